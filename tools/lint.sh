@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every linter over every file that git tracks; prints what failed and stops at the end, not at the first.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+failed=()
+check() { # check NAME COMMAND...
+	local name=$1
+	shift
+	printf 'lint: %s\n' "$name"
+	"$@" || failed+=("$name")
+}
+
+check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
+	if cargo "$2" --version >/dev/null 2>&1; then
+		check "$1" env CARGO_TARGET_DIR="$PWD/build/cargo" cargo "${@:2}"
+	else
+		printf 'lint: %s skipped: cargo %s is not installed (rustup component add rustfmt clippy)\n' "$1" "$2"
+	fi
+}
+
+mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.hpp' '*.cpp')
+mapfile -t shell_files < <(
+	git ls-files '*.sh'
+	git ls-files '.ci/run' 'tools/*' | xargs grep -lE '^#!.*\b(ba)?sh' | grep -v '\.sh$'
+)
+
+check ruff .venv/bin/ruff check --quiet .
+check 'ruff format' .venv/bin/ruff format --quiet --check .
+check mypy .venv/bin/mypy --no-error-summary controller/clarion_control mininet/clarion tests hls/core/tables.py
+check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
+check shellcheck shellcheck "${shell_files[@]}"
+check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml
+check_cargo clippy clippy --quiet --release --locked --all-targets --manifest-path hosts/agent/Cargo.toml -- -D warnings
+
+if [ ${#failed[@]} -gt 0 ]; then
+	printf 'lint: failed: %s\n' "${failed[*]}" >&2
+	exit 1
+fi

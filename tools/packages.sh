@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian or Ubuntu packages that Clarion builds and runs with; does nothing when all are there.
+set -euo pipefail
+
+packages=(
+	# build: C++, eBPF, Rust's libbpf; cargo fetches by https
+	ca-certificates build-essential cmake ninja-build clang llvm pkg-config
+	libbpf-dev libelf-dev zlib1g-dev nlohmann-json3-dev libgtest-dev
+	# run: experiments
+	mininet iperf3 ethtool iproute2 iputils-ping procps
+	# Python environment and lint, which asks git for its files
+	python3-venv python3-dev shellcheck git
+)
+
+apt_install() { # apt_install PACKAGE...
+	if [ "$(id -u)" != 0 ]; then
+		echo "packages: root is needed to install: $*" >&2
+		exit 1
+	fi
+	echo "packages: installing $*"
+	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >/dev/null
+}
+
+update() { # of use to root only, who can install afterwards
+	[ "$(id -u)" != 0 ] || apt-get update -q >/dev/null
+}
+
+missing=()
+for package in "${packages[@]}"; do
+	status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || echo absent)
+	[ "$status" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+	update
+	apt_install "${missing[@]}"
+fi
+
+# Rust: the distribution's own cargo is too old, but a newer one is packaged beside it.
+need=1.85
+is_recent() { # is_recent VERSION
+	[ -n "$1" ] && [ "$(printf '%s\n' "$need" "$1" | sort -V | head -n 1)" = "$need" ]
+}
+cargo_version() {
+	hash -r
+	cargo --version 2>/dev/null | awk '{print $2}' || true
+}
+is_packaged() { # is_packaged PACKAGE: apt has a version of it that is recent enough
+	is_recent "$(apt-cache policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" {print $2}')"
+}
+
+if ! is_recent "$(cargo_version)"; then
+	update
+	if is_packaged cargo-web; then # Debian 12
+		apt_install cargo-web rustc-web rustfmt-web rust-web-clippy
+	elif is_packaged "cargo-$need"; then # Ubuntu 22.04 and 24.04; the programs are on nobody's PATH
+		apt_install "cargo-$need" "rustc-$need" "rustfmt-$need" "rust-$need-clippy"
+		ln -sf "/usr/lib/rust-$need/bin/"* /usr/local/bin/
+	elif is_packaged cargo; then # newer releases
+		apt_install cargo rustc rustfmt rust-clippy
+	fi
+fi
+have=$(cargo_version)
+if ! is_recent "$have"; then
+	echo "packages: cargo $need or newer is needed, found ${have:-none}; install it with rustup" >&2
+	exit 1
+fi
