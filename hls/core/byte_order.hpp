@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Network byte order, written as shifts: no alignment or host order is assumed, compilers turn each
+// function into one load or store with a byte swap, and synthesis turns it into wires.
+#ifndef CLARION_CORE_BYTE_ORDER_HPP
+#define CLARION_CORE_BYTE_ORDER_HPP
+
+#include <cstdint>
+
+#include "platform.hpp"
+
+namespace clarion {
+
+CLARION_INLINE std::uint16_t load_be16(const std::uint8_t* bytes) {
+  return static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
+}
+
+CLARION_INLINE std::uint32_t load_be32(const std::uint8_t* bytes) {
+  return static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
+         static_cast<std::uint32_t>(bytes[2]) << 8 | static_cast<std::uint32_t>(bytes[3]);
+}
+
+CLARION_INLINE void store_be16(std::uint8_t* bytes, std::uint16_t value) {
+  bytes[0] = static_cast<std::uint8_t>(value >> 8);
+  bytes[1] = static_cast<std::uint8_t>(value);
+}
+
+CLARION_INLINE void store_be32(std::uint8_t* bytes, std::uint32_t value) {
+  bytes[0] = static_cast<std::uint8_t>(value >> 24);
+  bytes[1] = static_cast<std::uint8_t>(value >> 16);
+  bytes[2] = static_cast<std::uint8_t>(value >> 8);
+  bytes[3] = static_cast<std::uint8_t>(value);
+}
+
+}  // namespace clarion
+
+#endif  // CLARION_CORE_BYTE_ORDER_HPP

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Clarion header: where its fields are, how a frame is parsed and which bytes are rewritten.
+// docs/wire-format.md is the specification.
+#ifndef CLARION_CORE_HEADER_HPP
+#define CLARION_CORE_HEADER_HPP
+
+#include <cstdint>
+
+#include "byte_order.hpp"
+#include "platform.hpp"
+
+namespace clarion {
+
+constexpr std::uint8_t HEADER_VERSION = 1;
+
+enum class Kind : std::uint8_t { ordinary = 0, data = 1, ack = 2, tag = 3 };  // = format on the wire
+
+constexpr unsigned DATA_BYTES = 32;
+constexpr unsigned ACK_BYTES = 12;
+constexpr unsigned TAG_BYTES = 16;
+
+constexpr unsigned OFFSET_LENGTH = 1;
+constexpr unsigned OFFSET_VERSION_FORMAT = 2;
+constexpr unsigned OFFSET_RTT = 4;
+constexpr unsigned OFFSET_X = 8;
+constexpr unsigned OFFSET_DELTA_THROUGHPUT = 12;
+constexpr unsigned OFFSET_REVERSE_FEEDBACK = 16;
+constexpr unsigned OFFSET_DATA_TAGS = 20;  // bucket, link_seq, corrupt, congest, rev_corrupt, rev_congest
+constexpr unsigned OFFSET_TAG_TAGS = 4;    // the same block in a TAG header
+
+// Inside the block of tags.
+constexpr unsigned TAGS_BUCKET = 0;
+constexpr unsigned TAGS_LINK_SEQ = 2;
+constexpr unsigned TAGS_CORRUPT = 4;
+constexpr unsigned TAGS_CONGEST = 6;
+
+// What the stages need to know of one packet. Set by ingress, copied for each egress copy, completed by
+// enqueue and consumed by dequeue.
+struct Meta {
+  Kind kind = Kind::ordinary;
+  bool in_queue = false;              // DATA, TAG: stamped at this port, queue_seq is valid
+  bool xcp = false;                   // XCP was on at the port when the packet came
+  std::uint16_t offset = 0;           // of the Clarion header in the frame, bytes; valid unless ordinary
+  std::uint16_t bucket = 0;           // DATA, TAG: flow tag
+  std::uint16_t link_seq = 0;         // DATA, TAG: number given by the sender of the incoming link
+  std::uint16_t queue_seq = 0;        // DATA, TAG: number given by enqueue
+  std::uint16_t corrupt = 0;          // DATA, TAG: path total of wire losses so far, modulo 2^16
+  std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
+  std::uint32_t rtt = 0;              // DATA: ticks, 0 = unknown
+  std::uint32_t x = 0;                // DATA: ticks
+  std::int32_t delta_throughput = 0;  // DATA: bytes/s asked for
+};
+
+CLARION_INLINE bool carries_tags(Kind kind) { return kind == Kind::data || kind == Kind::tag; }
+
+CLARION_INLINE unsigned tags_offset(Kind kind) {
+  return kind == Kind::data ? OFFSET_DATA_TAGS : OFFSET_TAG_TAGS;
+}
+
+enum class ParseResult : std::uint8_t { ordinary, valid, malformed };
+
+// Where the protocol named by the IP header starts and how far the IP packet reaches.
+struct IpPayload {
+  bool found = false;     // an IP header that can be read
+  bool fragment = false;  // IPv4: not a whole datagram
+  std::uint8_t protocol = 0;
+  std::uint32_t begin = 0;  // bytes from the start of the frame
+  std::uint32_t end = 0;    // by the IP length, at most the end of the frame
+};
+
+constexpr unsigned ETHERNET_BYTES = 14;
+constexpr unsigned VLAN_BYTES = 4;
+constexpr unsigned IPV4_MIN_BYTES = 20;
+constexpr unsigned IPV6_BYTES = 40;
+constexpr std::uint16_t ETHERTYPE_VLAN = 0x8100;
+constexpr std::uint16_t ETHERTYPE_IPV4 = 0x0800;
+constexpr std::uint16_t ETHERTYPE_IPV6 = 0x86dd;
+constexpr std::uint16_t IPV4_FRAGMENT_MASK = 0x3fff;  // more-fragments flag and offset
+
+CLARION_INLINE IpPayload parse_ipv4(const std::uint8_t* frame, std::uint32_t length, std::uint32_t at) {
+  IpPayload ip;
+  if (length < at + IPV4_MIN_BYTES) return ip;
+  const std::uint32_t header_bytes = (frame[at] & 0x0fu) * 4;
+  if (frame[at] >> 4 != 4 || header_bytes < IPV4_MIN_BYTES) return ip;
+  const std::uint32_t end = at + load_be16(frame + at + 2);
+  ip.found = true;
+  ip.fragment = (load_be16(frame + at + 6) & IPV4_FRAGMENT_MASK) != 0;
+  ip.protocol = frame[at + 9];
+  ip.begin = at + header_bytes;
+  ip.end = end < length ? end : length;
+  return ip;
+}
+
+CLARION_INLINE IpPayload parse_ipv6(const std::uint8_t* frame, std::uint32_t length, std::uint32_t at) {
+  IpPayload ip;
+  if (length < at + IPV6_BYTES || frame[at] >> 4 != 6) return ip;
+  const std::uint32_t end = at + IPV6_BYTES + load_be16(frame + at + 4);
+  ip.found = true;
+  ip.protocol = frame[at + 6];
+  ip.begin = at + IPV6_BYTES;
+  ip.end = end < length ? end : length;
+  return ip;
+}
+
+// Ethernet with at most one VLAN tag, then IPv4 with options or IPv6 without extension headers.
+CLARION_INLINE IpPayload parse_ip(const std::uint8_t* frame, std::uint32_t length) {
+  if (length < ETHERNET_BYTES + VLAN_BYTES) return IpPayload{};
+  std::uint32_t at = ETHERNET_BYTES;
+  std::uint16_t ethertype = load_be16(frame + at - 2);
+  if (ethertype == ETHERTYPE_VLAN) {
+    at += VLAN_BYTES;
+    ethertype = load_be16(frame + at - 2);
+  }
+  if (ethertype == ETHERTYPE_IPV4) return parse_ipv4(frame, length, at);
+  if (ethertype == ETHERTYPE_IPV6) return parse_ipv6(frame, length, at);
+  return IpPayload{};
+}
+
+// Length that the second byte must state for a format; 0 if there is no such format.
+CLARION_INLINE unsigned format_bytes(unsigned format) {
+  switch (format) {
+    case static_cast<unsigned>(Kind::data):
+      return DATA_BYTES;
+    case static_cast<unsigned>(Kind::ack):
+      return ACK_BYTES;
+    case static_cast<unsigned>(Kind::tag):
+      return TAG_BYTES;
+    default:
+      return 0;
+  }
+}
+
+CLARION_INLINE void read_fields(const std::uint8_t* header, Meta& meta) {
+  if (carries_tags(meta.kind)) {
+    const std::uint8_t* tags = header + tags_offset(meta.kind);
+    meta.bucket = load_be16(tags + TAGS_BUCKET);
+    meta.link_seq = load_be16(tags + TAGS_LINK_SEQ);
+    meta.corrupt = load_be16(tags + TAGS_CORRUPT);
+    meta.congest = load_be16(tags + TAGS_CONGEST);
+  }
+  if (meta.kind == Kind::data) {
+    meta.rtt = load_be32(header + OFFSET_RTT);
+    meta.x = load_be32(header + OFFSET_X);
+    meta.delta_throughput = static_cast<std::int32_t>(load_be32(header + OFFSET_DELTA_THROUGHPUT));
+  }
+}
+
+// Fills `meta` from a frame. Ordinary: not IP or another protocol. Malformed: the IP header names the
+// Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary.
+CLARION_INLINE ParseResult parse(const std::uint8_t* frame, std::uint32_t length, std::uint8_t protocol,
+                                 Meta& meta) {
+  meta = Meta{};
+  const IpPayload ip = parse_ip(frame, length);
+  if (!ip.found || ip.protocol != protocol) return ParseResult::ordinary;
+  if (ip.fragment || ip.begin + ACK_BYTES > ip.end) return ParseResult::malformed;
+  const std::uint8_t* header = frame + ip.begin;
+  const unsigned format = header[OFFSET_VERSION_FORMAT] & 0x0fu;
+  const unsigned bytes = format_bytes(format);
+  if (header[OFFSET_VERSION_FORMAT] >> 4 != HEADER_VERSION || bytes == 0 || header[OFFSET_LENGTH] != bytes ||
+      ip.begin + bytes > ip.end) {
+    return ParseResult::malformed;
+  }
+  meta.kind = static_cast<Kind>(format);
+  meta.offset = static_cast<std::uint16_t>(ip.begin);
+  read_fields(header, meta);
+  return ParseResult::valid;
+}
+
+// Writes the path totals; they are the same two fields in DATA and TAG.
+CLARION_INLINE void write_totals(std::uint8_t* frame, const Meta& meta) {
+  std::uint8_t* tags = frame + meta.offset + tags_offset(meta.kind);
+  store_be16(tags + TAGS_CORRUPT, meta.corrupt);
+  store_be16(tags + TAGS_CONGEST, meta.congest);
+}
+
+CLARION_INLINE void write_link_seq(std::uint8_t* frame, const Meta& meta, std::uint16_t link_seq) {
+  store_be16(frame + meta.offset + tags_offset(meta.kind) + TAGS_LINK_SEQ, link_seq);
+}
+
+CLARION_INLINE void write_delta_throughput(std::uint8_t* frame, const Meta& meta, std::int32_t granted) {
+  store_be32(frame + meta.offset + OFFSET_DELTA_THROUGHPUT, static_cast<std::uint32_t>(granted));
+}
+
+}  // namespace clarion
+
+#endif  // CLARION_CORE_HEADER_HPP

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss detection by numbering, one number and one total per bucket: the same check finds losses of a wire
+// and drops of a queue.
+#ifndef CLARION_CORE_SEQUENCE_CHECK_HPP
+#define CLARION_CORE_SEQUENCE_CHECK_HPP
+
+#include <cstdint>
+
+#include "platform.hpp"
+#include "types.hpp"
+
+namespace clarion {
+
+constexpr std::int32_t GAP_LIMIT = 16384;  // a gap this long or longer is a jump
+constexpr std::int32_t LATE_LIMIT = 256;   // further behind than this is a jump
+
+// Numbers the packets of each bucket, from 0, modulo 2^16.
+template <unsigned BUCKETS>
+class SequenceStamp {
+  static_assert(BUCKETS > 0 && (BUCKETS & (BUCKETS - 1)) == 0, "the bucket index is a mask");
+
+ public:
+  CLARION_INLINE std::uint16_t step(std::uint16_t bucket) {
+    CLARION_RAM(next_);
+    return next_[bucket & (BUCKETS - 1)]++;
+  }
+
+  std::uint16_t next(std::uint16_t bucket) const { return next_[bucket & (BUCKETS - 1)]; }
+
+ private:
+  std::uint16_t next_[BUCKETS] = {};
+};
+
+// What a check has seen since start, over all buckets; saturating.
+struct SequenceCounters {
+  std::uint64_t lost = 0;     // packets missing in gaps
+  std::uint64_t late = 0;     // packets that came after they were counted as lost
+  std::uint64_t rebased = 0;  // jumps that were not believed
+};
+
+// Compares numbers with what is expected and keeps the running loss total of each bucket, modulo 2^16.
+template <unsigned BUCKETS>
+class SequenceCheck {
+  static_assert(BUCKETS > 0 && (BUCKETS & (BUCKETS - 1)) == 0, "the bucket index is a mask");
+
+ public:
+  // Forgets the numbers, not the totals: for a link that was not watched for a while.
+  void restart() {
+    for (unsigned i = 0; i < BUCKETS; ++i) slots_[i].based = false;
+  }
+
+  // One packet with number `seq` in `bucket`; returns the bucket's total after it.
+  CLARION_INLINE std::uint16_t step(std::uint16_t bucket, std::uint16_t seq) {
+    CLARION_RAM(slots_);
+    Slot slot = slots_[bucket & (BUCKETS - 1)];
+    const auto ahead = static_cast<std::int16_t>(static_cast<std::uint16_t>(seq - slot.expected));
+    const auto after = static_cast<std::uint16_t>(seq + 1);
+    if (!slot.based) {
+      slot.based = true;
+      slot.expected = after;
+    } else if (ahead >= 0 && ahead < GAP_LIMIT) {
+      slot.total = static_cast<std::uint16_t>(slot.total + ahead);
+      slot.expected = after;
+      counters_.lost = saturating_add(counters_.lost, static_cast<std::uint64_t>(ahead), UINT64_MAX);
+    } else if (ahead < 0 && ahead >= -LATE_LIMIT) {
+      slot.total = static_cast<std::uint16_t>(slot.total - 1);
+      counters_.late = saturating_add(counters_.late, 1, UINT64_MAX);
+    } else {
+      slot.expected = after;
+      counters_.rebased = saturating_add(counters_.rebased, 1, UINT64_MAX);
+    }
+    slots_[bucket & (BUCKETS - 1)] = slot;
+    return slot.total;
+  }
+
+  std::uint16_t total(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].total; }
+  std::uint16_t expected(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].expected; }
+  bool based(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].based; }
+  const SequenceCounters& counters() const { return counters_; }
+
+ private:
+  struct Slot {
+    std::uint16_t expected = 0;
+    std::uint16_t total = 0;
+    bool based = false;  // a first packet has set `expected`
+  };
+
+  Slot slots_[BUCKETS] = {};
+  SequenceCounters counters_;
+};
+
+}  // namespace clarion
+
+#endif  // CLARION_CORE_SEQUENCE_CHECK_HPP

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a departing packet is granted, and the pools it is paid from.
+//
+// Shares are fractions of a byte/s, the header counts whole ones. The fraction that a grant leaves over is
+// kept and added to the next packet's feedback, so grants add up to the shares taken from the pools: no
+// bias, however small the shares.
+#ifndef CLARION_CORE_XCP_DEPARTURE_HPP
+#define CLARION_CORE_XCP_DEPARTURE_HPP
+
+#include <cstdint>
+
+#include "division.hpp"
+#include "header.hpp"
+#include "platform.hpp"
+#include "types.hpp"
+#include "xcp_interval.hpp"
+
+namespace clarion {
+
+// q8: the most that one packet is given or charged, 2^31 - 1 bytes/s.
+constexpr std::uint64_t PACKET_SHARE_MAX = max_of_bits(31) << RATE_FRACTION_BITS;
+
+class XcpDeparture {
+ public:
+  CLARION_INLINE void restart() { *this = XcpDeparture{}; }
+
+  CLARION_INLINE void refill(const Shares& shares) { left_ = shares; }
+
+  // One DATA packet leaves: returns its delta_throughput, bytes/s.
+  CLARION_INLINE std::int32_t step(const Meta& meta, std::uint32_t length) {
+    const auto p =
+        static_cast<std::int64_t>(min_u64(min_u64(left_.pos, multiply(left_.cp, meta.x)), PACKET_SHARE_MAX));
+    const auto n =
+        static_cast<std::int64_t>(min_u64(min_u64(left_.neg, multiply(left_.cn, length)), PACKET_SHARE_MAX));
+    const std::int64_t feedback = p - n + carry_;  // q8
+    const std::int64_t whole = floor_bytes_per_s(feedback);
+    if (meta.delta_throughput >= whole) {
+      carry_ = static_cast<std::uint8_t>(feedback - whole * Q8_ONE);
+      pay(p, n);
+      return static_cast<std::int32_t>(whole);
+    }
+    const std::int64_t kept = meta.delta_throughput * Q8_ONE;  // below p, since kept <= whole - 1 <= p
+    const auto given_back =
+        static_cast<std::int64_t>(min_u64(left_.neg, static_cast<std::uint64_t>(p - kept)));
+    pay(kept + given_back, given_back);
+    return meta.delta_throughput;
+  }
+
+  const Shares& left() const { return left_; }
+  std::uint8_t carry_q8() const { return carry_; }
+
+ private:
+  static constexpr std::int64_t Q8_ONE = std::int64_t{1} << RATE_FRACTION_BITS;
+
+  CLARION_INLINE static std::int64_t floor_bytes_per_s(std::int64_t q8) {
+    return q8 >= 0 ? q8 >> RATE_FRACTION_BITS : -((Q8_ONE - 1 - q8) >> RATE_FRACTION_BITS);
+  }
+
+  CLARION_INLINE static std::uint64_t debited(std::uint64_t pool, std::int64_t amount) {
+    if (amount < 0) return saturating_add(pool, static_cast<std::uint64_t>(-amount), POOL_MAX);
+    return pool - min_u64(pool, static_cast<std::uint64_t>(amount));
+  }
+
+  // A spent pool stays closed until the next interval.
+  CLARION_INLINE void pay(std::int64_t p, std::int64_t n) {
+    left_.pos = debited(left_.pos, p);
+    left_.neg = debited(left_.neg, n);
+    if (left_.pos == 0) left_.cp = Gain{};
+    if (left_.neg == 0) left_.cn = Gain{};
+  }
+
+  Shares left_;
+  std::uint8_t carry_ = 0;  // q8: below one byte/s
+};
+
+}  // namespace clarion
+
+#endif  // CLARION_CORE_XCP_DEPARTURE_HPP

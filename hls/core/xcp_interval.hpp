@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a control interval: the efficiency controller decides how much the aggregate should change,
+// the fairness controller how that and some shuffled traffic is handed out per packet (Katabi et al. 2002,
+// section 3.5, in the X formulation of draft-falk-xcp-spec-03).
+#ifndef CLARION_CORE_XCP_INTERVAL_HPP
+#define CLARION_CORE_XCP_INTERVAL_HPP
+
+#include <cstdint>
+
+#include "config.hpp"
+#include "division.hpp"
+#include "platform.hpp"
+#include "types.hpp"
+#include "xcp_arrival.hpp"
+
+namespace clarion {
+
+// What one control interval hands out; all in q8 bytes/s.
+struct Shares {
+  std::uint64_t pos = 0;  // increases to hand out
+  std::uint64_t neg = 0;  // decreases to hand out
+  Gain cp;                // increase per tick of x
+  Gain cn;                // decrease per byte
+};
+
+// The last interval that ended, for telemetry and tests.
+struct IntervalReport {
+  std::uint64_t intervals = 0;          // ended so far
+  std::uint32_t avg_rtt = INITIAL_RTT;  // ticks
+  std::uint32_t elapsed = 0;            // ticks it really lasted, at most 16 s
+  IntervalSums sums;
+  std::uint64_t queue_bytes = 0;  // persistent queue
+  std::uint64_t rate_q8 = 0;      // input rate
+  std::int64_t phi_q8 = 0;        // wanted change of the aggregate rate
+  Shares shares;                  // as at the start of the next interval
+};
+
+// beta, gamma or alpha times a rate; both factors together have at most 64 bits.
+CLARION_INLINE std::uint64_t scaled_rate(std::uint32_t coefficient_q16, std::uint64_t rate_q8) {
+  return (coefficient_q16 * rate_q8) >> 16;
+}
+
+// bytes / ticks as a q8 rate.
+CLARION_INLINE std::uint64_t rate_of(std::uint64_t bytes, std::uint32_t ticks) {
+  return to_integer(divide(bytes, ticks), TICKS_PER_SECOND_LOG2 + RATE_FRACTION_BITS, RATE_MAX);
+}
+
+// The mean RTT of the flows seen, each weighted alike; the last known one if no header told an RTT.
+CLARION_INLINE std::uint32_t average_rtt(const IntervalSums& sums, std::uint32_t last) {
+  if (sums.sum_x == 0) return last;
+  const std::uint64_t avg = to_integer(divide(sums.sum_x_rtt, sums.sum_x), X_RTT_SHIFT, TICKS_MAX);
+  return avg == 0 ? 1 : static_cast<std::uint32_t>(avg);
+}
+
+// Efficiency controller: alpha * spare - beta * queue / avg_rtt, truncated towards zero term by term.
+CLARION_INLINE std::int64_t wanted_change(const XcpConfig& config, std::uint64_t rate_q8,
+                                          std::uint64_t queue_bytes, std::uint32_t avg_rtt) {
+  const std::uint64_t capacity_q8 = config.capacity_bytes_per_s << RATE_FRACTION_BITS;
+  const bool overload = rate_q8 > capacity_q8;
+  const std::uint64_t gap = overload ? rate_q8 - capacity_q8 : capacity_q8 - rate_q8;
+  const auto spare_term = static_cast<std::int64_t>(scaled_rate(config.alpha_q16, gap));
+  const auto queue_term =
+      static_cast<std::int64_t>(scaled_rate(config.beta_q16, rate_of(queue_bytes, avg_rtt)));
+  return (overload ? -spare_term : spare_term) - queue_term;
+}
+
+// Fairness controller.
+CLARION_INLINE Shares share_out(const XcpConfig& config, const IntervalSums& sums, std::uint64_t rate_q8,
+                                std::int64_t phi_q8) {
+  const std::uint64_t size = static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : phi_q8);
+  const std::uint64_t churn = scaled_rate(config.gamma_q16, rate_q8);
+  const std::uint64_t shuffle = churn > size ? churn - size : 0;
+  Shares shares;
+  shares.pos = min_u64((phi_q8 > 0 ? size : 0) + shuffle, POOL_MAX);
+  shares.neg = min_u64((phi_q8 < 0 ? size : 0) + shuffle, POOL_MAX);
+  shares.cp = to_gain(divide(shares.pos, sums.sum_x));
+  shares.cn = to_gain(divide(shares.neg, sums.input));
+  return shares;
+}
+
+class XcpInterval {
+ public:
+  CLARION_INLINE void restart() { *this = XcpInterval{}; }
+
+  // Called on each arrival: true if the interval is over. The first arrival only starts the clock.
+  CLARION_INLINE bool ended(Ticks now, const XcpConfig& config) {
+    if (!started_) {
+      started_ = true;
+      start_ = now;
+      return false;
+    }
+    return elapsed_ticks(start_, now) >= length(config);
+  }
+
+  // Ends the interval at `now` with these sums and persistent queue.
+  CLARION_INLINE Shares step(Ticks now, const XcpConfig& config, const IntervalSums& sums,
+                             std::uint64_t queue_bytes) {
+    report_.intervals = saturating_add(report_.intervals, 1, UINT64_MAX);
+    report_.avg_rtt = average_rtt(sums, report_.avg_rtt);
+    report_.elapsed = elapsed_ticks(start_, now);
+    report_.sums = sums;
+    report_.queue_bytes = queue_bytes;
+    report_.rate_q8 = rate_of(sums.input, report_.elapsed);
+    report_.phi_q8 = wanted_change(config, report_.rate_q8, queue_bytes, report_.avg_rtt);
+    report_.shares = share_out(config, sums, report_.rate_q8, report_.phi_q8);
+    start_ = now;
+    return report_.shares;
+  }
+
+  // Of the interval that is running, ticks.
+  CLARION_INLINE std::uint32_t length(const XcpConfig& config) const {
+    if (report_.avg_rtt < config.min_interval) return config.min_interval;
+    return report_.avg_rtt < config.max_interval ? report_.avg_rtt : config.max_interval;
+  }
+
+  const IntervalReport& report() const { return report_; }
+
+ private:
+  IntervalReport report_;
+  Ticks start_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace clarion
+
+#endif  // CLARION_CORE_XCP_INTERVAL_HPP
