@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control_socket.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "error.hpp"
+
+namespace clarion::emu {
+namespace {
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path))
+    throw ConfigError("--control", "path is longer than 107 bytes");
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  return address;
+}
+
+int stream_socket() {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw ConfigError("--control", std::strerror(errno));
+  return fd;
+}
+
+// Only what is a socket, and only if nobody answers on it.
+void remove_stale(const std::string& path, const sockaddr_un& address) {
+  struct stat status{};
+  if (lstat(path.c_str(), &status) != 0) return;
+  if (!S_ISSOCK(status.st_mode)) throw ConfigError("--control", path + " exists and is not a socket");
+  const int probe = stream_socket();
+  const int refused = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const bool stale = refused != 0 && errno == ECONNREFUSED;
+  close(probe);
+  if (!stale) throw ConfigError("--control", "another process listens on " + path);
+  unlink(path.c_str());
+}
+
+}  // namespace
+
+ControlSocket::ControlSocket(std::string path, int epoll, Handler handler)
+    : path_(std::move(path)), epoll_(epoll), handler_(std::move(handler)) {
+  const sockaddr_un address = address_of(path_);
+  remove_stale(path_, address);
+  listener_ = stream_socket();
+  if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(listener_, 16) != 0) {
+    const std::string reason = std::strerror(errno);
+    close(listener_);
+    throw ConfigError("--control", "cannot listen on " + path_ + ": " + reason);
+  }
+  watch(listener_, EPOLL_CTL_ADD, false);
+}
+
+ControlSocket::~ControlSocket() {
+  for (const auto& [fd, client] : clients_) close(fd);
+  close(listener_);
+  unlink(path_.c_str());
+}
+
+void ControlSocket::watch(int fd, int operation, bool for_writing) {
+  epoll_event event{};
+  event.events = EPOLLIN | (for_writing ? EPOLLOUT : 0U);
+  event.data.fd = fd;
+  epoll_ctl(epoll_, operation, fd, &event);
+}
+
+bool ControlSocket::handle(int fd) {
+  if (fd == listener_) {
+    accept_client();
+    return true;
+  }
+  const auto it = clients_.find(fd);
+  if (it == clients_.end()) return false;
+  if (!send_output(fd, it->second) || !receive(fd, it->second)) {
+    close(fd);
+    clients_.erase(it);
+  }
+  return true;
+}
+
+void ControlSocket::accept_client() {
+  const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) return;
+  clients_[fd];
+  watch(fd, EPOLL_CTL_ADD, false);
+}
+
+bool ControlSocket::receive(int fd, Client& client) {
+  char bytes[16 * 1024];
+  const ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
+  if (n == 0) return false;
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  client.input.append(bytes, static_cast<std::size_t>(n));
+  return answer(fd, client);
+}
+
+bool ControlSocket::answer(int fd, Client& client) {
+  for (std::size_t end; (end = client.input.find('\n')) != std::string::npos;) {
+    client.output += handler_(client.input.substr(0, end)) + "\n";
+    client.input.erase(0, end + 1);
+  }
+  if (client.input.size() > kMaxLine_bytes || client.output.size() > kMaxUnread_bytes) return false;
+  return send_output(fd, client);
+}
+
+bool ControlSocket::send_output(int fd, Client& client) {
+  const bool had_output = !client.output.empty();
+  while (!client.output.empty()) {
+    const ssize_t n = send(fd, client.output.data(), client.output.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN) return false;
+    if (n < 0) break;
+    client.output.erase(0, static_cast<std::size_t>(n));
+  }
+  if (had_output) watch(fd, EPOLL_CTL_MOD, !client.output.empty());
+  return true;
+}
+
+}  // namespace clarion::emu

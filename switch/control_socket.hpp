@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unix stream socket on which others ask and command: one line in, one line out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace clarion::emu {
+
+class ControlSocket {
+ public:
+  using Handler = std::function<std::string(const std::string& line)>;
+
+  // A socket file that nobody listens on any more is replaced. Throws ConfigError. All descriptors join
+  // `epoll`, with their number as data.
+  ControlSocket(std::string path, int epoll, Handler handler);
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+  ~ControlSocket();  // removes the socket file
+
+  // Handles readiness of one of its descriptors; false if it is not one of them.
+  bool handle(int fd);
+
+ private:
+  static constexpr std::size_t kMaxLine_bytes = 64 * 1024;
+  static constexpr std::size_t kMaxUnread_bytes = 16 << 20;  // replies that a client does not fetch
+
+  struct Client {
+    std::string input;
+    std::string output;
+  };
+
+  void accept_client();
+  bool receive(int fd, Client& client);  // false: the client is gone or misbehaves
+  bool answer(int fd, Client& client);
+  bool send_output(int fd, Client& client);
+  void watch(int fd, int operation, bool for_writing);
+
+  std::string path_;
+  int epoll_;
+  Handler handler_;
+  int listener_ = -1;
+  std::map<int, Client> clients_;
+};
+
+}  // namespace clarion::emu

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_loop.hpp"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+
+#include "commands.hpp"
+
+namespace clarion::emu {
+
+EventLoop::EventLoop(Fabric& fabric, const std::string& control_path) : fabric_(fabric) {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  signals_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+  if (epoll_ < 0 || signals_ < 0)
+    throw std::runtime_error(std::string("epoll, signalfd: ") + std::strerror(errno));
+  watch(signals_);
+  for (const auto& port : fabric.ports()) {
+    if (!port->netdev) continue;
+    sources_.push_back({port.get(), {}, kNever});
+    watch(port->netdev->fd());
+  }
+  if (!control_path.empty()) {
+    control_ = std::make_unique<ControlSocket>(
+        control_path, epoll_, [this](const std::string& line) { return execute(fabric_, line); });
+  }
+}
+
+EventLoop::~EventLoop() {
+  control_.reset();
+  if (signals_ >= 0) close(signals_);
+  if (epoll_ >= 0) close(epoll_);
+}
+
+void EventLoop::watch(int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+}
+
+void EventLoop::run() {
+  bool busy = false;
+  while (!stopping_) {
+    pause(busy);
+    clock_offset_ns_ = real_to_monotonic_ns();
+    const Nanoseconds previous = woke_;
+    woke_ = now_ns();
+    const std::size_t frames = receive();
+    fabric_.advance(std::max(fabric_.now(), woke_));
+    fabric_.transmit();
+    fabric_.truth().tick(woke_);
+    busy = (frames > 0 || fabric_.next_time() < woke_ + kPace_ns) && woke_ - previous < 2 * kPace_ns;
+  }
+}
+
+// Busy: sleep out the pace, without the price of polling. Else wait for whatever comes first. However much
+// there is to do, a fifth of the time is left to others: the process may run at real-time priority.
+void EventLoop::pause(bool busy) {
+  if (!busy) {
+    const Nanoseconds next = fabric_.next_time();
+    const Nanoseconds now = now_ns();
+    poll_descriptors(next <= now ? 0 : std::min(next - now, kSecond_ns));
+    return;
+  }
+  const Nanoseconds now = now_ns();
+  const timespec until = to_timespec(std::max(woke_ + kPace_ns, now + (now - woke_) / 4));
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  if (now_ns() - polled_ > kPollEvery_ns) poll_descriptors(0);
+}
+
+void EventLoop::poll_descriptors(Nanoseconds timeout_ns) {
+  std::array<epoll_event, 64> events;
+  const timespec timeout = to_timespec(timeout_ns);
+  const int ready = epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr);
+  polled_ = now_ns();
+  for (int i = 0; i < ready; ++i) {
+    const int fd = events[static_cast<std::size_t>(i)].data.fd;
+    if (fd == signals_) {
+      stopping_ = true;
+    } else if (control_) {
+      control_->handle(fd);
+    }
+  }
+}
+
+void EventLoop::look(Source& source) {
+  if (!source.port->netdev->peek(source.frame)) {
+    source.time = kNever;
+    return;
+  }
+  source.time = source.frame.real_time_ns + static_cast<Nanoseconds>(clock_offset_ns_);
+}
+
+// Takes the frames of all netdevs in the order of their arrival, as the kernel noted it, up to now.
+std::size_t EventLoop::receive() {
+  std::size_t frames = 0;
+  for (Source& source : sources_) look(source);
+  while (!sources_.empty() && frames < kBatch) {
+    Source& first = *std::min_element(sources_.begin(), sources_.end(),
+                                      [](const Source& a, const Source& b) { return a.time < b.time; });
+    if (first.time == kNever) break;
+    fabric_.receive(*first.port, std::clamp(first.time, fabric_.now(), std::max(fabric_.now(), woke_)),
+                    first.frame.data, first.frame.length);
+    first.port->netdev->release();
+    look(first);
+    ++frames;
+  }
+  return frames;
+}
+
+}  // namespace clarion::emu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for frames, for the next thing due, for commands and for signals; runs until SIGTERM or SIGINT.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control_socket.hpp"
+#include "fabric.hpp"
+
+namespace clarion::emu {
+
+class EventLoop {
+ public:
+  // Blocks SIGTERM and SIGINT for the process. An empty control path means no control socket.
+  EventLoop(Fabric& fabric, const std::string& control_path);
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+  ~EventLoop();
+
+  void run();
+
+ private:
+  // A loaded switch wakes at most every so often and works in batches; a switch that has been idle for that
+  // long wakes at once. It bounds what batching adds to the delay of a packet.
+  static constexpr Nanoseconds kPace_ns = 100'000;
+  static constexpr Nanoseconds kPollEvery_ns = 2'000'000;  // descriptors, while pacing
+  static constexpr std::size_t kBatch = 256;               // frames between two transmissions
+
+  struct Source {
+    Port* port;
+    ReceivedFrame frame;  // the oldest one, if time is not kNever
+    Nanoseconds time;
+  };
+
+  void watch(int fd);
+  void pause(bool busy);
+  void poll_descriptors(Nanoseconds timeout_ns);
+  std::size_t receive();
+  void look(Source& source);
+
+  Fabric& fabric_;
+  std::vector<Source> sources_;
+  int epoll_ = -1;
+  int signals_ = -1;
+  std::unique_ptr<ControlSocket> control_;
+  std::int64_t clock_offset_ns_ = 0;
+  Nanoseconds woke_ = 0;
+  Nanoseconds polled_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace clarion::emu

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric.hpp"
+
+#include <algorithm>
+
+#include "error.hpp"
+#include "hls/core/host_config.hpp"
+
+namespace clarion::emu {
+namespace {
+
+constexpr Nanoseconds kLate_ns = 1'000'000;  // from here on the lateness of a hand-over is counted
+
+std::size_t count_ports(const Options& options) {
+  std::size_t count = 0;
+  for (const SwitchOptions& sw : options.switches) count += sw.ports.size();
+  return count;
+}
+
+PortConfig core_config(const PortOptions& options) {
+  PortConfig config;
+  const XcpOptions& xcp = options.xcp;
+  const std::uint64_t capacity_bps = xcp.capacity_bps != 0 ? xcp.capacity_bps : options.rate_bps;
+  config.xcp =
+      xcp_config(capacity_bps, xcp.alpha, xcp.beta, xcp.gamma, xcp.min_interval_us, xcp.max_interval_us);
+  config.xcp.enabled = xcp.enabled;
+  config.tag = options.tag;
+  return config;
+}
+
+}  // namespace
+
+Fabric::Fabric(const Options& options, bool with_netdevs)
+    : truth_(options.truth_log, options.protocol), schedule_(count_ports(options)), now_(now_ns()) {
+  for (const SwitchOptions& switch_options : options.switches) {
+    Switch& sw = *switches_.emplace_back(std::make_unique<Switch>());
+    sw.name = switch_options.name;
+    for (const PortOptions& port_options : switch_options.ports) {
+      Port& port = *ports_.emplace_back(std::make_unique<Port>(port_options, ports_.size(), sw.name, pool_,
+                                                               options.seed, options.protocol));
+      port.parent = &sw;
+      sw.ports.push_back(&port);
+      apply(port, port_options);
+    }
+  }
+  for (const auto& port : ports_) {
+    if (!port->options.peer.empty()) {
+      port->peer = find(port->options.peer);
+    } else if (with_netdevs) {
+      open_netdev(*port);
+    }
+  }
+}
+
+void Fabric::open_netdev(Port& port) {
+  try {
+    port.netdev = std::make_unique<Netdev>(port.options.netdev);
+  } catch (const std::runtime_error& error) {
+    throw ConfigError(port.options.path + ".netdev", error.what());
+  }
+}
+
+void Fabric::apply(Port& port, const PortOptions& options) {
+  port.options = options;
+  port.shaper.set_rate(options.rate_bps);
+  port.out_wire.configure(options.delay_us, options.loss);
+  port.in_wire.configure(options.ingress_delay_us, options.ingress_loss);
+  port.plane.configure(0, core_config(options));
+}
+
+void Fabric::reconfigure(Port& port, const PortOptions& options) {
+  apply(port, options);
+  serve(port);
+  reschedule(port);
+}
+
+Port* Fabric::find(const std::string& switch_and_port) {
+  for (const auto& port : ports_) {
+    if (port->switch_name + ":" + port->options.name == switch_and_port) return port.get();
+  }
+  return nullptr;
+}
+
+void Fabric::advance(Nanoseconds time) {
+  while (schedule_.next_time() <= time) {
+    now_ = std::max(now_, schedule_.next_time());
+    run(*ports_[schedule_.next_port()]);
+  }
+  now_ = std::max(now_, time);
+}
+
+void Fabric::run(Port& port) {
+  serve(port);
+  if (port.peer != nullptr) deliver_inside(port);
+  deliver_incoming(port);
+  reschedule(port);
+}
+
+void Fabric::reschedule(Port& port) {
+  Nanoseconds next = kNever;
+  if (port.out.queued() > 0) next = port.shaper.free_at();
+  if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
+  if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
+  schedule_.set(port.id, next);
+}
+
+void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, std::uint32_t length) {
+  advance(time);
+  if (port.in_wire.loses(length)) {
+    ++port.counters.ingress_lost_packets;
+    log_loss(port, TruthLog::Direction::kIn, TruthLog::Cause::kWire, frame, length);
+    return;
+  }
+  const Nanoseconds arrival = port.in_wire.arrival_of(now_);
+  if (arrival <= now_) return arrive(port, frame, length);
+  Packet* packet = port.in.push(frame, length, Meta{});
+  if (packet == nullptr) {
+    ++port.counters.memory_drops;
+    log_loss(port, TruthLog::Direction::kIn, TruthLog::Cause::kQueue, frame, length);
+    return;
+  }
+  packet->arrival = arrival;
+  port.in.depart();
+  reschedule(port);
+}
+
+void Fabric::deliver_incoming(Port& port) {
+  while (port.in.flying() > 0 && port.in.wire_head()->arrival <= now_) {
+    Packet* packet = port.in.wire_head();
+    arrive(port, packet->frame(), packet->length);
+    port.in.pop();
+  }
+}
+
+void Fabric::deliver_inside(Port& port) {
+  while (port.out.flying() > 0 && port.out.wire_head()->arrival <= now_) {
+    Packet* packet = port.out.wire_head();
+    if (!packet->lost) arrive(*port.peer, packet->frame(), packet->length);
+    port.out.pop();
+  }
+}
+
+// The frame is at the switch: from here on it is looked up and copied to where it goes.
+void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length) {
+  if (length < ETHERNET_BYTES) {
+    ++port.counters.rx_runts;
+    return;
+  }
+  ++port.counters.rx_packets;
+  port.counters.rx_bytes += length;
+  const Meta meta = port.plane.ingress(0, ticks_of_ns(now_), frame, length);
+  Switch& sw = *port.parent;
+  sw.table.learn(frame + 6, static_cast<std::uint16_t>(port.id), now_);
+  const auto known = ForwardingTable::is_group(frame) ? std::nullopt : sw.table.find(frame, now_);
+  for (Port* egress : sw.ports) {
+    if (egress != &port && (!known || *known == egress->id)) enqueue(*egress, frame, length, meta);
+  }
+}
+
+void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta) {
+  port.plane.enqueue(0, ticks_of_ns(now_), port.queue_bytes, length, meta);
+  const bool fits = port.queue_bytes + length <= port.options.queue_bytes;
+  Packet* packet = fits ? port.out.push(frame, length, meta) : nullptr;
+  if (packet == nullptr) {
+    ++port.counters.drop_packets;
+    port.counters.drop_bytes += length;
+    if (fits) ++port.counters.memory_drops;
+    log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kQueue, frame, length);
+    return;
+  }
+  port.queue_bytes += length;
+  port.queue_statistics.change(now_, port.queue_bytes);
+  serve(port);
+  reschedule(port);
+}
+
+void Fabric::serve(Port& port) {
+  while (port.out.queued() > 0 && port.shaper.free_at() <= now_) depart(port);
+}
+
+// The packet leaves the queue as its first bit goes onto the wire; it arrives one transmission time and one
+// propagation delay later. Whether it arrives whole is settled, and logged, now.
+void Fabric::depart(Port& port) {
+  Packet& packet = *port.out.queue_head();
+  port.queue_bytes -= packet.length;
+  port.queue_statistics.change(now_, port.queue_bytes);
+  port.plane.dequeue(0, ticks_of_ns(now_), port.queue_bytes, packet.frame(), packet.length, packet.meta);
+  packet.arrival = port.out_wire.arrival_of(port.shaper.transmit(now_, packet.length));
+  packet.lost = port.out_wire.loses(packet.length);
+  port.out.depart();
+  ++port.counters.tx_packets;
+  port.counters.tx_bytes += packet.length;
+  if (!packet.lost) return;
+  ++port.counters.wire_lost_packets;
+  log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kWire, packet.frame(), packet.length);
+}
+
+void Fabric::transmit() {
+  for (const auto& port : ports_) {
+    if (port->peer == nullptr) transmit(*port);
+  }
+}
+
+void Fabric::transmit(Port& port) {
+  while (port.out.flying() > 0 && port.out.wire_head()->arrival <= now_) {
+    const std::size_t flying = port.out.flying();
+    std::size_t taken = 0;
+    for (auto cursor = port.out.wire_begin(); taken < flying; port.out.advance(cursor), ++taken) {
+      Packet* packet = cursor.packet();
+      if (packet->arrival > now_ || (port.netdev && port.netdev->batch_full())) break;
+      hand_over(port, *packet);
+    }
+    if (port.netdev) port.netdev->flush();
+    while (taken-- > 0) port.out.pop();
+  }
+}
+
+void Fabric::hand_over(Port& port, Packet& packet) {
+  if (!port.netdev || packet.lost) return;
+  const Nanoseconds late = now_ - packet.arrival;
+  port.counters.tx_late_max_ns = std::max(port.counters.tx_late_max_ns, late);
+  if (late > kLate_ns) ++port.counters.tx_late_packets;
+  port.netdev->send(packet.frame(), packet.length);
+}
+
+// A departure needs no wake-up of its own while something is on the wire ahead of it: it is made up for, at
+// its own time, when that comes out.
+Nanoseconds Fabric::next_time() {
+  Nanoseconds next = kNever;
+  for (const auto& port : ports_) {
+    if (port->out.flying() > 0) {
+      next = std::min(next, port->out.wire_head()->arrival);
+    } else if (port->out.queued() > 0) {
+      next = std::min(next, port->shaper.free_at());
+    }
+    if (port->in.flying() > 0) next = std::min(next, port->in.wire_head()->arrival);
+  }
+  return next;
+}
+
+void Fabric::log_loss(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
+                      const std::uint8_t* frame, std::uint32_t length) {
+  truth_.lost(now_, port.switch_name, port.options.name, direction, cause, frame, length);
+}
+
+}  // namespace clarion::emu

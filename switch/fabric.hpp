@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// All switches of the process and the links between them, in virtual time.
+//
+// Everything that happens to a packet happens at its scheduled time and in time order, however late the
+// process woke up: advance(t) first carries out what was due before t. Only the hand-over to a network
+// device is as late as the wake-up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "forwarding_table.hpp"
+#include "options.hpp"
+#include "packet_fifo.hpp"
+#include "port.hpp"
+#include "schedule.hpp"
+#include "truth_log.hpp"
+
+namespace clarion::emu {
+
+struct Switch {
+  std::string name;
+  std::vector<Port*> ports;
+  ForwardingTable table;
+};
+
+class Fabric {
+ public:
+  // Opens the netdevs unless `with_netdevs` is false (tests). Throws ConfigError.
+  explicit Fabric(const Options& options, bool with_netdevs = true);
+
+  Nanoseconds now() const { return now_; }
+
+  // Carries out everything that is due up to and including `time`.
+  void advance(Nanoseconds time);
+
+  // A frame came in from the port's netdev at `time`; an earlier time than now() counts as now().
+  void receive(Port& port, Nanoseconds time, const std::uint8_t* frame, std::uint32_t length);
+
+  // Hands to the netdevs what has come out of the outgoing wires.
+  void transmit();
+
+  // The earliest time at which advance() or transmit() has something to do.
+  Nanoseconds next_time();
+
+  // Changes a port while it runs. The options must be valid.
+  void reconfigure(Port& port, const PortOptions& options);
+
+  Port* find(const std::string& switch_and_port);
+  std::vector<std::unique_ptr<Port>>& ports() { return ports_; }
+  const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
+  TruthLog& truth() { return truth_; }
+
+ private:
+  void open_netdev(Port& port);
+  void apply(Port& port, const PortOptions& options);
+  void run(Port& port);
+  void reschedule(Port& port);
+  void arrive(Port& port, const std::uint8_t* frame, std::uint32_t length);
+  void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta);
+  void serve(Port& port);
+  void depart(Port& port);
+  void deliver_inside(Port& port);
+  void deliver_incoming(Port& port);
+  void transmit(Port& port);
+  void hand_over(Port& port, Packet& packet);
+  void log_loss(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
+                const std::uint8_t* frame, std::uint32_t length);
+
+  ChunkPool pool_;
+  TruthLog truth_;
+  std::vector<std::unique_ptr<Switch>> switches_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  Schedule schedule_;
+  Nanoseconds now_ = 0;
+};
+
+}  // namespace clarion::emu

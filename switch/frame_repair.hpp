@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts back into a received frame what the kernel keeps beside it: unfinished checksums and VLAN tags.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "hls/core/byte_order.hpp"
+
+namespace clarion::emu {
+
+constexpr std::uint32_t kVlanTag_bytes = 4;
+
+// RFC 1071 sum over `length` bytes, folded to 16 bits, not complemented.
+inline std::uint16_t internet_sum(const std::uint8_t* data, std::uint32_t length) {
+  std::uint64_t sum = 0;
+  for (; length >= 2; data += 2, length -= 2) sum += load_be16(data);
+  if (length == 1) sum += static_cast<std::uint64_t>(*data) << 8;
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(sum);
+}
+
+// Finishes a checksum left to the device: the field already holds the sum of the pseudo header. Nothing is
+// touched when the offsets lie outside the frame. A result of 0 is sent as 0xffff, which means the same and
+// which UDP needs.
+inline void complete_checksum(std::uint8_t* frame, std::uint32_t length, std::uint32_t start,
+                              std::uint32_t offset) {
+  if (start > length || start + offset + 2 > length) return;
+  const std::uint16_t checksum = static_cast<std::uint16_t>(~internet_sum(frame + start, length - start));
+  store_be16(frame + start + offset, checksum == 0 ? 0xffff : checksum);
+}
+
+// Needs 4 free bytes in front of the frame; returns the frame's new start.
+inline std::uint8_t* insert_vlan_tag(std::uint8_t* frame, std::uint16_t tpid, std::uint16_t tci) {
+  std::uint8_t* start = frame - kVlanTag_bytes;
+  std::memmove(start, frame, 12);
+  store_be16(start + 12, tpid);
+  store_be16(start + 14, tci);
+  return start;
+}
+
+}  // namespace clarion::emu

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict reading of one JSON object: every key has a type and a range, and an unknown key is an error.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "error.hpp"
+
+namespace clarion::emu {
+
+class JsonObject {
+ public:
+  JsonObject(const nlohmann::json& value, std::string path) : value_(value), path_(std::move(path)) {
+    if (!value.is_object()) throw ConfigError(path_.empty() ? "document" : path_, "must be an object");
+  }
+
+  std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  [[noreturn]] void fail(const std::string& key, const std::string& reason) const {
+    throw ConfigError(path_of(key), reason);
+  }
+
+  // The value of an optional key, or null.
+  const nlohmann::json* find(const std::string& key) {
+    known_.push_back(key);
+    const auto it = value_.find(key);
+    return it == value_.end() ? nullptr : &*it;
+  }
+  void require(const std::string& key) const {
+    if (!value_.contains(key)) fail(key, "is missing");
+  }
+
+  // Each reads the key into `out` if it is there and leaves `out` as it is if not.
+  void integer(const std::string& key, std::uint64_t min, std::uint64_t max, std::uint64_t& out) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return;
+    const std::string legal =
+        "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+    if (value->is_number_unsigned() || (value->is_number_integer() && value->get<std::int64_t>() >= 0)) {
+      out = value->get<std::uint64_t>();
+    } else if (value->is_number_float() && value->get<double>() >= 0 && value->get<double>() < 0x1p53 &&
+               value->get<double>() ==
+                   static_cast<double>(static_cast<std::uint64_t>(value->get<double>()))) {
+      out = static_cast<std::uint64_t>(value->get<double>());  // 1e9 is a fine way to write it
+    } else {
+      fail(key, legal + ", not " + value->dump());
+    }
+    if (out < min || out > max) fail(key, legal + ", not " + value->dump());
+  }
+
+  void real(const std::string& key, double min, double max, double& out) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_number() || !(value->get<double>() >= min && value->get<double>() <= max)) {
+      fail(key,
+           "must be a number from " + short_text(min) + " to " + short_text(max) + ", not " + value->dump());
+    }
+    out = value->get<double>();
+  }
+
+  void boolean(const std::string& key, bool& out) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) fail(key, "must be true or false, not " + value->dump());
+    out = value->get<bool>();
+  }
+
+  void text(const std::string& key, std::string& out) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_string() || value->get<std::string>().empty()) {
+      fail(key, "must be a non-empty string, not " + value->dump());
+    }
+    out = value->get<std::string>();
+  }
+
+  // After all keys have been asked for.
+  void refuse_unknown_keys() const {
+    for (const auto& [key, unused] : value_.items()) {
+      bool found = false;
+      std::string legal;
+      for (const std::string& known : known_) {
+        found |= known == key;
+        legal += (legal.empty() ? "" : ", ") + known;
+      }
+      if (!found) fail(key, "unknown key; known here: " + legal);
+    }
+  }
+
+ private:
+  static std::string short_text(double value) { return nlohmann::json(value).dump(); }
+
+  const nlohmann::json& value_;
+  std::string path_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace clarion::emu

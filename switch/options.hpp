@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asks for: the configuration as plain structs. Defaults live here and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hls/core/config.hpp"
+
+namespace clarion::emu {
+
+struct LossOptions {
+  enum class Model { kNone, kPacket, kBit, kGilbertElliott };
+  Model model = Model::kNone;
+  double rate = 0;       // packet: probability per packet; bit: probability per bit
+  double p = 0;          // Gilbert-Elliott: good -> bad, per packet
+  double r = 1;          // bad -> good, per packet
+  double good_loss = 0;  // loss probability in the good state
+  double bad_loss = 1;   // and in the bad state
+};
+
+struct XcpOptions {
+  bool enabled = false;
+  std::uint64_t capacity_bps = 0;  // 0: the port's rate
+  double alpha = 0.4;
+  double beta = 0.226;
+  double gamma = 0.1;
+  std::uint64_t min_interval_us = 1'000;
+  std::uint64_t max_interval_us = 1'000'000;
+};
+
+struct PortOptions {
+  std::string path;  // where in the configuration, for messages
+  std::string name;
+  std::string netdev;  // exactly one of netdev ...
+  std::string peer;    // ... and peer ("switch:port" of the same process) is set
+  std::uint64_t rate_bps = 0;
+  std::uint64_t queue_bytes = 1'000'000;
+  std::uint64_t delay_us = 0;
+  LossOptions loss;
+  std::uint64_t ingress_delay_us = 0;
+  LossOptions ingress_loss;
+  XcpOptions xcp;
+  TagConfig tag;
+};
+
+struct SwitchOptions {
+  std::string name;
+  std::vector<PortOptions> ports;
+};
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::uint8_t protocol = 253;  // IP protocol number of the Clarion header
+  std::string truth_log;        // empty: none
+  std::vector<SwitchOptions> switches;
+};
+
+}  // namespace clarion::emu

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options_reader.hpp"
+
+#include <net/if.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "json_object.hpp"
+
+namespace clarion::emu {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kMaxRate_bps = 400'000'000'000;
+constexpr std::uint64_t kMaxDelay_us = 60'000'000;
+constexpr std::uint64_t kMinQueue_bytes = 2'048;  // one full frame must fit
+constexpr std::uint64_t kMaxQueue_bytes = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMaxInterval_us = 15'000'000;
+constexpr double kMaxCoefficient = 3.99;
+
+LossOptions read_loss(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  LossOptions loss;
+  std::string model;
+  object.require("model");
+  object.text("model", model);
+  if (model == "packet" || model == "bit") {
+    loss.model = model == "bit" ? LossOptions::Model::kBit : LossOptions::Model::kPacket;
+    object.require("rate");
+    object.real("rate", 0, 1, loss.rate);
+  } else if (model == "gilbert-elliott") {
+    loss.model = LossOptions::Model::kGilbertElliott;
+    object.require("p");
+    object.require("r");
+    object.real("p", 0, 1, loss.p);
+    object.real("r", 0, 1, loss.r);
+    object.real("good_loss", 0, 1, loss.good_loss);
+    object.real("bad_loss", 0, 1, loss.bad_loss);
+  } else if (model != "none") {
+    object.fail("model", "must be none, packet, bit or gilbert-elliott, not \"" + model + "\"");
+  }
+  object.refuse_unknown_keys();
+  return loss;
+}
+
+void read_xcp(const json& value, const std::string& path, XcpOptions& xcp) {
+  JsonObject object(value, path);
+  object.boolean("enabled", xcp.enabled);
+  object.integer("capacity_bps", 8, kMaxRate_bps, xcp.capacity_bps);
+  object.real("alpha", 0, kMaxCoefficient, xcp.alpha);
+  object.real("beta", 0, kMaxCoefficient, xcp.beta);
+  object.real("gamma", 0, kMaxCoefficient, xcp.gamma);
+  object.integer("min_interval_us", 1, kMaxInterval_us, xcp.min_interval_us);
+  object.integer("max_interval_us", 1, kMaxInterval_us, xcp.max_interval_us);
+  object.refuse_unknown_keys();
+  if (xcp.min_interval_us > xcp.max_interval_us)
+    object.fail("min_interval_us", "must not exceed max_interval_us");
+}
+
+void read_tag(const json& value, const std::string& path, TagConfig& tag) {
+  JsonObject object(value, path);
+  object.boolean("stamp", tag.stamp);
+  object.boolean("check", tag.check);
+  object.boolean("edge", tag.edge);
+  object.refuse_unknown_keys();
+}
+
+// The keys that may also change while the port runs.
+void read_settings(JsonObject& object, PortOptions& port) {
+  object.integer("rate_bps", 0, kMaxRate_bps, port.rate_bps);
+  object.integer("queue_bytes", kMinQueue_bytes, kMaxQueue_bytes, port.queue_bytes);
+  object.integer("delay_us", 0, kMaxDelay_us, port.delay_us);
+  if (const json* v = object.find("loss")) port.loss = read_loss(*v, object.path_of("loss"));
+  object.integer("ingress_delay_us", 0, kMaxDelay_us, port.ingress_delay_us);
+  if (const json* v = object.find("ingress_loss"))
+    port.ingress_loss = read_loss(*v, object.path_of("ingress_loss"));
+  if (const json* v = object.find("xcp")) read_xcp(*v, object.path_of("xcp"), port.xcp);
+  if (const json* v = object.find("tag")) read_tag(*v, object.path_of("tag"), port.tag);
+  object.refuse_unknown_keys();
+  if (port.rate_bps != 0 && port.rate_bps < 8) object.fail("rate_bps", "must be 0 (unshaped) or at least 8");
+  if (port.xcp.enabled && port.xcp.capacity_bps == 0 && port.rate_bps == 0) {
+    object.fail("xcp.capacity_bps", "is needed for XCP on a port without rate_bps");
+  }
+  const bool delays_incoming =
+      port.ingress_delay_us != 0 || port.ingress_loss.model != LossOptions::Model::kNone;
+  if (!port.peer.empty() && delays_incoming) {
+    object.fail(port.ingress_delay_us != 0 ? "ingress_delay_us" : "ingress_loss",
+                "is for netdev ports; on an internal link set the peer's delay_us and loss");
+  }
+}
+
+PortOptions read_port(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  PortOptions port;
+  port.path = path;
+  object.require("name");
+  object.text("name", port.name);
+  object.text("netdev", port.netdev);
+  object.text("peer", port.peer);
+  if (port.netdev.empty() == port.peer.empty())
+    object.fail("netdev", "exactly one of netdev and peer is needed");
+  if (port.netdev.size() >= IFNAMSIZ) object.fail("netdev", "a device name has at most 15 characters");
+  read_settings(object, port);
+  return port;
+}
+
+void refuse_separators(const std::string& name, const std::string& path) {
+  if (name.find_first_of(":,\"\n\r") != std::string::npos) {
+    throw ConfigError(path + ".name", "must not contain ':', ',', quotes or line breaks");
+  }
+}
+
+const json& non_empty_array(JsonObject& object, const std::string& key) {
+  object.require(key);
+  const json& value = *object.find(key);
+  if (!value.is_array() || value.empty()) object.fail(key, "must be a non-empty array");
+  return value;
+}
+
+SwitchOptions read_switch(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  SwitchOptions sw;
+  object.require("name");
+  object.text("name", sw.name);
+  refuse_separators(sw.name, path);
+  const json& ports = non_empty_array(object, "ports");
+  object.refuse_unknown_keys();
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    sw.ports.push_back(read_port(ports[i], path + ".ports[" + std::to_string(i) + "]"));
+    const PortOptions& port = sw.ports.back();
+    refuse_separators(port.name, port.path);
+    if (!names.insert(port.name).second)
+      throw ConfigError(port.path + ".name", "is used twice in this switch");
+  }
+  return sw;
+}
+
+// Every netdev once; the two ends of an internal link name each other.
+void check_links(const Options& options) {
+  std::map<std::string, const PortOptions*> ports;
+  std::set<std::string> netdevs;
+  for (const SwitchOptions& sw : options.switches) {
+    for (const PortOptions& port : sw.ports) {
+      ports[sw.name + ":" + port.name] = &port;
+      if (!port.netdev.empty() && !netdevs.insert(port.netdev).second) {
+        throw ConfigError(port.path + ".netdev", "'" + port.netdev + "' is used twice");
+      }
+    }
+  }
+  for (const auto& [name, port] : ports) {
+    if (port->peer.empty()) continue;
+    const auto peer = ports.find(port->peer);
+    if (peer == ports.end()) throw ConfigError(port->path + ".peer", "there is no port '" + port->peer + "'");
+    if (peer->second->peer != name || peer->second == port) {
+      throw ConfigError(port->path + ".peer", "'" + port->peer + "' must have \"peer\": \"" + name + "\"");
+    }
+  }
+}
+
+}  // namespace
+
+Options read_options(const json& document) {
+  JsonObject object(document, "");
+  Options options;
+  std::uint64_t protocol = options.protocol;
+  object.integer("seed", 0, std::numeric_limits<std::uint64_t>::max(), options.seed);
+  object.integer("protocol", 0, 255, protocol);
+  options.protocol = static_cast<std::uint8_t>(protocol);
+  object.text("truth_log", options.truth_log);
+  const json& switches = non_empty_array(object, "switches");
+  object.refuse_unknown_keys();
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < switches.size(); ++i) {
+    const std::string path = "switches[" + std::to_string(i) + "]";
+    options.switches.push_back(read_switch(switches[i], path));
+    if (!names.insert(options.switches.back().name).second)
+      throw ConfigError(path + ".name", "is used twice");
+  }
+  check_links(options);
+  return options;
+}
+
+Options read_options_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw ConfigError("--config", "cannot read " + path + ": " + std::strerror(errno));
+  json document;
+  try {
+    document = json::parse(file);
+  } catch (const json::parse_error& error) {
+    throw ConfigError(path, "not JSON, see byte " + std::to_string(error.byte));
+  } catch (const json::exception&) {
+    throw ConfigError(path, "not JSON: a number is out of range");
+  }
+  return read_options(document);
+}
+
+PortOptions read_port_changes(const json& command, const PortOptions& current) {
+  JsonObject object(command, "");
+  object.find("cmd");
+  object.find("port");
+  PortOptions port = current;
+  read_settings(object, port);
+  return port;
+}
+
+}  // namespace clarion::emu

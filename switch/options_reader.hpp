@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options from JSON. Every error is a ConfigError that names the field by its path and the legal values.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "options.hpp"
+
+namespace clarion::emu {
+
+Options read_options_file(const std::string& path);
+Options read_options(const nlohmann::json& document);
+
+// Applies the run-time settable keys of a "set" command (switch/README.md) to a copy of a port's options.
+PortOptions read_port_changes(const nlohmann::json& command, const PortOptions& current);
+
+}  // namespace clarion::emu

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port of one switch: its options, its half of the links, its share of the core, its counters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "clock.hpp"
+#include "hls/core/data_plane.hpp"
+#include "netdev.hpp"
+#include "options.hpp"
+#include "packet_fifo.hpp"
+#include "queue_statistics.hpp"
+#include "shaper.hpp"
+#include "wire.hpp"
+
+namespace clarion::emu {
+
+struct PortCounters {
+  std::uint64_t tx_packets = 0;  // left the queue, whether or not the wire lost them later
+  std::uint64_t tx_bytes = 0;
+  std::uint64_t rx_packets = 0;  // reached the switch
+  std::uint64_t rx_bytes = 0;
+  std::uint64_t drop_packets = 0;  // by the queue
+  std::uint64_t drop_bytes = 0;
+  std::uint64_t memory_drops = 0;  // part of drop_packets: the packet memory was at its limit
+  std::uint64_t wire_lost_packets = 0;
+  std::uint64_t ingress_lost_packets = 0;
+  std::uint64_t tx_late_packets = 0;  // handed to the netdev more than 1 ms after their time
+  Nanoseconds tx_late_max_ns = 0;
+  std::uint64_t rx_runts = 0;  // shorter than an Ethernet header: dropped
+};
+
+struct Switch;
+
+struct Port {
+  Port(PortOptions port_options, std::size_t port_id, std::string name_of_switch, ChunkPool& pool,
+       std::uint64_t seed, std::uint8_t protocol)
+      : options(std::move(port_options)),
+        id(port_id),
+        switch_name(std::move(name_of_switch)),
+        out(pool),
+        out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
+        in(pool),
+        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")) {
+    plane.set_protocol(protocol);
+  }
+
+  PortOptions options;
+  std::size_t id;  // position in the fabric
+  std::string switch_name;
+  Switch* parent = nullptr;
+  Port* peer = nullptr;  // internal link; or
+  std::unique_ptr<Netdev> netdev;
+
+  DataPlane<1> plane;  // this port's own state is all a packet meets at this port
+
+  PacketFifo out;  // queue and outgoing wire
+  Shaper shaper;
+  Wire out_wire;
+  std::uint64_t queue_bytes = 0;
+  QueueStatistics queue_statistics;
+
+  PacketFifo in;  // incoming wire, only where the options delay what comes in
+  Wire in_wire;
+
+  PortCounters counters;
+};
+
+}  // namespace clarion::emu

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "statistics.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "hls/core/host_config.hpp"
+
+namespace clarion::emu {
+namespace {
+
+using nlohmann::json;
+
+json xcp_telemetry(const Port& port) {
+  const IntervalReport& report = port.plane.port(0).interval.report();
+  return {{"intervals", report.intervals},
+          {"avg_rtt_us", us_of_ticks(report.avg_rtt)},
+          {"interval_us", us_of_ticks(report.elapsed)},
+          {"input_bytes", report.sums.input},
+          {"phi_bytes_per_s", bytes_per_s(report.phi_q8)},
+          {"queue_bytes", report.queue_bytes},
+          {"cp", value_of(report.shares.cp)},
+          {"cn", value_of(report.shares.cn)}};
+}
+
+// Cumulative microseconds per bin, without the empty bins at the end.
+json queue_histogram(const QueueStatistics& queue) {
+  std::size_t bins = QueueStatistics::kBins;
+  while (bins > 0 && queue.time_in_bin_us(bins - 1) == 0) --bins;
+  json::array_t histogram(bins);
+  for (std::size_t i = 0; i < bins; ++i) histogram[i] = queue.time_in_bin_us(i);
+  return histogram;
+}
+
+void add_netdev(json& out, Netdev* netdev) {
+  const NetdevCounters counters = netdev != nullptr ? netdev->counters() : NetdevCounters{};
+  out["rx_kernel_drops"] = counters.rx_kernel_drops;
+  out["rx_oversized"] = counters.rx_oversized;
+  out["rx_checksums_completed"] = counters.rx_checksums_completed;
+  out["tx_errors"] = counters.tx_errors;
+}
+
+json port_statistics(Port& port, Nanoseconds now) {
+  port.queue_statistics.settle(now);
+  const PortCounters& counters = port.counters;
+  const auto& core = port.plane.port(0);
+  const SequenceCounters& wire = core.wire_check.counters();
+  const SequenceCounters& queue = core.queue_check.counters();
+  json out = {{"name", port.options.name},
+              {"tx_packets", counters.tx_packets},
+              {"tx_bytes", counters.tx_bytes},
+              {"rx_packets", counters.rx_packets},
+              {"rx_bytes", counters.rx_bytes},
+              {"queue_bytes", port.queue_bytes},
+              {"queue_packets", port.out.queued()},
+              {"queue_byte_us", port.queue_statistics.byte_us()},
+              {"queue_hist", queue_histogram(port.queue_statistics)},
+              {"queue_max_bytes", port.queue_statistics.max_bytes()},
+              {"wire_packets", port.out.flying()},
+              {"drop_packets", counters.drop_packets},
+              {"drop_bytes", counters.drop_bytes},
+              {"memory_drops", counters.memory_drops},
+              {"wire_lost_packets", counters.wire_lost_packets},
+              {"ingress_lost_packets", counters.ingress_lost_packets},
+              {"tx_late_packets", counters.tx_late_packets},
+              {"tx_late_max_us", counters.tx_late_max_ns / 1000},
+              {"rx_runts", counters.rx_runts},
+              {"malformed", core.malformed},
+              {"corrupt_total", static_cast<std::int64_t>(wire.lost - wire.late)},
+              {"congest_total", static_cast<std::int64_t>(queue.lost - queue.late)},
+              {"rebased", wire.rebased + queue.rebased},
+              {"xcp", xcp_telemetry(port)}};
+  add_netdev(out, port.netdev.get());
+  return out;
+}
+
+}  // namespace
+
+std::string statistics(Fabric& fabric) {
+  json switches = json::array();
+  for (const auto& sw : fabric.switches()) {
+    json ports = json::array();
+    for (Port* port : sw->ports) ports.push_back(port_statistics(*port, fabric.now()));
+    switches.push_back({{"name", sw->name}, {"ports", std::move(ports)}});
+  }
+  return json{{"time_us", fabric.now() / 1000}, {"switches", std::move(switches)}}.dump();
+}
+
+std::string describe(const Fabric& fabric) {
+  json edges = json::array();
+  for (std::size_t i = 0; i < QueueStatistics::kBins; ++i) edges.push_back(QueueStatistics::lower_edge(i));
+  json switches = json::array();
+  for (const auto& sw : fabric.switches()) {
+    json ports = json::array();
+    for (const Port* port : sw->ports) {
+      ports.push_back({{"name", port->options.name},
+                       {"netdev", port->options.netdev},
+                       {"peer", port->options.peer},
+                       {"rate_bps", port->options.rate_bps},
+                       {"queue_limit_bytes", port->options.queue_bytes},
+                       {"delay_us", port->options.delay_us}});
+    }
+    switches.push_back({{"name", sw->name}, {"ports", std::move(ports)}});
+  }
+  return json{{"clock", "monotonic"},
+              {"real_to_monotonic_us", real_to_monotonic_ns() / 1000},
+              {"max_frame_bytes", Netdev::kMaxFrame_bytes},
+              {"queue_hist_lower_edges_bytes", std::move(edges)},
+              {"switches", std::move(switches)}}
+      .dump();
+}
+
+}  // namespace clarion::emu

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control socket tells about the fabric, as JSON text. switch/README.md lists the fields.
+#pragma once
+
+#include <string>
+
+#include "fabric.hpp"
+
+namespace clarion::emu {
+
+std::string describe(const Fabric& fabric);  // what does not change: histogram edges, clock, version
+std::string statistics(Fabric& fabric);      // counters since start
+
+}  // namespace clarion::emu

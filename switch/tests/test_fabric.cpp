@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets through whole switches in virtual time, without devices and without sleeping.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "commands.hpp"
+#include "fabric.hpp"
+#include "options_reader.hpp"
+
+namespace clarion::emu {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint8_t kHostA[] = {2, 0, 0, 0, 0, 0xa};
+constexpr std::uint8_t kHostB[] = {2, 0, 0, 0, 0, 0xb};
+constexpr std::uint8_t kBroadcast[] = {255, 255, 255, 255, 255, 255};
+
+std::vector<std::uint8_t> frame(const std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
+  std::vector<std::uint8_t> bytes(length);
+  std::copy(to, to + 6, bytes.begin());
+  std::copy(from, from + 6, bytes.begin() + 6);
+  return bytes;
+}
+
+class FabricTest : public testing::Test {
+ protected:
+  void build(const char* document) {
+    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), false);
+  }
+
+  void receive(const char* port, Nanoseconds after, const std::vector<std::uint8_t>& bytes) {
+    fabric_->receive(*fabric_->find(port), start_ + after, bytes.data(),
+                     static_cast<std::uint32_t>(bytes.size()));
+  }
+  const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
+  json command(const char* line) { return json::parse(execute(*fabric_, line)); }
+
+  std::unique_ptr<Fabric> fabric_;
+  Nanoseconds start_ = now_ns() + 10 * kSecond_ns;
+};
+
+constexpr const char* kThreePorts = R"({"switches":[{"name":"s1","ports":[
+  {"name":"a","netdev":"a"},{"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000},
+  {"name":"c","netdev":"c"}]}]})";
+
+TEST_F(FabricTest, FloodsUntilItHasLearned) {
+  build(kThreePorts);
+  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(counters("s1:a").tx_packets, 0U);  // never back to where it came from
+  EXPECT_EQ(counters("s1:b").tx_packets, 1U);
+  EXPECT_EQ(counters("s1:c").tx_packets, 1U);
+  receive("s1:b", 1'000'000, frame(kHostA, kHostB, 100));
+  EXPECT_EQ(counters("s1:a").tx_packets, 1U);
+  EXPECT_EQ(counters("s1:c").tx_packets, 1U);  // A is known to be behind a
+  receive("s1:a", 2'000'000, frame(kBroadcast, kHostA, 100));
+  EXPECT_EQ(counters("s1:c").tx_packets, 2U);
+  receive("s1:a", 3'000'000, frame(kHostA, kHostA, 100));  // to its own side: filtered
+  EXPECT_EQ(counters("s1:b").tx_packets, 2U);
+}
+
+TEST_F(FabricTest, ShapesQueuesAndDropsTheTail) {
+  build(kThreePorts);
+  // 1000 bytes last 1 ms at 8 Mbit/s. The first goes onto the wire, three fill the queue, the fifth drops.
+  for (int i = 0; i < 5; ++i) receive("s1:a", 0, frame(kHostB, kHostA, 1000));
+  EXPECT_EQ(counters("s1:b").tx_packets, 1U);
+  EXPECT_EQ(counters("s1:b").drop_packets, 1U);
+  EXPECT_EQ(counters("s1:b").drop_bytes, 1000U);
+  EXPECT_EQ(fabric_->find("s1:b")->queue_bytes, 3000U);
+  EXPECT_EQ(fabric_->next_time(), start_);  // port c is unshaped: its copies are due at once
+  fabric_->transmit();
+  EXPECT_EQ(fabric_->next_time(), start_ + 2'000'000);  // 1 ms on the link, 1 ms under way
+  fabric_->advance(start_ + 999'999);
+  EXPECT_EQ(counters("s1:b").tx_packets, 1U);
+  fabric_->advance(start_ + 1'000'000);
+  EXPECT_EQ(counters("s1:b").tx_packets, 2U);
+  fabric_->advance(start_ + kSecond_ns);
+  EXPECT_EQ(counters("s1:b").tx_packets, 4U);
+  // 3000 bytes for 1 ms, 2000 for 1 ms, 1000 for 1 ms.
+  EXPECT_EQ(fabric_->find("s1:b")->queue_statistics.byte_us(), 6'000'000U);
+}
+
+TEST_F(FabricTest, LateWakeUpKeepsTheSchedule) {
+  build(kThreePorts);
+  receive("s1:a", 0, frame(kHostB, kHostA, 1000));
+  receive("s1:a", 0, frame(kHostB, kHostA, 1000));
+  // Nothing ran for 10 ms; the second packet still departed at 1 ms, so at 2 ms the link was free.
+  receive("s1:a", 10'000'000, frame(kHostB, kHostA, 1000));
+  EXPECT_EQ(counters("s1:b").tx_packets, 3U);
+  EXPECT_EQ(fabric_->find("s1:b")->shaper.free_at(), start_ + 11'000'000);
+  EXPECT_EQ(fabric_->find("s1:b")->queue_statistics.byte_us(), 1'000'000U);
+}
+
+TEST_F(FabricTest, RuntsAreCountedAndDropped) {
+  build(kThreePorts);
+  receive("s1:a", 0, std::vector<std::uint8_t>(13));
+  EXPECT_EQ(counters("s1:a").rx_runts, 1U);
+  EXPECT_EQ(counters("s1:c").tx_packets, 0U);
+}
+
+TEST_F(FabricTest, InternalLinksAndIngressDelayAddUp) {
+  build(R"({"switches":[
+    {"name":"s1","ports":[{"name":"h","netdev":"h","ingress_delay_us":500},
+                          {"name":"x","peer":"s2:x","rate_bps":8000000,"delay_us":2000}]},
+    {"name":"s2","ports":[{"name":"x","peer":"s1:x"},{"name":"h","netdev":"g"}]}]})");
+  receive("s1:h", 0, frame(kHostB, kHostA, 1000));
+  fabric_->advance(start_ + 3'499'999);  // 0.5 ms in, 1 ms on the link, 2 ms under way
+  EXPECT_EQ(counters("s2:h").tx_packets, 0U);
+  fabric_->advance(start_ + 3'500'000);
+  EXPECT_EQ(counters("s2:h").tx_packets, 1U);
+}
+
+TEST_F(FabricTest, SetIsAllOrNothing) {
+  build(kThreePorts);
+  const json refused = command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"queue_bytes":1})");
+  EXPECT_EQ(refused["error"], "queue_bytes: must be a whole number from 2048 to 2147483648, not 1");
+  EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 8'000'000U);
+  EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"xcp":{"enabled":true}})")["ok"], true);
+  EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 16'000'000U);
+  EXPECT_EQ(fabric_->find("s1:b")->plane.port(0).config.xcp.capacity_bytes_per_s, 2'000'000U);
+}
+
+TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
+  build(kThreePorts);
+  const std::pair<const char*, const char*> refusals[] = {
+      {"hello", "command: not one JSON object on one line"},
+      {"[]", "document: must be an object"},
+      {"{}", "cmd: is missing"},
+      {R"({"cmd":"stop"})", "cmd: must be stats, info or set, not \"stop\""},
+      {R"({"cmd":"stats","x":1})", "x: unknown key; known here: cmd"},
+      {R"({"cmd":"set","port":"s9:b"})", "port: there is no port 's9:b'; write switch:port"},
+      {R"({"cmd":"set","port":"s1:b","name":"z"})",
+       "name: unknown key; known here: cmd, port, rate_bps, queue_bytes, delay_us, loss, ingress_delay_us, "
+       "ingress_loss, xcp, tag"},
+  };
+  for (const auto& [line, message] : refusals) EXPECT_EQ(command(line)["error"], message);
+}
+
+TEST_F(FabricTest, InfoGivesTheHistogramEdges) {
+  build(kThreePorts);
+  const json info = command(R"({"cmd":"info"})");
+  EXPECT_EQ(info["clock"], "monotonic");
+  EXPECT_EQ(info["queue_hist_lower_edges_bytes"].size(), QueueStatistics::kBins);
+}
+
+}  // namespace
+}  // namespace clarion::emu
