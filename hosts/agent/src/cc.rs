@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The congestion-control laws: registering them with the kernel, and choosing one for a namespace.
+
+use std::fs;
+use std::io;
+
+use anyhow::{bail, Context, Result};
+use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
+use libbpf_rs::btf::{Btf, BtfType};
+use libbpf_rs::query::MapInfoIter;
+use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
+
+use crate::maps::pin_of;
+use crate::netns::Netns;
+use crate::state::Store;
+use crate::{bpf, sysctl};
+
+/// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
+const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];
+
+/// Registers the laws that are not registered, so that any socket can choose one by TCP_CONGESTION.
+pub fn register() -> Result<()> {
+    if LAWS.iter().all(|law| pin_of(law).exists() && is_available(law)) {
+        return Ok(());
+    }
+    unregister();
+    let mut object = bpf::open(bpf::CC, "cc")?;
+    let has_ack = u8::from(cong_control_has_ack()?);
+    bpf::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
+    let mut object = bpf::load(object, "cc")?;
+    for mut map in object.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if LAWS.contains(&name.as_str()) {
+            // Pinned first: what is registered can always be found again.
+            map.pin(pin_of(&name)).with_context(|| format!("pin {name}"))?;
+            let registered = map.attach_struct_ops();
+            let mut link =
+                registered.with_context(|| format!("register {name} (if it exists: detach --all)"))?;
+            link.disconnect(); // it stays registered when this process ends
+        }
+    }
+    Ok(())
+}
+
+/// Takes the laws out of the kernel, whatever state they are in.
+pub fn unregister() {
+    for law in LAWS {
+        if let Ok(map) = MapHandle::from_pinned_path(pin_of(law)) {
+            let _ = map.delete(&0u32.to_ne_bytes()); // fails if it was pinned but not registered yet
+        }
+        let _ = fs::remove_file(pin_of(law));
+    }
+}
+
+/// Takes out laws that are registered without a pin: somebody removed the pins by hand.
+pub fn unregister_orphans() {
+    for info in MapInfoIter::default() {
+        let name = info.name.to_string_lossy();
+        if info.ty == MapType::StructOps && LAWS.contains(&&*name) {
+            if let Ok(map) = MapHandle::from_map_id(info.id) {
+                let _ = map.delete(&0u32.to_ne_bytes());
+            }
+        }
+    }
+}
+
+/// Fails, before anything is changed, for a name that neither the kernel nor this agent provides.
+pub fn check(name: &str) -> Result<()> {
+    if LAWS.contains(&name) || is_available(name) {
+        return Ok(());
+    }
+    let kernel = sysctl::read(sysctl::AVAILABLE).unwrap_or_default();
+    let kernel: Vec<&str> = kernel.split(' ').filter(|other| !LAWS.contains(other)).collect();
+    bail!(
+        "--cc {name}: unknown; legal are {} (kernel, after `modprobe tcp_{name}` perhaps more) and {}",
+        kernel.join(", "),
+        LAWS.join(", ")
+    )
+}
+
+/// Makes `name` the default of the current namespace.
+///
+/// Outside the initial namespace the kernel refuses an algorithm that is not in the machine's list of
+/// allowed ones, so it is added there; the list as it was is kept until the last detach. `home` is the
+/// namespace that the agent was started in: normally the initial one.
+pub fn choose(name: &str, home: &Netns, store: &Store) -> Result<()> {
+    match sysctl::try_write(sysctl::CONGESTION_CONTROL, name) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let allowed = sysctl::read(sysctl::ALLOWED)?;
+            store.save_allowed(&allowed)?;
+            write_allowed(&format!("{allowed} {name}"), home).with_context(|| {
+                format!("--cc {name}: not allowed here; in the initial namespace: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {name}\"")
+            })?;
+            sysctl::write(sysctl::CONGESTION_CONTROL, name)
+        }
+        result => result.with_context(|| format!("--cc {name}")),
+    }
+}
+
+/// Puts the machine's list of allowed algorithms back.
+pub fn restore_allowed(home: &Netns, store: &Store) -> Result<()> {
+    if let Some(allowed) = store.take_allowed() {
+        write_allowed(&allowed, home).context("restore net.ipv4.tcp_allowed_congestion_control")?;
+    }
+    Ok(())
+}
+
+/// The list is writable in the initial namespace only. Comes back to the current namespace.
+fn write_allowed(allowed: &str, home: &Netns) -> Result<()> {
+    let here = Netns::open(None)?;
+    home.enter()?;
+    let mut result = sysctl::write(sysctl::ALLOWED, allowed);
+    if result.is_err() {
+        if let Ok(initial) = Netns::open(Some("pid:1")) {
+            result = initial.enter().and_then(|()| sysctl::write(sysctl::ALLOWED, allowed));
+        }
+    }
+    here.enter()?;
+    result
+}
+
+fn is_available(name: &str) -> bool {
+    // Reading the list does not load modules; looking the name up by writing would change the setting.
+    sysctl::read(sysctl::AVAILABLE).is_ok_and(|list| list.split(' ').any(|other| other == name))
+}
+
+/// Whether the kernel's `cong_control` has the arguments `ack` and `flag`, as it does since 6.10.
+fn cong_control_has_ack() -> Result<bool> {
+    let btf = Btf::from_vmlinux().context("kernel BTF")?;
+    let ops = btf
+        .type_by_name::<Struct<'_>>("tcp_congestion_ops")
+        .context("no tcp_congestion_ops in kernel BTF")?;
+    let member = ops
+        .iter()
+        .find(|member| member.name.is_some_and(|name| name == "cong_control"))
+        .context("no cong_control in kernel BTF")?;
+    let member = btf.type_by_id::<BtfType<'_>>(member.ty).context("cong_control without type")?;
+    let function = Ptr::try_from(member).ok().context("cong_control is not a pointer")?.referenced_type();
+    let function = FuncProto::try_from(function).ok().context("cong_control is not a function")?;
+    Ok(function.len() == 4)
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* clarion_boost: BoostTCP (Sensors 2022, 22(23), 9187, section 3.3), steps 1-6.
+ *
+ * B is the smoothed throughput, B' its previous value. The window grows exponentially while B rises, and
+ * linearly or not at all once B has fallen three times running. Only loss shrinks it.
+ *
+ * FS, "sent and not acknowledged when the packet left", is not stored per packet: between a packet's send
+ * and its ACK exactly the data outstanding at its send is delivered, so FS is the growth of the delivered
+ * total. Losses and reordering within that RTT are the only difference: FS then counts what arrived.
+ *
+ * Ours, each with a parameter that switches it off and all off in the literal variant: the cap on
+ * exponential growth, the delay gate, the drain and the knee (params.def says what they do).
+ */
+#ifndef CLARION_CC_BOOST_H
+#define CLARION_CC_BOOST_H
+
+#include "judge.h"
+#include "window.h"
+
+enum boost_mode {
+	BOOST_EXP = 0,
+	BOOST_LIN = 1,
+	BOOST_STOP = 2,
+};
+
+struct boost {
+	struct cc_window w;
+	struct judge judge;
+	__u64 b;	 /* B, payload bytes/s */
+	__u64 bc_max[2]; /* largest BC of this round and of the one before */
+	__u64 b_past[3]; /* the last three values compared, newest first; 0: none */
+	__u64 knee_q16;	 /* packets: window after the last congestion, 0: none */
+	struct cc_round round;
+	__u8 mode;	     /* GM of the paper */
+	__u8 is_backing_off; /* between a reduction and the end of its recovery */
+	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
+	__u8 is_draining;    /* the round in which a drain takes effect */
+	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
+};
+
+CC_INLINE int boost_has_additions(const struct cc_params *p)
+{
+	return p->boost_loss != BOOST_LOSS_LITERAL;
+}
+
+CC_INLINE int boost_uses_tags(const struct cc_params *p, const struct cc_sample *s)
+{
+	return p->boost_loss == BOOST_LOSS_TAGGED && s->has_tags;
+}
+
+/* SRTT > eta * RTTmin */
+CC_INLINE int boost_is_queued(const struct cc_params *p, const struct cc_sample *s)
+{
+	return ((__u64)s->srtt_us << 16) > (__u64)s->min_rtt_us * p->boost_eta_q16;
+}
+
+CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+			  struct flow *flow)
+{
+	flow->request.wanted = 0;
+	window_init(&b->w, p, p->boost_initial_window_packets, s);
+	round_begin(&b->round, s);
+	b->mode = BOOST_EXP; /* step 1, B = 0 */
+	b->was_queued = 1;
+}
+
+/* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmissions give no sample (Karn). */
+CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 fs_bytes = (__u64)(s->delivered_packets - s->prior_delivered) * s->mss_bytes;
+	__u64 bc = mul_div_u64(fs_bytes, USEC_PER_SEC, s->rtt_us);
+
+	if (!s->has_delivery || !s->rtt_us)
+		return;
+	b->b = scale_q16(b->b, Q16_ONE - p->boost_alpha_q16) + scale_q16(bc, p->boost_alpha_q16);
+	b->bc_max[0] = max_u64(b->bc_max[0], bc);
+}
+
+/* Step 4: what the change of B makes of the growth mode. Not told by the paper, and so unchanged: a rise of
+ * less than gamma, a fall of less than Delta.
+ */
+CC_INLINE void boost_choose_mode(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 before = b->b_past[0], third = b->b_past[2];
+	int fell_thrice = b->b < before && before < b->b_past[1] && b->b_past[1] < third;
+
+	if (b->b > before && b->b - before > scale_q16(before, p->boost_gamma_q16)) {
+		b->mode = BOOST_EXP;
+		b->knee_q16 = 0;
+	} else if (fell_thrice && third - b->b >= scale_q16(third, p->boost_delta_q16)) {
+		b->mode = boost_is_queued(p, s) ? BOOST_STOP : BOOST_LIN;
+	}
+	b->b_past[2] = b->b_past[1];
+	b->b_past[1] = before;
+	b->b_past[0] = b->b;
+}
+
+/* A share of rate * RTTmin, in Q16 packets. */
+CC_INLINE __u64 boost_share_of_bdp(__u64 bytes_per_s, const struct cc_sample *s, __u32 percent)
+{
+	__u64 bdp_bytes = mul_div_u64(bytes_per_s, s->min_rtt_us, USEC_PER_SEC);
+
+	return ratio_q16(scale_percent(bdp_bytes, percent), s->mss_bytes);
+}
+
+/* Ours: exponential growth up to a share of what the path has carried lately. A packet sent now finds the
+ * window that doubled since the packets measured now were sent: 200 % lets every doubling pass.
+ */
+CC_INLINE __u64 boost_exp_limit_q16(const struct boost *b, const struct cc_params *p,
+				    const struct cc_sample *s)
+{
+	__u32 percent = b->has_congested ? p->boost_later_cap_percent : p->boost_exp_cap_percent;
+	__u64 bc_max = max_u64(b->bc_max[0], b->bc_max[1]);
+
+	if (!boost_has_additions(p) || !percent || !bc_max)
+		return ~0ULL;
+	return boost_share_of_bdp(bc_max, s, percent);
+}
+
+CC_INLINE void boost_grow_exponentially(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 before_q16 = b->w.cwnd_q16;
+
+	if (boost_has_additions(p) && p->boost_knee && b->knee_q16 && before_q16 >= b->knee_q16) {
+		b->mode = BOOST_LIN;
+		return;
+	}
+	window_grow_double(&b->w, p, s->acked_packets);
+	b->w.cwnd_q16 = max_u64(before_q16, min_u64(b->w.cwnd_q16, boost_exp_limit_q16(b, p, s)));
+}
+
+CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	if (b->is_backing_off || s->is_limited)
+		return;
+	if (boost_has_additions(p) && p->boost_gate && b->mode == BOOST_EXP && boost_is_queued(p, s))
+		b->mode = BOOST_STOP;
+	if (b->mode == BOOST_EXP)
+		boost_grow_exponentially(b, p, s);
+	else if (b->mode == BOOST_LIN)
+		window_grow_linear(&b->w, p, s->acked_packets, p->boost_lin_packets);
+}
+
+/* Ours: a little below the available bandwidth B * RTTmin, to empty the queue. */
+CC_INLINE __u64 boost_drained_q16(const struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	if (!boost_has_additions(p) || !p->boost_drain_percent || !b->b)
+		return b->w.cwnd_q16;
+	return min_u64(b->w.cwnd_q16, boost_share_of_bdp(b->b, s, p->boost_drain_percent));
+}
+
+/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. */
+CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 beta_q16 = scale_q16(b->w.cwnd_q16, p->boost_beta_q16);
+
+	window_reduce(&b->w, max_u64(min_u64(beta_q16, boost_drained_q16(b, p, s)), 2 * Q16_ONE));
+	b->knee_q16 = b->w.cwnd_q16;
+	b->has_congested = 1;
+	b->mode = BOOST_STOP;
+	b->is_backing_off = 1;
+	b->is_draining = 1;
+}
+
+/* Ours: a queue that stood for a whole RTT is drained without waiting for it to overflow. */
+CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+				 struct flow *flow)
+{
+	__u64 drained_q16 = boost_drained_q16(b, p, s);
+
+	if (!boost_has_additions(p) || !p->boost_drain_percent || b->is_backing_off)
+		return;
+	if (b->was_queued && !b->is_draining && drained_q16 < b->w.cwnd_q16) {
+		window_reduce(&b->w, max_u64(drained_q16, 2 * Q16_ONE));
+		b->knee_q16 = b->w.cwnd_q16;
+		b->has_congested = 1;
+		b->mode = BOOST_LIN;
+		b->is_draining = 1;
+		flow->stats.reduced_delay++;
+		return;
+	}
+	b->is_draining = 0;
+	if (b->mode == BOOST_STOP && !boost_is_queued(p, s))
+		b->mode = BOOST_LIN;
+}
+
+CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+			      struct flow *flow)
+{
+	b->was_queued &= (__u8)boost_is_queued(p, s);
+	if (!round_has_ended(&b->round, s))
+		return;
+	if (!p->boost_per_ack && !b->is_backing_off)
+		boost_choose_mode(b, p, s);
+	boost_drain_queue(b, p, s, flow);
+	round_begin(&b->round, s);
+	b->was_queued = 1;
+	b->bc_max[1] = b->bc_max[0];
+	b->bc_max[0] = 0;
+}
+
+/* Step 6: exponential growth again; B is kept. */
+CC_INLINE void boost_on_exit_recovery(struct boost *b)
+{
+	if (b->is_backing_off)
+		b->mode = BOOST_EXP;
+	b->is_backing_off = 0;
+}
+
+CC_INLINE void boost_on_enter_recovery(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+				       struct flow *flow)
+{
+	b->w.undo_q16 = b->w.cwnd_q16;
+	if (boost_uses_tags(p, s))
+		return;
+	if (p->boost_loss != BOOST_LOSS_LITERAL && !judge_is_congestion(&b->judge, p, s))
+		return;
+	boost_back_off(b, p, s);
+	flow->stats.reduced_loss++;
+}
+
+/* A timeout is a loss like any other (step 5), but the window opens again only with the first ACK, which
+ * also tells a tagged flow the cause. Without any ACK the window stays at one packet.
+ */
+CC_INLINE void boost_on_timeout(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+				struct flow *flow)
+{
+	if (!b->w.loss.timeout_pending)
+		b->w.undo_q16 = b->w.cwnd_q16;
+	loss_rule_on_timeout(&b->w.loss, s);
+	window_collapse(&b->w, b->w.undo_q16 / 2);
+	if (!boost_uses_tags(p, s))
+		flow->stats.reduced_timeout++;
+}
+
+CC_INLINE enum loss_verdict boost_verdict(struct boost *b, const struct cc_params *p,
+					  const struct cc_sample *s, struct flow *flow)
+{
+	enum loss_verdict verdict;
+
+	if (boost_uses_tags(p, s)) {
+		verdict = loss_rule_on_ack(&b->w.loss, s, flow);
+		loss_rule_count(&flow->stats, verdict);
+		return verdict;
+	}
+	b->w.loss.has_base = 0;
+	if (!b->w.loss.timeout_pending || !s->acked_packets)
+		return LOSS_NOTHING;
+	b->w.loss.timeout_pending = 0;
+	return LOSS_TIMEOUT_REAL;
+}
+
+CC_INLINE void boost_on_losses(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+			       struct flow *flow)
+{
+	enum loss_verdict verdict = boost_verdict(b, p, s, flow);
+
+	if (verdict == LOSS_TIMEOUT_EXPLAINED || verdict == LOSS_TIMEOUT_REAL)
+		window_restore(&b->w);
+	if (verdict == LOSS_CONGESTION || verdict == LOSS_UNEXPLAINED || verdict == LOSS_TIMEOUT_REAL)
+		boost_back_off(b, p, s);
+}
+
+CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+			    struct flow *flow)
+{
+	judge_observe(&b->judge, s, (__u32)s->now_us - b->w.last_ack_us);
+	boost_measure(b, p, s);
+	if (p->boost_per_ack && !b->is_backing_off && s->rtt_us)
+		boost_choose_mode(b, p, s);
+	boost_on_losses(b, p, s, flow);
+	if (b->is_backing_off && s->is_open && !b->w.loss.is_holding)
+		boost_on_exit_recovery(b);
+	boost_on_round(b, p, s, flow);
+	boost_grow(b, p, s);
+}
+
+/* Sending starts again. After long silence the path is learnt anew; B is kept. */
+CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+				 struct flow *flow)
+{
+	flow->request.wanted = 0;
+	if (!window_is_idle(&b->w, s))
+		return;
+	b->w.cwnd_q16 = min_u64(b->w.cwnd_q16, (__u64)p->boost_initial_window_packets << 16);
+	b->mode = BOOST_EXP;
+	b->knee_q16 = 0;
+	b->has_congested = 0;
+}
+
+CC_INLINE struct cc_control boost_control(const struct boost *b, const struct cc_params *p,
+					  const struct cc_sample *s)
+{
+	int is_exp = b->mode == BOOST_EXP && !b->knee_q16;
+
+	return window_control(&b->w, p, s, is_exp ? p->boost_exp_pacing_percent : p->boost_pacing_percent);
+}
+
+#endif /* CLARION_CC_BOOST_H */

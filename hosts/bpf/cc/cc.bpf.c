@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* The congestion-control laws as struct_ops: each law is a header of its own, ops.h makes its callbacks.
+ *
+ * With cong_control the kernel leaves window and pacing to the law, but for these, and that is what each
+ * callback is for: a timeout sets the window to what is in flight plus one (set_state, Loss), an undo sets
+ * it to the answer of undo_cwnd, and a flow that was idle is not restarted (cwnd_event, TX_START).
+ */
+#include "glue.h"
+
+#include "boost.h"
+#include "fast.h"
+#include "xcp.h"
+
+/* A flow of its own when the handshake made none, so that the laws also run on hosts without the shim. */
+CC_INLINE struct flow *flow_start(struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (flow)
+		__builtin_memset(flow->law, 0, sizeof(flow->law));
+	return flow;
+}
+
+#define LAW xcp
+#include "ops.h"
+#undef LAW
+
+#define LAW boost
+#include "ops.h"
+#undef LAW
+
+#define LAW fast
+#include "ops.h"
+#undef LAW
+
+/* The kernel takes struct_ops from GPL-compatible programs only. */
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

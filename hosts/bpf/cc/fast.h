@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* clarion_fast: FAST TCP (Wei, Jin, Low, Hegde, IEEE/ACM Trans. Networking 14(6), 2006), eq. 1:
+ *
+ *     w <- min{ 2w, (1 - gamma) w + gamma (baseRTT / RTT * w + alpha) }
+ *
+ * RTT is the mean of the samples since the last update. Loss halves. Start: doubling per RTT until alpha
+ * packets stand in the queues, w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha.
+ */
+#ifndef CLARION_CC_FAST_H
+#define CLARION_CC_FAST_H
+
+#include "window.h"
+
+struct fast {
+	struct cc_window w;
+	__u64 rtt_sum_us; /* of the samples since the last update */
+	__u32 nr_rtts;
+	struct cc_round round;
+	__u8 is_starting;
+	__u8 nr_rounds; /* since the last update */
+};
+
+CC_INLINE void fast_init(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			 struct flow *flow)
+{
+	flow->request.wanted = 0;
+	window_init(&f->w, p, p->initial_window_packets, s);
+	round_begin(&f->round, s);
+	f->is_starting = 1;
+}
+
+CC_INLINE int fast_uses_tags(const struct cc_params *p, const struct cc_sample *s)
+{
+	return p->fast_tags && s->has_tags;
+}
+
+/* Packets of this flow standing in queues, Q16: w (1 - baseRTT / RTT). */
+CC_INLINE __u64 fast_queued_q16(__u64 cwnd_q16, __u32 base_us, __u32 rtt_us)
+{
+	return mul_div_u64(cwnd_q16, sub_floor_u64(rtt_us, base_us), rtt_us);
+}
+
+/* Eq. 1: w - gamma * queued + gamma * alpha, at most 2 w. */
+CC_INLINE __u64 fast_equation_q16(__u64 cwnd_q16, const struct cc_params *p, __u32 base_us, __u32 rtt_us)
+{
+	__u64 queued_q16 = fast_queued_q16(cwnd_q16, base_us, rtt_us);
+	__u64 alpha_q16 = (__u64)p->fast_alpha_packets << 16;
+	__u64 next_q16 =
+	    cwnd_q16 - scale_q16(queued_q16, p->fast_gamma_q16) + scale_q16(alpha_q16, p->fast_gamma_q16);
+
+	return min_u64(2 * cwnd_q16, next_q16);
+}
+
+CC_INLINE void fast_update(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u32 rtt_us = (__u32)div_u64(f->rtt_sum_us, f->nr_rtts);
+
+	if (rtt_us && !s->in_recovery && !s->is_limited && !f->is_starting)
+		window_set(&f->w, p, fast_equation_q16(f->w.cwnd_q16, p, s->min_rtt_us, rtt_us));
+	f->rtt_sum_us = 0;
+	f->nr_rtts = 0;
+	f->nr_rounds = 0;
+}
+
+/* Doubling ends at the first queue, or at the window that the last timeout left as its aim. */
+CC_INLINE void fast_start_phase(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 alpha_q16 = (__u64)p->fast_alpha_packets << 16;
+
+	if (fast_queued_q16(f->w.cwnd_q16, s->min_rtt_us, s->srtt_us) >= alpha_q16 ||
+	    f->w.cwnd_q16 >= f->w.ssthresh_q16)
+		f->is_starting = 0;
+	else if (!s->in_recovery && !s->is_limited)
+		window_grow_double(&f->w, p, s->acked_packets);
+}
+
+CC_INLINE void fast_halve(struct fast *f)
+{
+	window_reduce(&f->w, max_u64(f->w.cwnd_q16 / 2, 2 * Q16_ONE));
+	f->is_starting = 0;
+}
+
+CC_INLINE void fast_on_enter_recovery(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+				      struct flow *flow)
+{
+	f->w.undo_q16 = f->w.cwnd_q16;
+	if (fast_uses_tags(p, s))
+		return;
+	fast_halve(f);
+	flow->stats.reduced_loss++;
+}
+
+CC_INLINE void fast_on_timeout(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			       struct flow *flow)
+{
+	if (!f->w.loss.timeout_pending)
+		f->w.undo_q16 = f->w.cwnd_q16;
+	loss_rule_on_timeout(&f->w.loss, s);
+	window_collapse(&f->w, f->w.undo_q16 / 2);
+	f->is_starting = 1;
+	if (fast_uses_tags(p, s))
+		return;
+	flow->stats.reduced_timeout++;
+}
+
+CC_INLINE void fast_on_losses(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			      struct flow *flow)
+{
+	enum loss_verdict verdict;
+
+	if (!fast_uses_tags(p, s)) {
+		f->w.loss.has_base = 0;
+		f->w.loss.timeout_pending &= !s->acked_packets;
+		return;
+	}
+	verdict = loss_rule_on_ack(&f->w.loss, s, flow);
+	if (verdict == LOSS_CONGESTION || verdict == LOSS_UNEXPLAINED)
+		fast_halve(f);
+	if (verdict == LOSS_TIMEOUT_EXPLAINED)
+		window_restore(&f->w);
+	loss_rule_count(&flow->stats, verdict);
+}
+
+CC_INLINE void fast_on_ack(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			   struct flow *flow)
+{
+	if (s->rtt_us) {
+		f->rtt_sum_us += s->rtt_us;
+		f->nr_rtts++;
+	}
+	fast_on_losses(f, p, s, flow);
+	if (f->is_starting)
+		fast_start_phase(f, p, s);
+	if (!round_has_ended(&f->round, s))
+		return;
+	round_begin(&f->round, s);
+	if (++f->nr_rounds >= p->fast_update_rtts)
+		fast_update(f, p, s);
+}
+
+/* Nothing to undo: the window goes on from the halved one. */
+CC_INLINE void fast_on_exit_recovery(struct fast *f)
+{
+	(void)f;
+}
+
+/* Sending starts again. After long silence the start phase does, too. */
+CC_INLINE void fast_on_tx_start(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+				struct flow *flow)
+{
+	flow->request.wanted = 0;
+	if (!window_is_idle(&f->w, s))
+		return;
+	f->w.cwnd_q16 = min_u64(f->w.cwnd_q16, (__u64)p->initial_window_packets << 16);
+	f->is_starting = 1;
+}
+
+CC_INLINE struct cc_control fast_control(const struct fast *f, const struct cc_params *p,
+					 const struct cc_sample *s)
+{
+	return window_control(&f->w, p, s, f->is_starting ? 200 : p->fast_pacing_percent);
+}
+
+#endif /* CLARION_CC_FAST_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* The window that every law steers, and how window and pacing rate are handed to the kernel. */
+#ifndef CLARION_CC_WINDOW_H
+#define CLARION_CC_WINDOW_H
+
+#include "loss_rule.h"
+#include "params.h"
+
+/* Head of every law's state. */
+struct cc_window {
+	__u64 cwnd_q16;	    /* packets */
+	__u64 ssthresh_q16; /* below it the window doubles per RTT; UINT64_MAX until the first reduction */
+	__u64 undo_q16;	    /* window before the last recovery, timeout or reduction */
+	struct loss_rule loss;
+	__u32 last_ack_us; /* low 32 bits of the clock at the last ACK, to notice an idle flow */
+	__u8 ca_state;	   /* the kernel's TCP_CA_* as last told */
+	__u8 pad[3];
+};
+
+CC_INLINE void window_init(struct cc_window *w, const struct cc_params *p, __u32 packets,
+			   const struct cc_sample *s)
+{
+	w->cwnd_q16 = min_u64(packets, p->max_window_packets) << 16;
+	w->ssthresh_q16 = ~0ULL;
+	w->undo_q16 = w->cwnd_q16;
+	w->loss.lost = s->lost_packets;
+	w->last_ack_us = (__u32)s->now_us;
+}
+
+/* Rounded up: pacing holds the fraction. */
+CC_INLINE __u32 window_packets(const struct cc_window *w)
+{
+	return (__u32)((w->cwnd_q16 + Q16_ONE - 1) >> 16);
+}
+
+CC_INLINE void window_set(struct cc_window *w, const struct cc_params *p, __u64 cwnd_q16)
+{
+	w->cwnd_q16 = clamp_u64(cwnd_q16, Q16_ONE, (__u64)p->max_window_packets << 16);
+}
+
+/* Reduces to `cwnd_q16`, at least one packet and never more than now, and remembers the window for an undo.
+ */
+CC_INLINE void window_reduce(struct cc_window *w, __u64 cwnd_q16)
+{
+	w->undo_q16 = max_u64(w->undo_q16, w->cwnd_q16);
+	w->cwnd_q16 = clamp_u64(cwnd_q16, Q16_ONE, max_u64(w->cwnd_q16, Q16_ONE));
+	w->ssthresh_q16 = w->cwnd_q16;
+}
+
+/* After a timeout: one packet, and `ssthresh_q16` as the end of the slow start that follows. */
+CC_INLINE void window_collapse(struct cc_window *w, __u64 ssthresh_q16)
+{
+	w->undo_q16 = max_u64(w->undo_q16, w->cwnd_q16);
+	w->cwnd_q16 = Q16_ONE;
+	w->ssthresh_q16 = max_u64(ssthresh_q16, 2 * Q16_ONE);
+}
+
+/* The loss turned out not to have been one, or not congestion. */
+CC_INLINE void window_restore(struct cc_window *w)
+{
+	w->cwnd_q16 = max_u64(w->cwnd_q16, w->undo_q16);
+	w->ssthresh_q16 = max_u64(w->ssthresh_q16, w->cwnd_q16);
+}
+
+/* `per_rtt` packets more for each window acknowledged. */
+CC_INLINE void window_grow_linear(struct cc_window *w, const struct cc_params *p, __u32 acked_packets,
+				  __u32 per_rtt)
+{
+	__u64 step_q32 = ((__u64)acked_packets * per_rtt) << 32; /* < 2^24 * 2^14 * 2^32 only for huge ACKs */
+
+	window_set(w, p, w->cwnd_q16 + div_u64(step_q32, w->cwnd_q16));
+}
+
+/* One packet more for each packet acknowledged: doubles per RTT. */
+CC_INLINE void window_grow_double(struct cc_window *w, const struct cc_params *p, __u32 acked_packets)
+{
+	window_set(w, p, w->cwnd_q16 + ((__u64)acked_packets << 16));
+}
+
+/* Slow start, then one packet per RTT (RFC 5681). */
+CC_INLINE void window_grow_reno(struct cc_window *w, const struct cc_params *p, __u32 acked_packets)
+{
+	__u64 grown_q16 = w->cwnd_q16 + ((__u64)acked_packets << 16);
+
+	if (w->cwnd_q16 >= w->ssthresh_q16)
+		window_grow_linear(w, p, acked_packets, 1);
+	else
+		window_set(w, p, min_u64(grown_q16, w->ssthresh_q16));
+}
+
+/* One window of packets of `packet_bytes` per srtt, in bytes/s; CC_UNPACED without a round trip time.
+ * cwnd < 2^24 packets of less than 2^14 bytes, times 10^6 < 2^20, fit.
+ */
+CC_INLINE __u64 window_rate(__u64 cwnd_q16, __u32 packet_bytes, const struct cc_sample *s)
+{
+	__u64 window_bytes = cwnd_q16 * packet_bytes >> 16;
+
+	return s->srtt_us ? window_bytes * USEC_PER_SEC / s->srtt_us : CC_UNPACED;
+}
+
+/* Window and pacing for the kernel. A rate too fast for timers is left to the ACK clock, and then one ACK
+ * may not release a burst.
+ */
+CC_INLINE struct cc_control window_control(const struct cc_window *w, const struct cc_params *p,
+					   const struct cc_sample *s, __u32 pacing_percent)
+{
+	struct cc_control c;
+	__u64 rate = window_rate(w->cwnd_q16, s->mss_bytes, s);
+	__u64 gap_us = mul_div_u64(s->mss_bytes, USEC_PER_SEC, rate);
+	__u64 burst_max;
+
+	c.cwnd_packets = window_packets(w);
+	c.pacing_bytes_per_s =
+	    rate == CC_UNPACED ? CC_UNPACED : max_u64(scale_percent(rate, pacing_percent), 1);
+	if (gap_us >= p->pacing_min_gap_us && rate != CC_UNPACED)
+		return c;
+	c.pacing_bytes_per_s = CC_UNPACED;
+	burst_max = (__u64)s->in_flight_packets + 2ULL * s->acked_packets + p->burst_packets;
+	if (p->burst_packets && s->acked_packets)
+		c.cwnd_packets = (__u32)clamp_u64(burst_max, 1, c.cwnd_packets);
+	return c;
+}
+
+CC_INLINE void window_note_ack(struct cc_window *w, const struct cc_sample *s)
+{
+	w->last_ack_us = (__u32)s->now_us;
+}
+
+/* Has the flow been silent for so long that its window says nothing about the path any more? */
+CC_INLINE int window_is_idle(const struct cc_window *w, const struct cc_sample *s)
+{
+	__u32 silent_us = (__u32)s->now_us - w->last_ack_us;
+
+	return s->srtt_us && silent_us > 2ULL * s->srtt_us + 200000;
+}
+
+#endif /* CLARION_CC_WINDOW_H */

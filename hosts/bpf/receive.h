@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* Reading an incoming header, and what it changes in the flow of the socket that it is for. */
+#ifndef CLARION_RECEIVE_H
+#define CLARION_RECEIVE_H
+
+#include "fallback.h"
+#include "header.h"
+#include "kernel.h"
+#include "sequence.h"
+
+#include <bpf/bpf_endian.h>
+
+/* A header in host byte order; fields that its format lacks are zero. */
+struct received {
+	__u8 format;
+	__u8 next_protocol;
+	__u8 echo; /* the rev fields hold an echo */
+	__u8 length;
+	__u16 bucket;
+	__u16 link_seq;
+	__u16 corrupt;
+	__u16 congest;
+	__u16 rev_corrupt;
+	__u16 rev_congest;
+	__u32 reverse_feedback;
+	__u32 rtt;
+	__u32 delta_throughput;
+};
+
+static __always_inline void receive_data(struct received *received, const struct clarion_data *data)
+{
+	received->rtt = bpf_ntohl(data->rtt);
+	received->delta_throughput = bpf_ntohl(data->delta_throughput);
+	received->reverse_feedback = bpf_ntohl(data->reverse_feedback);
+	received->bucket = bpf_ntohs(data->bucket);
+	received->link_seq = bpf_ntohs(data->link_seq);
+	received->corrupt = bpf_ntohs(data->corrupt);
+	received->congest = bpf_ntohs(data->congest);
+	received->rev_corrupt = bpf_ntohs(data->rev_corrupt);
+	received->rev_congest = bpf_ntohs(data->rev_congest);
+}
+
+static __always_inline void receive_ack(struct received *received, const struct clarion_ack *ack)
+{
+	received->reverse_feedback = bpf_ntohl(ack->reverse_feedback);
+	received->rev_corrupt = bpf_ntohs(ack->rev_corrupt);
+	received->rev_congest = bpf_ntohs(ack->rev_congest);
+}
+
+static __always_inline void receive_tag(struct received *received, const struct clarion_tag *tag)
+{
+	received->bucket = bpf_ntohs(tag->bucket);
+	received->link_seq = bpf_ntohs(tag->link_seq);
+	received->corrupt = bpf_ntohs(tag->corrupt);
+	received->congest = bpf_ntohs(tag->congest);
+	received->rev_corrupt = bpf_ntohs(tag->rev_corrupt);
+	received->rev_congest = bpf_ntohs(tag->rev_congest);
+}
+
+/* Totals and grants are what this end will echo; its own wire check is the last hop of the path. */
+static __always_inline void receive_totals(struct flow *flow, const struct received *received,
+					   __u16 wire_total, bool has_payload)
+{
+	if (received->format == CLARION_ACK)
+		return;
+	flow->seen.corrupt = received->corrupt + wire_total;
+	flow->seen.congest = received->congest;
+	if (received->format == CLARION_DATA && received->rtt)
+		flow->seen.granted += received->delta_throughput;
+	if (has_payload)
+		flow->id.peer_format = received->format;
+	flow->id.heard = 1;
+}
+
+/* Adds the step of a 16-bit total to its 32-bit count, unless the path has restarted. */
+static __always_inline void receive_unwrap(__u32 *count, __u16 from, __u16 to)
+{
+	__s32 step = (__s16)(__u16)(to - from);
+
+	if (step >= -CLARION_LATE_LIMIT && step < CLARION_GAP_LIMIT)
+		*count += step;
+}
+
+static __always_inline void receive_echo(struct flow *flow, const struct received *received)
+{
+	if (!received->echo)
+		return;
+	if (flow->echo.nr_echoes) {
+		receive_unwrap(&flow->stats.corrupt, flow->echo.rev_corrupt, received->rev_corrupt);
+		receive_unwrap(&flow->stats.congest, flow->echo.rev_congest, received->rev_congest);
+	}
+	flow->echo.rev_corrupt = received->rev_corrupt;
+	flow->echo.rev_congest = received->rev_congest;
+	if (received->format != CLARION_TAG)
+		flow->echo.reverse_feedback = received->reverse_feedback;
+	flow->echo.nr_echoes++;
+}
+
+/* All that a header tells a flow. It also proves that the path carries headers. */
+static __always_inline void receive_flow(struct flow *flow, const struct received *received, __u16 wire_total,
+					 bool has_payload)
+{
+	receive_totals(flow, received, wire_total, has_payload);
+	if (has_payload)
+		flow->id.plain_turn = CLARION_TURN_ALWAYS;
+	receive_echo(flow, received);
+	flow->stats.rx_headers++;
+	flow_note_header(flow);
+}
+
+/* Payload came without header. */
+static __always_inline void receive_plain(struct flow *flow)
+{
+	if (flow->id.heard && flow->id.plain_turn == CLARION_TURN_ALWAYS)
+		flow->id.plain_turn = CLARION_TURN_PLAIN;
+}
+
+#endif /* CLARION_RECEIVE_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* What the agent reads and writes: one record per flow, one entry per namespace and per device.
+ *
+ * The agent mirrors these in Rust (agent/src/record.rs); a unit test there compares both layouts by BTF.
+ */
+#ifndef CLARION_RECORD_H
+#define CLARION_RECORD_H
+
+#include <linux/types.h>
+
+#include "flow.h"
+
+#define CLARION_CC_NAME_MAX 16
+
+/* One attached namespace; `next_bucket` is counted up by the handshake, the rest is set by the agent. */
+struct attachment {
+	__u32 next_bucket; /* running number that spreads the flows of one host over the buckets */
+	__u8 tags;	   /* new flows want loss causes */
+	__u8 pad[3];
+};
+
+/* One attached device; counted by its shim, a packet at most once per counter. */
+struct device_counters {
+	__u64 tx_headers; /* headers put on */
+	__u64 rx_headers; /* headers taken off */
+	__u64 gso_passed; /* left without header: segmentation was still to come */
+	__u64 too_big;	  /* left without header: it would have exceeded the device MTU */
+	__u64 no_room;	  /* left without header: the kernel refused the room */
+	__u64 malformed;  /* header protocol on ingress, but no valid header: left as it came */
+	__u64 no_flow;	  /* header taken off, but no socket with a flow: nothing to update */
+	__u64 corrupt;	  /* wire losses seen by the ingress check, all buckets together */
+};
+
+/* State of one TCP socket and its flow; what `clarion-host stats` prints. */
+struct flow_record {
+	struct flow_identity id;
+	struct flow_seen seen;
+	struct flow_echo echo;
+	struct flow_stats stats;
+	__u64 pacing_rate_bytes_per_s;
+	__u32 srtt_us;	  /* 0 = no sample yet */
+	__u32 min_rtt_us; /* over the kernel's window (net.ipv4.tcp_min_rtt_wlen) */
+	__u32 cwnd_packets;
+	__u32 delivered; /* packets */
+	__u32 lost;	 /* packets */
+	__u16 family;	 /* AF_INET or AF_INET6 */
+	__u16 sport;	 /* host byte order */
+	__u16 dport;	 /* host byte order */
+	__u8 state;	 /* TCP state number of the kernel */
+	__u8 wanted;	 /* the controller asks for rate feedback */
+	__u8 src[16];	 /* IPv4 addresses in the first four bytes */
+	__u8 dst[16];
+	char cc[CLARION_CC_NAME_MAX];
+};
+
+#endif /* CLARION_RECORD_H */

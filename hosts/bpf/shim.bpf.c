@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* The header shim of one device: puts Clarion headers on what leaves, takes them off what arrives.
+ *
+ * Each attached device loads its own instance, with its own buckets and read-only data; the flows and the
+ * counters are shared. Both programs let every packet pass: a packet that cannot or must not be changed
+ * goes on as it is.
+ */
+#include "kernel.h"
+
+#include <linux/pkt_cls.h>
+
+#include "compose.h"
+#include "fallback.h"
+#include "maps.h"
+#include "option.h"
+#include "packet.h"
+#include "receive.h"
+#include "sequence.h"
+
+#define BUCKETS 4096
+
+/* Set by the agent before loading. */
+const volatile __u32 device = 0;       /* key in `devices` */
+const volatile __u64 netns_cookie = 0; /* namespace of the device */
+const volatile __u8 header_protocol = CLARION_PROTOCOL_DEFAULT;
+
+/* Both directions of the link for the flows of one bucket. */
+struct bucket {
+	__u32 next_seq; /* link_seq of the next packet out, counted atomically */
+	struct bpf_spin_lock lock;
+	struct clarion_sequence wire; /* check of what comes in, under `lock` */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BUCKETS);
+	__type(key, __u32);
+	__type(value, struct bucket);
+} buckets SEC(".maps");
+
+#define count(name)                                                                                          \
+	do {                                                                                                 \
+		__u32 key = device;                                                                          \
+		struct device_counters *counters = bpf_map_lookup_elem(&devices, &key);                      \
+		if (counters)                                                                                \
+			__sync_fetch_and_add(&counters->name, 1);                                            \
+	} while (0)
+
+static __always_inline struct bucket *find_bucket(__u16 number)
+{
+	__u32 key = number % BUCKETS;
+
+	return bpf_map_lookup_elem(&buckets, &key);
+}
+
+/* --- egress --- */
+
+/* The flow of a socket, if headers go on its packets on this device. */
+static __always_inline struct flow *egress_flow(struct bpf_sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+
+	if (!flow || !flow->id.aware || flow->id.plain)
+		return NULL;
+	/* A bridge or a veth pair may carry packets of another namespace with their socket. */
+	return flow->id.netns_cookie == netns_cookie ? flow : NULL;
+}
+
+/* A device may refuse packets with header, as a veth does when its peer's MTU is smaller. TCP then tries the
+ * same first segment again and again, with nothing in flight, and no timeout tells the handshake program.
+ */
+static __always_inline bool is_refused(struct flow *flow, struct bpf_sock *sk, __u32 seq)
+{
+	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
+
+	if (!tp || tp->packets_out || seq != tp->snd_una)
+		return false;
+	return flow_note_attempt(flow, seq);
+}
+
+static __always_inline int store_header(struct __sk_buff *skb, __u32 at, const union clarion_header *header,
+					enum clarion_format format)
+{
+	switch (format) {
+	case CLARION_DATA:
+		return bpf_skb_store_bytes(skb, at, header, CLARION_DATA_BYTES, 0);
+	case CLARION_ACK:
+		return bpf_skb_store_bytes(skb, at, header, CLARION_ACK_BYTES, 0);
+	case CLARION_TAG:
+		return bpf_skb_store_bytes(skb, at, header, CLARION_TAG_BYTES, 0);
+	default:
+		return -1;
+	}
+}
+
+/* Puts the header on. The transport header does not move in memory, so a checksum that is still to be
+ * completed (CHECKSUM_PARTIAL) is completed at the right place.
+ */
+static __always_inline int put_on(struct __sk_buff *skb, struct packet *packet, struct flow *flow,
+				  enum clarion_format format)
+{
+	__u32 length = clarion_length(format);
+	union clarion_header header = {};
+	struct bucket *bucket;
+	__u32 link_seq = 0;
+	__u32 mtu_len = 0;
+
+	if (bpf_check_mtu(skb, 0, &mtu_len, length, 0)) {
+		count(too_big);
+		return TC_ACT_UNSPEC;
+	}
+	if (packet_resize(skb, packet, length)) {
+		count(no_room);
+		return TC_ACT_UNSPEC;
+	}
+	if (format != CLARION_ACK) {
+		bucket = find_bucket(flow->id.bucket);
+		if (bucket)
+			link_seq = __sync_fetch_and_add(&bucket->next_seq, 1);
+	}
+	compose_header(&header, flow, format, skb->len, link_seq);
+	if (store_header(skb, packet->l4, &header, format) ||
+	    packet_rewrite_ip(skb, packet, header_protocol, length))
+		return TC_ACT_SHOT; /* out of memory half-way: the packet is no longer sound */
+	flow->stats.tx_headers++;
+	count(tx_headers);
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int clarion_egress(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+	enum clarion_format format;
+	__u32 tcp_bytes, payload_bytes;
+	struct packet packet;
+	struct tcphdr tcp;
+	struct flow *flow;
+
+	if (!packet_parse(skb, &packet) || packet.protocol != IPPROTO_TCP || packet.fragment)
+		return TC_ACT_UNSPEC;
+	if (bpf_skb_load_bytes(skb, packet.l4, &tcp, sizeof(tcp)))
+		return TC_ACT_UNSPEC;
+	if (tcp.syn) {
+		option_mark(skb, &packet, &tcp, CLARION_OPTION_LEFT);
+		return TC_ACT_UNSPEC;
+	}
+	if (tcp.rst || !sk)
+		return TC_ACT_UNSPEC;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk)
+		return TC_ACT_UNSPEC;
+	flow = egress_flow(sk);
+	if (!flow)
+		return TC_ACT_UNSPEC;
+	if (skb->gso_segs > 1 || skb->gso_size) {
+		flow->stats.gso_passed++;
+		count(gso_passed);
+		return TC_ACT_UNSPEC;
+	}
+	tcp_bytes = tcp.doff * 4;
+	payload_bytes = packet.l4_bytes > tcp_bytes ? packet.l4_bytes - tcp_bytes : 0;
+	if (payload_bytes && is_refused(flow, sk, bpf_ntohl(tcp.seq)))
+		return TC_ACT_UNSPEC;
+	format = compose_format(flow, payload_bytes);
+	if (format == CLARION_NONE)
+		return TC_ACT_UNSPEC;
+	return put_on(skb, &packet, flow, format);
+}
+
+/* --- ingress --- */
+
+/* Reads the header behind the IP header; false if it is malformed. */
+static __always_inline bool read_header(struct __sk_buff *skb, const struct packet *packet,
+					struct received *received)
+{
+	union clarion_header header = {};
+	__u32 length;
+
+	if (packet->fragment || packet->l4 + packet->l4_bytes > skb->len)
+		return false;
+	if (bpf_skb_load_bytes(skb, packet->l4, &header, sizeof(header.prefix)))
+		return false;
+	received->format = header.prefix.version_format & 0xf;
+	length = clarion_length(received->format);
+	if (header.prefix.version_format >> 4 != CLARION_VERSION || length == 0 ||
+	    header.prefix.length != length || packet->l4_bytes < length)
+		return false;
+	switch (received->format) {
+	case CLARION_DATA:
+		if (bpf_skb_load_bytes(skb, packet->l4, &header, CLARION_DATA_BYTES))
+			return false;
+		receive_data(received, &header.data);
+		break;
+	case CLARION_ACK:
+		if (bpf_skb_load_bytes(skb, packet->l4, &header, CLARION_ACK_BYTES))
+			return false;
+		receive_ack(received, &header.ack);
+		break;
+	case CLARION_TAG:
+		if (bpf_skb_load_bytes(skb, packet->l4, &header, CLARION_TAG_BYTES))
+			return false;
+		receive_tag(received, &header.tag);
+		break;
+	}
+	received->length = length;
+	received->next_protocol = header.prefix.next_protocol;
+	received->echo = header.prefix.flags & CLARION_FLAG_ECHO;
+	return true;
+}
+
+/* Packets lost so far on the wire in front of this device, in the bucket of this header. */
+static __always_inline __u16 check_wire(const struct received *received)
+{
+	struct bucket *bucket;
+	__u16 total;
+	__s32 lost;
+
+	if (received->format == CLARION_ACK)
+		return 0;
+	bucket = find_bucket(received->bucket);
+	if (!bucket)
+		return 0;
+	bpf_spin_lock(&bucket->lock);
+	lost = clarion_sequence_check(&bucket->wire, received->link_seq);
+	total = bucket->wire.total;
+	bpf_spin_unlock(&bucket->lock);
+	if (lost) {
+		__u32 key = device;
+		struct device_counters *counters = bpf_map_lookup_elem(&devices, &key);
+
+		if (counters)
+			__sync_fetch_and_add(&counters->corrupt, (__s64)lost);
+	}
+	return total;
+}
+
+/* The socket that the segment behind the header is for; to be released. */
+static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const struct packet *packet,
+						    const struct tcphdr *tcp)
+{
+	struct bpf_sock_tuple tuple = {};
+
+	if (packet->family == AF_INET) {
+		tuple.ipv4.saddr = packet->ip4.saddr;
+		tuple.ipv4.daddr = packet->ip4.daddr;
+		tuple.ipv4.sport = tcp->source;
+		tuple.ipv4.dport = tcp->dest;
+		return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
+	}
+	__builtin_memcpy(tuple.ipv6.saddr, &packet->ip6.saddr, sizeof(tuple.ipv6.saddr));
+	__builtin_memcpy(tuple.ipv6.daddr, &packet->ip6.daddr, sizeof(tuple.ipv6.daddr));
+	tuple.ipv6.sport = tcp->source;
+	tuple.ipv6.dport = tcp->dest;
+	return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+}
+
+/* Tells the flow that the packet is for what came; without `received`, that it came without header. */
+static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet *packet,
+				      const struct tcphdr *tcp, const struct received *received,
+				      __u16 wire_total, bool has_payload)
+{
+	struct bpf_sock *sk = find_socket(skb, packet, tcp);
+	struct flow *flow;
+
+	if (!sk)
+		return false;
+	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
+	if (flow && received)
+		receive_flow(flow, received, wire_total, has_payload);
+	else if (flow)
+		receive_plain(flow);
+	bpf_sk_release(sk);
+	return flow;
+}
+
+/* A TCP packet without header. */
+static __always_inline void receive_without(struct __sk_buff *skb, const struct packet *packet)
+{
+	struct tcphdr tcp;
+
+	if (bpf_skb_load_bytes(skb, packet->l4, &tcp, sizeof(tcp)))
+		return;
+	if (tcp.syn)
+		option_mark(skb, packet, &tcp, CLARION_OPTION_ARRIVED);
+	else if (packet->l4_bytes > tcp.doff * 4U)
+		tell_flow(skb, packet, &tcp, NULL, 0, true);
+}
+
+/* A packet with a valid header: the last link's check, and the news for the flow. */
+static __always_inline void receive_with(struct __sk_buff *skb, const struct packet *packet,
+					 const struct received *received)
+{
+	__u16 wire_total = check_wire(received);
+	struct tcphdr tcp;
+
+	if (received->next_protocol != IPPROTO_TCP ||
+	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp)) ||
+	    !tell_flow(skb, packet, &tcp, received, wire_total,
+		       packet->l4_bytes > received->length + tcp.doff * 4U))
+		count(no_flow);
+}
+
+SEC("tc")
+int clarion_ingress(struct __sk_buff *skb)
+{
+	struct received received = {};
+	struct packet packet;
+
+	if (!packet_parse(skb, &packet))
+		return TC_ACT_UNSPEC;
+	if (packet.protocol == IPPROTO_TCP && !packet.fragment)
+		receive_without(skb, &packet);
+	if (packet.protocol != header_protocol)
+		return TC_ACT_UNSPEC;
+	if (!read_header(skb, &packet, &received)) {
+		count(malformed);
+		return TC_ACT_UNSPEC;
+	}
+	receive_with(skb, &packet, &received);
+	if (packet_resize(skb, &packet, -(int)received.length)) {
+		count(no_room);
+		return TC_ACT_UNSPEC;
+	}
+	if (packet_rewrite_ip(skb, &packet, received.next_protocol, -(int)received.length))
+		return TC_ACT_SHOT; /* out of memory half-way: the packet is no longer sound */
+	count(rx_headers);
+	return TC_ACT_UNSPEC;
+}
+
+char _license[] SEC("license") = "GPL";
