@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers (docs/wire-format.md) and what travels with a packet inside the switch.
+
+typedef bit<48> mac_addr_t;
+typedef bit<16> bucket_t;
+typedef bit<16> sequence_t;   // modulo 2^16
+typedef bit<64> ticks_t;      // a point in time, 2^-28 s
+typedef bit<32> duration_t;   // 2^-28 s, at most 16 s
+
+const bit<16> ETHERTYPE_VLAN = 0x8100;
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<16> ETHERTYPE_IPV6 = 0x86dd;
+const bit<8> PROTOCOL_TCP = 6;
+const bit<8> PROTOCOL_UDP = 17;
+
+const bit<4> CLARION_VERSION = 1;
+const bit<4> FORMAT_NONE = 0;
+const bit<4> FORMAT_DATA = 1;
+const bit<4> FORMAT_ACK = 2;
+const bit<4> FORMAT_TAG = 3;
+const bit<8> DATA_BYTES = 32;
+const bit<8> ACK_BYTES = 12;
+const bit<8> TAG_BYTES = 16;
+
+const bit<32> INSTANCE_RECIRCULATED = 4;  // BMv2's instance_type of a packet that comes in again
+
+header ethernet_t {
+    mac_addr_t dst_addr;
+    mac_addr_t src_addr;
+    bit<16> ether_type;
+}
+
+header vlan_t {
+    bit<16> tci;
+    bit<16> ether_type;
+}
+
+header ipv4_t {
+    bit<4> version;
+    bit<4> ihl;
+    bit<8> dscp_ecn;
+    bit<16> total_length;
+    bit<16> identification;
+    bit<2> reserved_dont_fragment;
+    bit<14> fragment;  // more-fragments flag and offset
+    bit<8> ttl;
+    bit<8> protocol;
+    bit<16> checksum;
+    bit<32> src_addr;
+    bit<32> dst_addr;
+}
+
+header ipv4_options_t {
+    varbit<320> options;
+}
+
+header ipv6_t {
+    bit<4> version;
+    bit<28> class_flow_label;
+    bit<16> payload_length;
+    bit<8> next_header;
+    bit<8> hop_limit;
+    bit<128> src_addr;
+    bit<128> dst_addr;
+}
+
+// The first four bytes of every Clarion header. DATA goes on with xcp_t and tags_t, ACK with ack_t, TAG with
+// tags_t.
+header clarion_t {
+    bit<8> following;  // protocol of the header behind
+    bit<8> length;
+    bit<4> version;
+    bit<4> format;
+    bit<8> flags;
+}
+
+header xcp_t {
+    bit<32> rtt;
+    bit<32> x;
+    bit<32> delta_throughput;  // signed, bytes/s
+    bit<32> reverse_feedback;
+}
+
+header ack_t {
+    bit<32> reverse_feedback;
+    bit<16> rev_corrupt;
+    bit<16> rev_congest;
+}
+
+header tags_t {
+    bucket_t bucket;
+    sequence_t link_seq;
+    bit<16> corrupt;
+    bit<16> congest;
+    bit<16> rev_corrupt;
+    bit<16> rev_congest;
+}
+
+header transport_ports_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
+// What few packets need is in headers that are never sent: BMv2 clears all metadata for every packet, but no headers.
+// A valid header counts as length of the packet, so they are made invalid after use.
+
+// What a division works in.
+header division_t {
+    bit<64> numerator;
+    bit<64> denominator;
+    bit<64> reciprocal;
+    bit<64> mantissa;
+    int<16> exponent;
+    bit<8> leading_bits;
+}
+
+// A control interval that ended; units as in docs/datapath.md.
+header interval_t {
+    bit<32> intervals;
+    duration_t elapsed;
+    duration_t avg_rtt;
+    bit<48> input;
+    bit<48> sum_x;
+    bit<64> sum_x_rtt;
+    bit<40> queue;
+    bit<46> rate;
+    bit<64> phi;  // two's complement
+    bit<48> pos;
+    bit<48> neg;
+    bit<32> cp;
+    bit<8> cp_shift;
+    bit<32> cn;
+    bit<8> cn_shift;
+    bit<64> corrupt_total;
+    bit<64> congest_total;
+    bit<2> unused;
+}
+
+// A dropped packet, for its report.
+header drop_t {
+    bit<128> src_addr;
+    bit<128> dst_addr;
+    bit<8> protocol;
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<16> bucket;
+    bit<32> number;
+}
+
+struct headers_t {
+    ethernet_t ethernet;
+    vlan_t vlan;
+    ipv4_t ipv4;
+    ipv4_options_t ipv4_options;
+    ipv6_t ipv6;
+    clarion_t clarion;
+    xcp_t xcp;
+    ack_t ack;
+    tags_t tags;
+    transport_ports_t transport;
+
+    division_t division;
+    interval_t interval;
+    drop_t drop;
+}
+
+// A port's XCP parameters; set by table xcp_port.
+struct xcp_config_t {
+    bit<38> capacity;  // bytes/s
+    bit<18> alpha;     // q16
+    bit<18> beta;      // q16
+    bit<18> gamma;     // q16
+    duration_t min_interval;
+    duration_t max_interval;
+    bit<8> epoch;
+}
+
+struct metadata_t {
+    // Set by flood for the second pass of a copy, read in ingress.
+    @field_list(1)
+    bit<9> flood_port;
+    @field_list(1)
+    bit<48> timestamp_us;  // of the present pass, BMv2's clock
+
+    // Set by meet_queue: the packet's egress port, as the index of registers and counters.
+    bit<32> cell;
+
+    // Set by classify.
+    bit<4> format;  // FORMAT_NONE: ordinary or malformed
+    bool tagged;    // DATA or TAG
+
+    // Set by meet_queue and by leave_queue: bytes that wait, without this packet.
+    bit<64> waiting;
+    // Set by queue_limit, read by leave_queue: accepted_bytes of the port with this packet.
+    bit<64> accepted_mark;
+
+    // Set by xcp_arrival. xcp_enabled also tells egress that the packet was counted.
+    bool xcp_enabled;
+    bool interval_ended;
+    ticks_t now;
+    ticks_t elapsed;  // since the interval began
+    xcp_config_t xcp;
+
+    // Set by queue_number: what egress needs of the loss causes.
+    bool numbered;
+    sequence_t queue_seq;
+}

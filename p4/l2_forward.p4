@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where to: by destination address; unknown and group addresses go to all ports. No frame goes back by the port that
+// it came in by.
+//
+// A flooded packet is copied behind ingress, where XCP's arrival and the queue check would miss it. The copies
+// therefore go to FLOOD_BASE + port, which has no queue, and come in again with their port decided: from there
+// on they are unicast packets.
+
+control L2Forward(in headers_t hdr, inout standard_metadata_t standard) {
+    @id(0x01000002)
+    @name(".forward")
+    action forward(@id(1) bit<9> port) {
+        standard.egress_spec = port;
+    }
+
+    @id(0x01000003)
+    @name(".flood")
+    action flood() {
+        standard.mcast_grp = FLOOD_GROUP;
+    }
+
+    @id(0x02000002)
+    @name(".l2_forward")
+    table l2_forward {
+        key = { hdr.ethernet.dst_addr : exact @id(1) @name("dst_addr"); }
+        actions = { forward; @defaultonly flood; }
+        const default_action = flood;
+        size = MAX_ADDRESSES;
+    }
+
+    apply {
+        if (hdr.ethernet.isValid()) {
+            l2_forward.apply();
+        } else {
+            flood();
+        }
+        if (standard.egress_spec == standard.ingress_port && standard.mcast_grp == 0) {
+            mark_to_drop(standard);
+            exit;
+        }
+    }
+}
+
+control Flood(inout metadata_t meta, inout standard_metadata_t standard) {
+    @hidden
+    action come_in_again() {
+        meta.flood_port = standard.egress_port - FLOOD_BASE;
+        meta.timestamp_us = standard.egress_global_timestamp;
+        recirculate_preserving_field_list(1);
+    }
+
+    apply {
+        if (standard.egress_port - FLOOD_BASE == standard.ingress_port) {
+            mark_to_drop(standard);
+        } else {
+            come_in_again();
+        }
+    }
+}

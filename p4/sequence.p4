@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss detection by numbering: the judgement that wire_check and queue_check share.
+
+const sequence_t GAP_LIMIT = 16384;     // a gap this long or longer is a jump
+const sequence_t LATE_LIMIT = 0xff00;   // -256 modulo 2^16: further behind is a jump
+
+// One bucket: epoch 8 (it has a base if this is the check's epoch), expected 16, total 16.
+typedef bit<40> sequence_slot_t;
+
+typedef bit<2> verdict_t;
+const verdict_t IN_ORDER = 0;  // or the first of its bucket
+const verdict_t GAP = 1;
+const verdict_t LATE = 2;
+const verdict_t JUMP = 3;
+
+struct judgement_t {
+    sequence_slot_t slot;
+    bit<16> lost;
+    verdict_t verdict;
+}
+
+// What number `seq` means for a bucket.
+judgement_t judge(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
+    sequence_t expected = seq + 1;
+    bit<16> total = slot[15:0];
+    bit<16> lost = 0;
+    verdict_t verdict = IN_ORDER;
+    sequence_t ahead = seq - slot[31:16];
+    if (slot[39:32] == epoch && ahead != 0) {
+        if (ahead < GAP_LIMIT) {
+            verdict = GAP;
+            lost = ahead;
+            total = total + ahead;
+        } else if (ahead >= LATE_LIMIT) {
+            verdict = LATE;
+            total = total - 1;
+            expected = slot[31:16];
+        } else {
+            verdict = JUMP;
+        }
+    }
+    return { epoch ++ expected ++ total, lost, verdict };
+}

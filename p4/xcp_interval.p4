@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a control interval: the efficiency controller decides how much the aggregate should change, the
+// fairness controller how that and some shuffled traffic is handed out per packet (docs/datapath.md, "Control
+// step"). The packet that ends the interval does the work; it happens in headers that are never sent, because BMv2
+// clears metadata, but not headers, for every packet.
+
+control XcpInterval(inout headers_t hdr, in metadata_t meta) {
+    DivideToInteger(8, DURATION_MAX) sum_x_rtt_by_sum_x;
+    DivideToInteger(36, RATE_MAX) input_by_elapsed;
+    DivideToInteger(36, RATE_MAX) queue_by_avg_rtt;
+    DivideToGain() pos_by_sum_x;
+    DivideToGain() neg_by_input;
+
+    // What the interval has collected; the next one starts here.
+    @hidden
+    action take() {
+        hdr.interval.setValid();
+        hdr.division.setValid();
+        intervals.read(hdr.interval.intervals, meta.cell);
+        hdr.interval.intervals = hdr.interval.intervals + 1;
+        intervals.write(meta.cell, hdr.interval.intervals);
+        avg_rtt.read(hdr.interval.avg_rtt, meta.cell);
+        input.read(hdr.interval.input, meta.cell);
+        sum_x.read(hdr.interval.sum_x, meta.cell);
+        sum_x_rtt.read(hdr.interval.sum_x_rtt, meta.cell);
+        persistent_queue.read(hdr.interval.queue, meta.cell);
+        interval_start.write(meta.cell, meta.now);
+        input.write(meta.cell, 0);
+        sum_x.write(meta.cell, 0);
+        sum_x_rtt.write(meta.cell, 0);
+        hdr.interval.elapsed = DURATION_MAX[31:0];
+        if (meta.elapsed < DURATION_MAX) {
+            hdr.interval.elapsed = meta.elapsed[31:0];
+        }
+        hdr.division.numerator = hdr.interval.sum_x_rtt;
+        hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
+    }
+
+    // The mean RTT of the flows seen; the last known one if no header told an RTT.
+    @hidden
+    action average() {
+        if (hdr.interval.sum_x != 0) {
+            hdr.interval.avg_rtt = hdr.division.mantissa[31:0];
+            if (hdr.interval.avg_rtt == 0) {
+                hdr.interval.avg_rtt = 1;
+            }
+            avg_rtt.write(meta.cell, hdr.interval.avg_rtt);
+        }
+        hdr.division.numerator = (bit<64>)hdr.interval.input;
+        hdr.division.denominator = (bit<64>)hdr.interval.elapsed;
+    }
+
+    @hidden
+    action measure_rate() {
+        hdr.interval.rate = hdr.division.mantissa[45:0];
+        hdr.division.numerator = (bit<64>)hdr.interval.queue;
+        hdr.division.denominator = (bit<64>)hdr.interval.avg_rtt;
+    }
+
+    // Efficiency controller: phi = alpha * spare - beta * queue / avg_rtt, each term towards zero.
+    @hidden
+    action control_efficiency() {
+        bit<64> capacity = (bit<64>)meta.xcp.capacity << 8;
+        bit<64> rate = (bit<64>)hdr.interval.rate;
+        bit<64> drain = (bit<64>)meta.xcp.beta * hdr.division.mantissa >> 16;
+        if (rate > capacity) {
+            hdr.interval.phi = 0 - ((bit<64>)meta.xcp.alpha * (rate - capacity) >> 16) - drain;
+        } else {
+            hdr.interval.phi = ((bit<64>)meta.xcp.alpha * (capacity - rate) >> 16) - drain;
+        }
+    }
+
+    // Fairness controller: the pools are the change and what is shuffled between the flows.
+    @hidden
+    action control_fairness() {
+        bit<64> up = 0;
+        bit<64> down = 0;
+        if (hdr.interval.phi[63:63] == 0) {
+            up = hdr.interval.phi;
+        } else {
+            down = 0 - hdr.interval.phi;
+        }
+        bit<64> shuffle = ((bit<64>)meta.xcp.gamma * (bit<64>)hdr.interval.rate >> 16) |-| (up + down);
+        hdr.interval.pos = POOL_MAX[47:0];
+        hdr.interval.neg = POOL_MAX[47:0];
+        if (up + shuffle < POOL_MAX) {
+            hdr.interval.pos = (up + shuffle)[47:0];
+        }
+        if (down + shuffle < POOL_MAX) {
+            hdr.interval.neg = (down + shuffle)[47:0];
+        }
+        hdr.division.numerator = (bit<64>)hdr.interval.pos;
+        hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
+    }
+
+    @hidden
+    action set_cp() {
+        hdr.interval.cp = hdr.division.mantissa[31:0];
+        hdr.interval.cp_shift = ((bit<16>)hdr.division.exponent)[7:0];
+        hdr.division.numerator = (bit<64>)hdr.interval.neg;
+        hdr.division.denominator = (bit<64>)hdr.interval.input;
+    }
+
+    // All at once for the departures, which run beside this.
+    @hidden
+    action refill() {
+        hdr.interval.cn = hdr.division.mantissa[31:0];
+        hdr.interval.cn_shift = ((bit<16>)hdr.division.exponent)[7:0];
+        pos.write(meta.cell, hdr.interval.pos);
+        neg.write(meta.cell, hdr.interval.neg);
+        cp.write(meta.cell, hdr.interval.cp);
+        cp_shift.write(meta.cell, hdr.interval.cp_shift);
+        cn.write(meta.cell, hdr.interval.cn);
+        cn_shift.write(meta.cell, hdr.interval.cn_shift);
+        hdr.division.setInvalid();
+    }
+
+    apply {
+        take();
+        sum_x_rtt_by_sum_x.apply(hdr.division);
+        average();
+        input_by_elapsed.apply(hdr.division);
+        measure_rate();
+        queue_by_avg_rtt.apply(hdr.division);
+        control_efficiency();
+        control_fairness();
+        pos_by_sum_x.apply(hdr.division);
+        set_cp();
+        neg_by_input.apply(hdr.division);
+        refill();
+    }
+}
