@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine `emu`: one embedded switch process carries all switches and links between Mininet's hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clarion import truth
+from clarion.errors import ScenarioError
+from clarion.host_engine import HostEngine, link_fields
+from clarion.mininet_nodes import ClarionNet, ClarionSwitch
+from clarion.recording import LossRecord, PortSample, Recording
+from clarion.scenario import Scenario
+from clarion.state import RunState
+from clarion.switch_process import SwitchProcess, unasked_drops
+from clarion.switches import Switches, note_histogram
+from clarion.topology import Network, embedded_cables, switch_config
+from clarion.units import format_rate
+
+MAX_RATE_BPS = 1_200_000_000  # what kernel TCP reaches through the switch process on two cores
+
+
+class EmulationEngine(HostEngine):
+    """Runs a scenario through the embedded switch."""
+
+    name = "emu"
+
+    def check_switches(self, scenario: Scenario, network: Network) -> None:
+        """Refuses rates that one switch process does not carry."""
+        limit = format_rate(MAX_RATE_BPS)
+        for field, link in link_fields(scenario):
+            if link.rate_bps > MAX_RATE_BPS:
+                reason = f"{format_rate(link.rate_bps)}: beyond the {limit} of engine emu"
+                raise ScenarioError(scenario.name, f"{field}.rate", reason)
+        total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
+        if total_bps > MAX_RATE_BPS:
+            reason = f"{format_rate(total_bps)} in sum: beyond the {limit} of engine emu's one switch process"
+            raise ScenarioError(scenario.name, "links.bottleneck", reason)
+
+    def switches(
+        self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
+    ) -> Switches:
+        """One process for all."""
+        return EmbeddedSwitches(scenario, network, state, directory)
+
+
+class EmbeddedSwitches:
+    """The embedded switch process, its statistics and its truth log."""
+
+    def __init__(self, scenario: Scenario, network: Network, state: RunState, directory: Path) -> None:
+        self._network = network
+        self._truth_log = directory / "truth.csv"
+        self._process = SwitchProcess(
+            state, switch_config(scenario, network, str(self._truth_log)), directory
+        )
+        self._edges: list[int] = []
+
+    def devices(self) -> list[str]:
+        """The switch's end of every host's link."""
+        return [host.port for host in self._network.hosts]
+
+    def build(self, check: Callable[[], None]) -> Any:
+        """Hosts around the one process."""
+        switches = dict.fromkeys(self._network.switches, ClarionSwitch)
+        cables = embedded_cables(self._network)
+        return ClarionNet(self._network.hosts, switches, cables, self._process, check)
+
+    def check(self) -> None:
+        """RunFailedError if the process has died."""
+        self._process.check()
+
+    def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
+        """One question to the control socket answers for all ports."""
+        if not self._edges:
+            self._edges = self._process.ask("info")["queue_hist_lower_edges_bytes"]
+        for switch in self._process.ask("stats")["switches"]:
+            for port in switch["ports"]:
+                recording.port_samples.append(_port_sample(now_us, port))
+                recording.unasked_drops[port["name"]] = unasked_drops(port)
+                note_histogram(recording, port["name"], self._edges, port["queue_hist"], window_open)
+
+    def finish(self) -> None:
+        """Nothing to wait for: the truth log is complete when the process has stopped."""
+
+    def stop(self) -> None:
+        """Stops the process."""
+        self._process.stop()
+
+    def losses(self, zero_us: int) -> list[LossRecord]:
+        """What the truth log holds."""
+        return truth.read(self._truth_log, self._network, zero_us)
+
+
+def _port_sample(now_us: int, port: dict[str, Any]) -> PortSample:
+    xcp = port.get("xcp") or {}
+    return PortSample(
+        now_us,
+        port["name"],
+        port["tx_bytes"],
+        port["tx_packets"],
+        port["queue_bytes"],
+        port["queue_byte_us"],
+        port["drop_packets"],
+        port["wire_lost_packets"],
+        xcp.get("phi_bytes_per_s", 0),
+        xcp.get("avg_rtt_us", 0),
+    )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run leaves in memory, whatever engine made it; the results are computed from this alone.
+
+Times are microseconds since the start of the run (the first flow's nominal start is its `start`). Counters
+are cumulative since the flow or the switch began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+SAMPLE_US = 100_000  # between two samples of a series
+
+
+class FlowSample(NamedTuple):
+    """One flow at one instant, seen at its sender."""
+
+    time_us: int
+    flow: int
+    delivered_bytes: int  # payload that arrived, selectively acknowledged too, each byte once
+    bytes_acked: int  # of it, in order
+    cwnd_packets: int
+    srtt_us: int
+    min_rtt_us: int
+    unacked_packets: int
+    notsent_bytes: int
+    retransmits: int
+    pacing_bytes_per_s: int
+    rwnd_limited_us: int
+    sndbuf_limited_us: int
+    tagged_corrupt: int
+    tagged_congest: int
+
+
+class PortSample(NamedTuple):
+    """One switch port at one instant."""
+
+    time_us: int
+    port: str
+    tx_bytes: int
+    tx_packets: int
+    queue_bytes: int
+    queue_byte_us: int
+    drop_packets: int
+    wire_lost_packets: int
+    xcp_phi_bytes_per_s: int
+    xcp_avg_rtt_us: int
+
+
+class LossRecord(NamedTuple):
+    """One lost packet of the ground truth; flow is -1 for packets of no flow."""
+
+    time_us: int
+    flow: int
+    forward: bool  # in the direction of the flow's data
+    cause: str  # "wire" or "queue"
+    port: str
+    bytes: int
+    payload_bytes: int
+    header: int  # 0 none, 1 DATA, 2 ACK, 3 TAG
+
+
+@dataclass
+class QueueHistogram:
+    """Time that a port's queue spent at each length, since the switch began, at two instants."""
+
+    lower_edges_bytes: list[int] = field(default_factory=list)
+    at_window_start_us: list[int] = field(default_factory=list)
+    latest_us: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Recording:
+    """Everything measured so far; an interrupted run has a shorter one, in the same shape."""
+
+    flow_samples: list[FlowSample] = field(default_factory=list)
+    port_samples: list[PortSample] = field(default_factory=list)
+    histograms: dict[str, QueueHistogram] = field(default_factory=dict)
+    unasked_drops: dict[str, int] = field(
+        default_factory=dict
+    )  # per port: the machine's doing, not the path's
+    packet_queues: dict[str, dict[str, float]] = field(
+        default_factory=dict
+    )  # per port: what its rate and queue became, where an engine counts in packets
+    losses: list[LossRecord] = field(default_factory=list)
+    agent: dict[int, dict[str, Any]] = field(default_factory=dict)  # last clarion-host record per flow
+    finished_us: dict[int, int] = field(default_factory=dict)  # flows with a size: when all was delivered
+    idle_rtt_us: dict[int, float] = field(default_factory=dict)  # per flow, before any traffic
+    traffic: dict[int, dict[str, Any]] = field(default_factory=dict)  # iperf3's own summary per flow
+    environment: dict[str, Any] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+    sampler: dict[str, float] = field(default_factory=dict)
+    ended_us: int = 0

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers that people compare, as rows of text: the same in the terminal and in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+COLUMNS = (
+    "run",
+    "goodput Mbit/s",
+    "of limit",
+    "Jain",
+    "queue/BDP",
+    "retransmits",
+    "lost on wire",
+    "lost in queue",
+    "tag precision",
+    "tag recall",
+)
+MISSING = "-"
+
+
+def row(name: str, summary: dict[str, Any]) -> list[str]:
+    """One run as the columns above."""
+    totals = summary["totals"]
+    losses = totals["losses"]
+    tags = (totals["tags"] or {}).get("all") or {}
+    queues = [port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward")]
+    known = [queue for queue in queues if queue is not None]
+    return [
+        name,
+        number(totals["goodput_bits_per_s"] / 1e6, 1),
+        percent(totals["fraction_of_limit"]),
+        number(totals["jain"], 4),
+        percent(max(known) if known else None),
+        str(totals["retransmits"]),
+        str(losses.get("data_wire", 0)),
+        str(losses.get("data_queue", 0)),
+        number(tags.get("precision"), 4),
+        number(tags.get("recall"), 4),
+    ]
+
+
+def spread_row(name: str, estimates: dict[str, Any]) -> list[str]:
+    """Several repeats of one point as the columns above, means with 95 % half widths."""
+
+    def spread(metric: str, scale: float = 1.0, digits: int = 1, unit: str = "") -> str:
+        found = estimates.get(metric)
+        if not found:
+            return MISSING
+        half = "" if found["ci95"] is None else f" ± {found['ci95'] * scale:.{digits}f}"
+        return f"{found['mean'] * scale:.{digits}f}{half}{unit}"
+
+    return [
+        f"{name} x{max((found['n'] for found in estimates.values()), default=0)}",
+        spread("goodput_bits_per_s", 1e-6),
+        spread("fraction_of_limit", 100, 1, " %"),
+        spread("jain", 1, 4),
+        spread("queue_mean_bdp", 100, 1, " %"),
+        spread("retransmits", 1, 0),
+        spread("lost_wire", 1, 0),
+        spread("lost_queue", 1, 0),
+        spread("tag_precision", 1, 4),
+        spread("tag_recall", 1, 4),
+    ]
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many digits, or a dash."""
+    return MISSING if value is None else f"{value:.{digits}f}"
+
+
+def percent(value: float | None) -> str:
+    """A fraction as a percentage, or a dash."""
+    return MISSING if value is None else f"{100 * value:.1f} %"
+
+
+def plain(rows: Sequence[Sequence[str]], columns: Sequence[str] = COLUMNS) -> str:
+    """An aligned table: the first column to the left, numbers to the right."""
+    widths = [max(len(line[index]) for line in (columns, *rows)) for index in range(len(columns))]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *rest = (
+            cell.ljust(width) if index == 0 else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        return "  ".join((first, *rest)).rstrip()
+
+    return "\n".join(
+        [line(columns), "  ".join("-" * width for width in widths), *(line(cells) for cells in rows)]
+    )
+
+
+def markdown(rows: Sequence[Sequence[str]], columns: Sequence[str] = COLUMNS) -> str:
+    """The same table for a document."""
+    rule = ["---", *("--:" for _ in columns[1:])]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rule, *rows))
