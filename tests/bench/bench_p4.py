@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmark of BMv2 with the P4 program beside the embedded switch: packets/s through one port.
+
+    python -m tests.bench.bench_p4 [--json FILE] [--runs 5]      (root)
+
+Ceiling: the highest rate that the switch carries of a ramp of constant rates, each 5 % above the one before.
+A rate is carried if, when it has been offered for one second, at most 1 % of the frames of that second are
+missing on the far device, lost or still under way; a source that needs longer has not offered it. A rate that
+is not carried gets a second chance, because a virtual machine stops now and then; the ramp ends when that
+fails too. It comes from below and begins with a new process, because BMv2 remembers: once a queue has been
+long it is slower until it ends.
+
+The switches take turns, so that what the machine does meanwhile meets all of them. `l2` is a program of one
+table: what BMv2 costs with next to no program; it is left out without p4c. Processor time is that of all
+threads of the switch's process, at the ceiling; it includes the kernel's work to send a frame, as far as the
+far device's receive path, but not the source's, which ends in the switch's receive ring. The source runs
+before the switch, which asks for real-time priority itself. `source` has no switch behind it: how much can
+be offered.
+
+Everything happens in a network namespace without a name, which goes away with this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import forwarders
+from bench.figures import Json, summary, text
+from bench.packet_source import FRAME_BYTES, Source
+from clarion.bmv2.process import PROGRAM
+from clarion.errors import RunFailedError, UserError
+from clarion.state import RunState
+
+NEAR, FAR = "bench-near", "bench-far"  # the source's device and the one that counts
+FIRST_PER_S = {"bmv2": 12_000, "l2": 40_000, "embedded": 200_000}  # where the ramps begin
+LEAST_PER_S = 500
+STEP = 1.05
+STEP_S = 1.0
+TOLERANCE = 0.01  # of a step: frames that may be missing, time that the source may be late
+SOURCE_BATCH = 512
+SOURCE_S = 1.0
+SOURCE_PRIORITY = 2  # the switches have 1
+OWN_NAMESPACE = ["unshare", "--net", "--mount", "sh", "-c", 'mount -t sysfs sysfs /sys && exec "$@"', "sh"]
+
+Forwarder = Callable[[RunState, Path], AbstractContextManager[int]]
+
+
+class Counter:
+    """Frames that a device has taken in."""
+
+    def __init__(self, device: str) -> None:
+        self._file = os.open(f"/sys/class/net/{device}/statistics/rx_packets", os.O_RDONLY)
+
+    def __call__(self) -> int:
+        return int(os.pread(self._file, 32, 0))
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+
+def make_devices() -> None:
+    """Two veth pairs, near - port 1 and port 2 - far; the kernel itself says nothing on them."""
+    for name in ("all", "default"):
+        Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+    commands = ["link set lo up"]
+    for outer, inner in ((NEAR, forwarders.PORTS[1]), (FAR, forwarders.PORTS[2])):
+        commands += [f"link add {inner} type veth peer name {outer}", f"link set {inner} up"]
+        commands += [f"link set {outer} up"]
+    for command in commands:
+        subprocess.run(["ip", *command.split()], check=True)
+
+
+def processor_ns(pid: int) -> int:
+    """Time that all threads of a process have had a processor."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+
+
+class Ramp:
+    """Offers more and more to a switch; its figures are those of the last rate that was carried."""
+
+    def __init__(self, source: Source, pid: int) -> None:
+        self._source = source
+        self._pid = pid
+        self.figures: dict[str, float] = {}
+
+    def carried(self, rate: float) -> bool:
+        """Offers a rate, and notes what it cost."""
+        self._source.settle()
+        before, begun, used_ns = self._source.missing, self._source.delivered, processor_ns(self._pid)
+        spent_s = self._source.offer(rate, STEP_S)
+        missing, come = self._source.missing - before, self._source.delivered - begun
+        used_ns = processor_ns(self._pid) - used_ns
+        late = spent_s > STEP_S * (1 + TOLERANCE)
+        if late or missing > TOLERANCE * rate * STEP_S:
+            self.figures["ended_by_source"] = float(late)
+            return False
+        us_per_packet = used_ns / 1000 / come
+        self.figures = {
+            "packets_per_s": rate,
+            "us_per_packet": us_per_packet,
+            "processors": used_ns / 1e9 / spent_s,
+        }
+        return True
+
+    def climb(self, rate: float) -> bool:
+        """From this rate to the ceiling; false if even this is not carried."""
+        while self.carried(rate) or self.carried(rate):
+            rate *= STEP
+        return "packets_per_s" in self.figures
+
+
+def measure(forwarder: Forwarder, rate: float, state: RunState, directory: Path) -> dict[str, float]:
+    """One ramp on a new process; from half the rate if even the first is not carried."""
+    with Counter(FAR) as counter, forwarder(state, directory) as pid, Source(NEAR, counter) as source:
+        ramp = Ramp(source, pid)
+        with ahead_of_switches():
+            done = ramp.climb(rate)
+    if done:
+        return ramp.figures
+    if rate < LEAST_PER_S:
+        raise RunFailedError(f"{rate:.0f} packets/s are not carried; is anything at all?")
+    return measure(forwarder, rate / 2, state, directory)
+
+
+@contextmanager
+def ahead_of_switches() -> Iterator[None]:
+    """The calling thread runs before the switches."""
+    os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(SOURCE_PRIORITY))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def measure_source() -> dict[str, float]:
+    """What the source offers when it does nothing else and nobody takes the frames."""
+    with Counter(FAR) as counter, Source(NEAR, counter) as source, ahead_of_switches():
+        begun_s = time.monotonic()
+        while time.monotonic() < begun_s + SOURCE_S:
+            source.send(SOURCE_BATCH)
+        rate = source.sent / (time.monotonic() - begun_s)
+    return {"packets_per_s": rate}
+
+
+def measure_all(count: int, directory: Path) -> Json:
+    """All runs, in turn."""
+    makers: dict[str, Forwarder] = {
+        "bmv2": partial(forwarders.bmv2, program=forwarders.clarion_program),
+        "embedded": forwarders.embedded,
+    }
+    if forwarders.l2_can_be_compiled():
+        makers["l2"] = partial(forwarders.bmv2, program=forwarders.l2_program(directory))
+    load = os.getloadavg()[0]
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name in (*makers, "source")}
+    with RunState() as state:
+        for _ in range(count):
+            for name, forwarder in makers.items():
+                runs[name].append(measure(forwarder, FIRST_PER_S[name], state, directory))
+            runs["source"].append(measure_source())
+    return {
+        "runs": count,
+        "frame_bytes": FRAME_BYTES,
+        "processors": os.cpu_count(),
+        "load_before": load,
+        **{name: summary(results) for name, results in runs.items()},
+        "ratios": summary(ratios(runs)),
+    }
+
+
+def ratios(runs: dict[str, list[dict[str, float]]]) -> list[dict[str, float]]:
+    """Per repeat, the ceilings of the others in units of BMv2's with the P4 program."""
+    return [
+        {
+            f"{name}_to_bmv2": run[name]["packets_per_s"] / run["bmv2"]["packets_per_s"]
+            for name in run
+            if name not in ("bmv2", "source")
+        }
+        for run in (dict(zip(runs, repeat, strict=True)) for repeat in zip(*runs.values(), strict=True))
+    ]
+
+
+TITLES = {"bmv2": "BMv2, clarion.p4", "l2": "BMv2, l2.p4", "embedded": "embedded switch"}
+
+
+def report(result: Json) -> None:
+    """Prints the table."""
+    print(f"{FRAME_BYTES}-byte DATA frames through one port, median of {result['runs']} runs (least .. most)")
+    for name, title in TITLES.items():
+        if name in result:
+            figures = result[name]
+            print(text(f"{title}: ceiling", figures["packets_per_s"], 1e-3, "kpps"))
+            print(text("  processor time per packet", figures["us_per_packet"], 1, "us"))
+            print(text("  processors used", figures["processors"], 1, ""))
+            print(text("  ramp ended by the source", figures["ended_by_source"], 1, ""))
+    print(text("source without a switch", result["source"]["packets_per_s"], 1e-3, "kpps"))
+    for name, figure in result["ratios"].items():
+        print(text(f"{TITLES[name.removesuffix('_to_bmv2')]} / BMv2, clarion.p4", figure, 1, ""))
+
+
+def terminated(*_: object) -> None:
+    """SIGTERM takes everything down as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    """Prints the table; writes the JSON."""
+    parser = argparse.ArgumentParser(description="packets/s of BMv2 and of clarion-switch")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # the namespace is made
+    arguments = parser.parse_args()
+    if shutil.which(PROGRAM) is None:
+        print(f"bench_p4: skipped: {PROGRAM} is not on the PATH (docs/p4.md)")
+        return 0
+    if os.geteuid() != 0:
+        print("bench_p4: needs root, for a network namespace", file=sys.stderr)
+        return 1
+    if not arguments.inside:
+        os.execvp(OWN_NAMESPACE[0], [*OWN_NAMESPACE, sys.executable, *sys.argv, "--inside"])
+    signal.signal(signal.SIGTERM, terminated)
+    make_devices()
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            result = measure_all(arguments.runs, Path(directory))
+    except UserError as error:
+        print(f"bench_p4: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    report(result)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

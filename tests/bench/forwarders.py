@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switches whose ceilings are compared, between the same two devices and with the same settings.
+
+Port 1 is a host's: its claims are distrusted, its wire is checked. Port 2 is the measured one: XCP,
+numbering, a queue with a limit in bytes that nothing reaches, and no rate, so that only the switch itself is
+slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from finsy import P4Schema
+
+from bench.packet_source import CAPACITY_BPS
+from clarion.bmv2 import devices
+from clarion.bmv2.control import ControlPlane, SwitchPlan
+from clarion.bmv2.process import Bmv2Process
+from clarion.bmv2.runtime import Runtime
+from clarion.state import RunState
+from clarion.switch_process import SwitchProcess
+from clarion_control.session import Session
+from clarion_control.settings import PortSettings, XcpSettings
+
+PORTS = {1: "bench-p1", 2: "bench-p2"}
+ADDRESSES = {"02:00:00:00:00:01": 1, "02:00:00:00:00:02": 2}
+QUEUE_BYTES = 1 << 30
+DEVICE_ID = 1
+CONNECT_TIMEOUT_S = 20.0
+L2_SOURCE = Path(__file__).with_name("l2.p4")
+COMPILER = "p4c-bm2-ss"
+
+Program = Callable[[Bmv2Process], ControlPlane | None]
+
+
+@contextmanager
+def embedded(state: RunState, directory: Path) -> Iterator[int]:
+    """clarion-switch; yields its process id."""
+    tag = {"stamp": True, "check": True}
+    xcp = {"enabled": True, "capacity_bps": CAPACITY_BPS}
+    ports = [
+        {"name": "p1", "netdev": PORTS[1], "tag": {"check": True, "edge": True}},
+        {"name": "p2", "netdev": PORTS[2], "xcp": xcp, "tag": tag, "queue_bytes": QUEUE_BYTES},
+    ]
+    process = SwitchProcess(state, {"switches": [{"name": "s1", "ports": ports}]}, directory)
+    try:
+        process.start()
+        yield process.pid
+    finally:
+        process.stop()
+
+
+@contextmanager
+def bmv2(state: RunState, directory: Path, program: Program) -> Iterator[int]:
+    """simple_switch_grpc with a program; yields its process id."""
+    process = Bmv2Process(state, "bench", DEVICE_ID, directory)
+    control: ControlPlane | None = None
+    try:
+        devices.prepare(PORTS.values())
+        process.spawn(PORTS)
+        process.await_ready()
+        control = program(process)
+        runtime = Runtime("bench", process.thrift_port)
+        runtime.shape([])  # no rates, and queues that hold more than is ever under way
+        runtime.close()
+        yield process.pid
+    finally:
+        if control is not None:
+            control.stop()
+        process.stop()
+
+
+def clarion_program(process: Bmv2Process) -> ControlPlane:
+    """The P4 program, under the controller that runs use; its reports are taken as they come."""
+    settings = [
+        PortSettings(1, check=True, edge=True),
+        PortSettings(2, XcpSettings(CAPACITY_BPS), stamp=True, check=True, queue_limit_bytes=QUEUE_BYTES),
+    ]
+    control = ControlPlane()
+    control.start({_address(process): SwitchPlan("bench", DEVICE_ID, settings, ADDRESSES)})
+    return control
+
+
+def l2_program(folder: Path) -> Program:
+    """The program that only forwards, compiled into a folder."""
+    info, program = folder / "l2.p4info.txtpb", folder / "l2.json"
+    command = [COMPILER, "--p4runtime-files", str(info), "-o", str(program), str(L2_SOURCE)]
+    subprocess.run(command, check=True)
+    schema = P4Schema(info, program.read_bytes())
+
+    async def load(address: str) -> None:
+        session = Session("bench", address, DEVICE_ID, schema)
+        await session.open(CONNECT_TIMEOUT_S)
+        try:
+            await session.load_program()
+        finally:
+            await session.close()
+
+    return lambda process: asyncio.run(load(_address(process)))
+
+
+def l2_can_be_compiled() -> bool:
+    """Whether p4c is there."""
+    return shutil.which(COMPILER) is not None
+
+
+def _address(process: Bmv2Process) -> str:
+    return f"127.0.0.1:{process.grpc_port}"

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""BMv2's simple_switch in a process of its own, without network interfaces and without root.
+
+Frames go in and out over its packet socket, digests come over its notification socket, everything else goes
+through simple_switch_CLI.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+from conformance.bmv2.digests import member_names
+from conformance.bmv2.layout import Json
+from conformance.bmv2.nanomsg import PAIR, SUBSCRIBE, Channel
+from conformance.bmv2.switch import Frame
+
+PROGRAMS = ("simple_switch", "simple_switch_CLI")
+_PACKET = struct.Struct("<iii")  # type, port, length
+_PACKET_IN, _PACKET_OUT = 3, 4
+_DIGESTS = struct.Struct("<4sQIiQI")  # topic, device, context, list, buffer, samples
+_PROMPT = b"RuntimeCmd: "
+PATIENCE = 20.0  # seconds for anything that must come
+
+
+def missing() -> str | None:
+    """Return what is not installed, if something is not."""
+    absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    return f"{absent[0]} is not on PATH" if absent else None
+
+
+class SimpleSwitch:
+    """A running simple_switch."""
+
+    def __init__(self, program: Path, folder: Path) -> None:
+        loaded = json.loads(program.read_text())
+        self.arrays = [("register", array["name"]) for array in loaded["register_arrays"]]
+        self.arrays += [("counter", array["name"]) for array in loaded["counter_arrays"]]
+        self.learn_lists = {fields["id"]: fields for fields in loaded["learn_lists"]}
+        self.widths = _field_widths(loaded)
+        self.members = member_names()
+        packets, notices, port = folder / "packets", folder / "notices", _free_port()
+        command = ["simple_switch", "--packet-in", f"ipc://{packets}", "--thrift-port", str(port)]
+        command += ["--notifications-addr", f"ipc://{notices}", str(program)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.packets = Channel(packets, PAIR, PATIENCE)
+        self.notices = Channel(notices, SUBSCRIBE, PATIENCE)
+        self.cli = subprocess.Popen(
+            ["simple_switch_CLI", "--thrift-port", str(port)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._answer()
+
+    def close(self) -> None:
+        """End it."""
+        self.cli.communicate()
+        self.packets.close()
+        self.notices.close()
+        self.process.terminate()
+        self.process.wait()
+
+    def command(self, text: str) -> str:
+        """Give one command to the CLI; return what it says."""
+        assert self.cli.stdin is not None
+        self.cli.stdin.write(text.encode() + b"\n")
+        self.cli.stdin.flush()
+        answer = self._answer()
+        assert not any(word in answer for word in ("Error", "Invalid", "Unknown syntax")), f"{text}: {answer}"
+        return answer
+
+    def _answer(self) -> str:
+        assert self.cli.stdout is not None
+        said = b""
+        while not said.endswith(_PROMPT):
+            ready, _, _ = select.select([self.cli.stdout], [], [], PATIENCE)
+            data = os.read(self.cli.stdout.fileno(), 1 << 16) if ready else b""
+            assert data, f"simple_switch_CLI fell silent after {said[-200:]!r}"
+            said += data
+        return said[: -len(_PROMPT)].decode()
+
+    def reset(self, *tables: str) -> None:
+        """Empty these tables and set all registers and counters to 0.
+
+        The command reset_state would do more: it empties the tables of constant entries, too.
+        """
+        for kind, name in self.arrays:
+            self.command(f"{kind}_reset {name}")
+        for table in tables:
+            self.clear(table)
+
+    def flood_to(self, group: int, ports: list[int]) -> None:
+        """Make a multicast group."""
+        self.command(f"mc_mgrp_create {group}")
+        for port in ports:
+            answer = self.command(f"mc_node_create {port} {port}")
+            handle = answer.split("handle")[1].split()[0]
+            self.command(f"mc_node_associate {group} {handle}")
+
+    def add(self, table: str, key: int, action: str, *data: int) -> int:
+        """Put in an exact entry of one key; return its handle."""
+        numbers = " ".join(str(int(value)) for value in data)
+        answer = self.command(f"table_add {table} {action} {key:#x} => {numbers}")
+        return int(answer.split("handle")[1])
+
+    def remove(self, table: str, handle: int) -> None:
+        """Take an entry out."""
+        self.command(f"table_delete {table} {handle}")
+
+    def clear(self, table: str) -> None:
+        """Take all entries of a table out."""
+        self.command(f"table_clear {table}")
+
+    def register(self, name: str) -> list[int]:
+        """Return all cells of a register array."""
+        return [int(cell) for cell in self.command(f"register_read {name}").split("=")[1].split(",")]
+
+    def counter(self, name: str, index: int) -> list[int]:
+        """Return the packets and the bytes of a counter."""
+        answer = self.command(f"counter_read {name} {index}")
+        values, _ = answer.split("(")[1].split(")")
+        byte_count, packets = (int(part.split()[0]) for part in values.split(","))
+        return [packets, byte_count]
+
+    def send(self, port: int, frame: bytes) -> None:
+        """Let a frame come in."""
+        self.packets.send(_PACKET.pack(_PACKET_IN, port, len(frame)) + frame)
+
+    def receive(self, seconds: float = PATIENCE) -> Frame | None:
+        """Return the next frame that goes out, or None if none does in time."""
+        message = self.packets.receive(seconds)
+        if message is None:
+            return None
+        kind, port, length = _PACKET.unpack_from(message)
+        assert kind == _PACKET_OUT
+        assert length == len(message) - _PACKET.size
+        return Frame(port, message[_PACKET.size :])
+
+    def digests(self, seconds: float) -> list[tuple[str, dict[str, int]]]:
+        """Return the digests up to a pause of so many seconds; the switch collects them for up to one."""
+        found: list[tuple[str, dict[str, int]]] = []
+        while (message := self.notices.receive(seconds)) is not None:
+            if message[:3] == b"LEA":
+                found += self._samples(message)
+        return found
+
+    def _samples(self, message: bytes) -> list[tuple[str, dict[str, int]]]:
+        learn_list = self.learn_lists[_DIGESTS.unpack_from(message)[3]]
+        samples = _DIGESTS.unpack_from(message)[5]
+        at, found = _DIGESTS.size, []
+        for _ in range(samples):
+            values = {}
+            names = self.members[learn_list["name"]]
+            for name, element in zip(names, learn_list["elements"], strict=True):
+                size = (self.widths[tuple(element["value"])] + 7) // 8
+                values[name] = int.from_bytes(message[at : at + size], "big")
+                at += size
+            found.append((learn_list["name"], values))
+        assert at == len(message)
+        return found
+
+
+def _field_widths(program: Json) -> dict[tuple[str, str], int]:
+    types = {kind["name"]: kind["fields"] for kind in program["header_types"]}
+    return {
+        (header["name"], field[0]): field[1]
+        for header in program["headers"]
+        for field in types[header["header_type"]]
+        if field[1] != "*"
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The P4 program with queues that fill and drain on a virtual clock."""
+
+from __future__ import annotations
+
+from conformance import frames
+from conformance.bmv2.fifo import FifoSwitch, Queue
+from conformance.bmv2.switch import Frame, Recirculated, Switch
+from conformance.p4_player import PROGRAM
+from conformance.reference import Config, classify
+
+SECOND = 2**28  # ticks
+MILLION = 1e6  # microseconds
+LENGTH = 1514
+RECEIVER = frames.MACS[:6]
+
+
+def data_frame(flow: int, rate: float, rtt_us: float) -> bytes:
+    """A full-sized packet of a flow of so many bytes/s that takes whatever it is granted."""
+    x = min(int(LENGTH / rate * SECOND), 2**32 - 1)
+    header = frames.data(rtt=int(rtt_us / MILLION * SECOND), x=x, delta=2**31 - 1, bucket=flow)
+    return frames.ipv4(header + bytes(LENGTH - 34 - 32))
+
+
+class Loop:
+    """Ideal senders behind a bottleneck: paced flows that add every grant to their rate one RTT later."""
+
+    def __init__(self, flows: int, bytes_per_s: float, rtt_us: float) -> None:
+        self.rtt = rtt_us
+        self.least = LENGTH / (10 * rtt_us / MILLION)
+        self.rates = [self.least] * flows
+        self.received = [0] * flows
+        self.deepest = 0
+        self.fifo = FifoSwitch(Switch(PROGRAM), self.deliver)
+        self.fifo.queues[1] = Queue(bytes_per_s)
+        config = Config(xcp=True, capacity=int(bytes_per_s)).limited()
+        values = (config.alpha, config.beta, config.gamma, config.min_interval, config.max_interval)
+        tables = self.fifo.switch
+        tables.table("xcp_port").add(1, "set_xcp_port", config.capacity, *values, 1)
+        tables.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+        for flow in range(flows):
+            self.send(flow, rtt_us * flow / flows)
+
+    def send(self, flow: int, time: float) -> None:
+        def sends() -> None:
+            self.fifo.arrive(self.fifo.now, 0, data_frame(flow, self.rates[flow], self.rtt))
+            self.deepest = max(self.deepest, len(self.fifo.queues[1].waiting))
+            self.send(flow, self.fifo.now + LENGTH / self.rates[flow] * MILLION)
+
+        self.fifo.at(time, sends)
+
+    def deliver(self, time: float, frame: Frame) -> None:
+        fields = classify(frame.data, 253)[0].fields
+        flow, granted = fields["bucket"], fields["delta_throughput"]
+        self.received[flow] += len(frame.data)
+
+        def hears() -> None:
+            self.rates[flow] = max(self.least, self.rates[flow] + granted)
+
+        self.fifo.at(time + self.rtt, hears)
+
+
+def test_newcomers_fill_a_link_and_share_it() -> None:
+    capacity, rtt = 1.25e6, 100e3  # 10 Mbit/s, 100 ms
+    loop = Loop(4, capacity, rtt)
+    loop.fifo.run_until(40 * rtt)
+    loop.received, loop.deepest = [0] * 4, 0
+    loop.fifo.run_until(80 * rtt)
+    total = sum(loop.received)
+    jain = total**2 / (4 * sum(flow**2 for flow in loop.received))
+    assert total > 0.97 * capacity * 40 * rtt / MILLION
+    assert jain > 0.999
+    assert loop.deepest < 0.5 * capacity * rtt / MILLION / LENGTH  # half of what is in flight
+    reports = [report for _, report in loop.fifo.switch.digests]
+    assert [report["intervals"] for report in reports] == list(range(1, len(reports) + 1))
+    assert 0.95 * rtt < reports[-1]["avg_rtt"] / SECOND * MILLION < 1.05 * rtt
+
+
+def test_every_drop_is_counted_and_reported() -> None:
+    # 60 packets at once for a queue of 20 packets, in bytes, on a link that sends one in 10 ms.
+    left: list[Frame] = []
+    fifo = FifoSwitch(Switch(PROGRAM), lambda _, frame: left.append(frame))
+    fifo.queues[1] = Queue(LENGTH * 100.0)
+    switch = fifo.switch
+    switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+    switch.table("stamp_port").add(1, "stamp")
+    switch.table("queue_port").add(1, "set_queue_port", 20 * LENGTH)
+    for number in range(60):
+        fifo.arrive(100.0 * number, 0, data_frame(7, 1e6, 1e4))
+    fifo.arrive(MILLION, 0, data_frame(7, 1e6, 1e4))
+    fifo.run_until(2 * MILLION)
+    drops = [report for name, report in switch.digests if name == "queue_drop_t"]
+    assert switch.counters["queue_drops"][1][0] == len(drops) == 61 - len(left)
+    assert switch.registers["queue_lost"][1] == len(drops)
+    assert classify(left[-1].data, 253)[0].fields["congest"] == len(drops)
+    assert [report["drops"] for report in drops] == list(range(1, len(drops) + 1))
+    # 21 got in: 20 waiting and the one that left at once.
+    assert len(left) == 22
+
+
+def test_a_drop_by_the_traffic_manager_is_found_too() -> None:
+    # Its queue takes 5 packets; nobody tells the program, the gap in the numbers does.
+    left: list[Frame] = []
+    fifo = FifoSwitch(Switch(PROGRAM), lambda _, frame: left.append(frame))
+    fifo.queues[1] = Queue(LENGTH * 100.0, depth=5)
+    fifo.switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+    fifo.switch.table("stamp_port").add(1, "stamp")
+    for number in range(12):
+        fifo.arrive(float(number), 0, data_frame(7, 1e6, 1e4))
+    fifo.arrive(MILLION, 0, data_frame(7, 1e6, 1e4))
+    fifo.run_until(2 * MILLION)
+    assert fifo.dropped == 7
+    assert fifo.switch.registers["queue_lost"][1] == 7
+    accepted, gone = (fifo.switch.registers[name][1] for name in ("accepted_bytes", "left_bytes"))
+    assert accepted == gone
+
+
+def test_no_frame_goes_back_by_the_port_that_it_came_in_by() -> None:
+    switch = Switch(PROGRAM)
+    switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+    switch.groups[1] = [(256, 0), (257, 1)]
+    known, unknown = frames.ipv4(b""), b"\xff" * 6 + frames.ipv4(b"")[6:]
+    assert switch.ingress(1, known, 0) == []
+    assert [copy.port for copy in switch.ingress(0, known, 0)] == [1]
+    copies = switch.ingress(1, unknown, 0)
+    assert [type(switch.egress(copy, 0)) for copy in copies] == [Recirculated, type(None)]

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interpreter does what simple_switch does, and simple_switch does what the vectors say.
+
+One packet at a time: the next is sent when all that must come of the last one has come.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from conformance import frames
+from conformance.bmv2.simple_switch import PATIENCE, SimpleSwitch, missing
+from conformance.bmv2.switch import Frame, Switch
+from conformance.harness import PORTS, Configure, Dequeue, Enqueue, Ingress, State
+from conformance.p4_player import FLOOD_BASE, FLOOD_GROUP, PROGRAM
+from conformance.reference import Config, Xcp, classify
+from conformance.traffic import Traffic
+from conformance.vectors import FOLDER, Line, event_of, load
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+COUNTERS = ("tx", "malformed", "queue_drops", "wire_late", "wire_rebased", "queue_late", "queue_rebased")
+TABLES = ("tag_port", "l2_forward", "xcp_port", "stamp_port", "queue_port")
+OF_THE_CLOCK = {"interval_start", "window_start", "queue_byte_us"}  # registers
+FLOOD_PORTS = [FLOOD_BASE + port for port in range(PORTS)]
+LONGEST = 2**32 - 1  # ticks, 16 s
+NEVER = (10**6, 26214, 14811, 6554, LONGEST, LONGEST, 1)  # XCP whose first interval does not end here
+SECOND = 2**28
+
+
+def started(folder: Path) -> Iterator[SimpleSwitch]:
+    switch = SimpleSwitch(PROGRAM, folder)
+    switch.flood_to(FLOOD_GROUP, FLOOD_PORTS)
+    yield switch
+    switch.close()
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[SimpleSwitch]:
+    """A simple_switch that has sent no digest yet."""
+    yield from started(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleSwitch]:
+    yield from started(tmp_path_factory.mktemp("bmv2"))
+
+
+@pytest.fixture
+def real(running: SimpleSwitch) -> SimpleSwitch:
+    """simple_switch with nothing in its tables and registers but the group of all ports."""
+    running.reset(*TABLES)
+    return running
+
+
+class Lockstep:
+    """Both switches with the same entries, one packet at a time."""
+
+    def __init__(self, real: SimpleSwitch) -> None:
+        self.real, self.model = real, Switch(PROGRAM)
+        self.model.groups[FLOOD_GROUP] = [(port, port) for port in FLOOD_PORTS]
+        self.sent = 0
+
+    def add(self, table: str, key: int, action: str, *data: int) -> None:
+        self.real.add(table, key, action, *data)
+        self.model.table(table).add(key, action, *data)
+
+    def forward(self, port: int, frame: bytes) -> list[Frame]:
+        """Send one frame through both; return what left."""
+        self.sent += 1
+        expected = sorted(self.model.forward(port, frame, self.sent), key=lambda one: one.port)
+        self.real.send(port, frame)
+        got = [self.real.receive() for _ in expected]
+        assert None not in got, f"packet {self.sent}, {frame.hex()}: {len(expected)} copies are expected"
+        found = sorted((one for one in got if one is not None), key=lambda one: one.port)
+        assert found == expected, f"packet {self.sent}, port {port}, {frame.hex()}"
+        return found
+
+    def compare_state(self) -> None:
+        """Compare all registers and counters that have nothing to do with time."""
+        for name, cells in self.model.registers.items():
+            if name not in OF_THE_CLOCK:
+                assert self.real.register(name) == cells, name
+        for name in COUNTERS:
+            for port in range(PORTS):
+                assert self.real.counter(name, port) == self.model.counters[name][port], (name, port)
+
+
+def addresses(random: Random, frame: bytes) -> bytes:
+    """Return the frame for a port, for an unknown station or for all."""
+    known = b"\2\0\0\0\1" + bytes([random.randrange(PORTS)])
+    other = (known, known, known, frames.MACS[:6], b"\xff" * 6)
+    return random.choice(other) + frame[6:] if len(frame) >= 6 else frame
+
+
+def random_packets(lockstep: Lockstep, seed: int, packets: int) -> None:
+    for port in range(PORTS):
+        lockstep.add("l2_forward", 0x020000000100 + port, "forward", port)
+    random = Random(seed)
+    for event in Traffic(seed).batch(packets):
+        if isinstance(event, Ingress):
+            lockstep.forward(event.port, addresses(random, event.frame))
+    # Nothing is on its way any more: what the last packet of a port left behind was written before it left.
+    for port in range(PORTS):
+        lockstep.forward(0, b"\2\0\0\0\1" + bytes([port]) + frames.ipv4(b"", protocol=6)[6:])
+    lockstep.compare_state()
+
+
+def test_random_packets_and_loss_causes(real: SimpleSwitch) -> None:
+    lockstep = Lockstep(real)
+    for port in range(PORTS):
+        lockstep.add("tag_port", port, "set_tag_port", port != 3, port == 2, port + 1)
+        if port != 1:
+            lockstep.add("stamp_port", port, "stamp")
+    lockstep.add("queue_port", 2, "set_queue_port", 1000)  # drops what is longer
+    random_packets(lockstep, 11, 6000)
+    lost = lockstep.model.registers["wire_lost"]
+    drops = [packets for packets, _ in lockstep.model.counters["queue_drops"]]
+    assert lost[0] > 0
+    assert drops[2] > 0
+
+
+def test_random_packets_within_one_control_interval(real: SimpleSwitch) -> None:
+    lockstep = Lockstep(real)
+    for port in range(PORTS):
+        lockstep.add("xcp_port", port, "set_xcp_port", *NEVER)
+    random_packets(lockstep, 12, 600)
+    assert min(lockstep.model.registers["sum_x_rtt"][:PORTS]) > 0
+
+
+def test_reports_of_drops(fresh: SimpleSwitch) -> None:
+    lockstep = Lockstep(fresh)
+    lockstep.add("l2_forward", int.from_bytes(frames.MACS[:6], "big"), "forward", 1)
+    lockstep.add("queue_port", 1, "set_queue_port", 40)
+    transport = bytes(range(40))
+    dropped = [
+        frames.ipv4(transport, protocol=6),
+        frames.ipv6(transport, protocol=17),
+        frames.ipv4(frames.tag(7) + transport, vlan=3),
+        frames.ipv6(frames.data(bucket=9) + transport),
+        frames.ipv4(frames.ack() + transport, options=bytes(8)),
+        frames.ipv4(transport, protocol=1),
+        frames.MACS + b"\x88\xb5" + transport,
+    ]
+    for frame in dropped:
+        assert lockstep.forward(0, frame) == []
+    found = [report for name, report in fresh.digests(2.0) if name == "queue_drop_t"]
+    expected = [report for _, report in lockstep.model.digests]
+    assert len(found) == len(dropped)
+    for report in (*found, *expected):
+        del report["timestamp"]
+    assert found == expected
+
+
+def without_clock(path: Path) -> bool:
+    """Whether nothing in a vector file needs a clock, or a change of settings while packets wait."""
+    waiting = False
+    for line in load(path):
+        if isinstance(event := event_of(line), Configure) and (event.config.xcp or waiting):
+            return False
+        waiting = isinstance(event, Enqueue) or (waiting and not isinstance(event, Dequeue))
+    return True
+
+
+FILES = [path for path in sorted(FOLDER.glob("*.jsonl")) if without_clock(path)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_vectors(real: SimpleSwitch, path: Path) -> None:
+    VectorRun(real).play(load(path))
+
+
+class VectorRun:
+    """Plays a vector file on simple_switch; a packet leaves at once, or a queue without room drops it."""
+
+    def __init__(self, real: SimpleSwitch) -> None:
+        self.real = real
+        self.epoch = 0
+        self.entries: dict[int, list[tuple[str, int]]] = {}  # port: tables and handles
+
+    def play(self, lines: list[Line]) -> None:
+        events = [event_of(line) for line in lines]
+        for at, (line, event) in enumerate(zip(lines, events, strict=True)):
+            if isinstance(event, Configure):
+                self.configure(event)
+            elif isinstance(event, State):
+                self.check_state(event.port, line["expect"])
+            elif isinstance(event, Ingress):
+                after = lines[at + 1 :]
+                length = next((n for n, one in enumerate(after) if one["op"] == "ingress"), len(after))
+                self.forward(event, after[:length])
+
+    def configure(self, event: Configure) -> None:
+        port, config = event.port, event.config
+        for table, handle in self.entries.pop(port, []):
+            self.real.remove(table, handle)
+        self.epoch += 1
+        made = []
+        if config.check or config.edge:
+            tag = (config.check, config.edge, self.epoch)
+            made.append(("tag_port", self.real.add("tag_port", port, "set_tag_port", *tag)))
+        if config.stamp:
+            made.append(("stamp_port", self.real.add("stamp_port", port, "stamp")))
+        self.entries[port] = made
+
+    def forward(self, event: Ingress, after: list[Line]) -> None:
+        out = {line["port"]: bytes.fromhex(line["out"]) for line in after if line["op"] == "dequeue"}
+        ports = [line["port"] for line in after if line["op"] == "enqueue"]
+        for table in ("l2_forward", "queue_port"):
+            self.real.clear(table)
+        if len(ports) == 1 and len(event.frame) >= 14:
+            self.real.add("l2_forward", int.from_bytes(event.frame[:6], "big"), "forward", ports[0])
+            left = set(out)
+        else:
+            left = set(range(PORTS)) - {event.port}
+        dropped = {port: self.real.counter("queue_drops", port)[0] + 1 for port in set(ports) - set(out)}
+        for port in dropped:
+            self.real.add("queue_port", port, "set_queue_port", 0)
+            left.discard(port)
+        self.real.send(event.port, event.frame)
+        got = [self.real.receive() for _ in left]
+        found = {frame.port: frame.data for frame in got if frame is not None}
+        assert set(found) == left
+        assert {port: found[port] for port in out} == out
+        end = time.monotonic() + PATIENCE
+        while any(self.real.counter("queue_drops", port)[0] != count for port, count in dropped.items()):
+            assert time.monotonic() < end, "the queue drops nothing"
+
+    def check_state(self, port: int, expect: dict[str, int]) -> None:
+        for name, value in expect.items():
+            if name in ("malformed", "wire_rebased"):
+                assert self.real.counter(name, port)[0] == value, name
+            else:
+                assert self.real.register(name)[port] == value, name
+
+
+def test_control_in_real_time(fresh: SimpleSwitch) -> None:
+    # What depends on the clock is the length of an interval and the queue: both are in the reports. With them
+    # every report and every grant is what the reference computes, and the lengths add up to the time it took.
+    config = Config(xcp=True, capacity=20_000_000, min_interval=SECOND // 1000).limited()
+    gains = (config.alpha, config.beta, config.gamma)
+    bounds = (config.min_interval, config.max_interval)
+    fresh.add("l2_forward", int.from_bytes(frames.MACS[:6], "big"), "forward", 1)
+    fresh.add("xcp_port", 1, "set_xcp_port", config.capacity, *gains, *bounds, 1)
+    sent, left, seconds = send_for(fresh, 3.0)
+    reports = [values for _, values in fresh.digests(2.0)]
+    compare_with_reference(config, sent, left, reports)
+    assert len(reports) > 20
+    lasted = sum(report["elapsed"] for report in reports) / SECOND
+    assert 0.9 * seconds < lasted + reports[-1]["avg_rtt"] / SECOND
+    assert lasted <= seconds * 1.01
+    granted = sum(classify(frame, 253)[0].fields["delta_throughput"] for frame in left)
+    offered = sum(report["pos"] - report["neg"] for report in reports) / 256
+    assert 0.5 * offered < granted <= offered
+
+
+def send_for(real: SimpleSwitch, seconds: float) -> tuple[list[bytes], list[bytes], float]:
+    """Two flows of 50 and 100 ms RTT for so long; return frames sent and received, and the time it took."""
+    sent: list[bytes] = []
+    left: list[bytes] = []
+    now = 0.0
+    start = time.monotonic()
+    last = [start - 0.001, start - 0.001]
+    while now < start + seconds:
+        flow = len(sent) % 2
+        now = time.monotonic()
+        x, last[flow] = int((now - last[flow]) * SECOND), now
+        header = frames.data(rtt=SECOND // (20 - 10 * flow), x=x, delta=2**31 - 1, bucket=flow)
+        sent.append(frames.ipv4(header + bytes(934)))
+        real.send(0, sent[-1])
+        frame = real.receive()
+        assert frame is not None
+        left.append(frame.data)
+    return sent, left, now - start
+
+
+def compare_with_reference(
+    config: Config, sent: list[bytes], left: list[bytes], reports: list[dict[str, int]]
+) -> None:
+    xcp, at = Xcp(), 0
+    for report in reports:
+        packets = report["input"] // len(sent[0])
+        for frame, out in zip(sent[at : at + packets], left[at : at + packets], strict=True):
+            packet, _ = classify(frame, 253)
+            granted = classify(out, 253)[0].fields["delta_throughput"]
+            assert granted == xcp.departure(len(frame), packet), f"packet {at}"
+            x, rtt = packet.fields["x"], packet.fields["rtt"]
+            xcp.input, xcp.sum_x = xcp.input + len(frame), xcp.sum_x + x
+            xcp.sum_x_rtt += (x * rtt + 128) // 256
+            at += 1
+        sums = [report[name] for name in ("input", "sum_x", "sum_x_rtt")]
+        assert sums == [xcp.input, xcp.sum_x, xcp.sum_x_rtt]
+        xcp.persistent_queue = report["queue"]
+        xcp.control(config, report["elapsed"])
+        assert (report["rate"], report["phi"]) == (xcp.rate, xcp.phi % 2**64)
+        shares = [report[name] for name in ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift")]
+        assert shares == [xcp.pos, xcp.neg, *xcp.cp, *xcp.cn]
+        assert (report["intervals"], report["avg_rtt"]) == (xcp.intervals, xcp.avg_rtt)
+        xcp.input = xcp.sum_x = xcp.sum_x_rtt = 0

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ unit tests of core and laws once more, under AddressSanitizer and UndefinedBehaviorSanitizer."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from conformance.conftest import build
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["hls/core-tests", "tests/unit/cc/cc_test"])
+def test_units_under_sanitisers(program: str) -> None:
+    run = subprocess.run(
+        [build("cpp-asan", True, program), "--gtest_brief=1"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "PASSED" in run.stdout

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The P4Runtime client against simple_switch_grpc: without interfaces, so without root."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finsy import P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
+from finsy.proto import p4r
+
+from clarion_control import entries, pipeline
+from clarion_control.client import SwitchClient, SwitchError
+from clarion_control.entries import arguments, key_of
+from clarion_control.settings import PortSettings, SettingsError, XcpSettings
+from clarion_control.telemetry import IntervalReport, QueueDrop
+from integration.switch_net import wait_until
+
+SWITCH = shutil.which("simple_switch_grpc")
+PROGRAM = pipeline.directory() / pipeline.PROGRAM
+CPU_PORT = 63  # packets that the test sends over the session come in here
+RATE = XcpSettings(capacity_bps=100_000_000)
+MAC = "02:00:00:00:00:02"
+
+pytestmark = [
+    pytest.mark.skipif(SWITCH is None, reason="simple_switch_grpc is not on the PATH (clarion doctor)"),
+    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM}: not there"),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def await_listener(port: int) -> None:
+    """Not needed by the client, but gRPC looks again only after a second."""
+
+    def listens() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(listens, f"nobody listens at port {port}")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a switch without a program."""
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
+    target = ["--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
+    with (tmp_path / "switch.log").open("wb") as log:
+        child = subprocess.Popen([str(SWITCH), *options, "--", *target], stdout=log, stderr=log, cwd=tmp_path)
+    try:
+        await_listener(port)
+        yield address
+    finally:
+        child.kill()
+        child.wait()
+
+
+def on(address: str, *steps: Callable[[SwitchClient], Awaitable[Any]]) -> list[Any]:
+    """The results of the steps, each in a session of its own."""
+
+    async def run() -> list[Any]:
+        results = []
+        for step in steps:
+            async with SwitchClient("s1", address, ports=[1, 2, 3]) as switch:
+                results.append(await step(switch))
+        return results
+
+    return asyncio.run(run())
+
+
+async def tables(switch: SwitchClient) -> dict[tuple[str, int], P4TableEntry]:
+    read = await switch._session.read("tables", [P4TableEntry(name) for name in entries.PORT_TABLES])
+    return {key_of(entry): entry for entry in read}
+
+
+def count_writes(switch: SwitchClient, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of updates in each write from now on."""
+    sizes: list[int] = []
+    write = switch._session.write
+
+    async def counted(updates: Any) -> None:
+        sizes.append(len(updates))
+        await write(updates)
+
+    monkeypatch.setattr(switch._session, "write", counted)
+    return sizes
+
+
+def test_settings_reach_the_tables(address: str) -> None:
+    async def configure(switch: SwitchClient) -> Any:
+        first = PortSettings(1, check=True, edge=True)
+        second = PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5_000_000)
+        await switch.configure([first, second])
+        return await tables(switch)
+
+    present = on(address, configure)[0]
+    assert {key: arguments(entry) for key, entry in present.items()} == {
+        ("tag_port", 1): {"check": 1, "edge": 1, "epoch": 1},
+        ("xcp_port", 2): {
+            "capacity": 12_500_000,
+            "alpha": 26214,
+            "beta": 14811,
+            "gamma": 6554,
+            "min_interval": 268435,
+            "max_interval": 268435456,
+            "epoch": 1,
+        },
+        ("stamp_port", 2): {},
+        ("queue_port", 2): {"limit_bytes": 5_000_000},
+    }
+
+
+def test_the_same_again_writes_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def twice(switch: SwitchClient) -> list[int]:
+        settings = [PortSettings(1, check=True), PortSettings(2, xcp=RATE, stamp=True)]
+        sizes = count_writes(switch, monkeypatch)
+        await switch.configure(settings)
+        await switch.configure(settings)
+        await switch.forward({MAC: 2})
+        await switch.forward({MAC.replace(":", "-"): 2})
+        await switch.flood_to([1, 2])
+        before_flooding_again = len(sizes)
+        await switch.flood_to([2, 1])
+        assert len(sizes) == before_flooding_again
+        return sizes
+
+    assert on(address, twice) == [[3, 0, 1, 0, 1]]
+
+
+def test_a_second_session_finds_program_and_entries(address: str) -> None:
+    async def configure(switch: SwitchClient) -> bool:
+        await switch.configure([PortSettings(2, xcp=RATE)])
+        return await switch._session.load_program()
+
+    assert on(address, configure, tables)[0] is False
+    assert list(on(address, tables)[0]) == [("xcp_port", 2)]
+
+
+def test_epochs_rise_when_something_is_switched_on(address: str) -> None:
+    async def epochs(switch: SwitchClient) -> dict[str, int]:
+        present = await tables(switch)
+        return {key[0]: arguments(entry)["epoch"] for key, entry in present.items()}
+
+    async def in_one_session(switch: SwitchClient) -> list[dict[str, int]]:
+        steps = [
+            PortSettings(2, xcp=RATE, edge=True),
+            PortSettings(2, xcp=XcpSettings(8000), edge=True, check=True),  # check goes on, XCP stays on
+            PortSettings(2, check=True),  # XCP goes off
+            PortSettings(2, xcp=RATE, check=True),  # and on
+        ]
+        seen = []
+        for step in steps:
+            await switch.configure([step])
+            seen.append(await epochs(switch))
+        return seen
+
+    async def in_another(switch: SwitchClient) -> dict[str, int]:
+        await switch.configure([PortSettings(2, xcp=XcpSettings(16000), check=True)])
+        return await epochs(switch)
+
+    first, second = on(address, in_one_session, in_another)
+    assert [seen.get("xcp_port") for seen in first] == [1, 1, None, 2]
+    assert [seen["tag_port"] for seen in first[1:]] == [1, 1, 1]
+    assert second == {"xcp_port": 2, "tag_port": 1}
+
+
+def test_bad_settings_leave_the_switch_as_it_is(address: str) -> None:
+    async def refused(switch: SwitchClient) -> None:
+        await switch.configure([PortSettings(1, xcp=RATE)])
+        before = await tables(switch)
+        bad = PortSettings(3, xcp=XcpSettings(capacity_bps=0))
+        with pytest.raises(SettingsError, match=r"s1: xcp_port\[3\].capacity_bps: 0: "):
+            await switch.configure([PortSettings(2, stamp=True), bad])
+        assert await tables(switch) == before
+
+    on(address, refused)
+
+
+def test_what_the_switch_refuses_names_the_entry(address: str) -> None:
+    async def refused(switch: SwitchClient) -> None:
+        await switch.forward({MAC: 2})
+        twice = list(entries.forward_entries({1: 1, 0x020000000002: 2}))
+        with pytest.raises(SwitchError) as error:
+            await switch._session.write([+entry for entry in twice])
+        assert error.value.entry == f"l2_forward[{MAC}]"
+        assert error.value.code == "ALREADY_EXISTS"
+        assert "\n" not in str(error.value)
+
+    on(address, refused)
+
+
+def test_addresses_and_flooding_read_back(address: str) -> None:
+    async def forward(switch: SwitchClient) -> Any:
+        await switch.forward({MAC: 2, "02:00:00:00:00:01": 1})
+        await switch.forward({MAC: 3})
+        await switch.flood_to([1, 2])
+        await switch.flood_to([1, 3])
+        read = switch._session.read
+        table = await read("l2_forward", [P4TableEntry("l2_forward")])
+        return table, await read("multicast group", [P4MulticastGroupEntry(1)])
+
+    table, groups = on(address, forward)[0]
+    assert [(key_of(entry)[1], arguments(entry)["port"]) for entry in table] == [(0x020000000002, 3)]
+    assert [(group.multicast_group_id, group.replicas) for group in groups] == [(1, (257, 259))]
+
+
+def test_every_counter_has_a_cell_per_port(address: str) -> None:
+    (counters,) = on(address, SwitchClient.counters)
+    assert {"tx", "malformed", "queue_drops", "wire_late", "queue_rebased"} <= set(counters)
+    assert {len(array) for array in counters.values()} == {64}
+
+
+def test_a_switch_that_is_not_there_is_one_error_in_time() -> None:
+    async def enter() -> None:
+        async with SwitchClient("s1", f"127.0.0.1:{free_port()}", ports=[1], connect_timeout_s=1):
+            pytest.fail("nobody answers there")
+
+    start = time.monotonic()
+    with pytest.raises(SwitchError, match=r"^s1: session: no switch answers at 127.0.0.1:\d+; start it"):
+        asyncio.run(enter())
+    assert time.monotonic() - start < 5
+
+
+def test_only_one_controller_is_in_charge(address: str) -> None:
+    async def second(_: SwitchClient) -> None:
+        with pytest.raises(SwitchError, match="another controller is in charge"):
+            async with SwitchClient("s1", address, ports=[1], connect_timeout_s=1):
+                pytest.fail("the first one is")
+
+    on(address, second)
+
+
+def test_a_switch_that_dies_ends_the_reports(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    command = [str(SWITCH), "--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
+    child = subprocess.Popen([*command, "--", "--grpc-server-addr", address], stdout=subprocess.DEVNULL)
+
+    async def outlive(switch: SwitchClient) -> None:
+        child.kill()
+        with pytest.raises(SwitchError, match="no switch answers"):
+            await asyncio.wait_for(anext(switch.reports()), 10)
+        with pytest.raises(SwitchError, match="no switch answers"):
+            await asyncio.wait_for(switch.counters(), 15)
+
+    try:
+        on(address, outlive)
+    finally:
+        child.kill()
+        child.wait()
+
+
+def frame(source: str, sport: int) -> bytes:
+    """A UDP frame of 60 bytes for MAC; nobody looks at its checksums."""
+    address = socket.inet_aton
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 46, 0, 0, 64, 17, 0, address(source), address("10.0.0.2"))
+    ethernet = bytes.fromhex(MAC.replace(":", "")) + bytes.fromhex("020000000001") + b"\x08\x00"
+    return (ethernet + ip + struct.pack("!HHHH", sport, 2000, 26, 0)).ljust(60, b"\0")
+
+
+async def inject(switch: SwitchClient, *frames: bytes) -> None:
+    client = switch._session._client
+    assert client is not None
+    for each in frames:
+        await client.send(p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=each)))
+
+
+def test_digests_arrive(address: str) -> None:
+    async def listen(switch: SwitchClient) -> list[Any]:
+        xcp = XcpSettings(100_000_000, min_interval_us=1, max_interval_us=1)
+        await switch.configure([PortSettings(1, xcp=xcp), PortSettings(2, queue_limit_bytes=59)])
+        got: list[Any] = []
+        reports = switch.reports()
+        await switch.forward({MAC: 2})
+        await inject(switch, frame("10.0.0.1", 1000), frame("10.0.0.7", 1001))
+        got += [await asyncio.wait_for(anext(reports), 10) for _ in range(2)]
+        await switch.forward({MAC: 1})
+        await inject(switch, frame("10.0.0.1", 1000), frame("10.0.0.1", 1000))
+        got.append(await asyncio.wait_for(anext(reports), 10))
+        return got
+
+    first, second, interval = on(address, listen)[0]
+    assert isinstance(first, QueueDrop)
+    assert (first.port, first.frame_bytes, first.drops, first.format) == (2, 60, 1, 0)
+    assert (first.source, first.source_port) == ("10.0.0.1", 1000)
+    assert (first.destination, first.destination_port, first.protocol) == ("10.0.0.2", 2000, 17)
+    assert (second.source, second.source_port, second.drops) == ("10.0.0.7", 1001, 2)
+    assert second.time_us >= first.time_us
+    assert isinstance(interval, IntervalReport)
+    assert (interval.port, interval.intervals, interval.input_bytes) == (1, 1, 60)
+    assert interval.avg_rtt_us == pytest.approx(100_000, rel=1e-6)
+
+
+def test_digests_are_configured_anew_by_a_second_session(address: str) -> None:
+    async def spoil(switch: SwitchClient) -> None:
+        await switch._session.write([~P4DigestEntry("queue_drop_t", max_list_size=1, ack_timeout_ns=10**9)])
+
+    async def read(switch: SwitchClient) -> Any:
+        return await switch._session.read("digest", [P4DigestEntry("queue_drop_t")])
+
+    assert on(address, spoil, read)[1] == [
+        P4DigestEntry("queue_drop_t", max_list_size=256, max_timeout_ns=100_000_000)
+    ]

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cc/boost.h"
+
+#include <gtest/gtest.h>
+
+#include "testing.hpp"
+
+namespace {
+
+using clarion::testing::kDefaults;
+using clarion::testing::ordinary_ack;
+using clarion::testing::packets_q16;
+
+class Boost : public ::testing::Test {
+ protected:
+  Boost() {
+    params_.boost_beta_q16 = 32768;  // one half, so that the arithmetic is plain
+    params_.boost_gamma_q16 = 6554;  // 10 %
+    params_.boost_delta_q16 = 6554;  // 10 %
+    params_.boost_lin_packets = 10;
+    boost_init(&boost_, &params_, &sample_, &flow_);
+  }
+  void window(__u64 packets) { boost_.w.cwnd_q16 = packets_q16(packets); }
+  __u64 window() const { return boost_.w.cwnd_q16; }
+  void ack() { boost_on_ack(&boost_, &params_, &sample_, &flow_); }
+  // Compares B = `b` with the values before it, as at the end of a round trip.
+  void compare(__u64 b) {
+    boost_.b = b;
+    boost_choose_mode(&boost_, &params_, &sample_);
+  }
+
+  cc_params params_ = kDefaults;
+  cc_sample sample_ = ordinary_ack();
+  flow flow_{};
+  boost boost_{};
+};
+
+TEST_F(Boost, StateFitsTheFlow) { EXPECT_LE(sizeof(boost), static_cast<size_t>(CLARION_LAW_BYTES)); }
+
+TEST_F(Boost, Step1StartsExponentiallyFromZero) {
+  EXPECT_EQ(boost_.mode, BOOST_EXP);
+  EXPECT_EQ(boost_.b, 0u);
+  EXPECT_EQ(window(), packets_q16(64));
+}
+
+TEST_F(Boost, Step3SmoothsOutstandingBytesPerRoundTrip) {
+  // FS = 100 packets * 1448 bytes, RTT 0.1 s: BC = 1448000; alpha = 1/8: B = 181000, then 7/8 of it + 181000.
+  boost_measure(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.b, 181000u);
+  boost_measure(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.b, 339375u);
+}
+
+TEST_F(Boost, Step3TakesNoSampleFromRetransmissions) {
+  sample_.rtt_us = 0;  // Karn
+  boost_measure(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.b, 0u);
+}
+
+TEST_F(Boost, Step4RiseAboveGammaIsExponential) {
+  compare(1000000);
+  boost_.mode = BOOST_STOP;
+  compare(1100000);  // 10.0 %: not above gamma (6554 / 65536 = 10.0006 %)
+  EXPECT_EQ(boost_.mode, BOOST_STOP);
+  compare(1300000);
+  EXPECT_EQ(boost_.mode, BOOST_EXP);
+}
+
+TEST_F(Boost, Step4ThreeFallsOfDeltaStop) {
+  compare(1000000);
+  compare(990000);
+  compare(980000);
+  sample_.srtt_us = 125000;  // exactly eta = 1.25
+  compare(890000);           // three falls, 11 % in all
+  EXPECT_EQ(boost_.mode, BOOST_LIN);
+}
+
+TEST_F(Boost, Step4ThreeFallsWithAQueueStopGrowth) {
+  sample_.srtt_us = 125001;
+  compare(1000000);
+  compare(990000);
+  compare(980000);
+  compare(890000);
+  EXPECT_EQ(boost_.mode, BOOST_STOP);
+}
+
+TEST_F(Boost, Step4SmallOrInterruptedFallsKeepTheMode) {
+  compare(1000000);
+  compare(990000);
+  compare(980000);
+  compare(970000);  // three falls, but 3 %
+  EXPECT_EQ(boost_.mode, BOOST_EXP);
+  compare(975000);  // a rise in between
+  compare(700000);
+  compare(600000);
+  EXPECT_EQ(boost_.mode, BOOST_EXP);
+  compare(500000);
+  EXPECT_EQ(boost_.mode, BOOST_LIN);
+}
+
+TEST_F(Boost, GrowthPerMode) {
+  sample_.acked_packets = 100;
+  window(100);
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(200));
+  boost_.mode = BOOST_LIN;
+  sample_.acked_packets = 200;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(210));
+  boost_.mode = BOOST_STOP;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(210));
+}
+
+TEST_F(Boost, Step5And6LiteralBackOffByBetaOnEveryLossAndGrowAgainAfterIt) {
+  params_.boost_loss = BOOST_LOSS_LITERAL;
+  sample_.has_tags = 1;
+  window(1000);
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(500));
+  EXPECT_EQ(boost_.mode, BOOST_STOP);
+  EXPECT_EQ(flow_.stats.reduced_loss, 1u);
+  boost_.b = 12345;
+  boost_on_exit_recovery(&boost_);
+  EXPECT_EQ(boost_.mode, BOOST_EXP);
+  EXPECT_EQ(boost_.b, 12345u);
+}
+
+TEST_F(Boost, LiteralHasNoneOfOurAdditions) {
+  params_.boost_loss = BOOST_LOSS_LITERAL;
+  sample_.srtt_us = 300000;   // a queue of two base RTTs
+  boost_.bc_max[0] = 144800;  // ten packets per RTT
+  boost_.was_queued = 1;
+  window(1000);
+  sample_.acked_packets = 1000;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(2000));
+  boost_drain_queue(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(2000));
+  EXPECT_EQ(flow_.stats.reduced_delay, 0u);
+}
+
+TEST_F(Boost, ExponentialGrowthStopsAtTwiceWhatThePathCarried) {
+  boost_.bc_max[1] = 1448000;  // 100 packets per base RTT
+  window(190);
+  sample_.acked_packets = 50;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(200));
+  boost_.has_congested = 1;  // later 125 %: no growth, but no reduction either
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(200));
+}
+
+TEST_F(Boost, DelayGateEndsExponentialGrowth) {
+  sample_.srtt_us = 125001;
+  window(100);
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.mode, BOOST_STOP);
+  EXPECT_EQ(window(), packets_q16(100));
+}
+
+TEST_F(Boost, QueueOfAWholeRoundIsDrained) {
+  boost_.b = 1448000;  // 100 packets per base RTT
+  window(150);
+  sample_.srtt_us = 150000;
+  boost_.was_queued = 1;
+  sample_.prior_delivered = sample_.delivered_packets;
+  boost_.b_past[0] = boost_.b;
+  boost_on_round(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(95));
+  EXPECT_EQ(boost_.mode, BOOST_LIN);
+  EXPECT_EQ(flow_.stats.reduced_delay, 1u);
+}
+
+TEST_F(Boost, KneeTurnsExponentialIntoLinear) {
+  boost_.knee_q16 = packets_q16(100);
+  window(100);
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.mode, BOOST_LIN);
+  params_.boost_knee = 0;
+  boost_.mode = BOOST_EXP;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(101));
+}
+
+TEST_F(Boost, TaggedIgnoresCorruptionAndBacksOffOnDrops) {
+  sample_.has_tags = 1;
+  params_.boost_drain_percent = 0;
+  window(1000);
+  boost_.mode = BOOST_STOP;
+  ack();
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  sample_.is_open = 0;
+  sample_.lost_packets = 1;
+  sample_.prior_delivered = sample_.delivered_packets;
+  flow_.echo.rev_corrupt = 1;
+  ack();
+  EXPECT_EQ(flow_.stats.reduced_loss, 0u);
+  boost_.mode = BOOST_STOP;
+  window(1000);
+  flow_.echo.rev_congest = 1;
+  ack();
+  EXPECT_EQ(window(), packets_q16(500));
+  EXPECT_EQ(flow_.stats.reduced_congestion, 1u);
+}
+
+TEST_F(Boost, JudgedIgnoresALossOnAnEmptyPath) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  boost_.judge = {100000, 1000, 200000, 150000};
+  window(1000);
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(1000));
+  sample_.srtt_us = 150000;
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(500));
+  EXPECT_EQ(flow_.stats.reduced_loss, 1u);
+}
+
+TEST_F(Boost, TimeoutKeepsOnePacketUntilAnAckAndThenBacksOffByBeta) {
+  params_.boost_drain_percent = 0;
+  window(1000);
+  boost_on_timeout(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(1));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+  sample_.is_open = 0;
+  ack();
+  EXPECT_EQ(window(), packets_q16(500));
+}
+
+TEST_F(Boost, TaggedTimeoutByCorruptionRestores) {
+  sample_.has_tags = 1;
+  window(1000);
+  boost_.mode = BOOST_STOP;
+  sample_.srtt_us = 130000;  // keeps STOP
+  ack();
+  boost_on_timeout(&boost_, &params_, &sample_, &flow_);
+  flow_.echo.rev_corrupt = 50;
+  sample_.is_open = 0;
+  ack();
+  EXPECT_EQ(window(), packets_q16(1000));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+}
+
+TEST_F(Boost, LimitedFlowDoesNotGrow) {
+  sample_.is_limited = 1;
+  window(100);
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(100));
+}
+
+}  // namespace

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each law against a bottleneck: does it fill the pipe, share it, and tell corruption from congestion?
+//
+// 100 Mbit/s of 1546-byte frames are 8085 packets/s; at 100 ms one bandwidth-delay product is 808 packets.
+#include <gtest/gtest.h>
+
+#include "simulation.hpp"
+
+namespace {
+
+using namespace clarion::testing;
+
+constexpr double kPacketsPerSecond = 12.5e6 / 1546;
+
+template <class LawType>
+Simulation with_flows(int count, Path path, cc_params params, bool has_tags, double gap_s = 0) {
+  Simulation simulation(path, params);
+  for (int i = 0; i < count; i++) simulation.add_flow(std::make_unique<LawType>(), i * gap_s, true, has_tags);
+  return simulation;
+}
+
+// Share of the bottleneck that each flow gets between two times.
+std::vector<double> shares(Simulation& simulation, int count, double from_s, double to_s) {
+  simulation.run_until(from_s);
+  std::vector<double> out;
+  for (int i = 0; i < count; i++) out.push_back(-static_cast<double>(simulation.delivered(i)));
+  simulation.restart_queue_max();
+  simulation.run_until(to_s);
+  for (int i = 0; i < count; i++)
+    out[i] = (out[i] + simulation.delivered(i)) / (to_s - from_s) / kPacketsPerSecond;
+  return out;
+}
+
+double total(const std::vector<double>& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum;
+}
+
+double jain(const std::vector<double>& values) {
+  double squares = 0;
+  for (double v : values) squares += v * v;
+  return total(values) * total(values) / (static_cast<double>(values.size()) * squares);
+}
+
+TEST(ClosedLoop, XcpFillsThePipeWithoutAQueue) {
+  Path path;
+  path.has_xcp_router = true;
+  Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, true, 5);
+  std::vector<double> result = shares(simulation, 2, 10, 20);
+  EXPECT_GT(total(result), 0.99);
+  EXPECT_GT(jain(result), 0.999);
+  EXPECT_LT(simulation.queue_max_packets(), 20);
+  EXPECT_EQ(simulation.queue_drops(), 0u);
+}
+
+TEST(ClosedLoop, XcpWithTagsCarriesWhatCorruptionLeaves) {
+  Path path;
+  path.has_xcp_router = true;
+  path.wire_loss = 0.1;
+  Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, true);
+  EXPECT_GT(total(shares(simulation, 2, 10, 20)), 0.88);  // of 0.90
+  EXPECT_EQ(simulation.stats(0).reduced_congestion + simulation.stats(0).reduced_unexplained, 0u);
+}
+
+TEST(ClosedLoop, XcpWithoutTagsDoesNot) {
+  Path path;
+  path.has_xcp_router = true;
+  path.wire_loss = 0.1;
+  Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, false);
+  EXPECT_LT(total(shares(simulation, 2, 10, 20)), 0.6);
+  EXPECT_GT(simulation.stats(0).reduced_loss, 10u);
+}
+
+TEST(ClosedLoop, XcpWithoutARouterStaysATcp) {
+  // Grants come back unreduced. The buffer is one bandwidth-delay product: Reno fills the pipe.
+  Simulation simulation = with_flows<XcpLaw>(1, Path{}, kDefaults, true);
+  EXPECT_GT(total(shares(simulation, 1, 20, 40)), 0.95);
+  EXPECT_GT(simulation.stats(0).reduced_congestion, 0u);
+  EXPECT_LT(simulation.cwnd_packets(0), 2000u);
+}
+
+TEST(ClosedLoop, BoostTaggedFillsALossyPipe) {
+  Path path;
+  path.wire_loss = 0.005;
+  Simulation simulation = with_flows<BoostLaw>(1, path, kDefaults, true);
+  EXPECT_GT(total(shares(simulation, 1, 5, 20)), 0.96);  // of 0.995
+  EXPECT_EQ(simulation.stats(0).reduced_congestion, 0u);
+}
+
+TEST(ClosedLoop, BoostLiteralBacksOffOnEveryLoss) {
+  Path path;
+  path.wire_loss = 0.005;
+  cc_params params = kDefaults;
+  params.boost_loss = BOOST_LOSS_LITERAL;
+  Simulation simulation = with_flows<BoostLaw>(1, path, params, true);
+  simulation.run_until(20);
+  EXPECT_GT(simulation.stats(0).reduced_loss, 20u);
+}
+
+TEST(ClosedLoop, BoostJudgesWithoutTags) {
+  Path path;
+  path.wire_loss = 0.005;
+  cc_params params = kDefaults;
+  params.boost_loss = BOOST_LOSS_JUDGED;
+  Simulation simulation = with_flows<BoostLaw>(1, path, params, false);
+  EXPECT_GT(total(shares(simulation, 1, 5, 20)), 0.9);
+}
+
+TEST(ClosedLoop, ThreeBoostFlowsShare) {
+  Simulation simulation = with_flows<BoostLaw>(3, Path{}, kDefaults, true, 5);
+  std::vector<double> result = shares(simulation, 3, 20, 60);
+  EXPECT_GT(total(result), 0.95);
+  EXPECT_GT(jain(result), 0.95);
+}
+
+TEST(ClosedLoop, BoostStartDoesNotOverflowABufferOfOneBdp) {
+  Path path;
+  path.queue_packets = 810;
+  Simulation simulation = with_flows<BoostLaw>(1, path, kDefaults, true);
+  simulation.run_until(10);
+  EXPECT_EQ(simulation.queue_drops(), 0u);
+}
+
+TEST(ClosedLoop, FastKeepsAlphaPacketsQueued) {
+  Simulation simulation = with_flows<FastLaw>(1, Path{}, kDefaults, false);
+  EXPECT_GT(total(shares(simulation, 1, 10, 20)), 0.99);
+  EXPECT_NEAR(static_cast<double>(simulation.queue_packets()), 50, 5);
+}
+
+TEST(ClosedLoop, FastFlowsThatStartTogetherShare) {
+  Simulation simulation = with_flows<FastLaw>(3, Path{}, kDefaults, false);
+  EXPECT_GT(jain(shares(simulation, 3, 20, 40)), 0.95);
+}
+
+TEST(ClosedLoop, FastCollapsesUnderCorruption) {
+  Path path;
+  path.wire_loss = 0.01;
+  Simulation simulation = with_flows<FastLaw>(1, path, kDefaults, false);
+  EXPECT_LT(total(shares(simulation, 1, 10, 20)), 0.5);
+}
+
+}  // namespace

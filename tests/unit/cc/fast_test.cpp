@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cc/fast.h"
+
+#include <gtest/gtest.h>
+
+#include "testing.hpp"
+
+namespace {
+
+using clarion::testing::kDefaults;
+using clarion::testing::ordinary_ack;
+using clarion::testing::packets_q16;
+
+class Fast : public ::testing::Test {
+ protected:
+  Fast() {
+    fast_init(&fast_, &params_, &sample_, &flow_);
+    fast_.is_starting = 0;
+  }
+  void ack() { fast_on_ack(&fast_, &params_, &sample_, &flow_); }
+  void end_round() { sample_.prior_delivered = sample_.delivered_packets; }
+
+  cc_params params_ = kDefaults;
+  cc_sample sample_ = ordinary_ack();
+  flow flow_{};
+  fast fast_{};
+};
+
+TEST_F(Fast, StateFitsTheFlow) { EXPECT_LE(sizeof(fast), static_cast<size_t>(CLARION_LAW_BYTES)); }
+
+TEST_F(Fast, EquationAtBaseRttAddsGammaAlpha) {
+  // w = 1000, no queue: 1000 + 0.5 * 50
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 100000, 100000), packets_q16(1025));
+}
+
+TEST_F(Fast, EquationWithAQueue) {
+  // baseRTT / RTT = 0.8: 0.5 * 1000 + 0.5 * (800 + 50) = 925
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 100000, 125000), packets_q16(925));
+}
+
+TEST_F(Fast, EquilibriumHoldsAlphaPackets) {
+  // 1000 * (1 - 95/100) = 50 = alpha: nothing changes
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 95000, 100000), packets_q16(1000));
+}
+
+TEST_F(Fast, EquationAtMostDoubles) {
+  EXPECT_EQ(fast_equation_q16(packets_q16(10), &params_, 100000, 100000), packets_q16(20));  // not 35
+}
+
+TEST_F(Fast, UpdatesOncePerRoundTripWithTheMeanRtt) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  sample_.prior_delivered = 0;
+  sample_.rtt_us = 120000;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+  sample_.rtt_us = 130000;
+  end_round();
+  ack();  // mean 125000
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(925));
+  EXPECT_EQ(fast_.nr_rtts, 0u);
+}
+
+TEST_F(Fast, UpdatesEveryOtherRoundTripIfAsked) {
+  params_.fast_update_rtts = 2;
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+  sample_.delivered_packets += 1000;
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1025));
+}
+
+TEST_F(Fast, StartDoublesUntilAlphaPacketsAreQueued) {
+  fast_.is_starting = 1;
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  sample_.srtt_us = 105000;  // 1000 * 5 / 105 = 47.6 queued
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1001));
+  sample_.srtt_us = 106000;  // 1001 * 6 / 106 = 56.7
+  ack();
+  EXPECT_FALSE(fast_.is_starting);
+}
+
+TEST_F(Fast, LossHalvesWhateverItsCause) {
+  sample_.has_tags = 1;
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  fast_on_enter_recovery(&fast_, &params_, &sample_, &flow_);
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(500));
+  EXPECT_EQ(flow_.stats.reduced_loss, 1u);
+}
+
+TEST_F(Fast, WithTagsCorruptionOnlyRetransmits) {
+  params_.fast_tags = 1;
+  sample_.has_tags = 1;
+  sample_.prior_delivered = 0;
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  ack();
+  fast_on_enter_recovery(&fast_, &params_, &sample_, &flow_);
+  sample_.is_open = 0;
+  sample_.in_recovery = 1;
+  sample_.lost_packets = 1;
+  flow_.echo.rev_corrupt = 1;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+  EXPECT_EQ(flow_.stats.reduced_loss, 0u);
+  end_round();
+  flow_.echo.rev_congest = 1;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(500));
+  EXPECT_EQ(flow_.stats.reduced_congestion, 1u);
+}
+
+TEST_F(Fast, TimeoutRestartsAndAimsAtHalf) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  fast_on_timeout(&fast_, &params_, &sample_, &flow_);
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1));
+  EXPECT_EQ(fast_.w.ssthresh_q16, packets_q16(500));
+  EXPECT_TRUE(fast_.is_starting);
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(2));
+}
+
+}  // namespace

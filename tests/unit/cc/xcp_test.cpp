@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cc/xcp.h"
+
+#include <gtest/gtest.h>
+
+#include "testing.hpp"
+
+namespace {
+
+using clarion::testing::kDefaults;
+using clarion::testing::ordinary_ack;
+using clarion::testing::packets_q16;
+
+class Xcp : public ::testing::Test {
+ protected:
+  Xcp() {
+    sample_.has_feedback = 1;
+    xcp_init(&xcp_, &params_, &sample_, &flow_);
+    flow_.echo.nr_echoes = 1;
+  }
+  void window(__u64 packets) { xcp_.w.cwnd_q16 = packets_q16(packets); }
+  void echo(__s32 feedback) { flow_.echo.reverse_feedback += static_cast<__u32>(feedback); }
+  void ack() { xcp_on_ack(&xcp_, &params_, &sample_, &flow_); }
+
+  cc_params params_ = kDefaults;
+  cc_sample sample_ = ordinary_ack();
+  flow flow_{};
+  xcp xcp_{};
+};
+
+TEST_F(Xcp, StateFitsTheFlow) { EXPECT_LE(sizeof(xcp), static_cast<size_t>(CLARION_LAW_BYTES)); }
+
+TEST_F(Xcp, FeedbackTimesRttIsTheChangeInBytes) {
+  // 15460 bytes/s over 0.1 s are 1546 bytes: one frame.
+  window(50);
+  echo(15460);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
+  echo(-30920);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(49));
+  EXPECT_EQ(flow_.stats.feedback_bytes_per_s, -15460);
+}
+
+TEST_F(Xcp, FractionsOfAPacketAddUp) {
+  // 1546 bytes/s over 0.1 s: a tenth of a packet, 6553.6 / 65536, ten times.
+  window(50);
+  for (int i = 0; i < 10; i++) {
+    echo(1546);
+    ack();
+  }
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50) + 65530);
+}
+
+TEST_F(Xcp, LostAcksLoseNoFeedback) {
+  window(50);
+  for (int i = 0; i < 10; i++) echo(15460);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(60));
+}
+
+TEST_F(Xcp, TheRunningTotalWraps) {
+  xcp_.feedback_seen = 0xfffffff0;
+  flow_.echo.reverse_feedback = 15460 - 16;
+  window(50);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
+}
+
+TEST_F(Xcp, NeverBelowOnePacketNorAboveTheLargestWindow) {
+  echo(-0x7fffffff);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  params_.max_window_packets = 200;
+  params_.xcp_unregulated_percent = 0;
+  echo(0x7fffffff);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(200));
+}
+
+TEST_F(Xcp, FeedbackWaitsForARoundTripTime) {
+  window(50);
+  sample_.srtt_us = 0;
+  echo(15460);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
+  sample_.srtt_us = 100000;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
+}
+
+TEST_F(Xcp, RequestAsksForTheRestOfTheLineRate) {
+  // 10 Gbit/s = 1.25e9 bytes/s; have 100 * 1546 / 0.1 s = 1546000; (1.25e9 - 1546000) / 100 packets =
+  // 12484540.
+  window(100);
+  xcp_request(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(flow_.request.wanted, 1);
+  EXPECT_EQ(flow_.request.full_len, 1546u);
+  EXPECT_EQ(flow_.request.rtt, 26843545u);  // 0.1 * 2^28
+  EXPECT_EQ(flow_.request.x, 268435u);      // a hundredth of it: 1 ms
+  EXPECT_EQ(flow_.request.delta_throughput, 12484540);
+}
+
+TEST_F(Xcp, RequestOfOnePacketAtTheHighestRateFits) {
+  params_.xcp_max_rate_mbit_per_s = 17000;
+  window(1);
+  sample_.srtt_us = 100000;
+  xcp_request(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(flow_.request.delta_throughput, 2124984540);  // 2.125e9 - 15460
+}
+
+TEST_F(Xcp, AsksForNothingWithoutRttOrWhenLimited) {
+  sample_.srtt_us = 0;
+  xcp_request(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(flow_.request.rtt, 0u);
+  EXPECT_EQ(flow_.request.delta_throughput, 0);
+  sample_ = ordinary_ack();
+  sample_.is_limited = 1;
+  xcp_request(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(flow_.request.delta_throughput, 0);
+}
+
+TEST_F(Xcp, LimitedFlowDoesNotGrowAndGivesBackHalfPerRoundTrip) {
+  window(1000);
+  sample_.is_limited = 1;
+  sample_.in_flight_packets = 99;  // and one acknowledged: 100 used
+  echo(15460);
+  sample_.prior_delivered = sample_.delivered_packets;  // the round ends with this ACK
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(550));  // 1000 - (1000 - 100) / 2
+}
+
+TEST_F(Xcp, UnreducedGrantsMeanNoRouterAndAreNotUsed) {
+  // Nobody on the path lowers the request: the echo brings back all of it. Believing it would mean 10 Gbit/s.
+  window(10);
+  xcp_.w.ssthresh_q16 = packets_q16(10);
+  xcp_request(&xcp_, &params_, &sample_, &flow_);
+  echo(flow_.request.delta_throughput);
+  ack();
+  EXPECT_TRUE(xcp_.is_unregulated);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10) + 6553);  // one packet per RTT instead: 1/10
+}
+
+TEST_F(Xcp, WaitsForTheFirstEchoButNotForEver) {
+  flow_.echo.nr_echoes = 0;
+  window(10);
+  sample_.prior_delivered = 0;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10));
+  for (int round = 0; round < 3; round++) {
+    sample_.delivered_packets += 10;
+    sample_.prior_delivered = sample_.delivered_packets;
+    ack();
+  }
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10));
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11));  // slow start
+}
+
+TEST_F(Xcp, PlainFlowSlowStartsAndHalves) {
+  sample_.has_feedback = 0;
+  window(10);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11));
+  xcp_on_enter_recovery(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11) / 2);
+  EXPECT_EQ(flow_.stats.reduced_loss, 1u);
+}
+
+TEST_F(Xcp, LossPoliciesWithoutTags) {
+  window(100);
+  params_.xcp_loss = XCP_LOSS_NONE;
+  xcp_on_enter_recovery(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  params_.xcp_loss = XCP_LOSS_ONE;
+  xcp_on_enter_recovery(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  EXPECT_EQ(xcp_.w.ssthresh_q16, packets_q16(50));
+}
+
+TEST_F(Xcp, TagsDecideInsteadOfTheRecovery) {
+  sample_.has_tags = 1;
+  window(100);
+  ack();  // base
+  xcp_on_enter_recovery(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  sample_.is_open = 0;
+  sample_.prior_delivered = sample_.delivered_packets;
+  sample_.lost_packets = 1;
+  flow_.echo.rev_corrupt = 1;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  sample_.lost_packets = 2;
+  flow_.echo.rev_congest = 1;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
+  EXPECT_EQ(flow_.stats.reduced_congestion, 1u);
+  EXPECT_EQ(flow_.stats.reduced_loss, 0u);
+}
+
+TEST_F(Xcp, TimeoutByCorruptionRestoresTheWindowAtTheFirstAck) {
+  sample_.has_tags = 1;
+  window(100);
+  ack();
+  sample_.lost_packets = 100;
+  xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);
+  xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);  // backed off twice: still the window before both
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  flow_.echo.rev_corrupt = 100;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+}
+
+TEST_F(Xcp, TimeoutByCongestionRestartsFromOne) {
+  sample_.has_tags = 1;
+  window(100);
+  ack();
+  xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);
+  flow_.echo.rev_congest = 3;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+}
+
+TEST_F(Xcp, TimeoutWithoutTagsRestartsFromOneAndSlowStartsToHalf) {
+  window(100);
+  xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  EXPECT_EQ(xcp_.w.ssthresh_q16, packets_q16(50));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+}
+
+TEST_F(Xcp, IdleFlowFallsBackToTheInitialWindow) {
+  window(100);
+  xcp_.w.last_ack_us = 1000000;
+  sample_.now_us = 1300000;  // 300 ms < 2 * 100 ms + 200 ms
+  xcp_on_tx_start(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  sample_.now_us = 1500000;
+  xcp_on_tx_start(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10));
+}
+
+}  // namespace

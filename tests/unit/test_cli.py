@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clarion import batch, cli, doctor
+from clarion.errors import UserError
+
+
+def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert "  geo " in text
+    assert "  boost-judged " in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["run", "goe"], "clarion: scenario goe: unknown name; use geo,"),
+        (
+            ["run", "geo", "--set", "links.bottleneck.rate=5 Mbitt"],
+            "clarion: scenario geo: links.bottleneck.rate: ",
+        ),
+        (
+            ["run", "geo", "--set", "links.bottleneck.rate=10 Gbit/s"],
+            "clarion: scenario geo: links.bottleneck.rate: 10 Gbit/s: beyond the 1.2 Gbit/s of engine emu",
+        ),
+        (
+            ["run", "geo", "--set", "flows.0.count=500"],
+            "clarion: scenario geo: flows: 1000 hosts: engine emu makes 400",
+        ),
+        (["run", "geo", "--engine", "ns4"], "clarion: --engine ns4: unknown engine; use emu"),
+        (
+            ["run", "geo", "--sweep", "algorithm=xcp,vegas"],
+            'clarion: scenario geo: algorithm: "vegas": unknown',
+        ),
+        (["report", "/nowhere"], "clarion: /nowhere: no summary.json there"),
+        (["compare", "/nowhere", "/nowhere"], "clarion: /nowhere: no summary.json there"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(line)
+    assert said.count("\n") == 1
+
+
+def older_batch(out: Path) -> None:
+    """What a batch of two runs left."""
+    for directory in ("xcp/run-1", "xcp/run-2"):
+        (out / directory / "iperf3").mkdir(parents=True)
+        (out / directory / "iperf3" / "flow-1.json").write_text("{}")
+        (out / directory / "flows.parquet").write_text("old")
+    runs = [{"directory": "xcp/run-1"}, {"directory": "xcp/run-2"}]
+    (out / "summary.json").write_text(json.dumps({"format": "clarion-batch", "runs": runs}))
+    (out / "overview.png").write_text("old")
+
+
+def test_older_results_are_replaced(tmp_path: Path) -> None:
+    older_batch(tmp_path)
+    batch.prepare(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "foreign", ["mine", "xcp/notes.txt", "xcp/run-1/thesis.tex", "xcp/run-2/iperf3/mine"]
+)
+def test_a_foreign_directory_is_not_overwritten(foreign: str, tmp_path: Path) -> None:
+    older_batch(tmp_path)
+    (tmp_path / foreign).write_text("keep")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(UserError, match="is not a result of clarion; move it") as caught:
+        batch.prepare(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_directory_without_a_summary_of_clarion_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("keep")
+    with pytest.raises(UserError, match="holds files that are not results of clarion"):
+        batch.prepare(tmp_path)
+    (tmp_path / "summary.json").write_text('{"format": "something else"}')
+    with pytest.raises(UserError, match="not a summary of clarion"):
+        batch.prepare(tmp_path)
+    assert (tmp_path / "report.html").read_text() == "keep"
+
+
+def test_a_summary_cannot_name_a_directory_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    out = tmp_path / "out"
+    out.mkdir()
+    summary = {"format": "clarion-batch", "runs": [{"directory": "../elsewhere"}]}
+    (out / "summary.json").write_text(json.dumps(summary))
+    with pytest.raises(UserError, match=r"names \.\./elsewhere, outside of it"):
+        batch.prepare(out)
+
+
+def test_doctor_says_how_to_get_what_is_missing() -> None:
+    found = doctor.Finding("iperf3", True, "iperf 3.12", "apt install iperf3")
+    missing = doctor.Finding("iperf3", True, None, "apt install iperf3")
+    optional = doctor.Finding("netem", False, None, "modprobe sch_netem")
+    assert found.line == "ok       iperf3: iperf 3.12"
+    assert missing.line == "missing  iperf3: apt install iperf3"
+    assert optional.line == "optional netem: modprobe sch_netem"
+    assert doctor.ready([found, optional])
+    assert not doctor.ready([found, missing])
+
+
+def test_the_doctor_answers_every_check() -> None:
+    findings = doctor.examine()
+    assert {"root", "BTF", "struct_ops", "Mininet", "p4c", "simple_switch_grpc", "netem"} <= {
+        f.name for f in findings
+    }
+    assert all(finding.remedy for finding in findings)

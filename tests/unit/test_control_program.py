@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client says what the checked-in P4 program understands, and knows what that reports."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clarion_control import entries, pipeline, settings
+from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.telemetry import READERS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def constant(name: str, file: str = "p4/clarion.p4") -> int:
+    match = re.search(rf"\b{name} = (\d+);", (ROOT / file).read_text())
+    assert match, name
+    return int(match[1])
+
+
+def test_sizes_are_those_of_the_program() -> None:
+    assert constant("PORTS") == settings.PORTS
+    assert constant("FLOOD_GROUP") == entries.FLOOD_GROUP
+    assert constant("FLOOD_BASE") == entries.FLOOD_BASE
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta", "gamma"])
+def test_defaults_are_those_of_the_core(name: str) -> None:
+    default = entries.q16(getattr(XcpSettings(8), name))
+    assert default == constant(f"DEFAULT_{name.upper()}_Q16", "hls/core/config.hpp")
+
+
+def test_every_entry_can_be_written() -> None:
+    schema = pipeline.load()
+    largest = XcpSettings(settings.MAX_CAPACITY_BPS, 0.5553, 0.4361, 0.999, 1, settings.MAX_INTERVAL_US)
+    port = PortSettings(63, largest, True, True, True, settings.MAX_QUEUE_BYTES)
+    made: list[Any] = [*entries.port_entries(port, 255, 255), *entries.forward_entries({2**48 - 1: 63})]
+    assert [(+entry).encode_update(schema).entity.table_entry.table_id > 0 for entry in made] == [True] * 5
+    assert {entry.table_id for entry in made} == {*entries.PORT_TABLES, "l2_forward"}
+
+
+@pytest.mark.parametrize("digest", READERS)
+def test_every_member_of_a_digest_is_read(digest: str) -> None:
+    schema = pipeline.load()
+    assert {each.alias for each in schema.digests} == set(READERS)
+    members = schema.type_info.structs[digest].members
+
+    class Fields(dict[str, int]):
+        def __getitem__(self, name: str) -> int:
+            seen.add(name)
+            return 1
+
+    seen: set[str] = set()
+    READERS[digest](Fields())
+    assert seen == set(members)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Digests in people's units, with numbers by hand; the inbox that keeps them; gRPC's errors in our words."""
+
+from __future__ import annotations
+
+import asyncio
+from ipaddress import IPv6Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finsy import (
+    GRPCStatusCode,
+    P4CounterEntry,
+    P4DigestEntry,
+    P4MulticastGroupEntry,
+    P4TableEntry,
+    P4TableMatch,
+)
+
+from clarion.errors import UserError
+from clarion_control import inbox, pipeline
+from clarion_control.errors import SwitchError
+from clarion_control.inbox import Inbox
+from clarion_control.refusals import entity_name, failure, refusal
+from clarion_control.telemetry import IntervalReport, QueueDrop
+
+DROP = {
+    "timestamp": 12_345_678,
+    "port": 2,
+    "length": 1546,
+    "src_addr": (0xFFFF << 32) | 0x0A000001,
+    "dst_addr": (0xFFFF << 32) | 0x0A000102,
+    "protocol": 6,
+    "src_port": 5201,
+    "dst_port": 40000,
+    "format": 1,
+    "bucket": 4097,
+    "drops": 3,
+}
+INTERVAL = {
+    "port": 3,
+    "intervals": 7,
+    "elapsed": 2**27,  # half a second
+    "avg_rtt": 2**26,
+    "input": 6_250_000,
+    "sum_x": 3 * 2**28,
+    "sum_x_rtt": 3 * 2**46,  # 3 s x 0.25 s
+    "queue": 15460,
+    "rate": 12_500_000 * 256,
+    "phi": 2**64 - 1_250_000 * 256,
+    "pos": 125_000 * 256,
+    "neg": 128,  # half a byte/s
+    "cp": 2**31,
+    "cp_shift": 40,
+    "cn": 2**31,
+    "cn_shift": 30,
+    "corrupt_total": 11,
+    "congest_total": 2**40,
+}
+
+
+def test_an_interval_in_peoples_units() -> None:
+    assert IntervalReport.from_digest(INTERVAL) == IntervalReport(
+        port=3,
+        intervals=7,
+        elapsed_us=500_000.0,
+        avg_rtt_us=250_000.0,
+        input_bytes=6_250_000,
+        sum_x_s=3.0,
+        sum_x_rtt_s2=0.75,
+        queue_bytes=15460,
+        input_bps=100e6,
+        phi_bps=-10e6,
+        positive_bps=1e6,
+        negative_bps=4.0,
+        cp_bps_per_s=2**-9 / 32 * 2**28,  # 2^31 / 2^40 q8 bytes/s per tick
+        cn_bps_per_byte=2 / 32,  # 2^31 / 2^30 q8 bytes/s per byte
+        lost_on_wire=11,
+        dropped_by_queue=2**40,
+    )
+
+
+def test_a_drop_in_peoples_units() -> None:
+    assert QueueDrop.from_digest(DROP) == QueueDrop(
+        time_us=12_345_678,
+        port=2,
+        frame_bytes=1546,
+        source="10.0.0.1",
+        destination="10.0.1.2",
+        protocol=6,
+        source_port=5201,
+        destination_port=40000,
+        format=1,
+        bucket=4097,
+        drops=3,
+    )
+
+
+def test_a_drop_with_ipv6_or_neither() -> None:
+    drop = QueueDrop.from_digest({**DROP, "src_addr": int(IPv6Address("fd00::1")), "dst_addr": 0})
+    assert (drop.source, drop.destination) == ("fd00::1", "::")
+
+
+def read_all(box: Inbox) -> list[Any]:
+    async def read() -> list[Any]:
+        return [report async for report in box.read()]
+
+    return asyncio.run(read())
+
+
+def test_the_inbox_gives_what_came_before_its_end() -> None:
+    box = Inbox("s1")
+    first, second = QueueDrop.from_digest(DROP), IntervalReport.from_digest(INTERVAL)
+    box.put(first)
+    box.put(second)
+    box.end()
+    box.put(first)
+    assert read_all(box) == [first, second]
+    assert read_all(box) == []
+
+
+def test_the_inbox_says_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "MAX_WAITING", 2)
+    box = Inbox("s1")
+    for _ in range(4):
+        box.put(QueueDrop.from_digest(DROP))
+    with pytest.raises(SwitchError, match=r"^s1: reports: 2 reports wait and nobody reads them; iterate"):
+        read_all(box)
+    with pytest.raises(SwitchError):
+        read_all(box)
+
+
+@pytest.mark.parametrize(
+    ("entity", "name"),
+    [
+        (P4TableEntry("xcp_port", match=P4TableMatch(port=3)), "xcp_port[3]"),
+        (P4TableEntry("l2_forward", match=P4TableMatch(dst_addr=2**41 + 1)), "l2_forward[02:00:00:00:00:01]"),
+        (P4MulticastGroupEntry(1), "multicast group 1"),
+        (P4DigestEntry("queue_drop_t"), "digest queue_drop_t"),
+        (P4CounterEntry("tx"), "counter tx"),
+    ],
+)
+def test_entities_have_names(entity: Any, name: str) -> None:
+    assert entity_name(entity) == name
+
+
+class RefusedError(Exception):
+    """As much of finsy's error as is looked at."""
+
+    def __init__(self, code: GRPCStatusCode, message: str, details: dict[int, Any] | None = None) -> None:
+        self.code = self.canonical_code = code
+        self.message = message
+        self.details = details or {}
+        self.is_election_id_used = "election" in message.lower()
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "message"),
+    [
+        (
+            GRPCStatusCode.UNAVAILABLE,
+            "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:9",
+            "s1: counters: no switch answers at h:9; start it, or correct the address",
+        ),
+        (
+            GRPCStatusCode.INVALID_ARGUMENT,
+            "Election id already exists",
+            "s1: counters: another controller is in charge of this switch; stop that one",
+        ),
+        (GRPCStatusCode.INTERNAL, "two\nlines ", "s1: counters: the switch refused: two lines"),
+        (GRPCStatusCode.RESOURCE_EXHAUSTED, "", "s1: counters: the switch refused: resource exhausted"),
+    ],
+)
+def test_failures_are_in_our_words(code: GRPCStatusCode, said: str, message: str) -> None:
+    error: Any = RefusedError(code, said)
+    assert str(failure("s1", "h:9", "counters", error)) == message
+
+
+def test_a_refused_write_names_its_first_entry() -> None:
+    updates = [P4TableEntry("stamp_port", match=P4TableMatch(port=port)) for port in (1, 2, 3)]
+    details = {n: RefusedError(GRPCStatusCode.ALREADY_EXISTS, "Match entry exists") for n in (2, 1)}
+    error: Any = RefusedError(GRPCStatusCode.UNKNOWN, "Write failure", details)
+    made = refusal("s1", "h:9", updates, error)
+    assert str(made) == "s1: stamp_port[2]: the switch refused: Match entry exists (and 1 more of 3)"
+    assert made.code == "ALREADY_EXISTS"
+
+
+def test_a_program_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLARION_P4_DIR", str(tmp_path))
+    with pytest.raises(UserError, match=r"clarion.p4info.txtpb: not found; set CLARION_P4_DIR"):
+        pipeline.load()

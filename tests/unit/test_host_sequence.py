@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sequence check of the shim, compiled natively: literal cases with their arithmetic."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BPF = Path(__file__).resolve().parents[2] / "hosts" / "bpf"
+
+SOURCE = """
+#include "sequence.h"
+int check(struct clarion_sequence *sequence, unsigned short seq);
+int check(struct clarion_sequence *sequence, unsigned short seq)
+{
+	return clarion_sequence_check(sequence, seq);
+}
+"""
+
+
+class Sequence(ctypes.Structure):
+    _fields_ = (("expected", ctypes.c_uint16), ("total", ctypes.c_uint16), ("based", ctypes.c_uint32))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    folder = tmp_path_factory.mktemp("sequence")
+    source, shared = folder / "sequence.c", folder / "sequence.so"
+    source.write_text(SOURCE)
+    flags = ["-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"]
+    command = ["cc", "-shared", "-fPIC", *flags, f"-I{BPF}", "-o", str(shared), str(source)]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(shared))
+
+
+CASES = [
+    # numbers in order of arrival, change of the total at each, total at the end
+    ("in order", [0, 1, 2], [0, 0, 0], 0),
+    ("the first sets the base", [5000, 5001], [0, 0], 0),
+    ("gap of three", [10, 14, 15], [0, 3, 0], 3),
+    ("wrap", [65534, 65535, 0, 1], [0, 0, 0, 0], 0),
+    ("gap across the wrap", [65534, 1], [0, 2], 2),  # 65535 and 0 are missing
+    ("late one takes back", [10, 12, 11, 13], [0, 1, -1, 0], 0),
+    ("largest gap", [0, 16384], [0, 16383], 16383),  # expected 1, step 16383 < 16384
+    ("one more is a jump", [0, 16385, 16386], [0, 0, 0], 0),
+    ("latest late one", [1000, 745], [0, -1], 65535),  # expected 1001, step -256
+    ("one more is a jump back", [1000, 744, 745], [0, 0, 0], 0),  # step -257: base again
+    ("restart from zero", [40000, 0, 1, 3], [0, 0, 0, 1], 1),
+    ("half the circle is a jump", [0, 32769, 32770], [0, 0, 0], 0),  # step -32768
+]
+
+
+@pytest.mark.parametrize(("numbers", "changes", "total"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_sequences(library: ctypes.CDLL, numbers: list[int], changes: list[int], total: int) -> None:
+    sequence = Sequence()
+    found = [library.check(ctypes.byref(sequence), ctypes.c_uint16(number)) for number in numbers]
+    assert found == changes
+    assert sequence.total == total
+    assert sequence.expected == (numbers[-1] + 1) % 65536 or changes[-1] == -1
+
+
+def test_totals_wrap(library: ctypes.CDLL) -> None:
+    """Five gaps of 16383 make 81915, which is 16379 modulo 65536."""
+    sequence = Sequence()
+    library.check(ctypes.byref(sequence), 0)
+    for step in range(1, 6):
+        library.check(ctypes.byref(sequence), ctypes.c_uint16(step * 16384))
+    assert sequence.total == 16379

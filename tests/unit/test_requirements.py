@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clarion import documents, requirements
+from clarion.emulation import EmulationEngine
+from clarion.errors import ScenarioError, UserError
+from clarion.scenario import Scenario, build
+
+PARAMS = [{"name": "boost_loss", "default": 1, "min": 0, "max": 2}]
+
+
+def scenario(*settings: tuple[str, object], name: str = "geo") -> Scenario:
+    document = documents.read(documents.locate(name))
+    return build(name, documents.points(name, document, settings)[0].document)
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clarion-host with one parameter."""
+    program = tmp_path / "clarion-host"
+    program.write_text(f"#!/bin/sh\necho '{json.dumps(PARAMS)}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("CLARION_HOST_BIN", str(program))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("params.boost_los", 1, "params.boost_los: unknown; use boost_loss"),
+        ("params.boost_loss", 3, "params.boost_loss: 3: use a whole number from 0 to 2"),
+        ("params.boost_loss", 1.5, "params.boost_loss: 1.5: use a whole number from 0 to 2"),
+        (
+            "flows.0.params.boost_loss",
+            "tagged",
+            "flows[0].params.boost_loss: tagged: use a whole number from",
+        ),
+    ],
+)
+def test_parameters_are_checked_against_the_agents(agent: None, key: str, value: object, line: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        requirements.check_params(scenario(("algorithm", "boost"), (key, value)))
+    assert str(caught.value).startswith(f"scenario geo: {line}")
+
+
+def test_legal_parameters_pass(agent: None) -> None:
+    requirements.check_params(scenario(("algorithm", "boost"), ("params.boost_loss", 2)))
+    requirements.check_params(scenario(("algorithm", "boost"), ("params.boost_loss", "0")))
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no modprobe
+    (tmp_path / "available").write_text("reno cubic\n")
+    requirements.check_congestion_controls(scenario(("algorithm", "cubic")), tmp_path / "available")
+    requirements.check_congestion_controls(scenario(("algorithm", "xcp")), tmp_path / "available")
+    with pytest.raises(ScenarioError, match=r'algorithm: "bbr": this kernel has no bbr; it has reno, cubic$'):
+        requirements.check_congestion_controls(scenario(("algorithm", "bbr")), tmp_path / "available")
+
+
+def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"^engine emu: mnexec: not found; apt install mininet$"):
+        requirements.check(scenario(), "emu")
+
+
+def test_the_sum_of_the_bottlenecks_is_bounded() -> None:
+    links = [{"rate": "700 Mbit/s"}, {"rate": "600 Mbit/s"}]
+    wide = scenario(("links.bottleneck", links), ("flows", [{"count": 1}]), name="parking-lot")
+    with pytest.raises(ScenarioError, match=r"links.bottleneck: 1.3 Gbit/s in sum: beyond the 1.2 Gbit/s of"):
+        EmulationEngine().check(wide)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that fails, with engines that need neither root nor a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from clarion import cli, engines, results
+from clarion.errors import RunFailedError
+from clarion.progress import Progress
+from clarion.recording import FlowSample, Recording
+from clarion.scenario import Scenario
+from clarion.validation import first_fault
+
+
+class Failing:
+    """Delivers 1 MB in the first half second, then raises."""
+
+    name = "failing"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def check(self, scenario: Scenario) -> None:
+        pass
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        yield
+
+    def execute(self, scenario: Scenario, directory: Path, recording: Recording, progress: Progress) -> None:
+        for time_us, delivered in ((0, 0), (500_000, 1_000_000)):
+            counters = [0] * (len(FlowSample._fields) - 3)
+            recording.flow_samples.append(FlowSample(time_us, 0, delivered, *counters))
+        recording.ended_us = 500_000
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "logged"),
+    [
+        (RuntimeError("a\nb"), "RuntimeError: a b; details in ", True),
+        (KeyError("flows"), "KeyError: 'flows'; details in ", True),
+        (FileNotFoundError(2, "gone", "/x"), "[Errno 2] gone: '/x'", False),
+        (RunFailedError("clarion-switch: stopped"), "clarion-switch: stopped", False),
+    ],
+)
+def test_whatever_a_run_dies_of_is_one_line_and_leaves_partial_results(
+    error: Exception,
+    reason: str,
+    logged: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(engines, "engine", lambda name: Failing(error))
+    out = tmp_path / "out"
+    arguments = ["run", "smoke", "--set", "measure-from=0 s", "--out", str(out), "--json"]
+    assert cli.main(arguments) == cli.EXIT_FAILED
+    said = capsys.readouterr().err
+    assert said.startswith(f"clarion: {reason}")
+    assert said.endswith(f"(partial results are in {out})\n")
+    assert said.count("\n") == 1
+    made = results.read_summary(out)
+    assert first_fault("summary", made) is None
+    assert made["state"] == "failed"
+    assert made["reason"].startswith(reason)
+    # 1 MB in 0.5 s
+    assert made["flows"][0]["goodput_bits_per_s"] == 16e6
+    assert (out / "error.log").exists() == logged
+    if logged:
+        assert "Traceback" in (out / "error.log").read_text()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers that are written down in more than one language agree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from clarion import documents
+from clarion.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
+from clarion.scenario import build
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def found(file: str, pattern: str) -> str:
+    match = re.search(pattern, (ROOT / file).read_text())
+    assert match, f"{file}: no {pattern}"
+    return match[1].replace("'", "")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "policy"),
+    [("boost-literal", "LITERAL"), ("boost", "TAGGED"), ("boost-judged", "JUDGED")],
+)
+def test_loss_policies_are_those_of_the_law(algorithm: str, policy: str) -> None:
+    number = found("hosts/bpf/cc/params.h", rf"BOOST_LOSS_{policy} = (\d+)")
+    assert ALGORITHMS[algorithm].params["boost_loss"] == number
+
+
+@pytest.mark.parametrize("header", ["DATA", "TAG"])
+def test_header_lengths_are_those_on_the_wire(header: str) -> None:
+    assert HEADER_BYTES[header] == int(found("hosts/bpf/header.h", rf"CLARION_{header}_BYTES\s+(\d+)"))
+    assert HEADER_BYTES[header] == int(found("docs/wire-format.md", rf"\| {header}, format \d, (\d+) bytes"))
+
+
+def test_acknowledgements_have_their_own_header_under_xcp_only() -> None:
+    assert ACK_HEADER_BYTES["DATA"] == int(found("hosts/bpf/header.h", r"CLARION_ACK_BYTES\s+(\d+)"))
+    assert ACK_HEADER_BYTES["TAG"] == HEADER_BYTES["TAG"]
+
+
+def test_controller_defaults_are_those_of_the_core_and_the_switch() -> None:
+    document = documents.read(documents.locate("geo"))
+    del document["xcp"]
+    xcp = build("geo", documents.points("geo", document)[0].document).xcp
+    for name in ("alpha", "beta", "gamma"):
+        value = getattr(xcp, name)
+        assert value == float(found("switch/options.hpp", rf"double {name} = ([\d.]+)"))
+        fixed = int(found("hls/core/config.hpp", rf"DEFAULT_{name.upper()}_Q16 = (\d+)"))
+        assert round(value * 65536) == fixed
+    for name in ("min", "max"):
+        value = getattr(xcp, f"{name}_interval_us")
+        assert value == int(found("switch/options.hpp", rf"{name}_interval_us = ([\d']+)"))
+    # 2^28 ticks per second: 1 ms is 268435, 1 s is TICKS_PER_SECOND
+    assert found("hls/core/config.hpp", r"DEFAULT_MIN_INTERVAL = (\w+);") == "268435"
+    assert xcp.min_interval_us * 2**28 // 10**6 == 268435
+    assert found("hls/core/config.hpp", r"DEFAULT_MAX_INTERVAL = (\w+);") == "TICKS_PER_SECOND"
+    assert xcp.max_interval_us == 10**6
