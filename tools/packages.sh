@@ -12,6 +12,8 @@ packages=(
 	# Python environment and lint, which asks git for its files
 	python3-venv python3-dev shellcheck git
 )
+# For tests of the dashboard and of PostgreSQL as the store; without them those tests are skipped.
+optional=(chromium postgresql)
 
 apt_install() { # apt_install PACKAGE...
 	if [ "$(id -u)" != 0 ]; then
@@ -35,6 +37,11 @@ if [ ${#missing[@]} -gt 0 ]; then
 	update
 	apt_install "${missing[@]}"
 fi
+for package in "${optional[@]}"; do # Ubuntu's chromium is a snap: not for a test machine
+	if ! dpkg-query -W "$package" >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+		apt_install "$package" || echo "packages: $package could not be installed; its tests are skipped"
+	fi
+done
 
 # Rust: the distribution's own cargo is too old, but a newer one is packaged beside it.
 need=1.85

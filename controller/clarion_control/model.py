@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the controller's parts tell each other, as frozen records: no I/O, no database, no HTTP.
+
+Times are Unix time in microseconds (`_us`), rates bit/s, sizes bytes. The settings of a port are those of
+`settings.py`, what a switch reports those of `telemetry.py`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clarion_control.settings import PortSettings
+from clarion_control.telemetry import IntervalReport, QueueDrop
+
+
+class Role(enum.IntEnum):
+    """What a token allows; a higher role allows all that a lower one does."""
+
+    VIEWER = 1
+    OPERATOR = 2
+    ADMIN = 3
+
+
+class Origin(enum.Enum):
+    """Where a change came from."""
+
+    MANUAL = "manual"
+    TUNER = "tuner"
+    ADOPTED = "adopted"  # found on a switch that joined with settings of its own
+    UNDO = "undo"
+    REVERT = "revert"  # the switch refused the change before
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who asks: the name of a token, or of a part of the controller such as "tuner"."""
+
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True)
+class TlsFiles:
+    """Paths of PEM files for mutual TLS to a switch."""
+
+    ca: str
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch as it was added. `uid` tells it from an earlier one of the same name."""
+
+    uid: int
+    name: str
+    address: str  # HOST:PORT of its P4Runtime server
+    device_id: int
+    ports: tuple[int, ...]  # the ports it has, ascending
+    tls: TlsFiles | None = None
+    added_us: int = 0
+
+
+class LinkState(enum.Enum):
+    """The controller's session with a switch."""
+
+    CONNECTING = "connecting"
+    UNREACHABLE = "unreachable"
+    BACKUP = "backup"  # another controller is primary
+    SYNCING = "syncing"  # primary; entries are being made equal to the desired state
+    IN_SYNC = "in-sync"
+    REFUSED = "refused"  # primary; the switch refused an entry or the program, see `reason`
+
+
+@dataclass(frozen=True)
+class SwitchStatus:
+    """How a switch is doing."""
+
+    state: LinkState
+    since_us: int
+    reason: str | None = None  # one line, for UNREACHABLE and REFUSED
+    reconnects: int = 0
+    reports: int = 0  # received so far
+    last_report_us: int | None = None
+
+
+@dataclass(frozen=True)
+class DesiredPort:
+    """What a port is to do. `version` starts at 1 and goes up by one with every change."""
+
+    settings: PortSettings
+    version: int
+    changed_us: int
+
+
+@dataclass(frozen=True)
+class PortState:
+    """Desired and effective settings of a port; `effective` is what the switch last confirmed."""
+
+    switch: Switch
+    port: int
+    desired: DesiredPort | None  # None: the switch has not been reached yet and nobody set anything
+    effective: PortSettings | None  # None: not known
+    applied: bool  # the switch has confirmed the desired version
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """Static forwarding of a switch: port by Ethernet address, and where unknown addresses are flooded."""
+
+    addresses: Mapping[str, int]
+    flood_ports: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    """One change, in the order of `id`. `before` and `after` are JSON objects, None for what was not there."""
+
+    id: int
+    time_us: int
+    actor: str
+    action: str  # such as "port.change", "switch.add", "token.create"
+    origin: Origin
+    switch: str | None
+    port: int | None
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A report of a control interval with when and from where it came."""
+
+    time_us: int  # of its arrival at the controller
+    switch: str
+    report: IntervalReport
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A report of a packet that a queue dropped."""
+
+    time_us: int
+    switch: str
+    report: QueueDrop
+
+
+@dataclass(frozen=True)
+class PortCounters:
+    """The counter arrays of the switch at one port: packets, and bytes where the array counts them."""
+
+    time_us: int
+    switch: str
+    port: int
+    packets: Mapping[str, int]  # by the array's name in P4Info
+    bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class StatusChange:
+    """A switch changed its state."""
+
+    time_us: int
+    switch: str
+    status: SwitchStatus
+
+
+Event = Interval | Drop | PortCounters | StatusChange
+
+
+class PolicyState(enum.Enum):
+    """Whether a policy acts."""
+
+    OFF = "off"
+    ACTIVE = "active"
+    HELD = "held"  # a manual setting of a field that it governs came after it was switched on
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A tuner policy at a port. `parameters` are those that the policy documents, complete."""
+
+    switch: str
+    port: int
+    name: str  # "capacity", "stability", "convergence", "noise"
+    state: PolicyState
+    parameters: Mapping[str, float]
+    changed_us: int
+    changed_by: str
+    reason: str | None = None  # why it is held
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy decided, and why. `changes` maps a field of the port to [from, to]; empty for a flag."""
+
+    id: int
+    time_us: int
+    switch: str
+    port: int
+    policy: str
+    summary: str  # one sentence for people
+    changes: Mapping[str, tuple[Any, Any]]
+    evidence: Mapping[str, Any]
+    undone_us: int | None = None
+    undone_by: str | None = None
+
+
+@dataclass(frozen=True)
+class Token:
+    """A bearer token as it is stored, without its secret."""
+
+    id: int
+    name: str
+    role: Role
+    created_us: int
+    expires_us: int | None = None
+    last_used_us: int | None = None
+    revoked_us: int | None = None
+
+
+class ExperimentState(enum.Enum):
+    """Where an experiment is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A `clarion run` that the controller started."""
+
+    id: int
+    scenario: str
+    engine: str
+    settings: tuple[str, ...]  # KEY=VALUE, as for --set
+    repeat: int
+    state: ExperimentState
+    created_us: int
+    created_by: str
+    started_us: int | None = None
+    ended_us: int | None = None
+    error: str | None = None
+    files: tuple[str, ...] = field(default=())  # results that can be fetched, relative paths
