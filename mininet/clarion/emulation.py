@@ -12,7 +12,7 @@ from clarion.errors import ScenarioError
 from clarion.host_engine import HostEngine, link_fields
 from clarion.mininet_nodes import ClarionNet, ClarionSwitch
 from clarion.recording import LossRecord, PortSample, Recording
-from clarion.scenario import Scenario
+from clarion.scenario import Link, Scenario
 from clarion.state import RunState
 from clarion.switch_process import SwitchProcess, unasked_drops
 from clarion.switches import Switches, note_histogram
@@ -31,9 +31,10 @@ class EmulationEngine(HostEngine):
         """Refuses rates that one switch process does not carry."""
         limit = format_rate(MAX_RATE_BPS)
         for field, link in link_fields(scenario):
-            if link.rate_bps > MAX_RATE_BPS:
-                reason = f"{format_rate(link.rate_bps)}: beyond the {limit} of engine emu"
-                raise ScenarioError(scenario.name, f"{field}.rate", reason)
+            for key, rate_bps in _rates(link):
+                if rate_bps > MAX_RATE_BPS:
+                    reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine emu"
+                    raise ScenarioError(scenario.name, f"{field}.{key}", reason)
         total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
         if total_bps > MAX_RATE_BPS:
             reason = f"{format_rate(total_bps)} in sum: beyond the {limit} of engine emu's one switch process"
@@ -71,6 +72,10 @@ class EmbeddedSwitches:
         """RunFailedError if the process has died."""
         self._process.check()
 
+    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
+        """Only the shaper changes: the capacity that XCP hands out was given by itself."""
+        self._process.ask("set", port=f"{switch}:{port}", rate_bps=rate_bps)
+
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """One question to the control socket answers for all ports."""
         if not self._edges:
@@ -91,6 +96,12 @@ class EmbeddedSwitches:
     def losses(self, zero_us: int) -> list[LossRecord]:
         """What the truth log holds."""
         return truth.read(self._truth_log, self._network, zero_us)
+
+
+def _rates(link: Link) -> list[tuple[str, int]]:
+    """Every rate that a link takes, with the key that gives it."""
+    steps = enumerate(link.rate_steps.steps)
+    return [("rate", link.rate_bps), *((f"rate-steps[{n}].rate", rate_bps) for n, (_, rate_bps) in steps)]
 
 
 def _port_sample(now_us: int, port: dict[str, Any]) -> PortSample:

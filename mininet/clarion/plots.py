@@ -81,9 +81,27 @@ def _throughput(path: Path, summary: dict[str, Any], flows: dict[str, Any], name
     times, rates = total_rate(flows)
     axes.plot(times, rates, color="black", linewidth=1.4, label="all flows, 0.5 s")
     limit = summary["totals"]["physical_limit_bits_per_s"]
-    if limit:
+    steps = [port for port in summary["ports"] if port.get("rate_steps") and port["role"].endswith("forward")]
+    for port in steps:
+        _rate_line(axes, port, summary["duration_s"])
+    if limit and not steps:
         axes.axhline(limit / 1e6, color="grey", linestyle="--", linewidth=1, label="physical limit")
     _save(figure, axes, path, len(names) + 2)
+
+
+def _rate_line(axes: Any, port: dict[str, Any], duration_s: float) -> None:
+    """What a link really carries, frames and all."""
+    times = [0.0, *(step["at_s"] for step in port["rate_steps"]), duration_s]
+    rates = [port["rate_bits_per_s"], *(step["rate_bits_per_s"] for step in port["rate_steps"])]
+    axes.step(
+        times,
+        [rate / 1e6 for rate in [*rates, rates[-1]]],
+        where="post",
+        color="grey",
+        linestyle="--",
+        linewidth=1,
+        label=f"rate of {port['port']}",
+    )
 
 
 def _window(path: Path, flows: dict[str, Any], names: dict[int, str]) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from clarion import units
@@ -12,6 +12,7 @@ from clarion.algorithms import Algorithm, frame_bytes, lookup
 from clarion.documents import Document
 from clarion.errors import ScenarioError
 from clarion.loss import LossModel, parse_loss
+from clarion.rate_steps import RateSteps, parse_rate_steps
 
 DEFAULT_ALGORITHM = "xcp"
 MAX_RTT_US = 16_000_000  # the header's rtt is Q4.28 s
@@ -22,11 +23,12 @@ T = TypeVar("T")
 class Link:
     """A link, the same in both directions but for its errors. rate_bps 0: not shaped."""
 
-    rate_bps: int
+    rate_bps: int  # and what XCP takes it to have
     delay_us: int
     queue: units.QueueLimit
     forward_loss: LossModel
     reverse_loss: LossModel
+    rate_steps: RateSteps = field(default_factory=RateSteps)
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,24 @@ class _Reader:
         queue = self.optional(units.parse_queue, document, "queue", where, units.QueueLimit(1, "bdp"))
         if queue.unit == "bdp" and rate_bps == 0 and "queue" in document:
             raise self.fail(f"{field}.queue", "in bdp needs a rate")
+        steps = RateSteps()
+        if "rate-steps" in document:
+            if not bottleneck:
+                raise self.fail(f"{field}.rate-steps", "only a bottleneck may change its rate")
+            steps = self._rate_steps(document["rate-steps"], f"{field}.rate-steps")
         losses = {
             direction: self._loss(document.get("loss", {}).get(direction), f"{field}.loss.{direction}")
             for direction in ("forward", "reverse")
         }
-        return Link(rate_bps, delay_us, queue, losses["forward"], losses["reverse"])
+        return Link(rate_bps, delay_us, queue, losses["forward"], losses["reverse"], steps)
+
+    def _rate_steps(self, document: list[Mapping[str, Any]], field: str) -> RateSteps:
+        try:
+            return parse_rate_steps(document)
+        except ValueError as error:
+            index, _, reason = str(error).partition(".")
+            key, _, reason = reason.partition(": ")
+            raise self.fail(f"{field}[{index}].{key}", reason) from error
 
     def _loss(self, document: Mapping[str, Any] | None, field: str) -> LossModel:
         try:
@@ -275,6 +290,7 @@ def build(name: str, document: Document) -> Scenario:
             "links", f"a path has an RTT of {rtt_s:g} s: must be below 16 s, what the header holds"
         )
     _check_hosts(reader, scenario)
+    _check_steps(reader, scenario)
     return scenario
 
 
@@ -285,3 +301,11 @@ def _check_hosts(reader: _Reader, scenario: Scenario) -> None:
         kind = (flow.algorithm.kernel, flow.tags, tuple(sorted(flow.params.items())))
         if kinds.setdefault(flow.pair, kind) != kind:
             raise reader.fail("flows", "the flows of one host pair must share algorithm and params")
+
+
+def _check_steps(reader: _Reader, scenario: Scenario) -> None:
+    for index, link in enumerate(scenario.bottlenecks):
+        late = [n for n, (at_us, _) in enumerate(link.rate_steps.steps) if at_us >= scenario.duration_us]
+        if late:
+            place = f"links.bottleneck[{index}]" if len(scenario.bottlenecks) > 1 else "links.bottleneck"
+            raise reader.fail(f"{place}.rate-steps[{late[0]}].at", "must lie before duration")

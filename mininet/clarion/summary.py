@@ -166,7 +166,7 @@ def _totals(
     scenario: Scenario, recording: Recording, flows: list[dict[str, Any]], tags: dict[str, Any] | None
 ) -> dict[str, Any]:
     goodput = sum(flow["goodput_bits_per_s"] for flow in flows)
-    ceiling = payload_ceiling(scenario)
+    ceiling = payload_ceiling(scenario, *_window(scenario, recording))
     limit = None if ceiling is None else ceiling * survival(scenario, scenario.flows[0])
     return {
         "goodput_bits_per_s": goodput,
@@ -184,8 +184,9 @@ def _totals(
     }
 
 
-def payload_ceiling(scenario: Scenario) -> float | None:
-    """Payload bit/s that the tightest crossed bottleneck carries, headers taken off; None if paths differ.
+def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> float | None:
+    """Payload bit/s that the tightest crossed bottleneck carries between two instants, headers taken off;
+    None if paths differ.
 
     Flows of different header formats count with equal shares of the link.
     """
@@ -193,7 +194,10 @@ def payload_ceiling(scenario: Scenario) -> float | None:
     paths = {(flow.first, flow.last, flow.reverse) for flow in scenario.flows}
     if len(paths) > 1:
         return None
-    rate = min(link.rate_bps for link in scenario.bottlenecks[first.first : first.last + 1])
+    rate = min(
+        link.rate_steps.mean_bps(link.rate_bps, begin_us, end_us)
+        for link in scenario.bottlenecks[first.first : first.last + 1]
+    )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 
 
@@ -213,7 +217,7 @@ def convergence(scenario: Scenario, recording: Recording, limit: float | None) -
     """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
     None.
     """
-    if limit is None or any(flow.size_bytes is not None for flow in scenario.flows):
+    if limit is None or any(flow.size_bytes is not None for flow in scenario.flows) or _steps(scenario):
         return None
     since_us = max(flow.start_us for flow in scenario.flows)
     interval_us = averaging_us(scenario)
@@ -229,9 +233,16 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
     *_, before, last = (None, *sorted(scenario.flows, key=lambda flow: flow.start_us))
     if limit is None or before is None or last is None or before.start_us == last.start_us:
         return None
+    if _steps(scenario):
+        return None
     rates = round_trip_rates(scenario, recording, last, last.start_us)
     share = limit / len(scenario.flows)
     return _span(scenario, metrics.first_at_least(rates, metrics.NEWCOMER_SHARE * share))
+
+
+def _steps(scenario: Scenario) -> bool:
+    """Whether a link changes its rate: then there is no one fair share to converge to."""
+    return any(link.rate_steps.steps for link in scenario.bottlenecks)
 
 
 def averaging_us(scenario: Scenario) -> int:
@@ -287,9 +298,12 @@ def _port(
         "port": port.name,
         "role": port.role,
         "rate_bits_per_s": port.rate_bps,
+        "rate_steps": [{"at_s": at_us / 1e6, "rate_bits_per_s": bps} for at_us, bps in port.rate_steps.steps],
         "queue_limit_bytes": port.queue_bytes,
         "bdp_bytes": bdp_bytes,
-        "utilisation": 8 * rate("tx_bytes") / port.rate_bps if port.rate_bps else None,
+        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean_bps(port.rate_bps, *window)
+        if port.rate_bps
+        else None,
         "queue_mean_bytes": mean_bytes,
         "queue_mean_bdp": mean_bytes / bdp_bytes if bdp_bytes else None,
         "queue_p99_bytes": _queue_p99(recording, port),

@@ -72,11 +72,11 @@ class SwitchProcess:
         status = self._child.returncode if self._child else None
         return said or f"clarion-switch: stopped with status {status}"
 
-    def ask(self, command: str) -> dict[str, Any]:
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
         """One command of the control socket and its reply."""
         assert self._socket is not None
         try:
-            self._socket.sendall(json.dumps({"cmd": command}).encode() + b"\n")
+            self._socket.sendall(json.dumps({"cmd": command, **fields}).encode() + b"\n")
             while b"\n" not in self._buffer:
                 chunk = self._socket.recv(1 << 20)
                 if not chunk:

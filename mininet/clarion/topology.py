@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from clarion.loss import LossModel
+from clarion.rate_steps import RateSteps
 from clarion.scenario import Flow, Link, Scenario
 
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
@@ -33,6 +34,7 @@ class Port:
     ingress_delay_us: int = 0
     ingress_loss: LossModel = field(default_factory=LossModel)
     role: str = "access"  # or "bottleneck 1 forward", "bottleneck 1 reverse"
+    rate_steps: RateSteps = field(default_factory=RateSteps)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def plan(scenario: Scenario) -> Network:
                 link.delay_us,
                 link.forward_loss,
                 role=f"bottleneck {index + 1} forward",
+                rate_steps=link.rate_steps,
             )
         )
         switches[right].append(
@@ -110,6 +113,7 @@ def plan(scenario: Scenario) -> Network:
                 link.delay_us,
                 link.reverse_loss,
                 role=f"bottleneck {index + 1} reverse",
+                rate_steps=link.rate_steps,
             )
         )
     hosts: dict[str, Host] = {}

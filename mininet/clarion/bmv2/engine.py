@@ -36,6 +36,10 @@ class Bmv2Engine(HostEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine bmv2 has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, "flows", reason)
+        for field, link in link_fields(scenario):
+            if link.rate_steps.steps:
+                reason = "engine bmv2 changes no rate during a run; use --engine emu"
+                raise ScenarioError(scenario.name, f"{field}.rate-steps", reason)
         self._check_rates(scenario, network)
         plans.check_settings(scenario, network)
         if shutil.which(PROGRAM) is None:

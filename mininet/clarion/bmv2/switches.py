@@ -88,6 +88,10 @@ class Bmv2Switches:
         self._links.check()
         self._control.check()
 
+    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
+        """Never called: the engine refuses such scenarios."""
+        raise RunFailedError(f"{switch}:{port}: engine bmv2 changes no rate during a run")
+
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """All switches are asked before the first answer is read."""
         self._collect()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A link whose real rate changes during a run."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from clarion import documents
+from clarion.bmv2.engine import Bmv2Engine
+from clarion.emulation import EmulationEngine
+from clarion.errors import ScenarioError
+from clarion.host_engine import _StepsToTake
+from clarion.rate_steps import RateSteps
+from clarion.scenario import Scenario, build
+from clarion.summary import payload_ceiling
+from clarion.topology import plan, switch_config
+
+BASE: dict[str, Any] = {
+    "description": "a link that is slower for a while",
+    "topology": "dumbbell",
+    "links": {"bottleneck": {"rate": "100 Mbit/s", "rtt": "100 ms"}},
+    "flows": [{"count": 2}],
+    "duration": "40 s",
+}
+STEPS = [{"at": "10 s", "rate": "40 Mbit/s"}, {"at": "30 s", "rate": "100 Mbit/s"}]
+
+
+def load(steps: object = STEPS, link: str = "bottleneck") -> Scenario:
+    document = copy.deepcopy(BASE)
+    document["links"].setdefault(link, {"rate": "1 Gbit/s"})["rate-steps"] = steps
+    return build("x", documents.points("x", document)[0].document)
+
+
+def test_xcp_goes_on_handing_out_the_rate_of_the_start() -> None:
+    scenario = load()
+    network = plan(scenario)
+    assert [port.name for ports in network.switches.values() for port in ports if port.rate_steps.steps] == [
+        "s1-right",
+        "s2-left",
+    ]
+    config = switch_config(scenario, network, "truth.csv")["switches"][0]["ports"][0]
+    assert (config["rate_bps"], config["xcp"]["capacity_bps"]) == (100_000_000, 100_000_000)
+    # The queue stays too: 100 Mbit/s * 100 ms / 8.
+    assert config["queue_bytes"] == 1_250_000
+
+
+def test_the_mean_rate_weighs_each_rate_with_its_time() -> None:
+    steps = RateSteps(((10_000_000, 40_000_000), (30_000_000, 100_000_000)))
+    # 10 s at 100, 20 s at 40, 10 s at 100 Mbit/s: 2800 Mbit in 40 s.
+    assert steps.mean_bps(100_000_000, 0, 40_000_000) == 70_000_000
+    assert steps.mean_bps(100_000_000, 12_000_000, 28_000_000) == 40_000_000
+    assert steps.mean_bps(100_000_000, 35_000_000, 39_000_000) == 100_000_000
+    assert RateSteps().mean_bps(100_000_000, 0, 40_000_000) == 100_000_000
+
+
+def test_the_ceiling_follows_the_mean_rate() -> None:
+    # 70 Mbit/s * 1448 / 1546, all headers taken off
+    assert payload_ceiling(load(), 0, 40_000_000) == pytest.approx(65_562_743, abs=1)
+
+
+class Rates:
+    """Switches that only note what they are told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, int]] = []
+
+    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
+        self.told.append((switch, port, rate_bps))
+
+
+def test_each_step_is_taken_once_in_both_directions_and_late_ones_are_skipped() -> None:
+    switches = Rates()
+    steps = _StepsToTake(switches, plan(load()))  # type: ignore[arg-type]
+    for now_us in (-1_000_000, 9_999_999, 10_000_000, 10_100_000):
+        steps.take(now_us)
+    assert switches.told == [("s1", "s1-right", 40_000_000), ("s2", "s2-left", 40_000_000)]
+    switches.told.clear()
+    steps.take(35_000_000)
+    steps.take(39_000_000)
+    assert switches.told == [("s1", "s1-right", 100_000_000), ("s2", "s2-left", 100_000_000)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([{"at": "1 s"}], "links.bottleneck.rate-steps[0].rate: missing"),
+        ([{"at": 1, "rate": "1 Mbit/s"}], "links.bottleneck.rate-steps[0].at: 1: missing unit; use us, ms,"),
+        (
+            [{"at": "1 s", "rate": "1 Mbitt"}],
+            'links.bottleneck.rate-steps[0].rate: "1 Mbitt": unknown unit; use bit/s',
+        ),
+        ([{"at": "0 s", "rate": "1 Mbit/s"}], "links.bottleneck.rate-steps[0].at: must be above 0 s and"),
+        ([STEPS[1], STEPS[0]], "links.bottleneck.rate-steps[1].at: must be above 0 s and later than"),
+        (
+            [{"at": "1 s", "rate": "0 bit/s"}],
+            "links.bottleneck.rate-steps[0].rate: must be at least 1 kbit/s",
+        ),
+        ([{"at": "40 s", "rate": "1 Mbit/s"}], "links.bottleneck.rate-steps[0].at: must lie before duration"),
+    ],
+)
+def test_faults_name_the_step(steps: object, line: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(steps)
+    assert str(caught.value).startswith(f"scenario x: {line}")
+
+
+def test_only_a_bottleneck_changes_its_rate() -> None:
+    with pytest.raises(ScenarioError, match=r"links\.access\.rate-steps: only a bottleneck may"):
+        load(link="access")
+
+
+def test_engines_refuse_what_they_do_not_carry() -> None:
+    scenario = load()
+    with pytest.raises(ScenarioError, match=r"links\.bottleneck\.rate-steps: engine bmv2 changes no rate"):
+        Bmv2Engine().check_switches(scenario, plan(scenario))
+    fast = load([{"at": "1 s", "rate": "2 Gbit/s"}])
+    with pytest.raises(ScenarioError, match=r"rate-steps\[0\]\.rate: 2 Gbit/s: beyond the 1\.2 Gbit/s"):
+        EmulationEngine().check_switches(fast, plan(fast))
