@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong between us and a switch, each as one line that names the switch and the entry."""
+"""What goes wrong in the controller and between it and a switch, each as one line for the user."""
 
 from __future__ import annotations
 
@@ -28,3 +28,99 @@ class SwitchError(UserError):
         self.entry = entry
         self.code = code
         self.message = message
+
+
+class FieldError(UserError):
+    """Input with a field that cannot be; `field` as in the JSON that came, such as "address"."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class NotFoundError(UserError):
+    """Something that is not there: a switch, a port, a token."""
+
+    def __init__(self, kind: str, name: object) -> None:
+        super().__init__(f"{kind} {name}: there is none")
+        self.kind = kind
+        self.name = str(name)
+
+
+class ExistsError(UserError):
+    """Something of that name is there already."""
+
+    def __init__(self, kind: str, name: object) -> None:
+        super().__init__(f"{kind} {name}: exists already; remove it first, or take another name")
+        self.kind = kind
+        self.name = str(name)
+
+
+class StaleVersionError(UserError):
+    """A change that was made for another version than the current one (0: nothing is set)."""
+
+    def __init__(self, what: str, current: int) -> None:
+        super().__init__(f"{what}: is at version {current} by now; read it again")
+        self.what = what
+        self.current = current
+
+
+class NotPrimaryError(UserError):
+    """Another controller is in charge of the switch."""
+
+    def __init__(self, switch: str) -> None:
+        super().__init__(f"{switch}: another controller is in charge of this switch; ask that one")
+        self.switch = switch
+
+
+class UnreachableError(UserError):
+    """The switch does not answer, so a change could not be confirmed; nothing was stored."""
+
+    def __init__(self, switch: str, reason: str) -> None:
+        super().__init__(f"{switch}: not reachable: {reason}")
+        self.switch = switch
+        self.reason = reason
+
+
+class ApplyPending(UserError):  # noqa: N818 - no error: it will happen
+    """A change that is stored, and that the switch has not confirmed yet."""
+
+    def __init__(self, switch: str, port: int | None) -> None:
+        where = switch if port is None else f"{switch} port {port}"
+        super().__init__(f"{where}: stored; the switch gets it as soon as it answers")
+        self.switch = switch
+        self.port = port
+
+
+class RefusedError(UserError):
+    """The switch refused a change; what it had before is desired again."""
+
+    def __init__(self, switch: str, entry: str, reason: str) -> None:
+        super().__init__(f"{switch}: {entry}: {reason}")
+        self.switch = switch
+        self.entry = entry
+        self.reason = reason
+
+
+class PolicyHeldError(UserError):
+    """A policy decided something while it was not active any more."""
+
+    def __init__(self, switch: str, port: int, policy: str) -> None:
+        super().__init__(f"{switch} port {port}: policy {policy} is not active; resume it first")
+        self.switch = switch
+        self.port = port
+        self.policy = policy
+
+
+class UndoneError(UserError):
+    """A decision that cannot be undone: it was already, or it changed nothing."""
+
+    def __init__(self, decision: int, reason: str) -> None:
+        super().__init__(f"decision {decision}: {reason}")
+        self.decision = decision
+        self.reason = reason
+
+
+class StoreError(UserError):
+    """The database cannot be used: named as `STORE: reason`."""

@@ -117,7 +117,7 @@ class Forwarding:
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One change, in the order of `id`. `before` and `after` are JSON objects, None for what was not there."""
+    """One change, in the order of `id`. `before` and `after` are JSON objects, None for what was absent."""
 
     id: int
     time_us: int
@@ -138,6 +138,24 @@ class Interval:
     time_us: int  # of its arrival at the controller
     switch: str
     report: IntervalReport
+
+
+@dataclass(frozen=True)
+class IntervalSummary:
+    """The reports of a port in a span of time: means, unless the name says otherwise."""
+
+    start_us: int
+    step_us: int
+    switch: str
+    port: int
+    reports: int
+    input_bps: float
+    phi_bps: float
+    avg_rtt_us: float
+    queue_bytes: float
+    queue_max_bytes: int
+    lost_on_wire: int  # totals so far, as the last report has them
+    dropped_by_queue: int
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit: every change with who, when, from what, to what, in the transaction of the change itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from clarion_control.model import Actor, AuditRecord, Origin
+from clarion_control.store.clock import now_us
+from clarion_control.store.schema import audit
+
+
+def record(
+    connection: Connection,
+    actor: Actor,
+    action: str,
+    *,
+    origin: Origin = Origin.MANUAL,
+    switch: str | None = None,
+    port: int | None = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    reason: str | None = None,
+) -> int:
+    """Appends a record; its id."""
+    values = {
+        "time_us": now_us(),
+        "actor": actor.name,
+        "action": action,
+        "origin": origin.value,
+        "switch": switch,
+        "port": port,
+        "before": before,
+        "after": after,
+        "reason": reason,
+    }
+    return int(connection.execute(audit.insert().values(values).returning(audit.c.id)).scalar_one())
+
+
+def listed(
+    connection: Connection, switch: str | None, actor: str | None, before_id: int | None, limit: int
+) -> list[AuditRecord]:
+    """The newest records first."""
+    query = select(audit).order_by(audit.c.id.desc()).limit(limit)
+    if switch is not None:
+        query = query.where(audit.c.switch == switch)
+    if actor is not None:
+        query = query.where(audit.c.actor == actor)
+    if before_id is not None:
+        query = query.where(audit.c.id < before_id)
+    return [_record(row) for row in connection.execute(query)]
+
+
+def last_id(connection: Connection) -> int:
+    """The id of the newest record; 0 if there is none."""
+    return int(connection.execute(select(func.max(audit.c.id))).scalar() or 0)
+
+
+def switches_since(connection: Connection, audit_id: int) -> tuple[int, set[str]]:
+    """The id of the newest record, and the switches that records after `audit_id` are about."""
+    query = select(audit.c.id, audit.c.switch).where(audit.c.id > audit_id)
+    rows = connection.execute(query).all()
+    newest = max((row.id for row in rows), default=audit_id)
+    return newest, {row.switch for row in rows if row.switch is not None}
+
+
+def _record(row: Row[Any]) -> AuditRecord:
+    return AuditRecord(
+        id=row.id,
+        time_us=row.time_us,
+        actor=row.actor,
+        action=row.action,
+        origin=Origin(row.origin),
+        switch=row.switch,
+        port=row.port,
+        before=row.before,
+        after=row.after,
+        reason=row.reason,
+    )

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tuner decided, each decision with its evidence and with the change that it made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from clarion_control.errors import NotFoundError, PolicyHeldError, UndoneError
+from clarion_control.model import Actor, Decision, DesiredPort, Origin, Switch
+from clarion_control.settings import PortSettings
+from clarion_control.settings_json import checked, merged, to_json
+from clarion_control.store import policies, ports
+from clarion_control.store.clock import now_us
+from clarion_control.store.schema import decisions
+
+
+def listed(
+    connection: Connection,
+    switch: str | None = None,
+    port: int | None = None,
+    policy: str | None = None,
+    before_id: int | None = None,
+    limit: int = 100,
+) -> list[Decision]:
+    """The newest first."""
+    query = select(decisions).order_by(decisions.c.id.desc()).limit(limit)
+    if switch is not None:
+        query = query.where(decisions.c.switch == switch)
+    if port is not None:
+        query = query.where(decisions.c.port == port)
+    if policy is not None:
+        query = query.where(decisions.c.policy == policy)
+    if before_id is not None:
+        query = query.where(decisions.c.id < before_id)
+    return [_decision(row) for row in connection.execute(query)]
+
+
+def get(connection: Connection, decision_id: int) -> Decision:
+    """One decision, or NotFoundError."""
+    row = connection.execute(select(decisions).where(decisions.c.id == decision_id)).first()
+    if row is None:
+        raise NotFoundError("decision", decision_id)
+    return _decision(row)
+
+
+def apply(
+    connection: Connection,
+    actor: Actor,
+    switch: Switch,
+    port: int,
+    policy: str,
+    *,
+    if_version: int | None,
+    changes: Mapping[str, Any],
+    summary: str,
+    evidence: Mapping[str, Any],
+) -> tuple[Decision, DesiredPort | None]:
+    """Records a decision and makes its changes (a merge patch of the port; empty for a flag), both or
+    neither. StaleVersionError or PolicyHeldError if somebody was there before.
+    """
+    if not policies.is_active(connection, switch, port, policy):
+        raise PolicyHeldError(switch.name, port, policy)
+    stored = None
+    made: dict[str, list[Any]] = {}
+    if changes:
+
+        def transform(settings: PortSettings) -> PortSettings:
+            after = checked(switch.name, switch.ports, merged(switch.name, settings, changes))
+            made.update(_differences(settings, after))
+            return after
+
+        stored = ports.change(
+            connection,
+            actor,
+            switch,
+            port,
+            transform,
+            if_version=if_version,
+            origin=Origin.TUNER,
+            reason=summary,
+        )
+    values = {
+        "time_us": now_us(),
+        "switch": switch.name,
+        "port": port,
+        "policy": policy,
+        "summary": summary,
+        "changes": made,
+        "evidence": dict(evidence),
+    }
+    row = connection.execute(decisions.insert().values(values).returning(decisions)).one()
+    return _decision(row), stored
+
+
+def undo(
+    connection: Connection, actor: Actor, switch: Switch, decision_id: int
+) -> tuple[Decision, DesiredPort]:
+    """Sets what the decision changed back to what it was, and holds the policy, which would do it again."""
+    decision = get(connection, decision_id)
+    if decision.undone_us is not None:
+        raise UndoneError(decision_id, f"was undone by {decision.undone_by} already")
+    if not decision.changes:
+        raise UndoneError(decision_id, "changed nothing that could be undone")
+
+    def transform(settings: PortSettings) -> PortSettings:
+        after = checked(
+            switch.name, switch.ports, merged(switch.name, settings, _patch(decision.changes, settings))
+        )
+        reason = f"{actor.name} undid decision {decision_id}"
+        policies.hold(connection, actor, switch, decision.port, settings, after, reason)
+        return after
+
+    stored = ports.change(
+        connection,
+        actor,
+        switch,
+        decision.port,
+        transform,
+        origin=Origin.UNDO,
+        reason=f"undo of decision {decision_id}",
+    )
+    values = {"undone_us": now_us(), "undone_by": actor.name}
+    where = decisions.c.id == decision_id
+    row = connection.execute(decisions.update().where(where).values(values).returning(decisions)).one()
+    return _decision(row), stored
+
+
+def _differences(before: PortSettings, after: PortSettings) -> dict[str, list[Any]]:
+    """From and to of each field that differs, by names such as "xcp.alpha"."""
+    old, new = _flat(before), _flat(after)
+    return {name: [old.get(name), new.get(name)] for name in old | new if old.get(name) != new.get(name)}
+
+
+def _flat(settings: PortSettings) -> dict[str, Any]:
+    document = to_json(settings)
+    xcp = document.pop("xcp") or {}
+    return document | {f"xcp.{name}": value for name, value in xcp.items()}
+
+
+def _patch(changes: Mapping[str, tuple[Any, Any]], settings: PortSettings) -> dict[str, Any]:
+    """The merge patch that takes the changes back."""
+    patch: dict[str, Any] = {}
+    for name, (old, _) in changes.items():
+        group, _, field = name.rpartition(".")
+        if not group:
+            patch[field] = old
+        elif settings.xcp is not None:
+            patch.setdefault(group, {})[field] = old
+    return patch
+
+
+def _decision(row: Row[Any]) -> Decision:
+    return Decision(
+        id=row.id,
+        time_us=row.time_us,
+        switch=row.switch,
+        port=row.port,
+        policy=row.policy,
+        summary=row.summary,
+        changes={name: (old, new) for name, (old, new) in row.changes.items()},
+        evidence=row.evidence,
+        undone_us=row.undone_us,
+        undone_by=row.undone_by,
+    )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a path or URL to database engines: SQLite in WAL mode, or PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from clarion_control.errors import StoreError
+
+DEFAULT = "/var/lib/clarion/controller.db"  # CLARION_STORE names another
+BUSY_TIMEOUT_MS = 30_000  # how long one writer of a SQLite file waits for another
+WRITERS_LOCK = 0x636C6172696F6E  # of PostgreSQL's advisory locks, "clarion": one change at a time
+
+
+def location(text: str | None) -> URL:
+    """The URL for what --store or CLARION_STORE says: a path of a SQLite file, or a URL."""
+    text = text or os.environ.get("CLARION_STORE") or DEFAULT
+    if "://" not in text:
+        return URL.create("sqlite", database=str(Path(text).absolute()))
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise StoreError("store: not a URL; use postgresql://USER@HOST/DATABASE or a path") from None
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise StoreError(f"store: {url.drivername}: use a path (SQLite) or a postgresql:// URL")
+    return url
+
+
+def shown(url: URL) -> str:
+    """The URL for people, without the password."""
+    return url.database or "sqlite" if is_sqlite(url) else url.render_as_string(hide_password=True)
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether it is a SQLite file."""
+    return url.get_backend_name() == "sqlite"
+
+
+def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections: int = 1) -> Engine:
+    """An engine. On SQLite transactions start with `begin`, and a durable one is on disk when it ends."""
+    if not is_sqlite(url):
+        return sqlalchemy.create_engine(
+            url, pool_size=connections, max_overflow=0, pool_pre_ping=True, pool_timeout=60
+        )
+    if url.database:
+        _make_parent(Path(url.database))
+    engine = sqlalchemy.create_engine(url, pool_size=connections, max_overflow=0, pool_timeout=60)
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the driver is not to begin transactions of its own
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def lock_writers(connection: Connection) -> None:
+    """One change after the other, so that audit ids become visible in their order (SQLite does so itself)."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (WRITERS_LOCK,))
+
+
+@contextlib.contextmanager
+def explained(url: URL) -> Iterator[None]:
+    """Makes a database's errors StoreErrors of one line."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        lines = str(cause).strip().splitlines() or [type(cause).__name__]
+        raise StoreError(f"store {shown(url)}: {lines[0]}") from error
+
+
+def _make_parent(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():  # tokens' digests and the audit are nobody else's business
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(f"store {path}: {error.strerror}; name another place with --store") from error

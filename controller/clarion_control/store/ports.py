@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ports of a switch are to do, and its forwarding. Each change is a version and an audit record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from clarion_control.errors import NotFoundError, StaleVersionError
+from clarion_control.model import Actor, DesiredPort, Forwarding, Origin, Role, Switch
+from clarion_control.settings import PortSettings
+from clarion_control.settings_json import from_json, to_json
+from clarion_control.store import audit, policies
+from clarion_control.store.clock import now_us
+from clarion_control.store.schema import desired_forwarding, desired_ports, switches
+
+CONTROLLER = Actor("controller", Role.ADMIN)
+
+
+@dataclass(frozen=True)
+class Desired:
+    """All that is desired of a switch. Forwarding None: it is left as it is; its version counts from 0."""
+
+    ports: Mapping[int, DesiredPort]
+    forwarding: Forwarding | None
+    forwarding_version: int
+
+
+def desired(connection: Connection, switch: Switch) -> Desired:
+    """What is desired of a switch."""
+    query = select(desired_ports).where(desired_ports.c.switch_uid == switch.uid)
+    ports = {
+        row.port: DesiredPort(from_json(switch.name, row.port, row.settings), row.version, row.changed_us)
+        for row in connection.execute(query)
+    }
+    query = select(desired_forwarding).where(desired_forwarding.c.switch_uid == switch.uid)
+    row = connection.execute(query).first()
+    if row is None:
+        return Desired(ports, None, 0)
+    return Desired(ports, forwarding_from_json(row.document), row.version)
+
+
+def change(
+    connection: Connection,
+    actor: Actor,
+    switch: Switch,
+    port: int,
+    transform: Callable[[PortSettings], PortSettings],
+    *,
+    if_version: int | None = None,
+    origin: Origin = Origin.MANUAL,
+    reason: str | None = None,
+) -> DesiredPort:
+    """Sets a port to what `transform` makes of its settings; nothing happens if that is the same.
+
+    StaleVersionError if the port is not at `if_version` (0: nothing is desired of it). A change by hand of a
+    field that an active policy governs holds that policy.
+    """
+    _lock(connection, switch)
+    query = select(desired_ports).where(_key(switch, port))
+    row = connection.execute(query).first()
+    version = 0 if row is None else int(row.version)
+    if if_version is not None and if_version != version:
+        raise StaleVersionError(f"{switch.name} port {port}", version)
+    before = PortSettings(port) if row is None else from_json(switch.name, port, row.settings)
+    after = transform(before)
+    if row is not None and after == before:
+        return DesiredPort(after, version, row.changed_us)
+    stored = DesiredPort(after, version + 1, now_us())
+    values = {
+        "settings": to_json(after),
+        "version": stored.version,
+        "changed_us": stored.changed_us,
+    }
+    if row is None:
+        connection.execute(desired_ports.insert().values(switch_uid=switch.uid, port=port, **values))
+    else:
+        connection.execute(desired_ports.update().where(_key(switch, port)).values(values))
+    audit.record(
+        connection,
+        actor,
+        "port.change",
+        origin=origin,
+        switch=switch.name,
+        port=port,
+        before=None if row is None else {"version": version, **to_json(before)},
+        after={"version": stored.version, **to_json(after)},
+        reason=reason,
+    )
+    if origin is Origin.MANUAL:
+        policies.hold(connection, actor, switch, port, before, after)
+    return stored
+
+
+def adopt(connection: Connection, switch: Switch, found: Mapping[int, PortSettings]) -> Desired:
+    """Makes desired what a switch has at ports of which nothing is desired yet."""
+    known = desired(connection, switch).ports
+    for port, settings in found.items():
+        if port not in known:
+            change(connection, CONTROLLER, switch, port, _always(settings), origin=Origin.ADOPTED)
+    return desired(connection, switch)
+
+
+def change_forwarding(
+    connection: Connection,
+    actor: Actor,
+    switch: Switch,
+    forwarding: Forwarding | None,
+    *,
+    origin: Origin = Origin.MANUAL,
+    if_version: int | None = None,
+    reason: str | None = None,
+) -> Desired:
+    """Sets the forwarding of a switch; None leaves what it has alone from now on."""
+    _lock(connection, switch)
+    known = desired(connection, switch)
+    if if_version is not None and if_version != known.forwarding_version:
+        raise StaleVersionError(f"{switch.name} forwarding", known.forwarding_version)
+    if known.forwarding == forwarding:
+        return known
+    where = desired_forwarding.c.switch_uid == switch.uid
+    values = {
+        "document": forwarding_to_json(forwarding),
+        "version": known.forwarding_version + 1,
+        "changed_us": now_us(),
+    }
+    if known.forwarding_version:
+        connection.execute(desired_forwarding.update().where(where).values(values))
+    else:
+        connection.execute(desired_forwarding.insert().values(switch_uid=switch.uid, **values))
+    audit.record(
+        connection,
+        actor,
+        "forwarding.change",
+        origin=origin,
+        switch=switch.name,
+        before=forwarding_to_json(known.forwarding),
+        after=forwarding_to_json(forwarding),
+        reason=reason,
+    )
+    return Desired(known.ports, forwarding, known.forwarding_version + 1)
+
+
+def forwarding_to_json(forwarding: Forwarding | None) -> dict[str, Any] | None:
+    """Forwarding as the store and the audit have it."""
+    if forwarding is None:
+        return None
+    return {"addresses": dict(forwarding.addresses), "flood_ports": list(forwarding.flood_ports)}
+
+
+def forwarding_from_json(document: Mapping[str, Any] | None) -> Forwarding | None:
+    """The inverse of `forwarding_to_json`."""
+    if document is None:
+        return None
+    return Forwarding(dict(document["addresses"]), tuple(document["flood_ports"]))
+
+
+def _key(switch: Switch, port: int) -> Any:
+    return (desired_ports.c.switch_uid == switch.uid) & (desired_ports.c.port == port)
+
+
+def _lock(connection: Connection, switch: Switch) -> None:
+    """The switch may have been removed since, by another controller."""
+    if not connection.execute(select(switches.c.uid).where(switches.c.uid == switch.uid)).first():
+        raise NotFoundError("switch", switch.name)
+
+
+def _always(settings: PortSettings) -> Callable[[PortSettings], PortSettings]:
+    return lambda _: settings

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switches that were added."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from clarion_control.errors import ExistsError, NotFoundError
+from clarion_control.model import Actor, Switch, TlsFiles
+from clarion_control.store import audit
+from clarion_control.store.clock import now_us
+from clarion_control.store.schema import switches
+
+
+def listed(connection: Connection) -> list[Switch]:
+    """All of them, by name."""
+    return [_switch(row) for row in connection.execute(select(switches).order_by(switches.c.name))]
+
+
+def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
+    """Adds it, with a uid and the time; ExistsError for a name that is taken."""
+    if connection.execute(select(switches.c.uid).where(switches.c.name == switch.name)).first():
+        raise ExistsError("switch", switch.name)
+    values = {
+        "name": switch.name,
+        "address": switch.address,
+        "device_id": switch.device_id,
+        "ports": list(switch.ports),
+        "tls": None if switch.tls is None else asdict(switch.tls),
+        "added_us": now_us(),
+    }
+    row = connection.execute(switches.insert().values(values).returning(switches)).one()
+    added = _switch(row)
+    audit.record(connection, actor, "switch.add", switch=added.name, after=_document(added))
+    return added
+
+
+def remove(connection: Connection, actor: Actor, name: str) -> Switch:
+    """Removes it with all that was desired of it; NotFoundError if there is none."""
+    row = connection.execute(switches.delete().where(switches.c.name == name).returning(switches)).first()
+    if row is None:
+        raise NotFoundError("switch", name)
+    removed = _switch(row)
+    audit.record(connection, actor, "switch.remove", switch=name, before=_document(removed))
+    return removed
+
+
+def _switch(row: Row[Any]) -> Switch:
+    return Switch(
+        uid=row.uid,
+        name=row.name,
+        address=row.address,
+        device_id=row.device_id,
+        ports=tuple(row.ports),
+        tls=None if row.tls is None else TlsFiles(**row.tls),
+        added_us=row.added_us,
+    )
+
+
+def _document(switch: Switch) -> dict[str, Any]:
+    return {
+        "uid": switch.uid,
+        "address": switch.address,
+        "device_id": switch.device_id,
+        "ports": list(switch.ports),
+        "tls": None if switch.tls is None else asdict(switch.tls),
+    }
