@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "batch.hpp"
 #include "json_object.hpp"
 #include "options_reader.hpp"
 #include "statistics.hpp"
@@ -12,34 +14,147 @@ namespace {
 
 using nlohmann::json;
 
-std::string set(Fabric& fabric, const json& command) {
-  JsonObject object(command, "");
+constexpr const char* kOk = R"({"ok":true})";
+constexpr std::uint64_t kMaxCells = DEFAULT_BUCKETS;  // of one reply
+
+struct Request {
+  Fabric& fabric;
+  const json& command;
+  Subscription& subscription;
+};
+
+Switch& named_switch(JsonObject& object, Fabric& fabric) {
+  std::string name;
+  object.require("switch");
+  object.text("switch", name);
+  Switch* sw = fabric.find_switch(name);
+  if (sw == nullptr) object.fail("switch", "there is no switch '" + name + "'");
+  return *sw;
+}
+
+std::string set(const Request& request, JsonObject& object) {
   std::string name;
   object.require("port");
   object.text("port", name);
-  Port* port = fabric.find(name);
+  Port* port = request.fabric.find(name);
   if (port == nullptr) object.fail("port", "there is no port '" + name + "'; write switch:port");
-  fabric.reconfigure(*port, read_port_changes(command, port->options));
-  return R"({"ok":true})";
+  request.fabric.reconfigure(*port, read_port_changes(request.command, port->options));
+  return kOk;
 }
 
-std::string dispatch(Fabric& fabric, const json& command) {
-  JsonObject object(command, "");
+std::string stats(const Request& request, JsonObject& object) {
+  object.refuse_unknown_keys();
+  return statistics(request.fabric);
+}
+
+std::string info(const Request& request, JsonObject& object) {
+  object.refuse_unknown_keys();
+  return describe(request.fabric);
+}
+
+std::string batch(const Request& request, JsonObject& object) {
+  Switch& sw = named_switch(object, request.fabric);
+  object.require("changes");
+  const json& changes = *object.find("changes");
+  object.refuse_unknown_keys();
+  apply_batch(request.fabric, sw, changes);
+  return kOk;
+}
+
+std::string entries(const Request& request, JsonObject& object) {
+  const Switch& sw = named_switch(object, request.fabric);
+  object.refuse_unknown_keys();
+  return entries_of(sw).dump();
+}
+
+std::string registers(const Request& request, JsonObject& object) {
+  const Switch& sw = named_switch(object, request.fabric);
+  std::string name;
+  std::uint64_t first = 0;
+  std::uint64_t count = 1;
+  object.require("register");
+  object.text("register", name);
+  object.integer("first", 0, (kMaxPortNumber + std::uint64_t{1}) * DEFAULT_BUCKETS - 1, first);
+  object.integer("count", 1, kMaxCells, count);
+  object.refuse_unknown_keys();
+  for (Port* port : sw.ports) port->queue_statistics.settle(request.fabric.now());
+  return read_registers(sw, name, first, count).dump();
+}
+
+std::string counters(const Request& request, JsonObject& object) {
+  const Switch& sw = named_switch(object, request.fabric);
+  object.refuse_unknown_keys();
+  return counters_of(sw).dump();
+}
+
+std::string inject(const Request& request, JsonObject& object) {
+  Switch& sw = named_switch(object, request.fabric);
+  std::string text;
+  object.require("frame");
+  object.text("frame", text);
+  object.refuse_unknown_keys();
+  if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    object.fail("frame", "must be hexadecimal digits, two a byte");
+  }
+  std::string frame;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    frame.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  }
+  if (frame.size() < ETHERNET_BYTES || frame.size() > Netdev::kMaxFrame_bytes) {
+    object.fail("frame", "must have from 14 to " + std::to_string(Netdev::kMaxFrame_bytes) + " bytes");
+  }
+  request.fabric.inject(sw, reinterpret_cast<const std::uint8_t*>(frame.data()),
+                        static_cast<std::uint32_t>(frame.size()));
+  return kOk;
+}
+
+void listen(JsonObject& object, Fabric& fabric, const char* key, std::uint32_t Listeners::*count,
+            std::vector<std::uint32_t*>& counts) {
+  const json* names = object.find(key);
+  if (names == nullptr) return;
+  if (!names->is_array()) object.fail(key, "must be an array of names of switches");
+  for (const json& name : *names) {
+    Switch* sw = name.is_string() ? fabric.find_switch(name.get<std::string>()) : nullptr;
+    if (sw == nullptr) object.fail(key, "there is no switch " + name.dump());
+    counts.push_back(&(sw->listeners.*count));
+  }
+}
+
+std::string subscribe(const Request& request, JsonObject& object) {
+  std::vector<std::uint32_t*> counts;
+  listen(object, request.fabric, "intervals", &Listeners::intervals, counts);
+  listen(object, request.fabric, "drops", &Listeners::drops, counts);
+  listen(object, request.fabric, "packets", &Listeners::packets, counts);
+  object.refuse_unknown_keys();
+  request.subscription.replace(std::move(counts));
+  return kOk;
+}
+
+const std::map<std::string, std::string (*)(const Request&, JsonObject&)> kCommands = {
+    {"stats", stats},         {"info", info},         {"set", set},       {"batch", batch},
+    {"entries", entries},     {"registers", registers}, {"counters", counters}, {"inject", inject},
+    {"subscribe", subscribe},
+};
+
+std::string dispatch(const Request& request) {
+  JsonObject object(request.command, "");
   std::string name;
   object.require("cmd");
   object.text("cmd", name);
-  if (name == "set") return set(fabric, command);
-  const bool stats = name == "stats";
-  if (!stats && name != "info") object.fail("cmd", "must be stats, info or set, not \"" + name + "\"");
-  object.refuse_unknown_keys();
-  return stats ? statistics(fabric) : describe(fabric);
+  const auto command = kCommands.find(name);
+  if (command == kCommands.end()) {
+    std::string known;
+    for (const auto& [each, unused] : kCommands) known += (known.empty() ? "" : ", ") + each;
+    object.fail("cmd", "must be one of " + known + ", not \"" + name + "\"");
+  }
+  return command->second(request, object);
 }
 
 }  // namespace
 
-std::string execute(Fabric& fabric, const std::string& line) {
+std::string execute(Fabric& fabric, const std::string& line, Subscription& subscription) {
   try {
-    return dispatch(fabric, json::parse(line));
+    return dispatch({fabric, json::parse(line), subscription});
   } catch (const json::exception&) {
     return R"({"error":"command: not one JSON object on one line"})";
   } catch (const ConfigError& error) {

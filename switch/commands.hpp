@@ -5,10 +5,11 @@
 #include <string>
 
 #include "fabric.hpp"
+#include "subscription.hpp"
 
 namespace clarion::emu {
 
 // Never throws: what is wrong with the command is in the reply, {"error": "field: reason"}.
-std::string execute(Fabric& fabric, const std::string& line);
+std::string execute(Fabric& fabric, const std::string& line, Subscription& subscription);
 
 }  // namespace clarion::emu

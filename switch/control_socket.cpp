@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "error.hpp"
 
@@ -80,8 +81,7 @@ bool ControlSocket::handle(int fd) {
   const auto it = clients_.find(fd);
   if (it == clients_.end()) return false;
   if (!send_output(fd, it->second) || !receive(fd, it->second)) {
-    close(fd);
-    clients_.erase(it);
+    drop(fd);
   }
   return true;
 }
@@ -104,11 +104,35 @@ bool ControlSocket::receive(int fd, Client& client) {
 
 bool ControlSocket::answer(int fd, Client& client) {
   for (std::size_t end; (end = client.input.find('\n')) != std::string::npos;) {
-    client.output += handler_(client.input.substr(0, end)) + "\n";
+    client.output += handler_(client.input.substr(0, end), client.subscription) + "\n";
     client.input.erase(0, end + 1);
   }
   if (client.input.size() > kMaxLine_bytes || client.output.size() > kMaxUnread_bytes) return false;
   return send_output(fd, client);
+}
+
+void ControlSocket::publish(EventLog& events) {
+  if (events.empty()) return;
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    const auto [fd, client] = std::tie(it->first, it->second);
+    ++it;
+    if (!client.subscription.active()) continue;
+    client.lost += events.lost();
+    if (client.output.size() > kMaxEvents_bytes) {
+      client.lost += events.count();
+      continue;
+    }
+    if (client.lost > 0) client.output += "{\"lost\":" + std::to_string(client.lost) + "}\n";
+    client.lost = 0;
+    client.output += events.lines();
+    if (!send_output(fd, client)) drop(fd);
+  }
+  events.clear();
+}
+
+void ControlSocket::drop(int fd) {
+  close(fd);
+  clients_.erase(fd);
 }
 
 bool ControlSocket::send_output(int fd, Client& client) {

@@ -6,11 +6,14 @@
 #include <map>
 #include <string>
 
+#include "event_log.hpp"
+#include "subscription.hpp"
+
 namespace clarion::emu {
 
 class ControlSocket {
  public:
-  using Handler = std::function<std::string(const std::string& line)>;
+  using Handler = std::function<std::string(const std::string& line, Subscription& subscription)>;
 
   // A socket file that nobody listens on any more is replaced. Throws ConfigError. All descriptors join
   // `epoll`, with their number as data.
@@ -22,19 +25,28 @@ class ControlSocket {
   // Handles readiness of one of its descriptors; false if it is not one of them.
   bool handle(int fd);
 
+  // Sends the events to all subscribers and empties the log. A subscriber that does not read loses events,
+  // and is told how many.
+  void publish(EventLog& events);
+
  private:
-  static constexpr std::size_t kMaxLine_bytes = 64 * 1024;
+  static constexpr std::size_t kMaxLine_bytes = 1 << 20;
   static constexpr std::size_t kMaxUnread_bytes = 16 << 20;  // replies that a client does not fetch
+
+  static constexpr std::size_t kMaxEvents_bytes = 4 << 20;  // events that a subscriber does not fetch
 
   struct Client {
     std::string input;
     std::string output;
+    Subscription subscription;
+    std::uint64_t lost = 0;  // events not sent since it was last told
   };
 
   void accept_client();
   bool receive(int fd, Client& client);  // false: the client is gone or misbehaves
   bool answer(int fd, Client& client);
   bool send_output(int fd, Client& client);
+  void drop(int fd);
   void watch(int fd, int operation, bool for_writing);
 
   std::string path_;

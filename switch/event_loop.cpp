@@ -34,7 +34,9 @@ EventLoop::EventLoop(Fabric& fabric, const std::string& control_path) : fabric_(
   }
   if (!control_path.empty()) {
     control_ = std::make_unique<ControlSocket>(
-        control_path, epoll_, [this](const std::string& line) { return execute(fabric_, line); });
+        control_path, epoll_, [this](const std::string& line, Subscription& subscription) {
+          return execute(fabric_, line, subscription);
+        });
   }
 }
 
@@ -61,6 +63,7 @@ void EventLoop::run() {
     const std::size_t frames = receive();
     fabric_.advance(std::max(fabric_.now(), woke_));
     fabric_.transmit();
+    if (control_) control_->publish(fabric_.events());
     fabric_.truth().tick(woke_);
     busy = (frames > 0 || fabric_.next_time() < woke_ + kPace_ns) && woke_ - previous < 2 * kPace_ns;
   }

@@ -17,21 +17,52 @@ std::size_t count_ports(const Options& options) {
   return count;
 }
 
-PortConfig core_config(const PortOptions& options) {
-  PortConfig config;
+XcpConfig xcp_of(const PortOptions& options) {
   const XcpOptions& xcp = options.xcp;
   const std::uint64_t capacity_bps = xcp.capacity_bps != 0 ? xcp.capacity_bps : options.rate_bps;
-  config.xcp =
+  XcpConfig config =
       xcp_config(capacity_bps, xcp.alpha, xcp.beta, xcp.gamma, xcp.min_interval_us, xcp.max_interval_us);
-  config.xcp.enabled = xcp.enabled;
-  config.tag = options.tag;
+  config.enabled = xcp.enabled;
   return config;
+}
+
+bool same(const XcpConfig& a, const XcpConfig& b) {
+  return a.enabled == b.enabled && a.capacity_bytes_per_s == b.capacity_bytes_per_s &&
+         a.alpha_q16 == b.alpha_q16 && a.beta_q16 == b.beta_q16 && a.gamma_q16 == b.gamma_q16 &&
+         a.min_interval == b.min_interval && a.max_interval == b.max_interval;
+}
+
+bool same(const TagConfig& a, const TagConfig& b) {
+  return a.stamp == b.stamp && a.check == b.check && a.edge == b.edge;
+}
+
+// The present entries with what differs between two options. Switching on takes a fresh epoch.
+PortEntries changed(const Port& port, const PortOptions& before, const PortOptions& after) {
+  PortEntries entries = port.entries;
+  const XcpConfig was = xcp_of(before);
+  const XcpConfig xcp = xcp_of(after);
+  // A capacity that follows the rate does so until a controller says otherwise.
+  const bool asked = before.xcp != after.xcp;
+  const bool follows = was.enabled && entries.xcp && same(entries.xcp->config, was);
+  if (asked || (follows && !same(was, xcp))) {
+    const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.epochs.fresh_xcp();
+    entries.xcp = xcp.enabled ? std::optional(XcpEntry{xcp, epoch}) : std::nullopt;
+  }
+  if (!same(before.tag, after.tag)) {
+    const bool watched = entries.tag && entries.tag->check;
+    const std::uint8_t epoch = watched ? entries.tag->epoch : port.epochs.fresh_check();
+    const bool any = after.tag.check || after.tag.edge;
+    entries.tag = any ? std::optional(TagEntry{after.tag.check, after.tag.edge, epoch}) : std::nullopt;
+    entries.stamp = after.tag.stamp;
+  }
+  return entries;
 }
 
 }  // namespace
 
 Fabric::Fabric(const Options& options, bool with_netdevs)
-    : truth_(options.truth_log, options.protocol), schedule_(count_ports(options)), now_(now_ns()) {
+    : truth_(options.truth_log, options.protocol), schedule_(count_ports(options)), now_(now_ns()), born_(now_),
+      protocol_(options.protocol) {
   for (const SwitchOptions& switch_options : options.switches) {
     Switch& sw = *switches_.emplace_back(std::make_unique<Switch>());
     sw.name = switch_options.name;
@@ -40,6 +71,8 @@ Fabric::Fabric(const Options& options, bool with_netdevs)
                                                                options.seed, options.protocol));
       port.parent = &sw;
       sw.ports.push_back(&port);
+      port.options.xcp = XcpOptions{};  // all off: what is asked for is a change
+      port.options.tag = TagConfig{};
       apply(port, port_options);
     }
   }
@@ -61,11 +94,19 @@ void Fabric::open_netdev(Port& port) {
 }
 
 void Fabric::apply(Port& port, const PortOptions& options) {
+  const PortEntries entries = changed(port, port.options, options);
   port.options = options;
   port.shaper.set_rate(options.rate_bps);
   port.out_wire.configure(options.delay_us, options.loss);
   port.in_wire.configure(options.ingress_delay_us, options.ingress_loss);
-  port.plane.configure(0, core_config(options));
+  enter(port, entries);
+}
+
+void Fabric::enter(Port& port, const PortEntries& entries) {
+  port.epochs.enter(port.plane.state(0), entries);
+  port.plane.adopt(0, core_config(entries));
+  port.queue_limit_bytes = entries.queue_limit_bytes.value_or(port.options.queue_bytes);
+  port.entries = entries;
 }
 
 void Fabric::reconfigure(Port& port, const PortOptions& options) {
@@ -77,6 +118,13 @@ void Fabric::reconfigure(Port& port, const PortOptions& options) {
 Port* Fabric::find(const std::string& switch_and_port) {
   for (const auto& port : ports_) {
     if (port->switch_name + ":" + port->options.name == switch_and_port) return port.get();
+  }
+  return nullptr;
+}
+
+Switch* Fabric::find_switch(const std::string& name) {
+  for (const auto& sw : switches_) {
+    if (sw->name == name) return sw.get();
   }
   return nullptr;
 }
@@ -149,29 +197,71 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
   ++port.counters.rx_packets;
   port.counters.rx_bytes += length;
   const Meta meta = port.plane.ingress(0, ticks_of_ns(now_), frame, length);
-  Switch& sw = *port.parent;
-  sw.table.learn(frame + 6, static_cast<std::uint16_t>(port.id), now_);
+  forward(*port.parent, &port, frame, length, meta);
+}
+
+void Fabric::inject(Switch& sw, const std::uint8_t* frame, std::uint32_t length) {
+  advance(std::max(now_, now_ns()));
+  Meta meta;
+  parse(frame, length, protocol_, meta);
+  forward(sw, nullptr, frame, length, meta);
+}
+
+// By address; unknown and group addresses to all ports. Never back to where the frame came `from`: a port, or
+// the controller.
+void Fabric::forward(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length,
+                     const Meta& meta) {
+  if (sw.programmed.active()) return forward_programmed(sw, from, frame, length, meta);
+  if (from != nullptr) sw.table.learn(frame + 6, static_cast<std::uint16_t>(from->id), now_);
   const auto known = ForwardingTable::is_group(frame) ? std::nullopt : sw.table.find(frame, now_);
   for (Port* egress : sw.ports) {
-    if (egress != &port && (!known || *known == egress->id)) enqueue(*egress, frame, length, meta);
+    if (egress != from && (!known || *known == egress->id)) enqueue(*egress, frame, length, meta);
   }
 }
 
+void Fabric::forward_programmed(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length,
+                                const Meta& meta) {
+  const auto known = sw.programmed.addresses.find(ProgrammedForwarding::key_of(frame));
+  if (known != sw.programmed.addresses.end()) {
+    if (known->second != from) deliver(sw, known->second, frame, length, meta);
+  } else if (sw.programmed.flood) {
+    for (Port* egress : *sw.programmed.flood) {
+      if (egress != from) deliver(sw, egress, frame, length, meta);
+    }
+  }
+}
+
+void Fabric::deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length,
+                     const Meta& meta) {
+  if (to != nullptr) return enqueue(*to, frame, length, meta);
+  if (sw.listeners.packets > 0) events_.packet(sw.name, frame, length);
+}
+
 void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta) {
+  const IntervalReport& report = port.plane.port(0).interval.report();
+  const std::uint64_t intervals = report.intervals;
   port.plane.enqueue(0, ticks_of_ns(now_), port.queue_bytes, length, meta);
-  const bool fits = port.queue_bytes + length <= port.options.queue_bytes;
+  if (report.intervals > intervals && port.parent->listeners.intervals > 0) events_.interval(port);
+  const bool fits = port.queue_bytes + length <= port.queue_limit_bytes;
   Packet* packet = fits ? port.out.push(frame, length, meta) : nullptr;
   if (packet == nullptr) {
-    ++port.counters.drop_packets;
-    port.counters.drop_bytes += length;
     if (fits) ++port.counters.memory_drops;
-    log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kQueue, frame, length);
-    return;
+    return drop(port, frame, length);
   }
   port.queue_bytes += length;
   port.queue_statistics.change(now_, port.queue_bytes);
   serve(port);
   reschedule(port);
+}
+
+void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
+  ++port.counters.drop_packets;
+  port.counters.drop_bytes += length;
+  ++port.drop_number;
+  log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kQueue, frame, length);
+  if (port.parent->listeners.drops > 0) {
+    events_.drop(port, (now_ - born_) / 1000, frame, length, protocol_);
+  }
 }
 
 void Fabric::serve(Port& port) {

@@ -11,11 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "event_log.hpp"
 #include "forwarding_table.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
 #include "port.hpp"
+#include "programmed_forwarding.hpp"
 #include "schedule.hpp"
+#include "subscription.hpp"
 #include "truth_log.hpp"
 
 namespace clarion::emu {
@@ -24,6 +27,16 @@ struct Switch {
   std::string name;
   std::vector<Port*> ports;
   ForwardingTable table;
+  ProgrammedForwarding programmed;
+  Listeners listeners;
+  std::string note;  // a controller's agent keeps here what it needs to know again when it starts again
+
+  Port* numbered(std::uint64_t number) const {
+    for (Port* port : ports) {
+      if (port->options.number == number) return port;
+    }
+    return nullptr;
+  }
 };
 
 class Fabric {
@@ -48,10 +61,18 @@ class Fabric {
   // Changes a port while it runs. The options must be valid.
   void reconfigure(Port& port, const PortOptions& options);
 
+  // The same in the data plane's own integers, epochs included.
+  void enter(Port& port, const PortEntries& entries);
+
+  // A frame from a controller, which is forwarded like one that came in by a port of its own.
+  void inject(Switch& sw, const std::uint8_t* frame, std::uint32_t length);
+
   Port* find(const std::string& switch_and_port);
+  Switch* find_switch(const std::string& name);
   std::vector<std::unique_ptr<Port>>& ports() { return ports_; }
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
   TruthLog& truth() { return truth_; }
+  EventLog& events() { return events_; }
 
  private:
   void open_netdev(Port& port);
@@ -59,6 +80,11 @@ class Fabric {
   void run(Port& port);
   void reschedule(Port& port);
   void arrive(Port& port, const std::uint8_t* frame, std::uint32_t length);
+  void forward(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
+  void forward_programmed(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length,
+                          const Meta& meta);
+  void deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
+  void drop(Port& port, const std::uint8_t* frame, std::uint32_t length);
   void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta);
   void serve(Port& port);
   void depart(Port& port);
@@ -71,10 +97,13 @@ class Fabric {
 
   ChunkPool pool_;
   TruthLog truth_;
+  EventLog events_;
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<std::unique_ptr<Port>> ports_;
   Schedule schedule_;
   Nanoseconds now_ = 0;
+  Nanoseconds born_ = 0;
+  std::uint8_t protocol_;
 };
 
 }  // namespace clarion::emu

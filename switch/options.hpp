@@ -28,11 +28,18 @@ struct XcpOptions {
   double gamma = 0.1;
   std::uint64_t min_interval_us = 1'000;
   std::uint64_t max_interval_us = 1'000'000;
+
+  bool operator!=(const XcpOptions& other) const {
+    return enabled != other.enabled || capacity_bps != other.capacity_bps || alpha != other.alpha ||
+           beta != other.beta || gamma != other.gamma || min_interval_us != other.min_interval_us ||
+           max_interval_us != other.max_interval_us;
+  }
 };
 
 struct PortOptions {
   std::string path;  // where in the configuration, for messages
   std::string name;
+  std::uint64_t number = 0;  // by which controllers name it
   std::string netdev;  // exactly one of netdev ...
   std::string peer;    // ... and peer ("switch:port" of the same process) is set
   std::uint64_t rate_bps = 0;

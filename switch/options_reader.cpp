@@ -10,6 +10,7 @@
 #include <set>
 
 #include "json_object.hpp"
+#include "programmed_forwarding.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -94,12 +95,14 @@ void read_settings(JsonObject& object, PortOptions& port) {
   }
 }
 
-PortOptions read_port(const json& value, const std::string& path) {
+PortOptions read_port(const json& value, const std::string& path, std::uint64_t position) {
   JsonObject object(value, path);
   PortOptions port;
   port.path = path;
+  port.number = position;
   object.require("name");
   object.text("name", port.name);
+  object.integer("number", 0, kMaxPortNumber - 1, port.number);
   object.text("netdev", port.netdev);
   object.text("peer", port.peer);
   if (port.netdev.empty() == port.peer.empty())
@@ -131,12 +134,18 @@ SwitchOptions read_switch(const json& value, const std::string& path) {
   const json& ports = non_empty_array(object, "ports");
   object.refuse_unknown_keys();
   std::set<std::string> names;
+  std::set<std::uint64_t> numbers;
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    sw.ports.push_back(read_port(ports[i], path + ".ports[" + std::to_string(i) + "]"));
+    sw.ports.push_back(read_port(ports[i], path + ".ports[" + std::to_string(i) + "]", i + 1));
     const PortOptions& port = sw.ports.back();
     refuse_separators(port.name, port.path);
     if (!names.insert(port.name).second)
       throw ConfigError(port.path + ".name", "is used twice in this switch");
+    if (!numbers.insert(port.number).second) {
+      throw ConfigError(port.path + ".number", std::to_string(port.number) +
+                                                   " is used twice in this switch; without `number` it is the "
+                                                   "position from 1");
+    }
   }
   return sw;
 }

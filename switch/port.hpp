@@ -2,16 +2,19 @@
 // One port of one switch: its options, its half of the links, its share of the core, its counters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "clock.hpp"
+#include "epochs.hpp"
 #include "hls/core/data_plane.hpp"
 #include "netdev.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
+#include "port_entries.hpp"
 #include "queue_statistics.hpp"
 #include "shaper.hpp"
 #include "wire.hpp"
@@ -32,6 +35,13 @@ struct PortCounters {
   Nanoseconds tx_late_max_ns = 0;
   std::uint64_t rx_runts = 0;  // shorter than an Ethernet header: dropped
 };
+
+// What a controller set its counters to, relative to ours, which only ever count up.
+struct CounterBase {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+};
+constexpr std::size_t kCounterArrays = 8;
 
 struct Switch;
 
@@ -56,17 +66,22 @@ struct Port {
   std::unique_ptr<Netdev> netdev;
 
   DataPlane<1> plane;  // this port's own state is all a packet meets at this port
+  PortEntries entries;  // what it is configured with
+  Epochs epochs;
 
   PacketFifo out;  // queue and outgoing wire
   Shaper shaper;
   Wire out_wire;
   std::uint64_t queue_bytes = 0;
+  std::uint64_t queue_limit_bytes = 0;
   QueueStatistics queue_statistics;
 
   PacketFifo in;  // incoming wire, only where the options delay what comes in
   Wire in_wire;
 
   PortCounters counters;
+  std::uint32_t drop_number = 0;  // of the last drop by the queue
+  std::array<CounterBase, kCounterArrays> counter_bases{};
 };
 
 }  // namespace clarion::emu

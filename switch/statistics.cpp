@@ -94,6 +94,7 @@ std::string describe(const Fabric& fabric) {
     json ports = json::array();
     for (const Port* port : sw->ports) {
       ports.push_back({{"name", port->options.name},
+                       {"number", port->options.number},
                        {"netdev", port->options.netdev},
                        {"peer", port->options.peer},
                        {"rate_bps", port->options.rate_bps},

@@ -58,8 +58,13 @@ class DataPlane {
     Port& state = ports_[port];
     if (config.xcp.enabled && !state.config.xcp.enabled) state.xcp_begins = true;
     if (config.tag.check && !state.config.tag.check) state.wire_check.restart();
-    state.config = config;
-    state.config.xcp = limited(config.xcp);
+    adopt(port, config);
+  }
+
+  // The same, but starts nothing anew: for a caller that decides that itself, by epochs.
+  void adopt(unsigned port, const PortConfig& config) {
+    ports_[port].config = config;
+    ports_[port].config.xcp = limited(config.xcp);
   }
 
   CLARION_INLINE Meta ingress(unsigned port, Ticks /*now*/, const std::uint8_t* frame, std::uint32_t len) {
@@ -112,6 +117,7 @@ class DataPlane {
   }
 
   const Port& port(unsigned port) const { return ports_[port]; }
+  Port& state(unsigned port) { return ports_[port]; }  // for control planes that write registers
 
  private:
   CLARION_INLINE static void restart_xcp(Port& state) {

@@ -35,6 +35,8 @@ class QueueTracker {
   std::uint64_t minimum_bytes() const { return minimum_; }
 
  private:
+  friend struct StateAccess;
+
   std::uint64_t persistent_ = 0;       // of the last complete window
   std::uint64_t minimum_ = QUEUE_MAX;  // of the window that is running
   Ticks start_ = 0;

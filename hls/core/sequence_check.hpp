@@ -28,6 +28,8 @@ class SequenceStamp {
   std::uint16_t next(std::uint16_t bucket) const { return next_[bucket & (BUCKETS - 1)]; }
 
  private:
+  friend struct StateAccess;
+
   std::uint16_t next_[BUCKETS] = {};
 };
 
@@ -79,6 +81,8 @@ class SequenceCheck {
   const SequenceCounters& counters() const { return counters_; }
 
  private:
+  friend struct StateAccess;
+
   struct Slot {
     std::uint16_t expected = 0;
     std::uint16_t total = 0;

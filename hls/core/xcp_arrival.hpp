@@ -42,6 +42,8 @@ class XcpArrival {
   const IntervalSums& sums() const { return sums_; }
 
  private:
+  friend struct StateAccess;
+
   IntervalSums sums_;
 };
 

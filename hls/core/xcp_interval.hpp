@@ -116,6 +116,8 @@ class XcpInterval {
   const IntervalReport& report() const { return report_; }
 
  private:
+  friend struct StateAccess;
+
   IntervalReport report_;
   Ticks start_ = 0;
   bool started_ = false;

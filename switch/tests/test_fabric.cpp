@@ -37,9 +37,10 @@ class FabricTest : public testing::Test {
                      static_cast<std::uint32_t>(bytes.size()));
   }
   const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
-  json command(const char* line) { return json::parse(execute(*fabric_, line)); }
+  json command(const std::string& line) { return json::parse(execute(*fabric_, line, subscription_)); }
 
   std::unique_ptr<Fabric> fabric_;
+  Subscription subscription_;
   Nanoseconds start_ = now_ns() + 10 * kSecond_ns;
 };
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the data plane reports unasked, as lines for the control socket; bounded, and what does not fit is counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "clock.hpp"
+
+namespace clarion::emu {
+
+struct Port;
+
+class EventLog {
+ public:
+  static constexpr std::size_t kCapacity_bytes = 1 << 20;  // between two deliveries, which are 100 us apart
+
+  // A control interval of the port ended: the members of the P4 program's interval_report_t.
+  void interval(const Port& port);
+
+  // The port's queue dropped a frame: the members of queue_drop_t.
+  void drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame, std::uint32_t length,
+            std::uint8_t clarion_protocol);
+
+  // A frame for the controller.
+  void packet(std::string_view switch_name, const std::uint8_t* frame, std::uint32_t length);
+
+  bool empty() const { return lines_.empty() && lost_ == 0; }
+  const std::string& lines() const { return lines_; }
+  std::uint64_t count() const { return count_; }  // of the lines
+  std::uint64_t lost() const { return lost_; }
+  void clear() {
+    lines_.clear();
+    count_ = lost_ = 0;
+  }
+
+ private:
+  bool begin(std::string_view kind, std::string_view switch_name);
+  void number(std::uint64_t value);
+  void hex(const std::uint8_t* bytes, std::size_t count);
+  void end();
+
+  std::string lines_;
+  std::uint64_t count_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace clarion::emu
