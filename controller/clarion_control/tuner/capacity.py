@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policy "capacity": XCP's capacity follows the rate that the link really has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from clarion_control.model import Interval
+from clarion_control.tuner.policy import (
+    Memory,
+    Parameter,
+    PolicySpec,
+    Proposal,
+    Verdict,
+    View,
+    mbps,
+    settled,
+)
+
+FRAME_BYTES = 1500.0  # of a packet that the queue dropped, where no counter tells the mean
+LAW = """\
+While packets wait, a link is never idle, so what leaves it then is its real rate: over the last
+`evidence_intervals` control intervals, input minus the growth of the queue and minus what the queue
+dropped, divided by the time that they lasted. The capacity becomes `target_utilisation` of that. An
+empty queue shows no rate: if the port is then used to at least `probe_utilisation` of its capacity, the
+capacity is raised by a small step, by a larger one if no queue follows, and so on; the queue that does
+follow shows the real rate. After a probe that met the end of the link the next one waits, longer each
+time that it was in vain."""
+
+PARAMETERS = (
+    Parameter("target_utilisation", 0.98, "", 0.5, 1.0, "share of the measured rate that XCP hands out"),
+    Parameter("min_capacity_bps", 100_000, "bit/s", 8, 2_199_023_255_552, "never below", whole=True),
+    Parameter("max_capacity_bps", 400_000_000_000, "bit/s", 8, 2_199_023_255_552, "never above", whole=True),
+    Parameter(
+        "hysteresis", 0.03, "", 0.001, 0.5, "smaller changes, as a share of the capacity, are not made"
+    ),
+    Parameter(
+        "max_step_down",
+        0.5,
+        "",
+        0.01,
+        0.9,
+        "most of the capacity that one decision takes away; what is measured may undo one such step at once",
+    ),
+    Parameter("max_step_up", 0.25, "", 0.01, 1.0, "most of the capacity that one probe adds"),
+    Parameter(
+        "first_step_up", 0.05, "", 0.01, 1.0, "a probe's first step; each further one is twice as large"
+    ),
+    Parameter("evidence_intervals", 4, "intervals", 2, 64, "that a decision rests on", whole=True),
+    Parameter("evidence_ms", 100, "ms", 0, 10_000, "that they last at least"),
+    Parameter("settle_intervals", 3, "intervals", 1, 64, "after any change of the port that do not count"),
+    Parameter("busy_queue_bytes", 3000, "bytes", 1, 1e9, "persistent queue from which on the link is busy"),
+    Parameter("probe_utilisation", 0.95, "", 0.5, 1.0, "use of the capacity from which on more is tried"),
+    Parameter("probe_wait_s", 5, "s", 0.1, 3600, "without a probe after one in vain"),
+    Parameter("probe_wait_max_s", 20, "s", 0.1, 3600, "the longest such wait; it doubles up to here"),
+)
+
+
+@dataclass(frozen=True)
+class _Probing:
+    """Where the search for more capacity is."""
+
+    step: float  # of the next probe
+    wait_s: float  # after the next one in vain
+    not_before_us: int = 0
+    probing: bool = False  # the last decision was a probe
+    met_room: bool = False  # and one before it found that there was more
+
+
+def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdict:
+    """Follows the link down by measuring, and up by trying."""
+    state = (
+        _Probing(**memory) if memory else _Probing(parameters["first_step_up"], parameters["probe_wait_s"])
+    )
+    xcp = view.settings.xcp
+    if xcp is None:
+        return Verdict.wait({"state": "XCP is off at this port"}, asdict(state))
+    reports = settled(view, parameters["settle_intervals"])
+    needed = int(parameters["evidence_intervals"])
+    span = reports[-needed - 1 :]  # the first one only says how long the queue was before
+    time_s = sum(each.report.elapsed_us for each in span[1:]) / 1e6
+    if len(span) <= needed or time_s * 1000 < parameters["evidence_ms"]:
+        return Verdict.wait(
+            {"state": "collecting evidence", "intervals": max(0, len(span) - 1)}, asdict(state)
+        )
+    input_bps = sum(each.report.input_bytes for each in span[1:]) * 8 / time_s
+    queues = [each.report.queue_bytes for each in span]
+    seen: dict[str, Any] = {
+        "from_us": span[0].time_us,
+        "to_us": span[-1].time_us,
+        "intervals": needed,
+        "capacity_bps": xcp.capacity_bps,
+        "input_bps": round(input_bps),
+        "utilisation": round(input_bps / xcp.capacity_bps, 4),
+        "queue_bytes": queues,
+    }
+    if min(queues) >= parameters["busy_queue_bytes"]:
+        seen |= _departures(view, span, time_s)
+        return _follow(view, parameters, state, {"state": "busy", **seen})
+    if max(queues) < parameters["busy_queue_bytes"]:
+        return _probe(view, parameters, state, {"state": "no queue", **seen})
+    return Verdict.wait({"state": "queue comes and goes", **seen}, asdict(state))
+
+
+def _departures(view: View, span: Sequence[Interval], time_s: float) -> dict[str, Any]:
+    """What left the busy link. Where the queue dropped packets the counters know it better, because the
+    reports count neither the bytes of a drop nor untagged ones; they have to lie in the busy time.
+    """
+    first, last = span[0].report, span[-1].report
+    dropped = max(0, last.dropped_by_queue - first.dropped_by_queue)
+    frame_bytes = _mean_frame_bytes(view)
+    total_bytes = sum(each.report.input_bytes for each in span[1:])
+    left_bytes = total_bytes - (last.queue_bytes - first.queue_bytes) - dropped * frame_bytes
+    found = {
+        "rate_bps": round(max(0.0, left_bytes) * 8 / time_s),
+        "dropped_packets": dropped,
+        "from": "reports",
+    }
+    inside = [each for each in view.departures if span[0].time_us <= each.time_us <= span[-1].time_us]
+    if dropped and len(inside) >= 2 and inside[-1].time_us > inside[0].time_us:
+        took_s = (inside[-1].time_us - inside[0].time_us) / 1e6
+        found |= {
+            "rate_bps": round((inside[-1].sent_bytes - inside[0].sent_bytes) * 8 / took_s),
+            "from": "counters",
+        }
+    return found
+
+
+def _mean_frame_bytes(view: View) -> float:
+    if len(view.departures) >= 2:
+        first, last = view.departures[0], view.departures[-1]
+        if last.sent_packets > first.sent_packets:
+            return (last.sent_bytes - first.sent_bytes) / (last.sent_packets - first.sent_packets)
+    return FRAME_BYTES
+
+
+def _follow(view: View, parameters: Mapping[str, float], state: _Probing, seen: Mapping[str, Any]) -> Verdict:
+    assert view.settings.xcp is not None
+    now_bps = view.settings.xcp.capacity_bps
+    wanted = seen["rate_bps"] * parameters["target_utilisation"]
+    bounded = max(wanted, now_bps * (1 - parameters["max_step_down"]))
+    bounded = min(bounded, now_bps / (1 - parameters["max_step_down"]))  # measured, so no guess
+    new_bps = _limited(bounded, parameters)
+    if abs(new_bps / now_bps - 1) <= parameters["hysteresis"]:
+        return Verdict.wait(seen, asdict(state))
+    in_vain = state.probing and not state.met_room
+    after = _Probing(
+        step=parameters["first_step_up"],
+        wait_s=min(2 * state.wait_s, parameters["probe_wait_max_s"])
+        if in_vain
+        else parameters["probe_wait_s"],
+        not_before_us=view.now_us + round((state.wait_s if in_vain else parameters["probe_wait_s"]) * 1e6),
+    )
+    how = "the queue did not empty" if new_bps < now_bps else "the queue stays although less is handed out"
+    summary = (
+        f"Capacity {mbps(now_bps)} to {mbps(new_bps)}: {how}, and {mbps(seen['rate_bps'])} left the link"
+        f" over {seen['intervals']} intervals."
+    )
+    return _decided(summary, new_bps, seen, after, state)
+
+
+def _probe(view: View, parameters: Mapping[str, float], state: _Probing, seen: Mapping[str, Any]) -> Verdict:
+    assert view.settings.xcp is not None
+    now_bps = view.settings.xcp.capacity_bps
+    used = seen["utilisation"] >= parameters["probe_utilisation"]
+    if not used or view.now_us < state.not_before_us:
+        return Verdict.wait(seen, asdict(state))
+    step = min(state.step, parameters["max_step_up"])
+    new_bps = _limited(now_bps * (1 + step), parameters)
+    if new_bps <= now_bps:
+        return Verdict.wait(seen, asdict(state))
+    after = replace(state, step=min(2 * step, 1.0), probing=True, met_room=state.probing)
+    summary = (
+        f"Capacity {mbps(now_bps)} to {mbps(new_bps)}: used to {seen['utilisation']:.1%} without a queue;"
+        " the link may have more."
+    )
+    return _decided(summary, new_bps, seen, after, state)
+
+
+def _decided(
+    summary: str, new_bps: int, seen: Mapping[str, Any], after: _Probing, before: _Probing
+) -> Verdict:
+    proposal = Proposal(summary, {"xcp": {"capacity_bps": new_bps}}, seen)
+    return Verdict(seen, proposal, asdict(after), asdict(before))
+
+
+def _limited(capacity_bps: float, parameters: Mapping[str, float]) -> int:
+    return round(min(max(capacity_bps, parameters["min_capacity_bps"]), parameters["max_capacity_bps"]))
+
+
+SPEC = PolicySpec(
+    name="capacity",
+    title="Capacity follows the link",
+    law=" ".join(LAW.split()),
+    guard_rails=(
+        "Between `min_capacity_bps` and `max_capacity_bps`; one decision takes away at most"
+        " `max_step_down` of the capacity, a probe adds at most `max_step_up`; nothing is changed by"
+        " less than `hysteresis`.",
+        "Only on `evidence_intervals` intervals in a row, with none missing, that last `evidence_ms`"
+        " and began `settle_intervals` intervals after the last change of the port, whoever made it.",
+        "A port that is not used is left alone: an empty queue at a low load proves nothing.",
+    ),
+    governs=("xcp.capacity_bps",),
+    parameters=PARAMETERS,
+    judge=judge,
+)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy is: a pure function from what is known of a port to a proposal. No I/O, no clock.
+
+A policy remembers through the memory that it returns and is given back with the next view. Memory is plain
+JSON and is kept with each decision, so that a controller that starts again goes on where the last one was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from clarion_control.model import Interval
+from clarion_control.settings import PortSettings
+
+HISTORY = 128  # intervals of a port that a policy is shown, at most
+Memory = Mapping[str, Any]
+NOTHING: Memory = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class WireSample:
+    """What had come in by a port at one instant, in totals since its switch started."""
+
+    time_us: int
+    lost_packets: int  # on the wire into the port, as its sequence check counts them
+    received_packets: int
+    received_bytes: int
+    exact: bool  # False: no counter of what came in by the port; all that left by the others was counted
+
+
+@dataclass(frozen=True)
+class DepartureSample:
+    """What had left by a port at one instant, in totals since its switch started."""
+
+    time_us: int
+    sent_packets: int
+    sent_bytes: int
+
+
+@dataclass(frozen=True)
+class View:
+    """What is known of a port at `now_us`. Sequences run from old to new and hold at least what is recent."""
+
+    now_us: int
+    settings: PortSettings  # confirmed by the switch
+    changed_us: int  # when they were last changed
+    reports: Sequence[Interval]
+    departures: Sequence[DepartureSample] = ()
+    wire: Sequence[WireSample] = ()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a policy wants recorded, and for a change done. `changes` is a merge patch of the port's JSON
+    form; an empty one is a flag.
+    """
+
+    summary: str  # one sentence for people
+    changes: Mapping[str, Any]
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A policy's answer: what it saw, what it remembers, and what it proposes, if anything.
+
+    `memory` is kept if the proposal could be carried out, `memory_if_not` if it could not or there is none.
+    """
+
+    observed: Mapping[str, Any] = field(default_factory=dict)
+    proposal: Proposal | None = None
+    memory: Memory = NOTHING
+    memory_if_not: Memory = NOTHING
+
+    @classmethod
+    def wait(cls, observed: Mapping[str, Any], memory: Memory) -> Verdict:
+        """Nothing to propose."""
+        return cls(observed, None, memory, memory)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a user may set for a policy at a port."""
+
+    name: str
+    default: float
+    unit: str
+    low: float
+    high: float
+    meaning: str
+    whole: bool = False
+
+
+Judge = Callable[[View, Mapping[str, float], Memory], Verdict]
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """A policy with the words that REST, the dashboard and docs/tuner.md show of it."""
+
+    name: str
+    title: str
+    law: str
+    guard_rails: tuple[str, ...]
+    governs: tuple[str, ...]  # fields of the port's JSON form, such as "xcp.capacity_bps"
+    parameters: tuple[Parameter, ...]
+    judge: Judge
+
+
+def settled(view: View, intervals: float) -> list[Interval]:
+    """The reports of intervals that began when the last change was at least that many intervals old, without
+    a gap between them; a restarted switch counts from one again, which is a gap.
+    """
+    found: list[Interval] = []
+    for each in reversed(view.reports):
+        report = each.report
+        began_us = each.time_us - report.elapsed_us
+        if began_us < view.changed_us + intervals * max(report.avg_rtt_us, report.elapsed_us):
+            break
+        if found and found[-1].report.intervals != report.intervals + 1:
+            break
+        found.append(each)
+    found.reverse()
+    return found
+
+
+def mbps(bits_per_s: float) -> str:
+    """A rate for a sentence."""
+    return f"{bits_per_s / 1e6:.4g} Mbit/s"
