@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policy "convergence": gamma, the share of the traffic that is shuffled, is large while it has work to do."""
+"""Policy "convergence": gamma, the share of the traffic that is shuffled, large while there is work to do."""
 
 from __future__ import annotations
 

@@ -72,8 +72,8 @@ class Verdict:
 
     observed: Mapping[str, Any] = field(default_factory=dict)
     proposal: Proposal | None = None
-    memory: Memory = NOTHING
-    memory_if_not: Memory = NOTHING
+    memory: Memory = field(default_factory=dict)
+    memory_if_not: Memory = field(default_factory=dict)
 
     @classmethod
     def wait(cls, observed: Mapping[str, Any], memory: Memory) -> Verdict:
