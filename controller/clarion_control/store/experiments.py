@@ -37,7 +37,7 @@ def create(
     return _experiment(row)
 
 
-def update(connection: Connection, experiment_id: int, **changes: Any) -> Experiment:
+def update(connection: Connection, /, experiment_id: int, **changes: Any) -> Experiment:
     """Changes any of state, started_us, ended_us, error, files."""
     if unknown := changes.keys() - _FIELDS:
         raise FieldError(min(unknown), "cannot be changed")

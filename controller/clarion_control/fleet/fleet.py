@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links to all switches."""
+
+from __future__ import annotations
+
+import asyncio
+
+from clarion_control.errors import NotFoundError
+from clarion_control.fleet.device import DeviceFactory
+from clarion_control.fleet.link import Link, Owner, Pace
+from clarion_control.model import Switch
+from clarion_control.store.ports import Desired
+
+CONNECTING_AT_ONCE = 32
+COMPARES_PER_S = 20.0  # of all switches together
+COUNTER_POLLS_PER_S = 50.0
+
+
+class Fleet:
+    """Switches by name, each with its link."""
+
+    def __init__(self, connect: DeviceFactory, owner: Owner, *, compare_s: float, counters_s: float) -> None:
+        self._connect = connect
+        self._owner = owner
+        self._compare_s = compare_s
+        self._counters_s = counters_s
+        self._links: dict[str, Link] = {}
+        self._gate = asyncio.Semaphore(CONNECTING_AT_ONCE)
+        self._pace = Pace(compare_s, counters_s)
+
+    def link(self, name: str) -> Link:
+        """The link to a switch; NotFoundError if there is no such switch."""
+        if name not in self._links:
+            raise NotFoundError("switch", name)
+        return self._links[name]
+
+    def links(self) -> list[Link]:
+        """All links, by name."""
+        return [self._links[name] for name in sorted(self._links)]
+
+    def knows(self, switch: Switch) -> bool:
+        """Whether there is a link to this very switch, not only to one of its name."""
+        return switch.name in self._links and self._links[switch.name].switch == switch
+
+    def add(self, switch: Switch, desired: Desired) -> None:
+        """Begins to connect to a switch."""
+        link = Link(switch, self._connect, self._owner, self._gate, self._pace)
+        self._links[switch.name] = link
+        self._set_pace()
+        link.start(desired)
+
+    async def remove(self, name: str) -> None:
+        """Ends the link; the switch keeps what it has."""
+        link = self._links.pop(name, None)
+        self._set_pace()
+        if link is not None:
+            await link.close()
+
+    async def close(self) -> None:
+        """Ends all links."""
+        links, self._links = list(self._links.values()), {}
+        await asyncio.gather(*(link.close() for link in links))
+
+    def _set_pace(self) -> None:
+        """What is done unasked takes the same effort however many switches there are."""
+        self._pace.compare_s = max(self._compare_s, len(self._links) / COMPARES_PER_S)
+        self._pace.counters_s = max(self._counters_s, len(self._links) / COUNTER_POLLS_PER_S)

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The link to one switch: gets a session, keeps it, and makes the switch equal to what is desired of it.
+
+It always writes what is desired now, never what somebody asked for once. So it does not matter at which point
+either side dies: the next session compares, and writes what differs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from clarion.errors import UserError
+from clarion_control.errors import NotPrimaryError, RefusedError, SwitchError, UnreachableError
+from clarion_control.fleet.device import Device, DeviceFactory, Reports, Standing
+from clarion_control.model import (
+    DesiredPort,
+    Forwarding,
+    LinkState,
+    PortCounters,
+    PortState,
+    Switch,
+    SwitchStatus,
+)
+from clarion_control.settings import PortSettings
+from clarion_control.store.clock import now_us
+from clarion_control.store.ports import Desired
+
+LOG = logging.getLogger(__name__)
+
+FORWARDING = -1  # stands for a port number where forwarding is meant
+FIRST_BACKOFF_S = 0.2
+LAST_BACKOFF_S = 5.0
+SESSION_OVER = frozenset(
+    {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "ALREADY_EXISTS", "UNAUTHENTICATED"}
+)
+_REFUSED_PORT = re.compile(r"\w+_port\[(\d+)\]")
+
+
+@dataclass
+class Pace:
+    """How often a link does what it does unasked; a large fleet makes it slower."""
+
+    compare_s: float = 10.0
+    counters_s: float = 2.0
+
+
+class Owner(Protocol):
+    """What a link needs of the controller."""
+
+    async def desired(self, switch: Switch) -> Desired:
+        """What the store says."""
+
+    async def adopt(self, switch: Switch, found: Mapping[int, PortSettings]) -> Desired:
+        """Makes desired what was found, where nothing is; all that is desired then."""
+
+    async def refused(
+        self, switch: Switch, port: int, tried: Wanted, good: Wanted, error: SwitchError
+    ) -> Desired:
+        """The switch refused: desires again what it took last, unless something newer is desired."""
+
+    def received(self, switch: Switch, reports: Reports) -> None:
+        """Reports came in."""
+
+    def counted(self, counters: PortCounters) -> None:
+        """Counters were read."""
+
+    def changed(self, switch: Switch, status: SwitchStatus) -> None:
+        """The link's state is another."""
+
+
+Wanted = DesiredPort | tuple[Forwarding | None, int]
+
+
+class Link:
+    """Desired and effective state of one switch, and the task that makes them the same."""
+
+    def __init__(
+        self, switch: Switch, connect: DeviceFactory, owner: Owner, gate: asyncio.Semaphore, pace: Pace
+    ) -> None:
+        self.switch = switch
+        self.status = SwitchStatus(LinkState.CONNECTING, now_us())
+        self.reports = 0
+        self.last_report_us: int | None = None
+        self._connect = connect
+        self._owner = owner
+        self._gate = gate
+        self._pace = pace
+        self._desired = Desired({}, None, 0)
+        self._effective: dict[int, PortSettings] = {}
+        self._confirmed: dict[int, Wanted] = {}  # in this session
+        self._good: dict[int, Wanted] = {}  # in any session
+        self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
+        self._wake = asyncio.Event()
+        self._standing = Standing.BACKUP
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, desired: Desired) -> None:
+        """Begins to connect."""
+        self._desired = desired
+        self._task = asyncio.create_task(self._run(), name=f"link {self.switch.name}")
+
+    async def close(self) -> None:
+        """Ends the session; the switch keeps what it has."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        for waiters in self._waiters.values():
+            for _, waiter in waiters:
+                waiter.cancel()
+
+    def current_status(self) -> SwitchStatus:
+        """The status with the figures of this moment."""
+        return replace(self.status, reports=self.reports, last_report_us=self.last_report_us)
+
+    def port(self, port: int) -> PortState:
+        """Desired and effective state of a port."""
+        desired = self._desired.ports.get(port)
+        confirmed = self._confirmed.get(port)
+        return PortState(
+            self.switch,
+            port,
+            desired,
+            self._effective.get(port),
+            desired is not None and confirmed is not None and _version(confirmed) == desired.version,
+        )
+
+    def forwarding(self) -> Forwarding | None:
+        """The desired forwarding."""
+        return self._desired.forwarding
+
+    def check_writable(self) -> None:
+        """NotPrimaryError or UnreachableError unless the switch would get a change at once."""
+        self.check_not_backup()
+        if self.status.state in (LinkState.UNREACHABLE, LinkState.CONNECTING):
+            raise UnreachableError(self.switch.name, self.status.reason or "still connecting; try again")
+
+    def check_not_backup(self) -> None:
+        """NotPrimaryError if another controller is in charge."""
+        if self.status.state is LinkState.BACKUP:
+            raise NotPrimaryError(self.switch.name)
+
+    def desire(self, desired: Desired) -> None:
+        """What is desired by now. Older versions than those known are ignored: two changes may overtake."""
+        ports = dict(self._desired.ports)
+        for port, wanted in desired.ports.items():
+            if port not in ports or ports[port].version < wanted.version:
+                ports[port] = wanted
+        newest = desired if desired.forwarding_version > self._desired.forwarding_version else self._desired
+        merged = Desired(ports, newest.forwarding, newest.forwarding_version)
+        if merged != self._desired:
+            self._desired = merged
+            self._wake.set()
+
+    def desire_port(self, port: int, wanted: DesiredPort) -> None:
+        """`desire` for a single port."""
+        self.desire(Desired({port: wanted}, None, 0))
+
+    async def applied(self, port: int, version: int) -> None:
+        """Waits until the switch has confirmed this version or a newer one; RefusedError if it refuses."""
+        confirmed = self._confirmed.get(port)
+        if confirmed is not None and _version(confirmed) >= version:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (version, waiter)
+        self._waiters.setdefault(port, []).append(entry)
+        try:
+            await waiter
+        finally:
+            if entry in self._waiters[port]:
+                self._waiters[port].remove(entry)
+
+    # The task.
+
+    async def _run(self) -> None:
+        backoff_s = FIRST_BACKOFF_S
+        while True:
+            began = asyncio.get_running_loop().time()
+            reason = await self._one_session()
+            if asyncio.get_running_loop().time() - began > LAST_BACKOFF_S:
+                backoff_s = FIRST_BACKOFF_S
+            self._confirmed.clear()
+            reconnects = self.status.reconnects + 1
+            self._set_state(LinkState.UNREACHABLE, reason, reconnects=reconnects)
+            await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
+            backoff_s = min(2 * backoff_s, LAST_BACKOFF_S)
+
+    async def _one_session(self) -> str:
+        """Holds one session until it ends; returns why it did."""
+        device = self._connect(self.switch)
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            async with self._gate:
+                self._standing = await device.open()
+            tasks = [asyncio.create_task(self._receive(device)), asyncio.create_task(self._count(device))]
+            for task in tasks:
+                task.add_done_callback(self._woken)
+            await self._keep_equal(device, tasks)
+            return "session ended"
+        except SwitchError as error:
+            return error.message
+        except UserError as error:  # of the store, for one
+            return str(error)
+        except Exception as error:
+            LOG.exception("link %s", self.switch.name)
+            return f"internal error: {type(error).__name__}"
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await device.close()
+
+    async def _keep_equal(self, device: Device, tasks: list[asyncio.Task[None]]) -> None:
+        loop = asyncio.get_running_loop()
+        compared = -float("inf")
+        primary = False
+        while True:
+            self._wake.clear()
+            for task in tasks:
+                if task.done():
+                    await task  # raises what ended it
+            if self._standing is Standing.BACKUP:
+                if primary or self.status.state is not LinkState.BACKUP:
+                    primary = False
+                    self._confirmed.clear()
+                    self._set_state(LinkState.BACKUP)
+                self._effective = dict(await device.read())
+                self.desire(await self._owner.desired(self.switch))
+                compared = loop.time()
+            else:
+                if not primary:
+                    self._set_state(LinkState.SYNCING)
+                    await device.prepare()
+                    self.desire(await self._owner.desired(self.switch))
+                    primary, compared = True, -float("inf")
+                if loop.time() >= compared + self._pace.compare_s:
+                    await self._compare(device)
+                    compared = loop.time()
+                await self._write(device)
+            pause_s = compared + self._pace.compare_s * random.uniform(0.8, 1.0) - loop.time()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), max(pause_s, 0.01))
+
+    async def _compare(self, device: Device) -> None:
+        """Reads what the switch has, which may be other than we know: it may have been restarted."""
+        found = dict(await device.read())
+        self._effective = found
+        if any(port not in self._desired.ports for port in self.switch.ports):
+            self.desire(await self._owner.adopt(self.switch, found))
+
+    async def _write(self, device: Device) -> None:
+        """Writes what is desired; what the switch refuses is replaced by what it confirmed last."""
+        while True:
+            tried = self._desired
+            settings = {port: wanted.settings for port, wanted in tried.ports.items()}
+            try:
+                await device.write(settings, tried.forwarding)
+            except SwitchError as error:
+                if error.code in SESSION_OVER:
+                    raise
+                if not await self._take_back(device, tried, error):
+                    return
+            else:
+                self._confirm(tried)
+                return
+
+    def _confirm(self, written: Desired) -> None:
+        items: dict[int, Wanted] = dict(written.ports)
+        items[FORWARDING] = (written.forwarding, written.forwarding_version)
+        for port, wanted in items.items():
+            self._confirmed[port] = self._good[port] = wanted
+            if isinstance(wanted, DesiredPort):
+                self._effective[port] = wanted.settings
+            if self._waiters.get(port):
+                self._settle(port, _version(wanted), None)
+        if self.status.state is not LinkState.IN_SYNC:
+            self._set_state(LinkState.IN_SYNC)
+
+    async def _take_back(self, device: Device, tried: Desired, error: SwitchError) -> bool:
+        """After a refusal; whether something else is desired now, so that writing again makes sense."""
+        self._set_state(LinkState.REFUSED, f"{error.entry}: {error.message}")
+        match = _REFUSED_PORT.fullmatch(error.entry)
+        if match:
+            suspects = [int(match.group(1))]
+        elif error.entry.startswith(("l2_forward", "multicast")):
+            suspects = [FORWARDING]
+        else:
+            suspects = [*tried.ports, FORWARDING]
+        refusal = RefusedError(self.switch.name, error.entry, error.message)
+        changed = False
+        for port in suspects:
+            wanted = _wanted(tried, port)
+            good = self._good.get(port)
+            if wanted is None or (good is not None and _version(good) == _version(wanted)):
+                continue
+            if good is not None:
+                self.desire(await self._owner.refused(self.switch, port, wanted, good, error))
+                changed = changed or _wanted(self._desired, port) != wanted
+            self._settle(port, _version(wanted), refusal)
+        self._effective = dict(await device.read())
+        return changed
+
+    def _settle(self, port: int, version: int, refusal: RefusedError | None) -> None:
+        for entry in list(self._waiters.get(port, ())):
+            if entry[0] <= version and not entry[1].done():
+                if refusal is None:
+                    entry[1].set_result(None)
+                else:
+                    entry[1].set_exception(refusal)
+
+    async def _receive(self, device: Device) -> None:
+        while True:
+            message = await device.receive()
+            if isinstance(message, Standing):
+                self._standing = message
+                self._wake.set()
+            else:
+                self.reports += len(message)
+                self.last_report_us = now_us()
+                self._owner.received(self.switch, message)
+
+    async def _count(self, device: Device) -> None:
+        """Counters are of use to people only: a switch that gives none stays connected."""
+        while True:
+            await asyncio.sleep(self._pace.counters_s * random.uniform(0.8, 1.0))
+            if self._standing is not Standing.PRIMARY or self.status.state is not LinkState.IN_SYNC:
+                continue
+            with contextlib.suppress(SwitchError):
+                cells = await device.counters()
+                time_us = now_us()
+                for port, each in cells.items():
+                    counters = PortCounters(time_us, self.switch.name, port, each.packets, each.bytes)
+                    self._owner.counted(counters)
+
+    def _woken(self, _: object) -> None:
+        self._wake.set()
+
+    def _set_state(self, state: LinkState, reason: str | None = None, reconnects: int | None = None) -> None:
+        kept = self.status.reconnects if reconnects is None else reconnects
+        if (state, reason) == (self.status.state, self.status.reason):
+            self.status = replace(self.status, reconnects=kept)
+            return
+        self.status = SwitchStatus(state, now_us(), reason, kept)
+        self._owner.changed(self.switch, self.current_status())
+
+
+def _version(wanted: Wanted) -> int:
+    return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]
+
+
+def _wanted(desired: Desired, port: int) -> Wanted | None:
+    if port == FORWARDING:
+        return (desired.forwarding, desired.forwarding_version)
+    return desired.ports.get(port)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What switches report, as it comes in: the latest of everything, and those who want to hear of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Collection
+from types import TracebackType
+
+from clarion_control.model import Drop, Event, Interval, PortCounters, StatusChange
+
+KINDS: dict[str, type[Event]] = {
+    "interval": Interval,
+    "drop": Drop,
+    "counters": PortCounters,
+    "status": StatusChange,
+}
+
+
+class Subscription:
+    """Events for one reader, an async iterator; a reader that is too slow loses the oldest, and `lost` says
+    how many so far.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        switch: str | None,
+        port: int | None,
+        kinds: Collection[str] | None,
+        maxsize: int,
+    ) -> None:
+        self.lost = 0
+        self._hub = hub
+        self._switch = switch
+        self._port = port
+        self._kinds = None if kinds is None else frozenset(KINDS[kind] for kind in kinds)
+        self._waiting: deque[Event] = deque(maxlen=maxsize)
+        self._wake = asyncio.Event()
+        self._closed = False
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __aiter__(self) -> Subscription:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._waiting:
+            if self._closed:
+                raise StopAsyncIteration
+            self._wake.clear()
+            await self._wake.wait()
+        return self._waiting.popleft()
+
+    def offer(self, event: Event) -> None:
+        """Takes an event if it is one of those that the reader wants."""
+        if self._kinds is not None and type(event) not in self._kinds:
+            return
+        if self._switch is not None and event.switch != self._switch:
+            return
+        if self._port is not None and _port(event) not in (None, self._port):
+            return
+        if len(self._waiting) == self._waiting.maxlen:
+            self.lost += 1
+        self._waiting.append(event)
+        self._wake.set()
+
+    def close(self) -> None:
+        """No more events; the reader still gets those that wait."""
+        self._closed = True
+        self._wake.set()
+        self._hub.forget(self)
+
+
+class Hub:
+    """Passes events on, and keeps the latest of each port."""
+
+    def __init__(self) -> None:
+        self.latest: dict[tuple[str, int], Interval] = {}
+        self.counters: dict[tuple[str, int], PortCounters] = {}
+        self._readers: set[Subscription] = set()
+
+    def subscribe(
+        self,
+        *,
+        switch: str | None = None,
+        port: int | None = None,
+        kinds: Collection[str] | None = None,
+        maxsize: int = 1000,
+    ) -> Subscription:
+        """From now on; `kinds` are names of KINDS. Changes of a switch's status come whatever the port."""
+        reader = Subscription(self, switch, port, kinds, maxsize)
+        self._readers.add(reader)
+        return reader
+
+    def publish(self, event: Event) -> None:
+        """Tells all who want to know."""
+        if type(event) is Interval:
+            self.latest[event.switch, event.report.port] = event
+        elif type(event) is PortCounters:
+            self.counters[event.switch, event.port] = event
+        for reader in self._readers:
+            reader.offer(event)
+
+    def forget(self, reader: Subscription) -> None:
+        """A reader has left."""
+        self._readers.discard(reader)
+
+    def forget_switch(self, switch: str) -> None:
+        """A switch was removed."""
+        for values in (self.latest, self.counters):
+            for key in [key for key in values if key[0] == switch]:
+                del values[key]
+
+    def close(self) -> None:
+        """Ends all subscriptions."""
+        for reader in list(self._readers):
+            reader.close()
+
+
+def _port(event: Event) -> int | None:
+    if isinstance(event, PortCounters):
+        return event.port
+    return None if isinstance(event, StatusChange) else event.report.port

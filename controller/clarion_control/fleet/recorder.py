@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes telemetry to the store, in batches, and drops what is too old."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+from clarion.errors import UserError
+from clarion_control.model import Drop, Interval
+from clarion_control.store import Store, telemetry
+from clarion_control.store.clock import now_us
+
+LOG = logging.getLogger(__name__)
+
+FLUSH_S = 0.5
+BATCH = 1000  # reports in one transaction: a change of settings waits no longer than for that
+MAX_WAITING = 200_000  # reports, before the store is given up and the oldest are lost
+EXPIRE_EVERY_S = 60.0
+
+
+class Recorder:
+    """What was reported and is not in the store yet."""
+
+    def __init__(self, store: Store, history_s: float) -> None:
+        self.lost = 0
+        self._store = store
+        self._history_us = int(history_s * 1e6)
+        self._intervals: list[tuple[int, Interval]] = []
+        self._drops: list[tuple[int, Drop]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to write."""
+        self._task = asyncio.create_task(self._run(), name="telemetry recorder")
+
+    async def close(self) -> None:
+        """Writes what is left and ends."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            await self.flush()
+
+    def add(self, uid: int, event: Interval | Drop) -> None:
+        """Takes an event of the switch with this uid."""
+        if type(event) is Interval:
+            self._intervals.append((uid, event))
+        else:
+            assert isinstance(event, Drop)
+            self._drops.append((uid, event))
+
+    @property
+    def waiting(self) -> int:
+        """Reports that are not in the store yet."""
+        return len(self._intervals) + len(self._drops)
+
+    async def flush(self) -> None:
+        """Writes all that waits."""
+        intervals, self._intervals = self._intervals, []
+        drops, self._drops = self._drops, []
+        try:
+            while intervals or drops:
+                await self._store.append(telemetry.append, intervals[:BATCH], drops[:BATCH])
+                del intervals[:BATCH], drops[:BATCH]
+        except UserError as error:
+            LOG.warning("telemetry: %s", error)
+            self._intervals = intervals + self._intervals  # the next flush tries again
+            self._drops = drops + self._drops
+            for waiting in (self._intervals, self._drops):
+                excess = max(len(waiting) - MAX_WAITING, 0)
+                self.lost += excess
+                del waiting[:excess]
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        expired = -float("inf")
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            await self.flush()
+            if loop.time() >= expired + EXPIRE_EVERY_S:
+                with contextlib.suppress(UserError):
+                    while await self._store.append(telemetry.expire, now_us() - self._history_us):
+                        await asyncio.sleep(0.05)
+                expired = loop.time()

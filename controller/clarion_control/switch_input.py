@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused when a switch is added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from clarion_control.errors import FieldError, SettingsError
+from clarion_control.model import Switch, TlsFiles
+from clarion_control.settings import checked_ports
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):(\d{1,5})")
+MAX_DEVICE_ID = 2**63 - 1
+
+
+def checked_switch(
+    name: str, address: str, device_id: int, ports: Sequence[int], tls: TlsFiles | None
+) -> Switch:
+    """A switch without uid yet; FieldError names what cannot be."""
+    if not _NAME.fullmatch(name):
+        raise FieldError(
+            "name", "use up to 63 letters, digits, dots, - and _, beginning with a letter or digit"
+        )
+    match = _ADDRESS.fullmatch(address)
+    if not match or not 1 <= int(match.group(2)) <= 65535:
+        raise FieldError("address", "use HOST:PORT, such as 127.0.0.1:9559")
+    if isinstance(device_id, bool) or not 1 <= device_id <= MAX_DEVICE_ID:
+        raise FieldError("device_id", f"use a whole number from 1 to {MAX_DEVICE_ID}")
+    if not ports:
+        raise FieldError("ports", "name at least one port")
+    try:
+        listed = checked_ports(name, "ports", ports)
+    except SettingsError as error:
+        raise FieldError("ports", error.reason) from None
+    for field in ("ca", "certificate", "key") if tls is not None else ():
+        if not getattr(tls, field):
+            raise FieldError(f"tls.{field}", "name a PEM file")
+    return Switch(0, name, address, device_id, tuple(listed), tls)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller over fake switches, on a SQLite file of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from clarion_control.controller import Controller
+from clarion_control.model import Actor, LinkState, Role
+from clarion_control.store import Store
+from fakes.switch import FakeFleet, FakeSwitch
+
+ADMIN = Actor("ann", Role.ADMIN)
+DEADLINE_S = 30.0
+
+
+@contextlib.asynccontextmanager
+async def open_controller(
+    tmp_path: Path, *switches: FakeSwitch, wait: bool = True, store: str | None = None, **options: Any
+) -> AsyncIterator[Controller]:
+    """A controller with these switches added and, with `wait`, in sync. Opening it again on the same
+    `tmp_path` is a restart. `options` are those of Controller.open.
+    """
+    opened = await asyncio.to_thread(Store.open, store or str(tmp_path / "controller.db"))
+    try:
+        async with await Controller.open(opened, connect=FakeFleet(*switches), **options) as controller:
+            known = {switch.name for switch in controller.switches()}
+            for number, switch in enumerate(switches, start=1):
+                if switch.name not in known:
+                    await controller.add_switch(
+                        ADMIN,
+                        name=switch.name,
+                        address=f"127.0.0.1:{9000 + number}",
+                        device_id=number,
+                        ports=list(switch.ports),
+                    )
+            if wait:
+                for switch in switches:
+                    await in_state(controller, switch.name, LinkState.IN_SYNC)
+            yield controller
+    finally:
+        await opened.close()
+
+
+async def in_state(controller: Controller, switch: str, state: LinkState) -> None:
+    """Waits until a switch is in a state."""
+    await until(lambda: controller.status(switch).state is state)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits for a condition, and fails if it does not come true in a generous time."""
+    deadline = asyncio.get_running_loop().time() + DEADLINE_S
+    while not condition():
+        assert asyncio.get_running_loop().time() < deadline, "timed out"
+        await asyncio.sleep(0.005)

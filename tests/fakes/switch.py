@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A switch in memory: what it was told, and what a test makes it report, refuse or do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from clarion_control.errors import SwitchError
+from clarion_control.fleet.device import Cells, Device, Reports, Standing
+from clarion_control.model import Forwarding, Switch
+from clarion_control.settings import PortSettings
+from clarion_control.telemetry import IntervalReport, QueueDrop
+
+REPORT = IntervalReport(
+    port=1,
+    intervals=1,
+    elapsed_us=100_000.0,
+    avg_rtt_us=50_000.0,
+    input_bytes=1_000_000,
+    sum_x_s=0.1,
+    sum_x_rtt_s2=0.005,
+    queue_bytes=3000,
+    input_bps=80e6,
+    phi_bps=4e6,
+    positive_bps=12e6,
+    negative_bps=8e6,
+    cp_bps_per_s=120e6,
+    cn_bps_per_byte=8.0,
+    lost_on_wire=0,
+    dropped_by_queue=0,
+)
+DROP = QueueDrop(
+    time_us=1_000_000,
+    port=1,
+    frame_bytes=1514,
+    source="10.0.0.1",
+    destination="10.0.0.2",
+    protocol=6,
+    source_port=40000,
+    destination_port=5201,
+    format=1,
+    bucket=7,
+    drops=1,
+)
+
+
+class FakeSwitch:
+    """The switch itself; it outlives sessions, as a real one does."""
+
+    def __init__(self, name: str = "s1", ports: Iterable[int] = (1, 2)) -> None:
+        self.name = name
+        self.ports = {port: PortSettings(port) for port in ports}
+        self.forwarding: Forwarding | None = None
+        self.counters: dict[int, Cells] = {}
+        self.writes: list[dict[int, PortSettings]] = []  # only ports that a write changed
+        self.sessions = 0  # opened so far
+        self.refuse: Callable[[PortSettings], str | None] = _nothing  # why it refuses these settings
+        self.reachable = True
+        self.answering = asyncio.Event()  # cleared: writes hang
+        self.answering.set()
+        self._standing = Standing.PRIMARY
+        self._intervals: dict[int, int] = {}
+        self._inbox: asyncio.Queue[Standing | Reports | None] | None = None
+
+    def report(self, port: int, **fields: float) -> None:
+        """Reports a control interval; what is not given is that of REPORT."""
+        self._intervals[port] = self._intervals.get(port, 0) + 1
+        values = {"intervals": self._intervals[port], **fields}
+        self._send([replace(REPORT, port=port, **values)])  # type: ignore[arg-type]
+
+    def drop(self, port: int, **fields: object) -> None:
+        """Reports a dropped packet; what is not given is that of DROP."""
+        self._send([replace(DROP, port=port, **fields)])  # type: ignore[arg-type]
+
+    def become(self, standing: Standing) -> None:
+        """Makes the controller primary or backup, now and in later sessions."""
+        self._standing = standing
+        self._send(standing)
+
+    def go(self) -> None:
+        """Does not answer any more; a session ends."""
+        self.reachable = False
+        self._send(None)
+
+    def come_back(self, *, empty: bool = False) -> None:
+        """Answers again, like a restarted one if `empty`."""
+        self.reachable = True
+        if empty:
+            self.ports = {port: PortSettings(port) for port in self.ports}
+            self.forwarding = None
+
+    def open(self) -> Standing:
+        self._check()
+        self.sessions += 1
+        self._inbox = asyncio.Queue()
+        return self._standing
+
+    async def receive(self) -> Standing | Reports:
+        assert self._inbox is not None
+        message = await self._inbox.get()
+        if message is None:
+            raise self._gone()
+        return message
+
+    async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
+        await self.answering.wait()
+        self._check()
+        if self._standing is not Standing.PRIMARY:
+            raise SwitchError(self.name, "write", "PERMISSION_DENIED", "not primary")
+        changed = {port: new for port, new in ports.items() if self.ports[port] != new}
+        for port, settings in changed.items():
+            if reason := self.refuse(settings):
+                raise SwitchError(self.name, f"xcp_port[{port}]", "INVALID_ARGUMENT", reason)
+        if changed:
+            self.writes.append(changed)
+        self.ports.update(changed)
+        if forwarding is not None:
+            self.forwarding = forwarding
+
+    def read(self) -> dict[int, PortSettings]:
+        self._check()
+        return dict(self.ports)
+
+    def read_counters(self) -> dict[int, Cells]:
+        self._check()
+        return dict(self.counters)
+
+    def _send(self, message: Standing | Reports | None) -> None:
+        if self._inbox is not None:
+            self._inbox.put_nowait(message)
+
+    def _check(self) -> None:
+        if not self.reachable:
+            raise self._gone()
+
+    def _gone(self) -> SwitchError:
+        return SwitchError(self.name, "session", "UNAVAILABLE", "no switch answers")
+
+
+class FakeDevice:
+    """A session with a fake switch."""
+
+    def __init__(self, switch: FakeSwitch) -> None:
+        self._switch = switch
+
+    async def open(self) -> Standing:
+        return self._switch.open()
+
+    async def receive(self) -> Standing | Reports:
+        return await self._switch.receive()
+
+    async def prepare(self) -> None:
+        pass
+
+    async def read(self) -> Mapping[int, PortSettings]:
+        return self._switch.read()
+
+    async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
+        await self._switch.write(ports, forwarding)
+
+    async def counters(self) -> Mapping[int, Cells]:
+        return self._switch.read_counters()
+
+    async def close(self) -> None:
+        pass
+
+
+class FakeFleet:
+    """Makes sessions with fake switches, by name; a switch that is not among them does not answer."""
+
+    def __init__(self, *switches: FakeSwitch) -> None:
+        self.switches = {switch.name: switch for switch in switches}
+
+    def __call__(self, switch: Switch) -> Device:
+        if switch.name not in self.switches:
+            absent = FakeSwitch(switch.name, switch.ports)
+            absent.reachable = False
+            return FakeDevice(absent)
+        return FakeDevice(self.switches[switch.name])
+
+
+def _nothing(_: PortSettings) -> str | None:
+    return None

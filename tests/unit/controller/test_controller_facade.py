@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller over fake switches: what is stored, sent, confirmed, refused and taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clarion_control.errors import (
+    ApplyPending,
+    ExistsError,
+    FieldError,
+    NotFoundError,
+    NotPrimaryError,
+    PolicyHeldError,
+    RefusedError,
+    SettingsError,
+    StaleVersionError,
+    UndoneError,
+    UnreachableError,
+)
+from clarion_control.fleet.device import Cells, Standing
+from clarion_control.model import (
+    Actor,
+    Forwarding,
+    Interval,
+    LinkState,
+    Origin,
+    PolicyState,
+    Role,
+    StatusChange,
+)
+from clarion_control.settings import PortSettings, XcpSettings
+from fakes.controller import ADMIN, in_state, open_controller, until
+from fakes.switch import FakeSwitch
+
+TUNER = Actor("tuner", Role.OPERATOR)
+XCP = XcpSettings(100_000_000)
+PARAMETERS = {"window_s": 5.0}
+
+
+async def test_a_change_reaches_the_switch_before_it_returns(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        state = await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        assert switch.ports[1].xcp == XCP
+        assert state.applied
+        assert state.effective == PortSettings(1, xcp=XCP)
+        assert state.desired is not None
+        assert state.desired.version == 2  # the first was adopted
+        audit = await controller.audit(switch="s1", limit=1)
+        assert (audit[0].actor, audit[0].origin) == ("ann", Origin.MANUAL)
+        assert audit[0].before is not None
+        assert audit[0].before["xcp"] is None
+        assert audit[0].after is not None
+        assert audit[0].after["xcp"]["capacity_bps"] == 100_000_000
+
+
+async def test_what_a_new_switch_has_is_adopted(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    switch.ports[2] = PortSettings(2, xcp=XCP, stamp=True)
+    async with open_controller(tmp_path, switch) as controller:
+        state = await controller.port("s1", 2)
+        assert state.desired is not None
+        assert state.desired.settings == PortSettings(2, xcp=XCP, stamp=True)
+        assert switch.writes == []
+        assert {record.origin for record in await controller.audit(actor="controller")} == {Origin.ADOPTED}
+
+
+async def test_alpha_alone_takes_beta_along(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await controller.change_port(ADMIN, "s1", 1, {"xcp": {"alpha": 0.3}})
+        xcp = switch.ports[1].xcp
+        assert xcp is not None
+        assert xcp.alpha == 0.3
+        assert math.isclose(xcp.beta, 0.09 * math.sqrt(2))
+        with pytest.raises(SettingsError, match=r"xcp_port\[1\]\.beta"):
+            await controller.change_port(ADMIN, "s1", 1, {"xcp": {"alpha": 0.3, "beta": 0.5}})
+        assert xcp == switch.ports[1].xcp
+
+
+async def test_a_stale_version_changes_nothing(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        with pytest.raises(StaleVersionError) as caught:
+            await controller.change_port(ADMIN, "s1", 1, {"stamp": True}, if_version=7)
+        assert caught.value.current == 1
+        assert switch.writes == []
+        await controller.change_port(ADMIN, "s1", 1, {"stamp": True}, if_version=1)
+        assert switch.ports[1].stamp
+
+
+async def test_the_same_again_is_no_new_version(tmp_path: Path) -> None:
+    async with open_controller(tmp_path, FakeSwitch()) as controller:
+        first = await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        again = await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        assert first.desired == again.desired
+
+
+async def test_what_the_switch_refuses_is_taken_back(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, stamp=True))
+        switch.refuse = lambda settings: "table is full" if settings.xcp else None
+        with pytest.raises(RefusedError, match="s1: xcp_port\\[1\\]: table is full"):
+            await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        state = await controller.port("s1", 1)
+        assert state.desired is not None
+        assert state.desired.settings == PortSettings(1, stamp=True) == switch.ports[1]
+        assert state.desired.version == 4
+        assert (await controller.audit(limit=1))[0].origin is Origin.REVERT
+
+
+async def test_an_unreachable_switch_stores_nothing_unless_asked_to(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        switch.go()
+        await in_state(controller, "s1", LinkState.UNREACHABLE)
+        with pytest.raises(UnreachableError):
+            await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        state = await controller.port("s1", 1)
+        assert state.desired is not None
+        assert not state.desired.settings.stamp
+        state = await controller.change_port(ADMIN, "s1", 1, {"stamp": True}, wait=False)
+        assert not state.applied
+        switch.come_back()
+        await until(lambda: switch.ports[1].stamp)
+
+
+async def test_a_slow_switch_gets_the_change_later(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch, apply_timeout_s=0.05) as controller:
+        switch.answering.clear()
+        with pytest.raises(ApplyPending):
+            await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        switch.answering.set()
+        await until(lambda: switch.ports[1].stamp)
+
+
+async def test_a_restarted_switch_gets_everything_again(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:01": 1}, (1, 2)))
+        switch.go()
+        switch.come_back(empty=True)
+        await until(lambda: switch.ports[1].xcp == XCP and switch.forwarding is not None)
+
+
+async def test_a_restarted_controller_knows_what_it_wanted(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+    switch.come_back(empty=True)
+    async with open_controller(tmp_path, switch) as controller:
+        assert switch.ports[1].xcp == XCP
+        state = await controller.port("s1", 1)
+        assert state.desired is not None
+        assert state.desired.version == 2
+
+
+async def test_a_backup_reads_and_does_not_write(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        switch.become(Standing.BACKUP)
+        await in_state(controller, "s1", LinkState.BACKUP)
+        with pytest.raises(NotPrimaryError):
+            await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        with pytest.raises(NotPrimaryError):
+            await controller.change_port(ADMIN, "s1", 1, {"stamp": True}, wait=False)
+        assert (await controller.port("s1", 1)).effective == PortSettings(1)
+        switch.become(Standing.PRIMARY)
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
+        assert switch.ports[1].stamp
+
+
+async def test_two_controllers_of_one_store_see_each_other(tmp_path: Path) -> None:
+    switch, idle = FakeSwitch(), FakeSwitch()
+    idle.become(Standing.BACKUP)
+    async with (
+        open_controller(tmp_path, switch) as primary,
+        open_controller(tmp_path, idle, wait=False) as backup,
+    ):
+        await primary.change_port(ADMIN, "s1", 1, {"stamp": True})
+        state = await backup.port("s1", 1)
+        for _ in range(600):
+            state = await backup.port("s1", 1)
+            if state.desired is not None and state.desired.settings.stamp:
+                break
+            await asyncio.sleep(0.05)
+        assert state.desired is not None
+        assert state.desired.settings.stamp
+        await primary.add_switch(ADMIN, name="s2", address="127.0.0.1:1", device_id=1, ports=[1])
+        await until(lambda: len(backup.switches()) == 2)
+        await primary.remove_switch(ADMIN, "s2")
+        await until(lambda: len(backup.switches()) == 1)
+
+
+async def test_reports_are_live_and_kept(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    switch.counters = {1: Cells({"tx": 3}, {"tx": 4500})}
+    async with open_controller(tmp_path, switch, counters_every_s=0.01) as controller:
+        with controller.subscribe(switch="s1", port=1, kinds=["interval", "drop"]) as events:
+            switch.report(2)
+            switch.report(1, phi_bps=-5.0)
+            switch.drop(1, bucket=9)
+            event = await anext(events)
+            assert isinstance(event, Interval)
+            assert event.report.phi_bps == -5.0
+            assert (await anext(events)).report.bucket == 9  # type: ignore[union-attr]
+        latest = controller.latest("s1", 1)
+        assert latest == event
+        span = {"from_us": 0, "to_us": 2**62, "limit": 10}
+        for _ in range(600):
+            kept = await controller.intervals("s1", 1, **span)
+            if kept and await controller.drops("s1", None, **span):
+                break
+            await asyncio.sleep(0.05)
+        assert kept == [event]
+        sums = await controller.interval_summaries("s1", 1, step_us=10_000_000, **span)
+        assert [(each.reports, each.phi_bps) for each in sums] == [(1, -5.0)]
+        await until(lambda: controller.latest_counters("s1", 1) is not None)
+        counters = controller.latest_counters("s1", 1)
+        assert counters is not None
+        assert counters.packets == {"tx": 3}
+
+
+async def test_a_slow_reader_loses_the_oldest_and_is_told(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        with controller.subscribe(kinds=["interval"], maxsize=2) as events:
+            for _ in range(5):
+                switch.report(1)
+            await until(lambda: events.lost == 3)
+            first = await anext(events)
+            assert isinstance(first, Interval)
+            assert first.report.intervals == 4
+
+
+async def test_a_change_of_state_is_an_event(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        with controller.subscribe(kinds=["status"]) as events:
+            switch.go()
+            event = await anext(events)
+            assert isinstance(event, StatusChange)
+            assert event.status.state is LinkState.UNREACHABLE
+            assert event.status.reason == "no switch answers"
+
+
+async def test_a_manual_change_holds_the_policy_that_governs_the_field(tmp_path: Path) -> None:
+    async with open_controller(tmp_path, FakeSwitch()) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        for name in ("capacity", "stability", "noise"):
+            await controller.put_policy(ADMIN, "s1", 1, name, PolicyState.ACTIVE, PARAMETERS)
+        await controller.change_port(ADMIN, "s1", 1, {"xcp": {"capacity_bps": 50_000_000}})
+        states = {policy.name: policy.state for policy in await controller.policies("s1", 1)}
+        assert states == {
+            "capacity": PolicyState.HELD,
+            "stability": PolicyState.ACTIVE,
+            "noise": PolicyState.ACTIVE,
+        }
+
+
+async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        state = await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        assert state.desired is not None
+        await controller.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, PARAMETERS)
+        decide: dict[str, Any] = {
+            "changes": {"xcp": {"capacity_bps": 40_000_000}},
+            "summary": "the link carries 40 Mbit/s",
+            "evidence": {"departures": 12},
+        }
+        with pytest.raises(StaleVersionError):
+            await controller.apply_decision(TUNER, "s1", 1, "capacity", if_version=1, **decide)
+        version = state.desired.version
+        decision = await controller.apply_decision(
+            TUNER, "s1", 1, "capacity", if_version=version, wait=True, **decide
+        )
+        assert decision.changes == {"xcp.capacity_bps": (100_000_000, 40_000_000)}
+        assert switch.ports[1].xcp == XcpSettings(40_000_000)
+        assert (await controller.policies("s1", 1))[0].state is PolicyState.ACTIVE
+        undone = await controller.undo_decision(ADMIN, decision.id)
+        assert undone.undone_by == "ann"
+        assert switch.ports[1].xcp == XCP
+        assert (await controller.policies("s1", 1))[0].state is PolicyState.HELD
+        with pytest.raises(UndoneError):
+            await controller.undo_decision(ADMIN, decision.id)
+        with pytest.raises(PolicyHeldError):
+            await controller.apply_decision(TUNER, "s1", 1, "capacity", if_version=None, **decide)
+        assert [each.id for each in await controller.decisions(switch="s1")] == [decision.id]
+
+
+async def test_tokens(tmp_path: Path) -> None:
+    async with open_controller(tmp_path) as controller:
+        token, text = await controller.create_token(ADMIN, "grafana", Role.VIEWER)
+        found = await controller.authenticate(text)
+        assert found is not None
+        assert (found.id, found.role) == (token.id, Role.VIEWER)
+        assert await controller.authenticate(text + "x") is None
+        assert await controller.authenticate("Grüße") is None
+        with pytest.raises(ExistsError):
+            await controller.create_token(ADMIN, "grafana", Role.ADMIN)
+        await controller.revoke_token(ADMIN, token.id)
+        assert await controller.authenticate(text) is None
+        await controller.create_token(ADMIN, "grafana", Role.VIEWER)
+        database = (tmp_path / "controller.db").read_bytes() + (tmp_path / "controller.db-wal").read_bytes()
+        assert text.encode() not in database
+
+
+async def test_removing_a_switch_forgets_it(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        first = controller.switch("s1")
+        switch.report(1)
+        await until(lambda: controller.latest("s1", 1) is not None)
+        await controller.remove_switch(ADMIN, "s1")
+        with pytest.raises(NotFoundError):
+            controller.status("s1")
+        again = await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        assert again.uid != first.uid
+        assert controller.latest("s1", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "a/b"),
+        ("address", "localhost"),
+        ("address", "localhost:99999"),
+        ("device_id", 0),
+        ("ports", []),
+        ("ports", [64]),
+        ("ports", [1, 1]),
+    ],
+)
+async def test_a_switch_that_cannot_be(tmp_path: Path, field: str, value: object) -> None:
+    given = {"name": "s9", "address": "localhost:1", "device_id": 1, "ports": [1], field: value}
+    async with open_controller(tmp_path) as controller:
+        with pytest.raises(FieldError) as caught:
+            await controller.add_switch(ADMIN, **given)  # type: ignore[arg-type]
+        assert caught.value.field == field
+
+
+async def test_unknown_things_are_named(tmp_path: Path) -> None:
+    async with open_controller(tmp_path, FakeSwitch()) as controller:
+        with pytest.raises(NotFoundError, match="switch s7"):
+            controller.switch("s7")
+        with pytest.raises(NotFoundError, match="port of switch s1 9"):
+            await controller.port("s1", 9)
+        with pytest.raises(ExistsError):
+            await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1])
