@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures for Prometheus, read from the controller's memory at the moment when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from clarion_control.controller import Controller
+from clarion_control.model import LinkState
+
+_SWITCH = ["switch"]
+_PORT = ["switch", "port"]
+
+# Of the last control interval: field, name, what it is, and whether it only grows.
+_INTERVAL = (
+    ("input_bps", "input_bits_per_second", "Rate at which bytes arrived for the port", False),
+    ("queue_bytes", "queue_bytes", "Persistent queue", False),
+    ("phi_bps", "phi_bits_per_second", "By how much the sum of all rates is to change", False),
+    ("avg_rtt_us", "rtt_microseconds", "Mean round-trip time that packets stated", False),
+    ("intervals", "intervals", "Control intervals that ended", True),
+    ("lost_on_wire", "lost_on_wire_packets", "Packets lost on the wire into the port", True),
+    ("dropped_by_queue", "dropped_by_queue_packets", "Packets that the port's queue dropped", True),
+)
+
+
+def exposition(controller: Controller, accept: str) -> tuple[bytes, str]:
+    """All figures, and their media type."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(ControllerCollector(controller))
+    encode, media_type = choose_encoder(accept)
+    return encode(registry), media_type
+
+
+class ControllerCollector(Collector):
+    """Switches, ports and the controller itself."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+
+    def describe(self) -> list[Metric]:
+        """Nothing in advance: what there is depends on the switches."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """One family after the other."""
+        yield from self._links()
+        yield from self._intervals()
+        yield from self._counters()
+        waiting = GaugeMetricFamily("clarion_reports_waiting", "Reports that are not stored yet")
+        waiting.add_metric([], self._controller.reports_waiting)
+        yield waiting
+        lost = CounterMetricFamily("clarion_reports_lost", "Reports that the store did not take")
+        lost.add_metric([], self._controller.reports_lost)
+        yield lost
+
+    def _links(self) -> Iterator[Metric]:
+        state = GaugeMetricFamily(
+            "clarion_switch_state", "1 for the state that the link is in", labels=["switch", "state"]
+        )
+        reports = CounterMetricFamily("clarion_switch_reports", "Reports that came", labels=_SWITCH)
+        reconnects = CounterMetricFamily("clarion_switch_reconnects", "Sessions that broke", labels=_SWITCH)
+        for switch in self._controller.switches():
+            status = self._controller.status(switch.name)
+            for each in LinkState:
+                state.add_metric([switch.name, each.value], float(status.state is each))
+            reports.add_metric([switch.name], status.reports)
+            reconnects.add_metric([switch.name], status.reconnects)
+        yield from (state, reports, reconnects)
+
+    def _intervals(self) -> Iterator[Metric]:
+        families: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
+        for field, name, what, grows in _INTERVAL:
+            family = CounterMetricFamily if grows else GaugeMetricFamily
+            families[field] = family(f"clarion_port_{name}", what, labels=_PORT)
+        for name, port in self._ports():
+            latest = self._controller.latest(name, port)
+            if latest is not None:
+                for field, made in families.items():
+                    made.add_metric([name, str(port)], getattr(latest.report, field))
+        yield from families.values()
+
+    def _counters(self) -> Iterator[Metric]:
+        labels = [*_PORT, "counter"]
+        packets = CounterMetricFamily("clarion_port_packets", "Counters of the switch", labels=labels)
+        counted = CounterMetricFamily("clarion_port_bytes", "Counters of the switch", labels=labels)
+        for name, port in self._ports():
+            latest = self._controller.latest_counters(name, port)
+            if latest is not None:
+                for counter, value in latest.packets.items():
+                    packets.add_metric([name, str(port), counter], value)
+                for counter, value in latest.bytes.items():
+                    counted.add_metric([name, str(port), counter], value)
+        yield from (packets, counted)
+
+    def _ports(self) -> Iterator[tuple[str, int]]:
+        for switch in self._controller.switches():
+            for port in switch.ports:
+                yield switch.name, port

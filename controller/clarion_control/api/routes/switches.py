@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches and their static forwarding."""
+
+from __future__ import annotations
+
+from fastapi import Response
+
+from clarion_control.api.auth import Asker
+from clarion_control.api.context import Api
+from clarion_control.api.operations import LOCATION, WRITING, operation, router
+from clarion_control.api.problems import Problem
+from clarion_control.api.schemas.base import SwitchName
+from clarion_control.api.schemas.ports import ForwardingTable
+from clarion_control.api.schemas.switches import NewSwitch, Switches, SwitchView
+from clarion_control.model import Forwarding, Role, TlsFiles
+
+routes = router("switches")
+
+
+@routes.get(
+    "/v1/switches",
+    **operation(
+        Role.VIEWER,
+        "list_switches",
+        "All switches",
+        parameters=False,
+        description="By name, with their state.",
+    ),
+)
+async def list_switches(api: Api) -> Switches:
+    """All of them; a thousand fit into one answer."""
+    controller = api.controller
+    return Switches(
+        items=[SwitchView.of(switch, controller.status(switch.name)) for switch in controller.switches()]
+    )
+
+
+@routes.post(
+    "/v1/switches",
+    **operation(
+        Role.ADMIN,
+        "add_switch",
+        "Add a switch",
+        "already-exists",
+        body=True,
+        status=201,
+        headers=LOCATION,
+        description="The controller connects by itself. When the switch answers first, what its ports have"
+        " becomes what is desired.",
+    ),
+)
+async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response) -> SwitchView:
+    """Adds it."""
+    tls = None if new.tls is None else TlsFiles(new.tls.ca, new.tls.certificate, new.tls.key)
+    switch = await api.controller.add_switch(
+        actor, name=new.name, address=new.address, device_id=new.device_id, ports=new.ports, tls=tls
+    )
+    response.headers["Location"] = f"/v1/switches/{switch.name}"
+    return SwitchView.of(switch, api.controller.status(switch.name))
+
+
+@routes.get(
+    "/v1/switches/{switch}",
+    **operation(
+        Role.VIEWER,
+        "get_switch",
+        "A switch",
+        "unknown-switch",
+        description="Its ports, and how its link is doing.",
+    ),
+)
+async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
+    """One of them."""
+    return SwitchView.of(api.controller.switch(switch), api.controller.status(switch))
+
+
+@routes.delete(
+    "/v1/switches/{switch}",
+    response_class=Response,
+    **operation(
+        Role.ADMIN,
+        "remove_switch",
+        "Remove a switch",
+        "unknown-switch",
+        status=204,
+        description="Forgets it and what was desired of it. The switch itself stays as it is.",
+    ),
+)
+async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
+    """Forgets it."""
+    await api.controller.remove_switch(actor, switch)
+    return Response(status_code=204)
+
+
+@routes.get(
+    "/v1/switches/{switch}/forwarding",
+    **operation(
+        Role.VIEWER,
+        "get_forwarding",
+        "Static forwarding of a switch",
+        "unknown-switch",
+        "no-forwarding",
+        description="What is desired; 404 while nobody has set it, and the switch keeps what it has.",
+    ),
+)
+async def get_forwarding(api: Api, switch: SwitchName) -> ForwardingTable:
+    """What is desired."""
+    forwarding = await api.controller.forwarding(switch)
+    if forwarding is None:
+        raise Problem("no-forwarding", f"{switch}: nobody has set forwarding; the switch keeps what it has")
+    return ForwardingTable.of(forwarding)
+
+
+@routes.put(
+    "/v1/switches/{switch}/forwarding",
+    **operation(
+        Role.OPERATOR,
+        "set_forwarding",
+        "Set the static forwarding of a switch",
+        "unknown-switch",
+        "invalid-settings",
+        *WRITING,
+        body=True,
+        description="Replaces the whole table. Answers when the switch has confirmed, or with 202 if it takes"
+        " long.",
+        responses={
+            202: {"model": ForwardingTable, "description": "Stored; the switch has not confirmed yet."}
+        },
+    ),
+)
+async def set_forwarding(
+    api: Api, actor: Asker, switch: SwitchName, table: ForwardingTable
+) -> ForwardingTable:
+    """Replaces it."""
+    forwarding = Forwarding(table.addresses, tuple(table.flood_ports))
+    await api.controller.set_forwarding(actor, switch, forwarding)
+    return table
+
+
+@routes.delete(
+    "/v1/switches/{switch}/forwarding",
+    response_class=Response,
+    **operation(
+        Role.OPERATOR,
+        "leave_forwarding",
+        "Leave the forwarding of a switch alone",
+        "unknown-switch",
+        *WRITING,
+        status=204,
+        description="The controller stops managing it; the switch keeps what it has.",
+    ),
+)
+async def leave_forwarding(api: Api, actor: Asker, switch: SwitchName) -> Response:
+    """Stops managing it."""
+    await api.controller.set_forwarding(actor, switch, None)
+    return Response(status_code=204)

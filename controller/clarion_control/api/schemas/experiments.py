@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments: what can be run, and runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from clarion_control.api.schemas.base import LINE, Model, Whole, time_field
+from clarion_control.experiments.scenarios import MAX_REPEAT, MAX_SETTINGS, settings_object
+from clarion_control.model import Experiment, ExperimentState
+
+EXAMPLE: dict[str, Any] = {"scenario": "smoke", "settings": {"duration": "5 s", "algorithm": "cubic"}}
+
+
+class ScenarioView(Model):
+    """A scenario that ships with Clarion."""
+
+    name: str = Field(description="Its name.", examples=["smoke"])
+    description: str = Field(description="What it shows.")
+    points: int = Field(description="Runs of one repeat: the points of its sweep.", examples=[1])
+    run_s: float = Field(description="How long one repeat takes at the least.", examples=[10.0])
+
+
+class Scenarios(Model):
+    """All scenarios, and the engines that can run them."""
+
+    items: list[ScenarioView]
+    engines: list[str] = Field(examples=[["emu", "bmv2"]], description="What carries the packets.")
+
+
+class NewExperiment(Model):
+    """A scenario to be run; it waits until those before it have ended."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    scenario: str = Field(description="Name of a shipped scenario.", max_length=100)
+    engine: str = Field("emu", description="What carries the packets.", max_length=20)
+    settings: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Fields of the scenario to change, by dotted name, as `--set` of `clarion run` does.",
+        max_length=MAX_SETTINGS,
+    )
+    repeat: Whole = Field(1, description="Runs per point, with seeds in sequence.", ge=1, le=MAX_REPEAT)
+
+
+class ExperimentView(Model):
+    """A run of a scenario."""
+
+    id: int = Field(description="Its number, ascending.", examples=[5])
+    scenario: str = Field(description="Name of the scenario.", examples=["smoke"])
+    engine: str = Field(description="What carries the packets.", examples=["emu"])
+    settings: dict[str, Any] = Field(description="Fields that were changed.", examples=[{"duration": "5 s"}])
+    repeat: int = Field(description="Runs per point.", examples=[1])
+    state: ExperimentState = Field(description="queued and running go on; the others are final.")
+    created_us: int = time_field("When it was asked for")
+    created_by: str = Field(description="By whom.", examples=["alice"])
+    started_us: int | None = time_field("When it started")
+    ended_us: int | None = time_field("When it ended")
+    error: str | None = Field(description="Why it failed.")
+    progress: str | None = Field(
+        description="What it said last, while it runs.", examples=["smoke:   4.0 / 10 s   18.9 Mbit/s"]
+    )
+    files: list[str] = Field(
+        description="Results that can be fetched.", examples=[["summary.json", "report.html"]]
+    )
+
+    @classmethod
+    def of(cls, experiment: Experiment, progress: str | None) -> ExperimentView:
+        """From the controller's record."""
+        return cls(
+            id=experiment.id,
+            scenario=experiment.scenario,
+            engine=experiment.engine,
+            settings=settings_object(experiment.settings),
+            repeat=experiment.repeat,
+            state=experiment.state,
+            created_us=experiment.created_us,
+            created_by=experiment.created_by,
+            started_us=experiment.started_us,
+            ended_us=experiment.ended_us,
+            error=experiment.error,
+            progress=progress,
+            files=list(experiment.files),
+        )
+
+
+class FileView(Model):
+    """A result."""
+
+    path: str = Field(description="Below the experiment.", pattern=LINE, examples=["summary.json"])
+    bytes: int = Field(description="Its length.", examples=[10233])
+
+
+class Files(Model):
+    """All results of an experiment."""
+
+    items: list[FileView]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audit and tokens."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Whole, time_field
+from clarion_control.model import AuditRecord, Origin, Role, Token
+
+RoleName = Literal["viewer", "operator", "admin"]
+
+
+class AuditView(Model):
+    """A change: who, when, from what, to what."""
+
+    id: int = Field(description="Ascending in the order of the changes.", examples=[4711])
+    time_us: int = time_field("When")
+    actor: str = Field(description="Name of the token, or of the part of the controller.", examples=["alice"])
+    action: str = Field(description="What was done.", examples=["port.change"])
+    origin: Origin = Field(description="Where it came from.")
+    switch: str | None = Field(description="At which switch.", examples=["s1"])
+    port: int | None = Field(description="At which port.", examples=[1])
+    before: dict[str, Any] | None = Field(description="What there was before; null for nothing.")
+    after: dict[str, Any] | None = Field(description="What there was after; null for nothing.")
+    reason: str | None = Field(description="As the actor gave it.", examples=["maintenance"])
+
+    @classmethod
+    def of(cls, record: AuditRecord) -> AuditView:
+        """From the controller's record."""
+        return cls(
+            id=record.id,
+            time_us=record.time_us,
+            actor=record.actor,
+            action=record.action,
+            origin=record.origin,
+            switch=record.switch,
+            port=record.port,
+            before=None if record.before is None else dict(record.before),
+            after=None if record.after is None else dict(record.after),
+            reason=record.reason,
+        )
+
+
+class NewToken(Model):
+    """A token to be made."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "grafana", "role": "viewer"}]})
+
+    name: str = Field(description="Who or what it is for; stands in the audit.", pattern=NAME)
+    role: RoleName = Field(
+        description="viewer reads; operator also changes ports, policies and experiments; admin does all."
+    )
+    expires_us: Whole | None = Field(
+        None, description="Until when it is valid, Unix time in us; null for ever.", ge=0, le=MAX_TIME_US
+    )
+
+    @property
+    def role_value(self) -> Role:
+        """The role as the controller has it."""
+        return Role[self.role.upper()]
+
+
+class TokenView(Model):
+    """A token without its secret."""
+
+    id: int = Field(description="Its number.", examples=[3])
+    name: str = Field(description="Who or what it is for.", examples=["grafana"])
+    role: RoleName = Field(description="What it allows.")
+    created_us: int = time_field("When it was made")
+    expires_us: int | None = time_field("Until when it is valid; null for ever")
+    last_used_us: int | None = time_field("When it was used last, to within a minute or so")
+    revoked_us: int | None = time_field("When it was revoked; null if it was not")
+
+    @classmethod
+    def of(cls, token: Token) -> TokenView:
+        """From the controller's record."""
+        return cls(
+            id=token.id,
+            name=token.name,
+            role=token.role.name.lower(),  # type: ignore[arg-type]
+            created_us=token.created_us,
+            expires_us=token.expires_us,
+            last_used_us=token.last_used_us,
+            revoked_us=token.revoked_us,
+        )
+
+
+class Tokens(Model):
+    """All tokens, revoked ones too."""
+
+    items: list[TokenView]
+
+
+class MadeToken(Model):
+    """A new token; its secret is shown this once."""
+
+    token: TokenView
+    secret: str = Field(
+        description="Goes into `Authorization: Bearer`. The controller keeps only a hash of it.",
+        examples=["clarion_3xAmPlE"],
+    )
+
+
+class Health(Model):
+    """How the controller is, without names."""
+
+    status: Literal["ok", "degraded", "failing"] = Field(
+        description="degraded: some switch is unreachable or has refused; failing: the store does not answer."
+    )
+    store: Literal["ok", "failing"] = Field(description="Whether the database answers.")
+    links: dict[str, int] = Field(
+        description="Number of switches by state.", examples=[{"in-sync": 12, "unreachable": 1}]
+    )
+    tuner: str = Field(description="running, off, or failing.", examples=["running"])
+    version: str = Field(description="Of Clarion.", examples=["0.1.0"])

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches as they are added, and how they are doing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from clarion_control.api.schemas.base import NAME, Model, Whole, time_field
+from clarion_control.model import LinkState, Switch, SwitchStatus
+from clarion_control.settings import PORTS
+
+EXAMPLE: dict[str, Any] = {"name": "s1", "address": "127.0.0.1:9559", "device_id": 1, "ports": [1, 2]}
+ADDRESS = r"^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):[0-9]{1,5}$"
+FILE = r"^/[^\x00-\x1f\x7f]+$"
+
+
+class Tls(Model):
+    """Mutual TLS to the switch: PEM files on the controller's machine."""
+
+    ca: str = Field(
+        description="Who signed the switch's certificate.",
+        max_length=4096, pattern=FILE, examples=["/etc/clarion/ca.pem"],
+    )  # fmt: skip
+    certificate: str = Field(
+        description="The controller's certificate.",
+        max_length=4096, pattern=FILE, examples=["/etc/clarion/controller.pem"],
+    )  # fmt: skip
+    key: str = Field(
+        description="Its key.", max_length=4096, pattern=FILE, examples=["/etc/clarion/controller.key"]
+    )
+
+
+class NewSwitch(Model):
+    """A switch to be added."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    name: str = Field(description="What it is called from now on.", pattern=NAME)
+    address: str = Field(description="HOST:PORT of its P4Runtime server.", max_length=255, pattern=ADDRESS)
+    device_id: Whole = Field(description="Its P4Runtime device id.", ge=1, le=2**63 - 1)
+    ports: list[Annotated[Whole, Field(ge=0, lt=PORTS)]] = Field(
+        description="Numbers of the ports that it has.", min_length=1, max_length=PORTS
+    )
+    tls: Tls | None = Field(None, description="null: without TLS.")
+
+
+class Status(Model):
+    """The controller's session with a switch."""
+
+    state: LinkState = Field(
+        description="connecting; unreachable; backup: another controller is primary; syncing: its entries are"
+        " being made equal to what is desired; in-sync; refused: it did not take an entry or the program."
+    )
+    since_us: int = time_field("When that began")
+    reason: str | None = Field(description="One line, where it is unreachable or has refused.")
+    reconnects: int = Field(description="How often the session broke.", ge=0)
+    reports: int = Field(description="Reports that came so far.", ge=0)
+    last_report_us: int | None = time_field("When the last one came")
+
+    @classmethod
+    def of(cls, status: SwitchStatus) -> Status:
+        """From the controller's record."""
+        return cls(
+            state=status.state,
+            since_us=status.since_us,
+            reason=status.reason,
+            reconnects=status.reconnects,
+            reports=status.reports,
+            last_report_us=status.last_report_us,
+        )
+
+
+class SwitchView(Model):
+    """A switch."""
+
+    name: str = Field(description="Its name.", examples=["s1"])
+    uid: int = Field(description="Tells it from an earlier switch of the same name.", examples=[1])
+    address: str = Field(description="HOST:PORT of its P4Runtime server.", examples=["127.0.0.1:9559"])
+    device_id: int = Field(description="Its P4Runtime device id.", examples=[1])
+    ports: list[int] = Field(description="Numbers of its ports, ascending.", examples=[[1, 2]])
+    tls: Tls | None = Field(description="null: without TLS.")
+    added_us: int = time_field("When it was added")
+    status: Status
+
+    @classmethod
+    def of(cls, switch: Switch, status: SwitchStatus) -> SwitchView:
+        """From the controller's records."""
+        tls = switch.tls
+        return cls(
+            name=switch.name,
+            uid=switch.uid,
+            address=switch.address,
+            device_id=switch.device_id,
+            ports=list(switch.ports),
+            tls=None if tls is None else Tls(ca=tls.ca, certificate=tls.certificate, key=tls.key),
+            added_us=switch.added_us,
+            status=Status.of(status),
+        )
+
+
+class Switches(Model):
+    """All switches, by name."""
+
+    items: list[SwitchView]

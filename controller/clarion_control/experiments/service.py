@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queue of experiments: checks, stores, runs one after the other, stops, and gives out results.
+
+A run belongs to the controller that has its directory: several controllers may share a store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from clarion.errors import UserError
+from clarion_control.controller import Controller
+from clarion_control.experiments import files, scenarios
+from clarion_control.experiments.child import CLARION, INTERRUPT_GRACE_S, Child, run_command
+from clarion_control.experiments.scenarios import Request
+from clarion_control.model import Actor, Experiment, ExperimentState
+from clarion_control.store.clock import now_us
+
+MAX_QUEUED = 100
+FILES_NAMED = 1000  # of a record; all can be listed
+LEFTOVER_TRIES = 60  # a run that was interrupted with its controller needs time to take itself down
+LEFTOVER_PAUSE_S = 1.0
+SLACK_S = 600.0  # a run that takes this and three times as long as its flows is stuck
+FINAL = frozenset({ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentState.STOPPED})
+
+_log = logging.getLogger(__name__)
+
+
+class Experiments:
+    """Runs of `clarion run`, one at a time."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        directory: Path,
+        *,
+        clarion: Sequence[str] = CLARION,
+        grace_s: float = INTERRUPT_GRACE_S,
+    ) -> None:
+        self._controller = controller
+        self._directory = directory
+        self._clarion = tuple(clarion)
+        self._grace_s = grace_s
+        self._queue: deque[int] = deque()
+        self._asked = asyncio.Event()  # something is in the queue
+        self._changed = asyncio.Event()  # replaced at every change
+        self._running: int | None = None
+        self._child: Child | None = None
+        self._stops: set[int] = set()
+        self._line: str | None = None
+        self._worker: asyncio.Task[None] | None = None
+        self._closing = False
+
+    @classmethod
+    async def open(cls, controller: Controller, directory: Path, **options: Any) -> Experiments:
+        """Settles what an earlier controller left and goes on with what waits."""
+        made = cls(controller, directory, **options)
+        await asyncio.to_thread(directory.mkdir, 0o750, parents=True, exist_ok=True)
+        leftovers = await made._settle()
+        made._worker = asyncio.create_task(made._work(leftovers), name="experiments")
+        return made
+
+    async def close(self) -> None:
+        """Stops the run, if there is one; what waits goes on with the next controller."""
+        self._closing = True
+        if self._child is not None:
+            self._child.stop(self._grace_s)
+        self._asked.set()
+        self._tell()
+        if self._worker is not None:
+            await self._worker
+
+    async def submit(
+        self, actor: Actor, scenario: str, engine: str, settings: Mapping[str, Any], repeat: int = 1
+    ) -> Experiment:
+        """Queues a run; ExperimentFault names the field that cannot be."""
+        request = await asyncio.to_thread(scenarios.checked, scenario, engine, settings, repeat)
+        if len(self._queue) >= MAX_QUEUED:
+            raise UserError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
+        made = await self._controller.create_experiment(
+            actor, request.scenario, request.engine, request.settings, request.repeat
+        )
+        await asyncio.to_thread(self._place(made).mkdir, 0o750)
+        self._queue.append(made.id)
+        self._asked.set()
+        self._tell()
+        return made
+
+    async def stop(self, actor: Actor, experiment_id: int) -> Experiment:
+        """Stops a run or takes it out of the queue; one that has ended stays as it is."""
+        found = await self._controller.experiment(experiment_id)
+        if found.state in FINAL:
+            return found
+        await self._controller.note(actor, "experiment.stop", after={"id": experiment_id})
+        self._stops.add(experiment_id)
+        if experiment_id == self._running:
+            if self._child is not None:
+                self._child.stop(self._grace_s)
+            return await self._controller.experiment(experiment_id)
+        with contextlib.suppress(ValueError):
+            self._queue.remove(experiment_id)
+        return await self._end(experiment_id, ExperimentState.STOPPED)
+
+    async def experiment(self, experiment_id: int) -> Experiment:
+        """One, or NotFoundError."""
+        return await self._controller.experiment(experiment_id)
+
+    async def experiments(self, *, before_id: int | None = None, limit: int = 100) -> list[Experiment]:
+        """The newest first."""
+        return await self._controller.experiments(before_id=before_id, limit=limit)
+
+    def progress(self, experiment_id: int) -> str | None:
+        """What the run said last; None unless it runs."""
+        return self._line if experiment_id == self._running else None
+
+    async def updates(self, experiment_id: int) -> AsyncIterator[tuple[Experiment, str | None]]:
+        """The experiment and what it said last, now and after every change, until it has ended.
+
+        A slow reader misses intermediate states, never the last.
+        """
+        before: tuple[Experiment, str | None] | None = None
+        while True:
+            changed = self._changed
+            now = await self._controller.experiment(experiment_id), self.progress(experiment_id)
+            if now != before:
+                yield now
+                before = now
+            if now[0].state in FINAL or self._closing:
+                return
+            await changed.wait()
+
+    async def files(self, experiment_id: int) -> list[files.ResultFile]:
+        """All results that are there."""
+        place = self._place(await self._controller.experiment(experiment_id))
+        return await asyncio.to_thread(files.listing, place)
+
+    async def open_file(self, experiment_id: int, path: str) -> BinaryIO | None:
+        """A result, open for reading; None if there is none of that name."""
+        place = self._place(await self._controller.experiment(experiment_id))
+        return await asyncio.to_thread(files.open_result, place, path)
+
+    def _place(self, experiment: Experiment) -> Path:
+        """Its directory; the time is for a store that was made anew and counts from 1 again."""
+        return self._directory / f"{experiment.id}-{experiment.created_us}"
+
+    async def _settle(self) -> bool:
+        """Fails what an earlier controller was running and queues what waited; whether something ran."""
+        ran = False
+        waiting: list[int] = []
+        before_id: int | None = None
+        while page := await self._controller.experiments(before_id=before_id, limit=1000):
+            for found in page:
+                if found.state in FINAL or not self._place(found).is_dir():
+                    continue
+                if found.state is ExperimentState.RUNNING:
+                    ran = True
+                    await self._end(found.id, ExperimentState.FAILED, "controller restarted")
+                else:
+                    waiting.append(found.id)
+            before_id = page[-1].id
+        self._queue.extend(reversed(waiting))
+        self._asked.set()
+        return ran
+
+    async def _work(self, leftovers: bool) -> None:
+        if leftovers:
+            await self._clean_up()
+        while not self._closing:
+            if not self._queue:
+                self._asked.clear()
+                await self._asked.wait()
+                continue
+            experiment_id = self._queue.popleft()
+            try:
+                await self._run(experiment_id)
+            except Exception as error:  # the next one may work
+                _log.exception("experiment %d", experiment_id)
+                with contextlib.suppress(UserError):
+                    await self._end(experiment_id, ExperimentState.FAILED, f"controller: {error}")
+            finally:
+                self._running = None
+                self._child = None
+                self._line = None
+                self._stops.discard(experiment_id)
+                self._tell()
+
+    async def _run(self, experiment_id: int) -> None:
+        self._running = experiment_id
+        if experiment_id in self._stops:
+            await self._end(experiment_id, ExperimentState.STOPPED)
+            return
+        found = await self._controller.update_experiment(
+            experiment_id, state=ExperimentState.RUNNING, started_us=now_us()
+        )
+        self._tell()
+        request = Request(found.scenario, found.engine, found.settings, found.repeat)
+        child = await Child.start(run_command(self._clarion, request, self._place(found)), self._say)
+        self._child = child
+        if self._closing or experiment_id in self._stops:
+            child.stop(self._grace_s)
+        limit_s = 3 * await asyncio.to_thread(scenarios.expected_s, request) + SLACK_S
+        overdue = asyncio.get_running_loop().call_later(limit_s, child.stop, self._grace_s)
+        try:
+            status = await child.wait()
+        finally:
+            late = overdue.when() <= asyncio.get_running_loop().time()
+            overdue.cancel()
+            await child.finish()
+        await self._record(experiment_id, status, child, f"stuck for {limit_s:.0f} s" if late else None)
+
+    async def _record(self, experiment_id: int, status: int, child: Child, late: str | None) -> None:
+        if status < 0:  # killed: what it could not take down itself
+            await self._clean_up()
+        if status == 0:
+            await self._end(experiment_id, ExperimentState.COMPLETE)
+        elif experiment_id in self._stops:
+            await self._end(experiment_id, ExperimentState.STOPPED)
+        elif self._closing:
+            await self._end(experiment_id, ExperimentState.FAILED, "controller restarted")
+        else:
+            said = child.lines[-1].removeprefix("clarion: ") if child.lines else f"exit status {status}"
+            await self._end(experiment_id, ExperimentState.FAILED, late or said)
+
+    async def _end(self, experiment_id: int, state: ExperimentState, error: str | None = None) -> Experiment:
+        found = await self._controller.experiment(experiment_id)
+        made = await asyncio.to_thread(files.listing, self._place(found))
+        named = [file.path for file in made[:FILES_NAMED]]
+        ended = await self._controller.update_experiment(
+            experiment_id, state=state, ended_us=now_us(), error=error, files=named
+        )
+        self._tell()
+        return ended
+
+    async def _clean_up(self) -> None:
+        """`clarion cleanup`, which refuses as long as a run still takes itself down."""
+        for _ in range(LEFTOVER_TRIES):
+            child = await Child.start([*self._clarion, "cleanup"], lambda _: None)
+            if await child.wait() == 0 or self._closing:
+                return
+            await asyncio.sleep(LEFTOVER_PAUSE_S)
+        _log.warning("clarion cleanup does not succeed: %s", child.lines[-1] if child.lines else "no reason")
+
+    def _say(self, line: str) -> None:
+        self._line = line
+        self._tell()
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stand-in for the command `clarion`, which runs nothing: it says and writes what a real run would.
+
+What the setting `description` holds tells it how to behave; the real builder takes any text there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def command() -> tuple[str, ...]:
+    """How it is started."""
+    return (sys.executable, "-S", __file__)
+
+
+def main(arguments: list[str]) -> int:
+    """Behaves like the command that it was asked for."""
+    if arguments[0] == "cleanup":
+        log = os.environ.get("FAKE_CLARION_CLEANUPS")
+        if log:
+            with Path(log).open("a") as file:
+                file.write("cleanup\n")
+        return 0
+    out = Path(arguments[arguments.index("--out") + 1])
+    settings = dict(
+        setting.split("=", 1)
+        for flag, setting in zip(arguments, arguments[1:], strict=False)
+        if flag == "--set"
+    )
+    return run(out, json.loads(settings.get("description", '"ends at once"')))
+
+
+def run(out: Path, behaviour: str) -> int:
+    """One run."""
+    out.mkdir(exist_ok=True)
+    (out / "arguments.json").write_text(json.dumps(sys.argv[1:]))
+    if behaviour == "fails":
+        print("clarion: scenario smoke: links: nothing works", file=sys.stderr)
+        return 1
+    if behaviour == "ignores signals":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("smoke: network", file=sys.stderr, flush=True)
+    (out / "started").write_text(f"{os.getpid()}\n")
+    try:
+        while behaviour in ("goes on", "ignores signals"):
+            print("smoke:   1.0 / 3 s   18.9 Mbit/s", end="\r", file=sys.stderr, flush=True)
+            time.sleep(0.02)
+    except KeyboardInterrupt:
+        (out / "summary.json").write_text('{"state": "interrupted"}')
+        print("clarion: stopped; partial results are in it", file=sys.stderr)
+        return 130
+    (out / "summary.json").write_text('{"state": "complete"}')
+    (out / "iperf3").mkdir(exist_ok=True)
+    (out / "iperf3" / "flow-1.json").write_text("{}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The API over a controller with fake switches, and a client for each role."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from clarion_control.api.app import create_app
+from clarion_control.api.options import ApiOptions
+from clarion_control.controller import Controller
+from clarion_control.experiments.service import Experiments
+from clarion_control.model import Role
+from fakes.clarion_command import command
+from fakes.controller import ADMIN, open_controller
+from fakes.switch import FakeSwitch
+
+GENEROUS = ApiOptions(requests_per_minute=10**6, anonymous_per_minute=10**6, failures_per_minute=10**6)
+PORT = "/v1/switches/s1/ports/1"
+
+
+@dataclass
+class Rig:
+    """What a test of the API touches."""
+
+    app: FastAPI
+    client: httpx.AsyncClient
+    controller: Controller
+    experiments: Experiments
+    switches: dict[str, FakeSwitch]
+    tokens: dict[Role, str]
+    answers: list[httpx.Response] = field(default_factory=list)
+
+    async def ask(self, role: Role | None, method: str, path: str, **more: Any) -> httpx.Response:
+        """One request; without a role it carries no token."""
+        headers = dict(more.pop("headers", {}))
+        if role is not None:
+            headers["Authorization"] = f"Bearer {self.tokens[role]}"
+        return await self.client.request(method, path, headers=headers, **more)
+
+    async def read(self, path: str, **more: Any) -> Any:
+        """What a viewer gets, which has to be there."""
+        answer = await self.ask(Role.VIEWER, "GET", path, **more)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def operate(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """What an operator gets."""
+        return await self.ask(Role.OPERATOR, method, path, **more)
+
+    async def administer(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """What an admin gets."""
+        return await self.ask(Role.ADMIN, method, path, **more)
+
+
+@contextlib.asynccontextmanager
+async def open_rig(
+    tmp_path: Path, *switches: FakeSwitch, options: ApiOptions = GENEROUS, **more: Any
+) -> AsyncIterator[Rig]:
+    """A controller, its experiments, its API, and a token for each role."""
+    switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
+    async with open_controller(tmp_path, *switches, **more) as controller:
+        experiments = await Experiments.open(controller, tmp_path / "experiments", clarion=command())
+        try:
+            app = create_app(controller, experiments=experiments, options=options)
+            transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://controller") as client:
+                tokens = {
+                    role: (await controller.create_token(ADMIN, role.name.lower(), role))[1] for role in Role
+                }
+                named = {switch.name: switch for switch in switches}
+                yield Rig(app, client, controller, experiments, named, tokens)
+        finally:
+            await experiments.close()
+
+
+def problem(answer: httpx.Response, status: int, slug: str) -> Any:
+    """The problem document of an answer, which has to be that one."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    document = answer.json()
+    assert document["type"] == f"/problems/{slug}"
+    assert document["status"] == status
+    assert document["title"]
+    assert "\n" not in document["detail"]
+    return document
