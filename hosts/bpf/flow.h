@@ -2,12 +2,14 @@
 /* What the header shim, the handshake, the congestion controllers and the agent know of one TCP flow.
  *
  * One `struct flow` per socket, in socket storage (map `flows`), is the only state they share. Each part
- * writes its own section and reads the others, so no section needs a lock: the shim and the controllers
- * run under the socket lock or tolerate a value that is one packet old.
+ * writes its own section and reads the others, and tolerates a value that is one packet old. What is sent,
+ * timeouts and controllers run under the socket lock. What arrives does not: packets of one flow may come in
+ * on several CPUs at once, so what a header changes is changed under `lock`.
  */
 #ifndef CLARION_FLOW_H
 #define CLARION_FLOW_H
 
+#include <linux/bpf.h>
 #include <linux/types.h>
 
 /* Formats of the Clarion header (docs/wire-format.md). */
@@ -95,6 +97,7 @@ struct flow {
 	struct flow_request request;
 	struct flow_stats stats;
 	__u64 law[CLARION_LAW_BYTES / 8]; /* private to the controller */
+	struct bpf_spin_lock lock;	  /* of what the shim writes on ingress */
 };
 
 #endif /* CLARION_FLOW_H */

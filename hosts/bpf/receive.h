@@ -9,6 +9,7 @@
 #include "sequence.h"
 
 #include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
 
 /* A header in host byte order; fields that its format lacks are zero. */
 struct received {
@@ -57,13 +58,18 @@ static __always_inline void receive_tag(struct received *received, const struct 
 	received->rev_congest = bpf_ntohs(tag->rev_congest);
 }
 
-/* Totals and grants are what this end will echo; its own wire check is the last hop of the path. */
+/* Totals and grants are what this end will echo; its own wire check is the last hop of the path. Its total is
+ * read here, under the lock of the flow: of two packets that come in at once, the one that gets the lock last
+ * must not leave behind the older total.
+ */
 static __always_inline void receive_totals(struct flow *flow, const struct received *received,
-					   __u16 wire_total, bool has_payload)
+					   const struct clarion_sequence *wire, bool has_payload)
 {
 	if (received->format == CLARION_ACK)
 		return;
-	flow->seen.corrupt = received->corrupt + wire_total;
+	flow->seen.corrupt = received->corrupt;
+	if (wire)
+		flow->seen.corrupt += *(const volatile __u16 *)&wire->total;
 	flow->seen.congest = received->congest;
 	if (received->format == CLARION_DATA && received->rtt)
 		flow->seen.granted += received->delta_throughput;
@@ -96,16 +102,19 @@ static __always_inline void receive_echo(struct flow *flow, const struct receive
 	flow->echo.nr_echoes++;
 }
 
-/* All that a header tells a flow. It also proves that the path carries headers. */
-static __always_inline void receive_flow(struct flow *flow, const struct received *received, __u16 wire_total,
-					 bool has_payload)
+/* All that a header tells a flow. It also proves that the path carries headers. `wire` is NULL without check.
+ */
+static __always_inline void receive_flow(struct flow *flow, const struct received *received,
+					 const struct clarion_sequence *wire, bool has_payload)
 {
-	receive_totals(flow, received, wire_total, has_payload);
+	bpf_spin_lock(&flow->lock);
+	receive_totals(flow, received, wire, has_payload);
 	if (has_payload)
 		flow->id.plain_turn = CLARION_TURN_ALWAYS;
 	receive_echo(flow, received);
 	flow->stats.rx_headers++;
 	flow_note_header(flow);
+	bpf_spin_unlock(&flow->lock);
 }
 
 /* Payload came without header. */

@@ -209,21 +209,19 @@ static __always_inline bool read_header(struct __sk_buff *skb, const struct pack
 	return true;
 }
 
-/* Packets lost so far on the wire in front of this device, in the bucket of this header. */
-static __always_inline __u16 check_wire(const struct received *received)
+/* Checks the wire in front of this device; the check of the header's bucket, NULL if the header has none. */
+static __always_inline const struct clarion_sequence *check_wire(const struct received *received)
 {
 	struct bucket *bucket;
-	__u16 total;
 	__s32 lost;
 
 	if (received->format == CLARION_ACK)
-		return 0;
+		return NULL;
 	bucket = find_bucket(received->bucket);
 	if (!bucket)
-		return 0;
+		return NULL;
 	bpf_spin_lock(&bucket->lock);
 	lost = clarion_sequence_check(&bucket->wire, received->link_seq);
-	total = bucket->wire.total;
 	bpf_spin_unlock(&bucket->lock);
 	if (lost) {
 		__u32 key = device;
@@ -232,7 +230,7 @@ static __always_inline __u16 check_wire(const struct received *received)
 		if (counters)
 			__sync_fetch_and_add(&counters->corrupt, (__s64)lost);
 	}
-	return total;
+	return &bucket->wire;
 }
 
 /* The socket that the segment behind the header is for; to be released. */
@@ -258,7 +256,7 @@ static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const
 /* Tells the flow that the packet is for what came; without `received`, that it came without header. */
 static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet *packet,
 				      const struct tcphdr *tcp, const struct received *received,
-				      __u16 wire_total, bool has_payload)
+				      const struct clarion_sequence *wire, bool has_payload)
 {
 	struct bpf_sock *sk = find_socket(skb, packet, tcp);
 	struct flow *flow;
@@ -267,7 +265,7 @@ static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet
 		return false;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 	if (flow && received)
-		receive_flow(flow, received, wire_total, has_payload);
+		receive_flow(flow, received, wire, has_payload);
 	else if (flow)
 		receive_plain(flow);
 	bpf_sk_release(sk);
@@ -284,19 +282,19 @@ static __always_inline void receive_without(struct __sk_buff *skb, const struct 
 	if (tcp.syn)
 		option_mark(skb, packet, &tcp, CLARION_OPTION_ARRIVED);
 	else if (packet->l4_bytes > tcp.doff * 4U)
-		tell_flow(skb, packet, &tcp, NULL, 0, true);
+		tell_flow(skb, packet, &tcp, NULL, NULL, true);
 }
 
 /* A packet with a valid header: the last link's check, and the news for the flow. */
 static __always_inline void receive_with(struct __sk_buff *skb, const struct packet *packet,
 					 const struct received *received)
 {
-	__u16 wire_total = check_wire(received);
+	const struct clarion_sequence *wire = check_wire(received);
 	struct tcphdr tcp;
 
 	if (received->next_protocol != IPPROTO_TCP ||
 	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp)) ||
-	    !tell_flow(skb, packet, &tcp, received, wire_total,
+	    !tell_flow(skb, packet, &tcp, received, wire,
 		       packet->l4_bytes > received->length + tcp.doff * 4U))
 		count(no_flow);
 }
