@@ -96,8 +96,8 @@ def inside(netns: str) -> Iterator[None]:
 def keep_in_order(netns: str, device: str) -> None:
     """Makes a veth pair a wire, on which no packet overtakes another.
 
-    A sender runs on whatever CPU its process or an ACK for it runs on, and each CPU has a receive queue of its
-    own. On a busy machine hundreds of packets may overtake each other, more than a sequence check forgives.
+    A sender runs on whatever CPU its process or an ACK for it runs on, and each CPU has a receive queue of
+    its own: on a busy machine hundreds of packets overtake others, more than a sequence check forgives.
     """
     queue = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
     run("ip", "netns", "exec", netns, "sh", "-c", f"echo 1 >{queue}")  # all to CPU 0
@@ -195,7 +195,7 @@ class Pair:
                 "peer", "name", b.device, "netns", b.netns)  # fmt: skip
         for host in (a, b):
             host.execute("sysctl", "-qw", f"net.ipv6.conf.{host.device}.accept_dad=0")
-            # What is in flight fits into the receive queue of a CPU (net.core.netdev_max_backlog, 1000 packets).
+            # What is in flight fits into the receive queue of a CPU (net.core.netdev_max_backlog, 1000).
             host.execute("sysctl", "-qw", "net.ipv4.tcp_rmem=4096 131072 262144")
             keep_in_order(host.netns, host.device)
             host.ip("address", "add", f"{host.ip4}/24", "dev", host.device)
