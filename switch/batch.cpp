@@ -163,9 +163,13 @@ class Reader {
     const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
     const std::uint64_t index = needed(object, "index", 0, (kMaxPortNumber + 1) * cells - 1);
     const std::uint64_t value = needed(object, "value", 0, register_limit(*array));
+    std::uint64_t count = 1;
+    object.integer("count", 1, cells - index % cells, count);
     Port& port = numbered(object, "index", index / cells);
-    return [array, &port, bucket = static_cast<unsigned>(index % cells), value] {
-      array->write(port, bucket, value);
+    return [array, &port, first = index % cells, count, value] {
+      for (std::uint64_t bucket = first; bucket < first + count; ++bucket) {
+        array->write(port, static_cast<unsigned>(bucket), value);
+      }
     };
   }
 

@@ -75,9 +75,20 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("doctor", help="what this machine lacks and how to get it")
     command.set_defaults(command=_doctor)
 
+    switch = commands.add_parser("switch", help="P4Runtime in front of the embedded switch")
+    _add_switch_commands(switch.add_subparsers(required=True, metavar="COMMAND"))
+
     command = commands.add_parser("cleanup", help="remove what killed runs left behind")
     command.set_defaults(command=_cleanup)
     return parser
+
+
+def _add_switch_commands(commands: Any) -> None:
+    from clarion_agent import serve_cli
+
+    command = commands.add_parser("serve", help="serve P4Runtime for the switches of a clarion-switch")
+    serve_cli.add_options(command)
+    command.set_defaults(command=_switch_serve)
 
 
 def _add_run_options(command: argparse.ArgumentParser) -> None:
@@ -226,6 +237,12 @@ def _doctor(_: argparse.Namespace) -> int:
     for finding in findings:
         print(finding.line)
     return 0 if doctor.ready(findings) else EXIT_FAILED
+
+
+def _switch_serve(options: argparse.Namespace) -> int:
+    from clarion_agent import serve_cli
+
+    return serve_cli.serve(options)
 
 
 def _cleanup(_: argparse.Namespace) -> int:

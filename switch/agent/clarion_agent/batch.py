@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Write: what it makes of the state, what the switch has to do for it, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from finsy.proto import p4r
+from grpc import StatusCode
+
+from clarion_agent import digests
+from clarion_agent.arrays import Arrays
+from clarion_agent.program import Program
+from clarion_agent.replication import Replication
+from clarion_agent.state import State
+from clarion_agent.status import Refused, invalid
+from clarion_agent.tables import Tables
+from clarion_agent.target import Change, Target, TargetError
+
+KINDS = (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
+ATOMICITIES = (
+    p4r.WriteRequest.CONTINUE_ON_ERROR,
+    p4r.WriteRequest.ROLLBACK_ON_ERROR,
+    p4r.WriteRequest.DATAPLANE_ATOMIC,
+)
+
+
+@dataclass
+class Plan:
+    """A batch that was looked through. `errors` has one item per update."""
+
+    state: State
+    changes: list[Change] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)  # the update that each change comes from
+    errors: list[Refused | None] = field(default_factory=list)
+
+    def refused(self) -> bool:
+        """Whether any update is."""
+        return any(error is not None for error in self.errors)
+
+    def blame(self, error: TargetError) -> None:
+        """Finds the update that the switch refused."""
+        named = re.match(r"changes\[(\d+)\]\.?([^:]*): (.*)", str(error))
+        origin = self.origins[int(named[1])] if named else 0
+        reason = f"{named[2]}: {named[3]}" if named else str(error)
+        self.errors[origin] = invalid(f"update {origin}: the switch refused: {reason}")
+
+
+class Planner:
+    """Looks through the batches of one switch."""
+
+    def __init__(self, program: Program, target: Target) -> None:
+        self._program = program
+        self.tables = Tables(program, target.ports)
+        self.replication = Replication(target.ports)
+        self.arrays = Arrays(program, target)
+
+    def plan(self, updates: Iterable[p4r.Update], state: State) -> Plan:
+        """Carries out the updates one after the other on a copy of the state."""
+        plan = Plan(state.copy())
+        for position, update in enumerate(updates):
+            try:
+                changes = self._update(update, plan.state)
+            except Refused as error:
+                plan.errors.append(error)
+                continue
+            plan.errors.append(None)
+            plan.changes.extend(changes)
+            plan.origins.extend([position] * len(changes))
+        return plan
+
+    def _update(self, update: p4r.Update, state: State) -> list[Change]:
+        kind = update.type
+        if kind not in KINDS:
+            raise invalid(f"update type {kind}: use INSERT, MODIFY or DELETE")
+        entity = update.entity
+        what = entity.WhichOneof("entity")
+        if what == "table_entry":
+            return self.tables.write(kind, entity.table_entry, state)
+        if what == "packet_replication_engine_entry":
+            return self.replication.write(kind, entity.packet_replication_engine_entry, state)
+        if what == "counter_entry":
+            return self.arrays.write_counter(kind, entity.counter_entry)
+        if what == "register_entry":
+            return self.arrays.write_register(kind, entity.register_entry)
+        if what == "digest_entry":
+            digests.write(kind, entity.digest_entry, self._program, state)
+            return []
+        raise no_such_entity(what)
+
+
+def no_such_entity(what: str | None) -> Refused:
+    """For kinds of entities that the program has none of."""
+    if what is None:
+        return invalid("entity: is empty")
+    return Refused(StatusCode.UNIMPLEMENTED, f"{what}: the program has none")

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control socket of clarion-switch: commands in turn, events between them, reconnected when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from clarion_agent.target import TargetError
+
+LINE_LIMIT_BYTES = 64 << 20
+ANSWER_TIMEOUT_S = 10.0
+RETRY_S = 0.1
+EVENTS = ("interval", "drop", "packet", "lost")
+
+Json = dict[str, Any]
+
+
+class ControlSocket:
+    """One connection to a clarion-switch process."""
+
+    def __init__(self, path: Path, on_event: Callable[[str, Any], None]) -> None:
+        self.path = path
+        self._on_event = on_event
+        self._writer: asyncio.StreamWriter | None = None
+        self._waiting: deque[asyncio.Future[Json]] = deque()
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connects for the first time; OSError if nobody listens."""
+        self._keeper = asyncio.create_task(self._receive(await self._connect()), name=f"receive {self.path}")
+
+    def keep(self, on_connected: Callable[[], Awaitable[None]]) -> None:
+        """From now on reconnects when the connection breaks, and says so each time."""
+        receiving = self._keeper
+        assert receiving is not None
+        self._keeper = asyncio.create_task(self._keep(receiving, on_connected), name=f"keep {self.path}")
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+        self._disconnect()
+
+    async def ask(self, command: Mapping[str, Any]) -> Json:
+        """The reply to one command. TargetError if it is refused or does not come."""
+        if self._writer is None:
+            raise TargetError("clarion-switch does not answer", gone=True)
+        reply: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting.append(reply)
+        self._writer.write(json.dumps(command).encode() + b"\n")
+        try:
+            answer = await asyncio.wait_for(asyncio.shield(reply), ANSWER_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            self._disconnect()  # replies carry no number: after this one, none could be told apart
+            raise TargetError("clarion-switch does not answer", gone=True) from None
+        if "error" in answer:
+            raise TargetError(str(answer["error"]), gone=False)
+        return answer
+
+    async def _connect(self) -> asyncio.StreamReader:
+        reader, self._writer = await asyncio.open_unix_connection(str(self.path), limit=LINE_LIMIT_BYTES)
+        return reader
+
+    async def _receive(self, reader: asyncio.StreamReader) -> None:
+        """Until the connection ends."""
+        with contextlib.suppress(OSError, ValueError):
+            while line := await reader.readline():
+                self._take(json.loads(line))
+        self._disconnect()
+
+    def _take(self, message: Json) -> None:
+        kind = next(iter(message), "")
+        if len(message) == 1 and kind in EVENTS:
+            self._on_event(kind, message[kind])
+        elif self._waiting:
+            reply = self._waiting.popleft()
+            if not reply.done():
+                reply.set_result(message)
+
+    def _disconnect(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        while self._waiting:
+            reply = self._waiting.popleft()
+            if not reply.done():
+                reply.set_exception(TargetError("clarion-switch went away", gone=True))
+
+    async def _keep(self, receiving: asyncio.Task[None], on_connected: Callable[[], Awaitable[None]]) -> None:
+        try:
+            while True:
+                await receiving
+                while True:
+                    try:
+                        reader = await self._connect()
+                        break
+                    except OSError:
+                        await asyncio.sleep(RETRY_S)
+                receiving = asyncio.create_task(self._receive(reader), name=f"receive {self.path}")
+                with contextlib.suppress(TargetError):  # gone again: the next round
+                    await on_connected()
+        finally:
+            receiving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await receiving

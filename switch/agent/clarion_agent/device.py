@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One switch as controllers see it: pipeline, entries, digests, and who may write.
+
+Entries are kept here and in the switch. A switch that comes back gets them again; an agent that starts takes
+over what the switch has, with the note that an earlier agent left there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from typing import Any, TypeVar
+
+from finsy.proto import p4r
+from grpc import StatusCode
+
+from clarion_agent import digests, pipeline
+from clarion_agent.arbitration import Arbiter
+from clarion_agent.batch import ATOMICITIES, Plan, Planner, no_such_entity
+from clarion_agent.digests import Collector
+from clarion_agent.program import Program
+from clarion_agent.replication import FLOOD_BASE, flood_change
+from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
+from clarion_agent.status import Refused, invalid
+from clarion_agent.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_Set = p4r.SetForwardingPipelineConfigRequest
+
+ACTIONS = {  # of entries that were found on the switch
+    "tag_port": "set_tag_port",
+    "xcp_port": "set_xcp_port",
+    "stamp_port": "stamp",
+    "queue_port": "set_queue_port",
+    "l2_forward": "forward",
+}
+
+
+class RefusedBatch(Exception):  # noqa: N818  (a reply, not a fault of ours)
+    """A Write of which at least one update is wrong."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("batch")
+        self.plan = plan
+
+
+class Device:
+    """One switch and everything about it."""
+
+    def __init__(self, device_id: int, target: Target, program: Program) -> None:
+        self.id = device_id
+        self.target = target
+        self.arbiter = Arbiter(device_id)
+        self._program = program
+        self._planner = Planner(program, target)
+        self._changing = asyncio.Lock()
+        self._pipeline: Pipeline | None = None
+        self._saved: Pipeline | None = None
+        self._state = State()
+        self._collectors: dict[str, Collector] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        target.listen(self)
+
+    async def start(self) -> None:
+        """Takes over what the switch has."""
+        self._take_over(await self.target.present())
+        await self._listen()
+
+    def stop(self) -> None:
+        """Sends no more digests."""
+        for collector in self._collectors.values():
+            collector.close()
+
+    # What controllers ask for.
+
+    async def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        """SetForwardingPipelineConfig."""
+        self._authorize(request)
+        given = pipeline.verified(self._program, request)
+        if request.action == _Set.VERIFY:
+            return
+        if request.action == _Set.VERIFY_AND_SAVE:
+            self._saved = given
+            return
+        await self._to_the_end(self._commit(given, clear=request.action == _Set.VERIFY_AND_COMMIT))
+
+    def get_pipeline(
+        self, request: p4r.GetForwardingPipelineConfigRequest
+    ) -> p4r.GetForwardingPipelineConfigResponse:
+        """GetForwardingPipelineConfig."""
+        return pipeline.reply(self._program, self._pipeline, request)
+
+    async def write(self, request: p4r.WriteRequest) -> None:
+        """Write: all updates or none, whatever atomicity is asked for. RefusedBatch, Refused."""
+        if request.atomicity not in ATOMICITIES:
+            raise invalid(f"atomicity {request.atomicity}: is none")
+        self._authorize(request)
+        await self._to_the_end(self._write(request))
+
+    async def read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
+        """The entities that match, one kind after the other."""
+        if self._pipeline is None:
+            raise pipeline.missing()
+        state = self._state  # replaced, never changed: all of the reply is of one moment
+        planner = self._planner
+        for entity in request.entities:
+            what = entity.WhichOneof("entity")
+            if what == "table_entry":
+                for entry in planner.tables.read(entity.table_entry, state):
+                    yield p4r.Entity(table_entry=entry)
+            elif what == "packet_replication_engine_entry":
+                for found in planner.replication.read(entity.packet_replication_engine_entry, state):
+                    yield found
+            elif what == "digest_entry":
+                for found in digests.read(entity.digest_entry, self._program, state):
+                    yield found
+            elif what == "counter_entry":
+                async for found in planner.arrays.read_counters(entity.counter_entry):
+                    yield found
+            elif what == "register_entry":
+                async for found in planner.arrays.read_registers(entity.register_entry):
+                    yield found
+            else:
+                raise no_such_entity(what)
+
+    async def packet_out(self, packet: p4r.PacketOut) -> None:
+        """A frame for the switch to forward."""
+        if packet.metadata:
+            raise invalid("packet_out: metadata: the program has no packet_out header; send the frame alone")
+        if self._pipeline is None:
+            raise pipeline.missing()
+        try:
+            await self.target.inject(packet.payload)
+        except TargetError as error:
+            raise (
+                self._unavailable(error) if error.gone else invalid(f"packet_out: payload: {error}")
+            ) from error
+
+    def acknowledge(self, ack: p4r.DigestListAck) -> None:
+        """A controller has a digest list."""
+        digest = self._program.digests.get(ack.digest_id)
+        collector = self._collectors.get(digest.name) if digest else None
+        if collector is None:
+            raise invalid(f"digest {digest.name if digest else ack.digest_id}: is not switched on")
+        collector.acknowledge(ack.list_id)
+
+    # What the switch reports.
+
+    def on_digest(self, name: str, members: tuple[int, ...]) -> None:
+        """One digest."""
+        collector = self._collectors.get(name)
+        if collector is not None:
+            collector.add(members)
+
+    def on_packet(self, frame: bytes) -> None:
+        """A frame for the controllers."""
+        self._send(p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=frame)))
+
+    def on_lost(self, count: int) -> None:
+        """We were too slow."""
+        _log.warning("%s: %d reports lost: the agent does not keep up", self.target.name, count)
+
+    async def on_connected(self) -> None:
+        """The switch is back: it gets what controllers wrote, unless it never had a pipeline."""
+        async with self._changing:
+            present = await self.target.present()
+            if self._pipeline is None:
+                self._take_over(present)
+                return
+            changes = self._difference(present)
+            if changes:
+                await self.target.apply(changes)
+
+    # Inside.
+
+    async def _commit(self, given: Pipeline | None, *, clear: bool) -> None:
+        async with self._changing:
+            if given is None:
+                given = self._saved
+                if given is None:
+                    raise Refused(StatusCode.NOT_FOUND, "config: none was saved; use VERIFY_AND_SAVE first")
+                clear = self._pipeline is None
+            state = State() if clear else self._state
+            reset: list[Change] = [Reset()] if clear else []
+            try:
+                await self.target.apply([*reset, self._note(given, state)])
+            except TargetError as error:
+                raise self._unavailable(error) from error
+            self._pipeline, self._state, self._saved = given, state, None
+            await self._listen()
+
+    async def _write(self, request: p4r.WriteRequest) -> None:
+        async with self._changing:
+            self._authorize(request)  # there may be another primary by now
+            if self._pipeline is None:
+                raise pipeline.missing()
+            plan = self._planner.plan(request.updates, self._state)
+            if plan.refused():
+                raise RefusedBatch(plan)
+            note = self._note(self._pipeline, plan.state)
+            noted: list[Change] = [] if note == self._note(self._pipeline, self._state) else [note]
+            try:
+                if plan.changes or noted:
+                    await self.target.apply([*plan.changes, *noted])
+            except TargetError as error:
+                if error.gone or not plan.changes:
+                    raise self._unavailable(error) from error
+                plan.blame(error)
+                raise RefusedBatch(plan) from error
+            self._state = plan.state
+            if noted:
+                await self._listen()
+
+    async def _listen(self) -> None:
+        """Digests as they are switched on now. Lists keep their numbers."""
+        for collector in self._collectors.values():
+            collector.flush()
+        numbers = {name: collector.next_list for name, collector in self._collectors.items()}
+        by_name = {digest.name: digest for digest in self._program.digests.values()}
+        self._collectors = {
+            name: Collector(by_name[name], config, numbers.get(name, 1), self._send_digests)
+            for name, config in self._state.digests.items()
+        }
+        with contextlib.suppress(TargetError):  # it is told when it is back
+            await self.target.want(sorted(self._state.digests), self._pipeline is not None)
+
+    def _difference(self, present: Present) -> list[Change]:
+        """What makes the switch have our entries; all of them if it has forgotten us."""
+        assert self._pipeline is not None
+        note = self._note(self._pipeline, self._state)
+        entries: Mapping[tuple[str, int], Mapping[str, int]] = present.entries
+        flood = present.flood
+        changes: list[Change] = []
+        if not present.note:
+            changes, entries, flood = [Reset()], {}, None
+        for table, key in entries:
+            if (table, key) not in self._state.entries:
+                changes.append(SetEntry(table, key, None))
+        for (table, key), entry in self._state.entries.items():
+            if entries.get((table, key)) != entry.arguments:
+                changes.append(SetEntry(table, key, entry.arguments))
+        wanted = flood_change(self._state.group)
+        if wanted.ports != flood:
+            changes.append(wanted)
+        if present.note != note.text:
+            changes.append(note)
+        return changes
+
+    def _take_over(self, present: Present) -> None:
+        self._state = State(
+            {(table, key): Entry(ACTIONS[table], each) for (table, key), each in present.entries.items()}
+        )
+        if present.flood is not None:
+            self._state.group = tuple(Replica(FLOOD_BASE + port, 0) for port in present.flood)
+        if not present.note:
+            return
+        note = json.loads(present.note)
+        self._pipeline = Pipeline(cookie=note["cookie"])
+        self._state.digests = {name: DigestConfig(*each) for name, each in note["digests"].items()}
+        if note["group"] is not None:
+            self._state.group = tuple(Replica(*each) for each in note["group"])
+
+    def _note(self, given: Pipeline, state: State) -> Note:
+        group = state.group
+        content = {
+            "cookie": given.cookie,
+            "digests": {
+                name: [each.max_timeout_ns, each.max_list_size, each.ack_timeout_ns]
+                for name, each in state.digests.items()
+            },
+            "group": None if group is None else [[each.port, each.instance, each.as_bytes] for each in group],
+        }
+        return Note(json.dumps(content, separators=(",", ":")))
+
+    def _authorize(self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> None:
+        election_id = request.election_id if request.HasField("election_id") else None
+        self.arbiter.authorize(request.role, election_id)
+
+    def _unavailable(self, error: TargetError) -> Refused:
+        code = StatusCode.UNAVAILABLE if error.gone else StatusCode.INTERNAL
+        return Refused(code, f"switch {self.target.name}: {error}")
+
+    def _send_digests(self, message: p4r.DigestList) -> None:
+        self._send(p4r.StreamMessageResponse(digest=message))
+
+    def _send(self, message: p4r.StreamMessageResponse) -> None:
+        for controller in self.arbiter.primaries():
+            controller.send(message)
+
+    async def _to_the_end(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """A client that hangs up must not leave a change half noted."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)

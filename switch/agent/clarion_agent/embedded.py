@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switches of a clarion-switch process as targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from clarion.errors import UserError
+from clarion_agent.control_socket import ControlSocket, Json
+from clarion_agent.target import (
+    CPU_PORT,
+    Change,
+    Listener,
+    Note,
+    Present,
+    Reset,
+    SetCounter,
+    SetEntry,
+    SetFlood,
+    SetRegister,
+    TargetError,
+)
+
+DIGESTS = {"interval_report_t": "intervals", "queue_drop_t": "drops"}  # and the list of `subscribe`
+PARTS = {"tag_port": "tag", "xcp_port": "xcp", "queue_port": "queue_limit", "stamp_port": "stamp"}
+
+
+class EmbeddedSwitch:
+    """One switch of the process."""
+
+    fixed_registers = frozenset({"accepted_bytes", "left_bytes", "queue_byte_us"})
+
+    def __init__(self, process: SwitchConnection, name: str, ports: Mapping[int, str]) -> None:
+        self.name = name
+        self.ports = ports
+        self.digests: Sequence[str] = ()
+        self.packets = False
+        self.listener: Listener | None = None
+        self._process = process
+
+    def listen(self, listener: Listener) -> None:
+        """From now on, reports go there."""
+        self.listener = listener
+
+    async def want(self, digests: Sequence[str], packets: bool) -> None:
+        """Which digests are wanted, and whether frames are."""
+        if (list(self.digests), self.packets) != (list(digests), packets):
+            self.digests, self.packets = tuple(digests), packets
+            await self._process.subscribe()
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """All of them between two packets, or none."""
+        await self._ask("batch", changes=[_encoded(change) for change in changes])
+
+    async def present(self) -> Present:
+        """What it has now."""
+        reply = await self._ask("entries")
+        entries: dict[tuple[str, int], Mapping[str, int]] = {}
+        for port in reply["ports"]:
+            entries.update(_decoded(port))
+        for address, to in reply["addresses"]:
+            entries["l2_forward", address] = {"port": to}
+        flood = reply["flood"]
+        return Present(entries, None if flood is None else tuple(flood), reply["note"])
+
+    async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
+        """Consecutive cells."""
+        values: list[int] = (await self._ask("registers", register=name, first=first, count=count))["values"]
+        return values
+
+    async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+        """Packets and bytes by array and port."""
+        arrays = (await self._ask("counters"))["counters"]
+        return {
+            name: {port: (packets, size) for port, packets, size in cells} for name, cells in arrays.items()
+        }
+
+    async def inject(self, frame: bytes) -> None:
+        """A frame from the controller."""
+        await self._ask("inject", frame=frame.hex())
+
+    async def _ask(self, command: str, **arguments: Any) -> Json:
+        return await self._process.ask({"cmd": command, "switch": self.name, **arguments})
+
+
+class SwitchConnection:
+    """A clarion-switch process: all its switches over one connection."""
+
+    def __init__(self, path: Path) -> None:
+        self.switches: list[EmbeddedSwitch] = []
+        self._socket = ControlSocket(path, self._on_event)
+        self._by_name: dict[str, EmbeddedSwitch] = {}
+
+    async def open(self) -> None:
+        """Connects and learns which switches there are; UserError if nobody answers."""
+        try:
+            await self._socket.open()
+            described = await self.ask({"cmd": "info"})
+        except (OSError, TargetError) as error:
+            await self.close()
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise UserError(
+                f"--control: {self._socket.path}: {reason}; start clarion-switch with --control first"
+            ) from error
+        for each in described["switches"]:
+            ports = {port["number"]: port["name"] for port in each["ports"] if port["number"] <= CPU_PORT}
+            self._by_name[each["name"]] = EmbeddedSwitch(self, each["name"], ports)
+        self.switches = list(self._by_name.values())
+
+    def keep(self) -> None:
+        """From now on reconnects when the process ends and comes again."""
+        self._socket.keep(self._on_connected)
+
+    async def close(self) -> None:
+        """Leaves the process as it is."""
+        await self._socket.close()
+
+    async def ask(self, command: Mapping[str, Any]) -> Json:
+        """The reply to one command."""
+        return await self._socket.ask(command)
+
+    async def subscribe(self) -> None:
+        """Says what all switches' listeners want together."""
+        command: dict[str, Any] = {"cmd": "subscribe"}
+        for digest, key in DIGESTS.items():
+            command[key] = [each.name for each in self.switches if digest in each.digests]
+        command["packets"] = [each.name for each in self.switches if each.packets]
+        await self.ask(command)
+
+    async def _on_connected(self) -> None:
+        await self.subscribe()
+        for each in self.switches:
+            if each.listener is not None:
+                await each.listener.on_connected()
+
+    def _on_event(self, kind: str, value: Any) -> None:
+        if kind == "lost":
+            for each in self.switches:
+                if each.listener is not None and (each.digests or each.packets):
+                    each.listener.on_lost(value)
+            return
+        switch = self._by_name.get(value[0])
+        if switch is None or switch.listener is None:
+            return
+        if kind == "interval":
+            if "interval_report_t" in switch.digests:
+                switch.listener.on_digest("interval_report_t", tuple(value[1:]))
+        elif kind == "drop":
+            if "queue_drop_t" in switch.digests:
+                members = (*value[1:4], int(value[4], 16), int(value[5], 16), *value[6:])
+                switch.listener.on_digest("queue_drop_t", members)
+        elif switch.packets:
+            switch.listener.on_packet(bytes.fromhex(value[1]))
+
+
+def _encoded(change: Change) -> Json:
+    match change:
+        case SetEntry(table="l2_forward", key=key, arguments=arguments):
+            return {"address": key, "to": None if arguments is None else arguments["port"]}
+        case SetEntry(table=table, key=key, arguments=arguments):
+            return {"port": key, PARTS[table]: _part(table, arguments)}
+        case SetFlood(ports=ports):
+            return {"flood": None if ports is None else list(ports)}
+        case SetRegister(name=name, index=index, value=value, count=count):
+            return {"register": name, "index": index, "value": value, "count": count}
+        case SetCounter(name=name, index=index, packets=packets, bytes=size):
+            return {"counter": name, "index": index, "packets": packets, "bytes": size}
+        case Reset():
+            return {"reset": True}
+        case Note(text=text):
+            return {"note": text}
+
+
+def _part(table: str, arguments: Mapping[str, int] | None) -> Any:
+    if table == "stamp_port":
+        return arguments is not None
+    if arguments is None:
+        return None
+    if table == "queue_port":
+        return arguments["limit_bytes"]
+    if table == "tag_port":
+        return {**arguments, "check": arguments["check"] == 1, "edge": arguments["edge"] == 1}
+    return dict(arguments)
+
+
+def _decoded(port: Json) -> dict[tuple[str, int], Mapping[str, int]]:
+    number = port["port"]
+    found: dict[tuple[str, int], Mapping[str, int]] = {}
+    if port["tag"] is not None:
+        found["tag_port", number] = {name: int(value) for name, value in port["tag"].items()}
+    if port["xcp"] is not None:
+        found["xcp_port", number] = port["xcp"]
+    if port["stamp"]:
+        found["stamp_port", number] = {}
+    if port["queue_limit"] is not None:
+        found["queue_port", number] = {"limit_bytes": port["queue_limit"]}
+    return found

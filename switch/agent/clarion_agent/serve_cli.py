@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion switch serve`: options, and the life of the agent."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+from pathlib import Path
+
+from clarion.errors import Interrupted, UserError
+from clarion_agent.server import AgentServer, TlsOptions
+
+DEFAULT_LISTEN = "127.0.0.1:9559"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    switch = command.add_mutually_exclusive_group(required=True)
+    switch.add_argument("--control", type=Path, metavar="SOCKET", help="of a clarion-switch that runs")
+    switch.add_argument(
+        "--config", type=Path, metavar="FILE", help="starts clarion-switch with this configuration"
+    )
+    command.add_argument(
+        "--listen", default=DEFAULT_LISTEN, metavar="HOST:PORT", help=f"default: {DEFAULT_LISTEN}"
+    )
+    command.add_argument("--tls-certificate", type=Path, metavar="PEM", help="serve over TLS with this chain")
+    command.add_argument("--tls-key", type=Path, metavar="PEM", help="and its private key")
+    command.add_argument(
+        "--tls-client-ca", type=Path, metavar="PEM", help="accept only clients that this authority signed"
+    )
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serves until SIGTERM or SIGINT."""
+    logging.basicConfig(format="clarion switch serve: %(message)s", level=logging.WARNING)
+    try:
+        asyncio.run(_serve(options))
+    except KeyboardInterrupt:
+        raise Interrupted(signal.SIGINT) from None
+    return 0
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    listen = checked_address(options.listen)
+    tls = tls_options(options)
+    if options.config is not None:
+        raise UserError("--config: not yet")
+    async with AgentServer(options.control, listen, tls) as server:
+        print(serving(server), flush=True)
+        await stopped.wait()
+
+
+def serving(server: AgentServer) -> str:
+    """The line that says so."""
+    names = [f"{device.id} {device.target.name}" for device in server.devices]
+    shown = ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
+    return f"serving P4Runtime on {server.address} (devices {shown})"
+
+
+def checked_address(text: str) -> str:
+    """HOST:PORT, or UserError."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise UserError(f"--listen: {text}: write HOST:PORT, such as {DEFAULT_LISTEN}")
+    return text
+
+
+def tls_options(options: argparse.Namespace) -> TlsOptions | None:
+    """The TLS options, or None without any."""
+    if options.tls_certificate is None and options.tls_key is None:
+        if options.tls_client_ca is not None:
+            raise UserError("--tls-client-ca: needs --tls-certificate and --tls-key")
+        return None
+    for name in ("tls_certificate", "tls_key"):
+        if getattr(options, name) is None:
+            raise UserError(f"--{name.replace('_', '-')}: is missing; TLS needs certificate and key")
+    return TlsOptions(options.tls_certificate, options.tls_key, options.tls_client_ca)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gRPC server in front of a clarion-switch process."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from finsy.proto import p4r_grpc
+from grpc import aio
+
+from clarion.errors import UserError
+from clarion_agent import program
+from clarion_agent.device import Device
+from clarion_agent.embedded import SwitchConnection
+from clarion_agent.service import P4RuntimeService
+
+GRACE_S = 1.0
+MAX_MESSAGE_BYTES = 16 << 20
+OPTIONS = (
+    ("grpc.so_reuseport", 0),  # so that a port in use is an error
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
+)
+
+
+@dataclass(frozen=True)
+class TlsOptions:
+    """PEM files. With the certificate of an authority for clients, clients without one are refused."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+
+class AgentServer:
+    """Serves P4Runtime for all switches of one process while it is entered."""
+
+    def __init__(self, control: Path, listen: str, tls: TlsOptions | None = None) -> None:
+        self._connection = SwitchConnection(control)
+        self._listen = listen
+        self._tls = tls
+        self._server: aio.Server | None = None
+        self.devices: list[Device] = []
+        self.address = ""
+
+    async def __aenter__(self) -> AgentServer:
+        known = program.load()
+        credentials = None if self._tls is None else _credentials(self._tls)
+        await self._connection.open()
+        try:
+            for number, switch in enumerate(self._connection.switches, 1):
+                self.devices.append(Device(number, switch, known))
+            await asyncio.gather(*(device.start() for device in self.devices))
+            self._connection.keep()
+            await self._serve(credentials)
+        except BaseException:
+            await self._connection.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            await self._server.stop(GRACE_S)
+        for device in self.devices:
+            device.stop()
+        await self._connection.close()
+
+    async def _serve(self, credentials: grpc.ServerCredentials | None) -> None:
+        server = aio.server(options=OPTIONS)
+        p4r_grpc.add_P4RuntimeServicer_to_server(P4RuntimeService(self.devices), server)
+        try:
+            if credentials is None:
+                port = server.add_insecure_port(self._listen)
+            else:
+                port = server.add_secure_port(self._listen, credentials)
+        except RuntimeError as error:
+            raise UserError(
+                f"--listen: {self._listen}: cannot listen there; is the port in use, or the address not of "
+                "this machine?"
+            ) from error
+        await server.start()
+        self._server = server
+        self.address = f"{self._listen.rpartition(':')[0]}:{port}"
+
+
+def _credentials(tls: TlsOptions) -> grpc.ServerCredentials:
+    authority = None if tls.client_ca is None else _pem("--tls-client-ca", tls.client_ca)
+    pair = (_pem("--tls-key", tls.key), _pem("--tls-certificate", tls.certificate))
+    return grpc.ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
+
+
+def _pem(option: str, path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{option}: {path}: {error.strerror}") from error
+    if b"-----BEGIN" not in content:
+        raise UserError(f"{option}: {path}: not a PEM file")
+    return content

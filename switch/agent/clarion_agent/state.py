@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What controllers have written to one switch, which a new Write builds on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from finsy.proto import p4r
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table entry. What controllers attach to it is kept and means nothing to us."""
+
+    action: str
+    arguments: Mapping[str, int]
+    metadata: bytes = b""
+    controller_metadata: int = 0
+
+
+@dataclass(frozen=True)
+class DigestConfig:
+    """How a digest is collected into lists."""
+
+    max_timeout_ns: int
+    max_list_size: int
+    ack_timeout_ns: int
+
+
+@dataclass(frozen=True)
+class Replica:
+    """A copy of a flooded frame. The port is the P4 program's, such as 256 + 3."""
+
+    port: int
+    instance: int
+    as_bytes: bool = False  # the newer of the two ways in which a message can name a port
+
+
+@dataclass
+class State:
+    """Entries by table and key, the flood group, digests by name."""
+
+    entries: dict[tuple[str, int], Entry] = field(default_factory=dict)
+    group: tuple[Replica, ...] | None = None
+    group_metadata: bytes = b""
+    digests: dict[str, DigestConfig] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """A copy that can be written to."""
+        return State(dict(self.entries), self.group, self.group_metadata, dict(self.digests))
+
+    def in_table(self, table: str) -> int:
+        """How many entries the table has."""
+        return sum(1 for name, _ in self.entries if name == table)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A forwarding pipeline config that was accepted."""
+
+    device_config: bytes = b""
+    cookie: int | None = None
+
+    @classmethod
+    def of(cls, config: p4r.ForwardingPipelineConfig) -> Pipeline:
+        """From a message."""
+        cookie = config.cookie.cookie if config.HasField("cookie") else None
+        return cls(config.p4_device_config, cookie)

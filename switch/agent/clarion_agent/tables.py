@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table entries: from messages to what the switch is told, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from finsy.proto import p4r
+from grpc import StatusCode
+
+from clarion_agent import values
+from clarion_agent.program import Action, Program, Table
+from clarion_agent.state import Entry, State
+from clarion_agent.status import Refused, invalid
+from clarion_agent.target import CPU_PORT, Change, SetEntry
+
+PORT_TABLES = ("tag_port", "xcp_port", "stamp_port", "queue_port")
+
+
+class Tables:
+    """The tables of one switch."""
+
+    def __init__(self, program: Program, ports: Mapping[int, str]) -> None:
+        self._program = program
+        self._ports = ports
+        self._action_ids = {action.name: action.id for action in program.actions.values()}
+
+    def write(self, kind: int, message: p4r.TableEntry, state: State) -> list[Change]:
+        """Carries out an update on the state; what the switch has to do for it."""
+        table = self._table(message.table_id)
+        if message.is_default_action:
+            self._write_default(kind, message, table)
+            return []
+        key = self._key(message, table)
+        name = entity_name(table.name, key)
+        present = state.entries.get((table.name, key))
+        if kind == p4r.Update.INSERT:
+            if present is not None:
+                raise Refused(StatusCode.ALREADY_EXISTS, f"{name}: exists; use MODIFY")
+            if state.in_table(table.name) >= table.size:
+                raise Refused(StatusCode.RESOURCE_EXHAUSTED, f"{name}: the table holds {table.size} entries")
+        elif present is None:
+            raise Refused(StatusCode.NOT_FOUND, f"{name}: does not exist")
+        if kind == p4r.Update.DELETE:
+            del state.entries[table.name, key]
+            return [SetEntry(table.name, key, None)]
+        _refuse_extras(message, name)
+        entry = self._entry(message, table, name, present)
+        state.entries[table.name, key] = entry
+        return [SetEntry(table.name, key, entry.arguments)]
+
+    def read(self, message: p4r.TableEntry, state: State) -> Iterator[p4r.TableEntry]:
+        """The entries that match; NOT_FOUND for one that is named and is not there."""
+        if message.table_id == 0:
+            if message.match:
+                raise invalid("table_entry: match without table_id: name the table")
+            tables = list(self._program.tables.values())
+        else:
+            tables = [self._table(message.table_id)]
+        if message.is_default_action:
+            yield from (_default_message(table) for table in tables)
+        elif message.match:
+            key = self._key(message, tables[0])
+            entry = state.entries.get((tables[0].name, key))
+            if entry is None:
+                name = entity_name(tables[0].name, key)
+                raise Refused(StatusCode.NOT_FOUND, f"{name}: does not exist")
+            yield self._message(tables[0], key, entry)
+        else:
+            wanted = {table.name: table for table in tables}
+            for (name, key), entry in state.entries.items():
+                if name in wanted:
+                    yield self._message(wanted[name], key, entry)
+
+    def _table(self, table_id: int) -> Table:
+        table = self._program.tables.get(table_id)
+        if table is None:
+            raise Refused(StatusCode.NOT_FOUND, f"table {table_id}: there is none of that id")
+        return table
+
+    def _key(self, message: p4r.TableEntry, table: Table) -> int:
+        if table.key is None:
+            raise invalid(f"{table.name}: has no key; it has a default entry only")
+        if len(message.match) != 1 or message.match[0].field_id != table.key.id:
+            raise invalid(f"{table.name}: match: give field {table.key.id} ({table.key.name}), once")
+        if message.match[0].WhichOneof("field_match_type") != "exact":
+            raise invalid(f"{table.name}.{table.key.name}: the match is exact")
+        if message.priority:
+            raise invalid(f"{table.name}: priority: leave it 0, the match is exact")
+        key = values.decode(
+            message.match[0].exact.value, table.key.bits, f"{table.name}: match: {table.key.name}"
+        )
+        if table.name in PORT_TABLES and key not in self._ports:
+            raise invalid(f"{entity_name(table.name, key)}: {self._no_port(key)}")
+        return key
+
+    def _no_port(self, port: int) -> str:
+        has = ", ".join(map(str, sorted(self._ports)))
+        return f"the switch has no port {port}; it has {has}"
+
+    def _entry(self, message: p4r.TableEntry, table: Table, name: str, present: Entry | None) -> Entry:
+        kind = message.action.WhichOneof("type")
+        if kind is None and present is not None:  # MODIFY without an action keeps it
+            return Entry(present.action, present.arguments, message.metadata, message.controller_metadata)
+        if kind != "action":
+            raise invalid(f"{name}: action: is missing, or not a single action")
+        call = message.action.action
+        action = self._program.actions.get(call.action_id)
+        if action is None or action.id not in table.actions:
+            legal = ", ".join(self._program.actions[each].name for each in sorted(table.actions))
+            wrong = action.name if action else f"action {call.action_id}"
+            raise invalid(f"{name}: {wrong}: not an action for entries of this table; use {legal}")
+        arguments = _arguments(call, action, name)
+        self._check(table.name, name, arguments)
+        return Entry(action.name, arguments, message.metadata, message.controller_metadata)
+
+    def _check(self, table: str, name: str, arguments: Mapping[str, int]) -> None:
+        """What the P4 program asks of whoever writes entries."""
+        if table == "l2_forward":
+            port = arguments["port"]
+            if port not in self._ports and port != CPU_PORT:
+                raise invalid(f"{name}.port: {self._no_port(port)}")
+        if "epoch" in arguments and arguments["epoch"] == 0:
+            raise invalid(f"{name}.epoch: 0: use 1 to 255")
+        if table == "xcp_port":
+            for field in ("capacity", "min_interval", "max_interval"):
+                if arguments[field] == 0:
+                    raise invalid(f"{name}.{field}: 0: use at least 1")
+            if arguments["min_interval"] > arguments["max_interval"]:
+                raise invalid(
+                    f"{name}.min_interval: {arguments['min_interval']}: exceeds max_interval, "
+                    f"{arguments['max_interval']}"
+                )
+
+    def _write_default(self, kind: int, message: p4r.TableEntry, table: Table) -> None:
+        name = f"{table.name} default"
+        if kind != p4r.Update.MODIFY:
+            raise invalid(f"{name}: can be modified only")
+        if message.match or message.priority:
+            raise invalid(f"{name}: has neither match nor priority")
+        _refuse_extras(message, name)
+        if table.const_default:
+            raise Refused(StatusCode.PERMISSION_DENIED, f"{name}: is constant")
+        if not message.HasField("action"):
+            return  # back to the initial one, which it never left
+        call = message.action.action
+        action = self._program.actions.get(call.action_id)
+        if message.action.WhichOneof("type") != "action" or action is None or action.id not in table.actions:
+            raise invalid(f"{name}: action: not one of this table")
+        initial = {
+            argument.param_id: int.from_bytes(argument.value, "big") for argument in table.default.arguments
+        }
+        names = {parameter.name: parameter.id for parameter in action.parameters}
+        if {names[each]: value for each, value in _arguments(call, action, name).items()} != initial:
+            raise Refused(
+                StatusCode.UNIMPLEMENTED,
+                f"{name}: this switch has no other clock than the initial one: it counts in ticks itself",
+            )
+
+    def _message(self, table: Table, key: int, entry: Entry) -> p4r.TableEntry:
+        message = p4r.TableEntry(
+            table_id=table.id, metadata=entry.metadata, controller_metadata=entry.controller_metadata
+        )
+        assert table.key is not None
+        match = message.match.add(field_id=table.key.id)
+        match.exact.value = values.encode(key)
+        action = self._program.actions[self._action_ids[entry.action]]
+        message.action.action.action_id = action.id
+        for parameter in action.parameters:
+            message.action.action.params.add(
+                param_id=parameter.id, value=values.encode(entry.arguments[parameter.name])
+            )
+        return message
+
+
+def entity_name(table: str, key: int) -> str:
+    """What people call an entry, such as "xcp_port[3]"."""
+    if table == "l2_forward":
+        return f"{table}[{':'.join(f'{byte:02x}' for byte in key.to_bytes(6, 'big'))}]"
+    return f"{table}[{key}]"
+
+
+def _arguments(call: p4r.Action, action: Action, name: str) -> dict[str, int]:
+    given = {parameter.param_id: parameter.value for parameter in call.params}
+    known = {parameter.id for parameter in action.parameters}
+    if len(given) != len(call.params) or not given.keys() <= known:
+        raise invalid(f"{name}: {action.name}: a parameter is unknown, or there twice")
+    arguments = {}
+    for parameter in action.parameters:
+        if parameter.id not in given:
+            raise invalid(f"{name}.{parameter.name}: is missing")
+        arguments[parameter.name] = values.decode(
+            given[parameter.id], parameter.bits, f"{name}.{parameter.name}"
+        )
+    return arguments
+
+
+def _refuse_extras(message: p4r.TableEntry, name: str) -> None:
+    for field in ("meter_config", "counter_data", "meter_counter_data", "time_since_last_hit"):
+        if message.HasField(field):
+            raise invalid(f"{name}.{field}: the table has none")
+    if message.idle_timeout_ns:
+        raise invalid(f"{name}.idle_timeout_ns: entries of this table do not time out")
+    if message.is_const:
+        raise invalid(f"{name}.is_const: an entry that is written can not be constant")
+
+
+def _default_message(table: Table) -> p4r.TableEntry:
+    message = p4r.TableEntry(table_id=table.id, is_default_action=True)
+    message.action.action.action_id = table.default.action_id
+    for argument in table.default.arguments:
+        message.action.action.params.add(param_id=argument.param_id, value=argument.value)
+    return message

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a switch has to offer to be served over P4Runtime: the embedded one, later a NIC."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+CPU_PORT = 63  # frames for it go to the controller, unless the switch has a port of that number
+
+
+@dataclass(frozen=True)
+class SetEntry:
+    """An entry of a table as it is to be; without arguments it is taken away."""
+
+    table: str
+    key: int
+    arguments: Mapping[str, int] | None
+
+
+@dataclass(frozen=True)
+class SetFlood:
+    """The ports that unknown addresses are flooded to; None: no group."""
+
+    ports: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class SetRegister:
+    """Consecutive cells of a register array, all of one port."""
+
+    name: str
+    index: int
+    value: int
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class SetCounter:
+    """A cell of a counter array."""
+
+    name: str
+    index: int
+    packets: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Reset:
+    """No entries, controllers and checks from nothing, counters zero. Comes first in a batch."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A text that the switch keeps for us until it ends."""
+
+    text: str
+
+
+Change = SetEntry | SetFlood | SetRegister | SetCounter | Reset | Note
+
+
+@dataclass(frozen=True)
+class Present:
+    """What a switch has: arguments by table and key, the flood group, our note."""
+
+    entries: Mapping[tuple[str, int], Mapping[str, int]] = field(default_factory=dict)
+    flood: tuple[int, ...] | None = None
+    note: str = ""
+
+
+class TargetError(Exception):
+    """The switch did not do it. `gone`: it does not answer, so it may have done it or not."""
+
+    def __init__(self, message: str, *, gone: bool) -> None:
+        super().__init__(message)
+        self.gone = gone
+
+
+class Listener(Protocol):
+    """Whoever hears what a switch reports unasked. Digests come as their members in order."""
+
+    def on_digest(self, name: str, members: tuple[int, ...]) -> None:
+        """A digest of that name."""
+
+    def on_packet(self, frame: bytes) -> None:
+        """A frame for the controller."""
+
+    def on_lost(self, count: int) -> None:
+        """So many reports were lost on the way."""
+
+    async def on_connected(self) -> None:
+        """The switch answers, for the first time or again; it may have forgotten everything."""
+
+
+class Target(Protocol):
+    """One switch. All methods raise TargetError."""
+
+    name: str
+    ports: Mapping[int, str]  # names by number
+    fixed_registers: frozenset[str]  # that it keeps itself: they can be read only
+
+    def listen(self, listener: Listener) -> None:
+        """From now on, reports go there."""
+
+    async def want(self, digests: Sequence[str], packets: bool) -> None:
+        """Which digests are wanted, and whether frames are."""
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """All of them between two packets, or none."""
+
+    async def present(self) -> Present:
+        """What it has now."""
+
+    async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
+        """Consecutive cells; at most 4096."""
+
+    async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+        """Packets and bytes by array and port."""
+
+    async def inject(self, frame: bytes) -> None:
+        """A frame from the controller, forwarded like one that came in by a port."""
