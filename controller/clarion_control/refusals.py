@@ -64,11 +64,13 @@ def refusal(switch: str, address: str, updates: Sequence[Entity], error: P4Clien
     """An error of a write: of the first update that the switch refused, if it says which."""
     if not error.details:
         return failure(switch, address, "write", error)
-    first = min(error.details)
+    # A switch that writes all or nothing calls the updates that were in order "aborted".
+    faulty = [at for at, each in error.details.items() if each.canonical_code != GRPCStatusCode.ABORTED]
+    first = min(faulty or error.details)
     detail = error.details[first]
     reason = f"the switch refused: {_reason(detail.message, detail.canonical_code)}"
-    if len(error.details) > 1:
-        reason += f" (and {len(error.details) - 1} more of {len(updates)})"
+    if len(faulty) > 1:
+        reason += f" (and {len(faulty) - 1} more of {len(updates)})"
     return SwitchError(switch, entity_name(updates[first]), detail.canonical_code.name, reason)
 
 
