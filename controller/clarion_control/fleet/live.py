@@ -72,6 +72,12 @@ class Subscription:
         self._waiting.append(event)
         self._wake.set()
 
+    def take(self) -> list[Event]:
+        """All events that wait, at once: for a reader that looks now and then instead of being woken."""
+        taken = list(self._waiting)
+        self._waiting.clear()
+        return taken
+
     def close(self) -> None:
         """No more events; the reader still gets those that wait."""
         self._closed = True

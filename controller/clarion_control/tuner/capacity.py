@@ -38,7 +38,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_step_down",
-        0.5,
+        0.6,
         "",
         0.01,
         0.9,
@@ -50,11 +50,11 @@ PARAMETERS = (
     ),
     Parameter("evidence_intervals", 4, "intervals", 2, 64, "that a decision rests on", whole=True),
     Parameter("evidence_ms", 100, "ms", 0, 10_000, "that they last at least"),
-    Parameter("settle_intervals", 3, "intervals", 1, 64, "after any change of the port that do not count"),
+    Parameter("settle_intervals", 2, "intervals", 1, 64, "after any change of the port that do not count"),
     Parameter("busy_queue_bytes", 3000, "bytes", 1, 1e9, "persistent queue from which on the link is busy"),
     Parameter("probe_utilisation", 0.95, "", 0.5, 1.0, "use of the capacity from which on more is tried"),
-    Parameter("probe_wait_s", 5, "s", 0.1, 3600, "without a probe after one in vain"),
-    Parameter("probe_wait_max_s", 20, "s", 0.1, 3600, "the longest such wait; it doubles up to here"),
+    Parameter("probe_wait_s", 2, "s", 0.1, 3600, "without a probe after one in vain"),
+    Parameter("probe_wait_max_s", 10, "s", 0.1, 3600, "the longest such wait; it doubles up to here"),
 )
 
 
@@ -65,8 +65,7 @@ class _Probing:
     step: float  # of the next probe
     wait_s: float  # after the next one in vain
     not_before_us: int = 0
-    probing: bool = False  # the last decision was a probe
-    met_room: bool = False  # and one before it found that there was more
+    from_bps: int = 0  # the capacity before the first of the latest probes; 0: the last decision was none
 
 
 def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdict:
@@ -77,20 +76,16 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     xcp = view.settings.xcp
     if xcp is None:
         return Verdict.wait({"state": "XCP is off at this port"}, asdict(state))
-    reports = settled(view, parameters["settle_intervals"])
-    needed = int(parameters["evidence_intervals"])
-    span = reports[-needed - 1 :]  # the first one only says how long the queue was before
+    span = _span(settled(view, parameters["settle_intervals"]), parameters)
+    if span is None:
+        return Verdict.wait({"state": "collecting evidence"}, asdict(state))
     time_s = sum(each.report.elapsed_us for each in span[1:]) / 1e6
-    if len(span) <= needed or time_s * 1000 < parameters["evidence_ms"]:
-        return Verdict.wait(
-            {"state": "collecting evidence", "intervals": max(0, len(span) - 1)}, asdict(state)
-        )
     input_bps = sum(each.report.input_bytes for each in span[1:]) * 8 / time_s
     queues = [each.report.queue_bytes for each in span]
     seen: dict[str, Any] = {
         "from_us": span[0].time_us,
         "to_us": span[-1].time_us,
-        "intervals": needed,
+        "intervals": len(span) - 1,
         "capacity_bps": xcp.capacity_bps,
         "input_bps": round(input_bps),
         "utilisation": round(input_bps / xcp.capacity_bps, 4),
@@ -102,6 +97,16 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     if max(queues) < parameters["busy_queue_bytes"]:
         return _probe(view, parameters, state, {"state": "no queue", **seen})
     return Verdict.wait({"state": "queue comes and goes", **seen}, asdict(state))
+
+
+def _span(reports: Sequence[Interval], parameters: Mapping[str, float]) -> Sequence[Interval] | None:
+    """The latest intervals that are enough, with one before them that says how long the queue was."""
+    time_us = 0.0
+    for taken, each in enumerate(reversed(reports)):
+        if taken >= parameters["evidence_intervals"] and time_us >= parameters["evidence_ms"] * 1000:
+            return reports[-taken - 1 :]
+        time_us += each.report.elapsed_us
+    return None
 
 
 def _departures(view: View, span: Sequence[Interval], time_s: float) -> dict[str, Any]:
@@ -145,7 +150,7 @@ def _follow(view: View, parameters: Mapping[str, float], state: _Probing, seen: 
     new_bps = _limited(bounded, parameters)
     if abs(new_bps / now_bps - 1) <= parameters["hysteresis"]:
         return Verdict.wait(seen, asdict(state))
-    in_vain = state.probing and not state.met_room
+    in_vain = 0 < new_bps <= state.from_bps * (1 + 2 * parameters["hysteresis"])
     after = _Probing(
         step=parameters["first_step_up"],
         wait_s=min(2 * state.wait_s, parameters["probe_wait_max_s"])
@@ -171,7 +176,7 @@ def _probe(view: View, parameters: Mapping[str, float], state: _Probing, seen: M
     new_bps = _limited(now_bps * (1 + step), parameters)
     if new_bps <= now_bps:
         return Verdict.wait(seen, asdict(state))
-    after = replace(state, step=min(2 * step, 1.0), probing=True, met_room=state.probing)
+    after = replace(state, step=min(2 * step, 1.0), from_bps=state.from_bps or now_bps)
     summary = (
         f"Capacity {mbps(now_bps)} to {mbps(new_bps)}: used to {seen['utilisation']:.1%} without a queue;"
         " the link may have more."

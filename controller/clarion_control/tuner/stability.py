@@ -72,9 +72,10 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
         )
         return _decided(alpha, min(alpha, xcp.alpha), {"state": "swings", **seen}, reason, xcp.alpha)
     if xcp.alpha > bound * 1.02:
-        reason = f"round trip times spread by a factor of {spread:.3g}"
+        spreads = f"round trip times spread by a factor of {spread:.3g}"
+        reason = spreads if spread > 1 else f"alpha_max is {bound:.4g}"
         alpha = max(bound, xcp.alpha * parameters["gentler"])
-        return _decided(alpha, alpha, {"state": "round trip times spread", **seen}, reason, xcp.alpha)
+        return _decided(alpha, alpha, {"state": "above its bound", **seen}, reason, xcp.alpha)
     calm = seen["swing"] < parameters["swing"] / 2
     if calm and xcp.alpha < bound and view.now_us - view.changed_us >= parameters["calm_s"] * 1e6:
         alpha = min(bound, xcp.alpha * parameters["bolder"])

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tuner keeps of a port: its latest reports and counters, in bounded memory. No I/O, no clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from clarion_control.model import Interval, PortCounters
+from clarion_control.settings import PortSettings
+from clarion_control.tuner.policy import HISTORY, DepartureSample, View, WireSample
+
+SAMPLES = 64  # counters of a port that are kept
+
+
+class PortHistory:
+    """One port's. Totals that start from zero again with their switch are left so: policies look for that."""
+
+    def __init__(self) -> None:
+        self._reports: deque[Interval] = deque(maxlen=HISTORY)
+        self._departures: deque[DepartureSample] = deque(maxlen=SAMPLES)
+        self._wire: deque[WireSample] = deque(maxlen=SAMPLES)
+        self.fresh = False  # something came since the policies were asked
+
+    def before(self, reports: Iterable[Interval]) -> None:
+        """Takes in what the store has from before the tuner heard of the port."""
+        heard = list(self._reports)
+        first_us = heard[0].time_us if heard else None
+        self._reports.clear()
+        self._reports.extend(each for each in reports if first_us is None or each.time_us < first_us)
+        self._reports.extend(heard)
+
+    def interval(self, event: Interval) -> None:
+        """A control interval ended."""
+        self._reports.append(event)
+        self.fresh = True
+
+    def counters(self, event: PortCounters, elsewhere_packets: int, elsewhere_bytes: int) -> None:
+        """The port's counters were read. `elsewhere` left the switch by its other ports so far, which is the
+        most that can have come in by this one; it stands in where the switch does not count what comes in.
+        """
+        if "tx" in event.packets and "tx" in event.bytes:
+            sample = DepartureSample(event.time_us, event.packets["tx"], event.bytes["tx"])
+            self._departures.append(sample)
+        if self._reports:
+            exact = "rx" in event.packets and "rx" in event.bytes
+            # A packet that only came late was counted as lost before.
+            lost = self._reports[-1].report.lost_on_wire - event.packets.get("wire_late", 0)
+            packets, size = elsewhere_packets, elsewhere_bytes
+            if exact:
+                packets, size = event.packets["rx"], event.bytes["rx"]
+            self._wire.append(WireSample(event.time_us, max(0, lost), packets, size, exact))
+        self.fresh = True
+
+    def view(self, now_us: int, settings: PortSettings, changed_us: int) -> View:
+        """For the policies."""
+        return View(
+            now_us, settings, changed_us, tuple(self._reports), tuple(self._departures), tuple(self._wire)
+        )
