@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
+import os
 import signal
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clarion.errors import Interrupted, UserError
-from clarion_agent.server import AgentServer, TlsOptions
+from clarion_agent.tls import TlsOptions
+
+if TYPE_CHECKING:
+    from clarion_agent.server import AgentServer
 
 DEFAULT_LISTEN = "127.0.0.1:9559"
 
@@ -34,6 +41,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> int:
     """Serves until SIGTERM or SIGINT."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what it would say, we say
     logging.basicConfig(format="clarion switch serve: %(message)s", level=logging.WARNING)
     try:
         asyncio.run(_serve(options))
@@ -43,15 +51,22 @@ def serve(options: argparse.Namespace) -> int:
 
 
 async def _serve(options: argparse.Namespace) -> None:
+    from clarion_agent.server import AgentServer
+    from clarion_agent.supervisor import Supervisor
+
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     listen = checked_address(options.listen)
     tls = tls_options(options)
-    if options.config is not None:
-        raise UserError("--config: not yet")
-    async with AgentServer(options.control, listen, tls) as server:
+    async with contextlib.AsyncExitStack() as stack:
+        control = options.control
+        if control is None:
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="clarion-switch-"))
+            control = Path(directory, "control.sock")
+            await stack.enter_async_context(Supervisor(options.config, control))
+        server = await stack.enter_async_context(AgentServer(control, listen, tls))
         print(serving(server), flush=True)
         await stopped.wait()
 

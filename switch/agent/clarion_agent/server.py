@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
-import grpc
 from finsy.proto import p4r_grpc
-from grpc import aio
+from grpc import ServerCredentials, aio
 
 from clarion.errors import UserError
 from clarion_agent import program
 from clarion_agent.device import Device
 from clarion_agent.embedded import SwitchConnection
 from clarion_agent.service import P4RuntimeService
+from clarion_agent.tls import TlsOptions
 
 GRACE_S = 1.0
 MAX_MESSAGE_BYTES = 16 << 20
@@ -27,15 +26,6 @@ OPTIONS = (
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
 )
-
-
-@dataclass(frozen=True)
-class TlsOptions:
-    """PEM files. With the certificate of an authority for clients, clients without one are refused."""
-
-    certificate: Path
-    key: Path
-    client_ca: Path | None = None
 
 
 class AgentServer:
@@ -51,7 +41,7 @@ class AgentServer:
 
     async def __aenter__(self) -> AgentServer:
         known = program.load()
-        credentials = None if self._tls is None else _credentials(self._tls)
+        credentials = None if self._tls is None else self._tls.credentials()
         await self._connection.open()
         try:
             for number, switch in enumerate(self._connection.switches, 1):
@@ -71,7 +61,7 @@ class AgentServer:
             device.stop()
         await self._connection.close()
 
-    async def _serve(self, credentials: grpc.ServerCredentials | None) -> None:
+    async def _serve(self, credentials: ServerCredentials | None) -> None:
         server = aio.server(options=OPTIONS)
         p4r_grpc.add_P4RuntimeServicer_to_server(P4RuntimeService(self.devices), server)
         try:
@@ -87,19 +77,3 @@ class AgentServer:
         await server.start()
         self._server = server
         self.address = f"{self._listen.rpartition(':')[0]}:{port}"
-
-
-def _credentials(tls: TlsOptions) -> grpc.ServerCredentials:
-    authority = None if tls.client_ca is None else _pem("--tls-client-ca", tls.client_ca)
-    pair = (_pem("--tls-key", tls.key), _pem("--tls-certificate", tls.certificate))
-    return grpc.ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
-
-
-def _pem(option: str, path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{option}: {path}: {error.strerror}") from error
-    if b"-----BEGIN" not in content:
-        raise UserError(f"{option}: {path}: not a PEM file")
-    return content

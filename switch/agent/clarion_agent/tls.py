@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a TLS server."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clarion.errors import UserError
+
+if TYPE_CHECKING:
+    from grpc import ServerCredentials
+
+
+@dataclass(frozen=True)
+class TlsOptions:
+    """PEM files. With the certificate of an authority for clients, clients without one are refused."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+    def credentials(self) -> ServerCredentials:
+        """What gRPC makes of them; UserError for a file that is no use."""
+        from grpc import ssl_server_credentials
+
+        authority = None if self.client_ca is None else _pem("--tls-client-ca", self.client_ca)
+        self._try_out()
+        pair = (_pem("--tls-key", self.key), _pem("--tls-certificate", self.certificate))
+        return ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
+
+    def _try_out(self) -> None:
+        """gRPC does not say what is wrong with a file."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_cert_chain(self.certificate, self.key)
+        except ssl.SSLError as error:
+            raise UserError(
+                f"--tls-certificate, --tls-key: {self.certificate}, {self.key}: no pair: {error.reason}"
+            ) from error
+        if self.client_ca is not None:
+            try:
+                context.load_verify_locations(self.client_ca)
+            except ssl.SSLError as error:
+                raise UserError(f"--tls-client-ca: {self.client_ca}: {error.reason}") from error
+
+
+def _pem(option: str, path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{option}: {path}: {error.strerror}") from error
+    if b"-----BEGIN" not in content:
+        raise UserError(f"{option}: {path}: not a PEM file")
+    return content
