@@ -33,6 +33,7 @@ from clarion_control.model import (
     IntervalSummary,
     Origin,
     Policy,
+    PolicyChange,
     PolicyState,
     PortCounters,
     PortState,
@@ -63,6 +64,7 @@ from clarion_control.telemetry import IntervalReport
 LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
+TUNER = Actor("tuner", Role.OPERATOR)
 REFRESH_S = 1.0  # how soon changes by another controller of the same store are seen
 
 
@@ -87,6 +89,7 @@ class Controller:
         self._recorder = Recorder(store, history_s)
         self._apply_timeout_s = apply_timeout_s
         self._seen_audit = 0
+        self._policy_ports: dict[tuple[str, int], int] = {}  # when a policy of the port was changed last
         self._membership = asyncio.Lock()
         self._refresher: asyncio.Task[None] | None = None
         self._changes: set[asyncio.Task[Any]] = set()
@@ -122,6 +125,8 @@ class Controller:
         controller._seen_audit = await store.read(audit.last_id)
         for switch in await store.read(switches.listed):
             controller._fleet.add(switch, await store.read(ports.desired, switch))
+            for policy in await store.read(policies.listed, switch):
+                controller._policy_ports[switch.name, policy.port] = policy.changed_us
         controller._recorder.start()
         controller._refresher = asyncio.create_task(controller._refresh(), name="refresh from store")
         return controller
@@ -332,28 +337,34 @@ class Controller:
         link = self._port_link(name, port)
         if policy not in policies.GOVERNED:
             raise NotFoundError("policy", policy)
-        return await self.store.change(
-            policies.put, actor, link.switch, port, policy, state, parameters, reason
-        )
+
+        async def store() -> Policy:
+            stored = await self.store.change(
+                policies.put, actor, link.switch, port, policy, state, parameters, reason
+            )
+            await self._announce_policies(link, port)
+            return stored
+
+        return await self._carried_through(store())
 
     async def apply_decision(
         self,
-        actor: Actor,
-        name: str,
+        *,
+        switch: str,
         port: int,
         policy: str,
-        *,
-        if_version: int | None,
-        changes: Mapping[str, Any],
         summary: str,
+        changes: Mapping[str, Any],
         evidence: Mapping[str, Any],
+        if_version: int | None,
+        actor: Actor = TUNER,
         wait: bool = False,
     ) -> Decision:
         """Records a decision and makes its changes (merge patch; empty for a flag), both or neither.
 
         StaleVersionError or PolicyHeldError if somebody was there before; else errors as for `set_port`.
         """
-        link = self._port_link(name, port)
+        link = self._port_link(switch, port)
         if changes:
             _check_writable(link, wait=True)
 
@@ -378,21 +389,6 @@ class Controller:
             await self._applied(link, port, stored.version)
         return decision
 
-    async def record_decision(
-        self,
-        actor: Actor,
-        name: str,
-        port: int,
-        policy: str,
-        *,
-        summary: str,
-        evidence: Mapping[str, Any],
-    ) -> Decision:
-        """`apply_decision` that changes nothing."""
-        return await self.apply_decision(
-            actor, name, port, policy, if_version=None, changes={}, summary=summary, evidence=evidence
-        )
-
     async def decisions(
         self,
         *,
@@ -405,15 +401,20 @@ class Controller:
         """Decisions, the newest first."""
         return await self.store.read(decisions.listed, switch, port, policy, before_id, limit)
 
+    async def decision(self, decision_id: int) -> Decision:
+        """One decision, or NotFoundError."""
+        return await self.store.read(decisions.get, decision_id)
+
     async def undo_decision(self, actor: Actor, decision_id: int, *, wait: bool = True) -> Decision:
         """Sets back what a decision changed, and holds the policy. UndoneError if that cannot be."""
-        decision = await self.store.read(decisions.get, decision_id)
+        decision = await self.decision(decision_id)
         link = self._port_link(decision.switch, decision.port)
         _check_writable(link, wait)
 
         async def store() -> tuple[Decision, DesiredPort]:
             undone, stored = await self.store.change(decisions.undo, actor, link.switch, decision_id)
             link.desire_port(decision.port, stored)
+            await self._announce_policies(link, decision.port)
             return undone, stored
 
         undone, stored = await self._carried_through(store())
@@ -422,6 +423,33 @@ class Controller:
         return undone
 
     # Audit, tokens, experiments.
+
+    async def check_store(self) -> None:
+        """StoreError unless the database answers."""
+        await self.store.read(audit.last_id)
+
+    async def note(
+        self,
+        actor: Actor,
+        action: str,
+        *,
+        switch: str | None = None,
+        port: int | None = None,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """An audit record of something that is not the store's."""
+        await self.store.change(
+            audit.record,
+            actor,
+            action,
+            switch=switch,
+            port=port,
+            before=before,
+            after=after,
+            reason=reason,
+        )
 
     async def audit(
         self,
@@ -564,6 +592,8 @@ class Controller:
                 reason=reason,
             )
             link.desire_port(port, stored)
+            if origin is Origin.MANUAL and (link.switch.name, port) in self._policy_ports:
+                await self._announce_policies(link, port)
             return stored
 
         stored = await self._carried_through(store())
@@ -601,6 +631,15 @@ class Controller:
             await self._fleet.remove(name)
             self._hub.forget_switch(name)
 
+    async def _announce_policies(self, link: Link, port: int | None = None) -> None:
+        """Tells of the policies that were changed since they were told of last."""
+        told = dict(self._policy_ports)
+        for policy in await self.store.read(policies.listed, link.switch, port):
+            key = (policy.switch, policy.port)
+            if policy.changed_us > told.get(key, 0):
+                self._policy_ports[key] = max(self._policy_ports.get(key, 0), policy.changed_us)
+                self._hub.publish(PolicyChange(now_us(), policy))
+
     async def _refresh(self) -> None:
         """Sees what other controllers of the same store have changed."""
         while True:
@@ -619,7 +658,9 @@ class Controller:
             for name in touched:
                 switch = stored.get(name)
                 if switch is not None and self._fleet.knows(switch):
-                    self._fleet.link(name).desire(await self.store.read(ports.desired, switch))
+                    link = self._fleet.link(name)
+                    link.desire(await self.store.read(ports.desired, switch))
+                    await self._announce_policies(link)
                     continue
                 await self._fleet.remove(name)
                 if switch is None:

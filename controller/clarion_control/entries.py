@@ -51,6 +51,25 @@ def port_entries(port: PortSettings, xcp_epoch: int, tag_epoch: int) -> Iterator
         yield _entry("queue_port", port.port, action)
 
 
+def port_settings(ports: Iterable[int], present: Iterable[P4TableEntry]) -> dict[int, PortSettings]:
+    """The settings of these ports that entries of the port tables stand for: `port_entries` undone."""
+    found: dict[int, dict[str, Any]] = {port: {} for port in ports}
+    for entry in present:
+        table, port = key_of(entry)
+        if port not in found:
+            continue
+        given = arguments(entry)
+        if table == "tag_port":
+            found[port].update(check=bool(given["check"]), edge=bool(given["edge"]))
+        elif table == "xcp_port":
+            found[port]["xcp"] = _xcp_settings(given)
+        elif table == "stamp_port":
+            found[port]["stamp"] = True
+        elif table == "queue_port":
+            found[port]["queue_limit_bytes"] = given["limit_bytes"]
+    return {port: PortSettings(port, **fields) for port, fields in found.items()}
+
+
 def forward_entries(addresses: Mapping[int, int]) -> Iterator[P4TableEntry]:
     """Where each Ethernet address is to be found."""
     for address, port in addresses.items():
@@ -101,3 +120,24 @@ def _set_xcp_port(xcp: XcpSettings, epoch: int) -> P4TableAction:
         max_interval=interval_ticks(xcp.max_interval_us),
         epoch=epoch,
     )
+
+
+def _xcp_settings(given: Mapping[str, Any]) -> XcpSettings:
+    return XcpSettings(
+        capacity_bps=given["capacity"] * 8,
+        alpha=_decimal(given["alpha"]),
+        beta=_decimal(given["beta"]),
+        gamma=_decimal(given["gamma"]),
+        min_interval_us=_microseconds(given["min_interval"]),
+        max_interval_us=_microseconds(given["max_interval"]),
+    )
+
+
+def _decimal(units: int) -> float:
+    """The shortest decimal fraction that is this many units of 1/65536: 0.4 rather than 0.399994."""
+    return next(value for digits in range(1, 18) if q16(value := round(units / 65536, digits)) == units)
+
+
+def _microseconds(ticks: int) -> int:
+    """The least number of microseconds that is no fewer ticks."""
+    return -(-ticks * 10**6 // 2**28)

@@ -187,9 +187,6 @@ class StatusChange:
     status: SwitchStatus
 
 
-Event = Interval | Drop | PortCounters | StatusChange
-
-
 class PolicyState(enum.Enum):
     """Whether a policy acts."""
 
@@ -210,6 +207,22 @@ class Policy:
     changed_us: int
     changed_by: str
     reason: str | None = None  # why it is held
+
+
+@dataclass(frozen=True)
+class PolicyChange:
+    """A policy was set, held or resumed."""
+
+    time_us: int
+    policy: Policy
+
+    @property
+    def switch(self) -> str:
+        """Whose port it is at."""
+        return self.policy.switch
+
+
+Event = Interval | Drop | PortCounters | StatusChange | PolicyChange
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,52 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from finsy import GRPCStatusCode, P4Client, P4ClientError, P4DigestList, P4Schema, p4entity
+import grpc
+from finsy import (
+    GRPCCredentialsTLS,
+    GRPCStatusCode,
+    P4Client,
+    P4ClientError,
+    P4DigestList,
+    P4Schema,
+    p4entity,
+)
 from finsy.pbutil import PBMessage
-from finsy.proto import U128, p4r
+from finsy.proto import U128, p4r, p4r_grpc
 
 from clarion_control import refusals
 from clarion_control.errors import SwitchError
+from clarion_control.model import TlsFiles
 from clarion_control.refusals import Entity
 
-ELECTION_ID = U128.encode(1)
+ELECTION_ID = 1
+# A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
+CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
 RETRY_S = 0.05
 CONFLICT_S = 2.0  # how long a session that has just ended may keep its place
 
 
 class _Connection(P4Client):
+    async def open(
+        self,
+        *,
+        schema: P4Schema | None = None,
+        complete_request: Callable[[PBMessage], None] | None = None,
+    ) -> None:
+        """As finsy's, with our options."""
+        if self._credentials is None:
+            self._channel = grpc.aio.insecure_channel(self._address, options=CHANNEL_OPTIONS)
+        else:
+            credentials = self._credentials.to_client_credentials()
+            self._channel = grpc.aio.secure_channel(self._address, credentials, options=CHANNEL_OPTIONS)
+        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._schema = schema
+        self._complete_request = complete_request
+
     async def end_stream(self) -> None:
         """Ends our half of the stream; the switch then ends its own."""
         if self._stream is not None:
@@ -28,13 +57,17 @@ class _Connection(P4Client):
 
 
 class Session:
-    """The primary controller's session with one switch, over one connection."""
+    """A controller's session with one switch, over one connection."""
 
-    def __init__(self, name: str, address: str, device_id: int, schema: P4Schema) -> None:
+    def __init__(
+        self, name: str, address: str, device_id: int, schema: P4Schema, tls: TlsFiles | None = None
+    ) -> None:
         self.name = name
         self.schema = schema
         self._address = address
         self._device_id = device_id
+        self._tls = tls
+        self._election_id = U128.encode(ELECTION_ID)
         self._client: _Connection | None = None
 
     async def open(self, timeout_s: float) -> None:
@@ -47,6 +80,20 @@ class Session:
         except BaseException:
             await self.close()
             raise
+
+    async def connect(self, *, wait: bool = True) -> None:
+        """Opens the connection without asking for charge; without `wait` nobody there is an error at once."""
+        self._client = _Connection(self._address, self._credentials(), wait_for_ready=wait)
+        await self._client.open(schema=self.schema, complete_request=self._claim)
+
+    async def ask_for_charge(self, election_id: int) -> None:
+        """Asks to be put in charge under this id; the answer comes as an arbitration message."""
+        self._election_id = U128.encode(election_id)
+        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=self._election_id)
+        try:
+            await self._connected().send(p4r.StreamMessageRequest(arbitration=request))
+        except P4ClientError as error:
+            raise self._failure("session", error) from None
 
     async def hang_up(self) -> None:
         """Tells the switch that we leave. Once it has let go of us, `receive` fails: time to close."""
@@ -62,7 +109,7 @@ class Session:
     async def load_program(self) -> bool:
         """Loads the program unless the switch runs it already; whether it was loaded."""
         config = self.schema.get_pipeline_config()
-        if await self._running_cookie() == config.cookie.cookie:
+        if await self._runs(config):
             return False
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self._device_id,
@@ -77,13 +124,17 @@ class Session:
 
     async def read(self, what: str, entities: Sequence[Entity]) -> list[Any]:
         """The switch's entities that match. One that is asked for by name and is not there ends the list."""
-        request = p4r.ReadRequest(
-            device_id=self._device_id, entities=[entity.encode(self.schema) for entity in entities]
-        )
+        wanted = [entity.encode(self.schema) for entity in entities]
+        found = await self.read_messages(what, wanted)
+        return [p4entity.decode_entity(entity, self.schema) for entity in found]
+
+    async def read_messages(self, what: str, entities: Sequence[Any]) -> list[Any]:
+        """`read` without translation."""
+        request = p4r.ReadRequest(device_id=self._device_id, entities=entities)
         found: list[Any] = []
         try:
             async for reply in self._connected().request_iter(request):
-                found.extend(p4entity.decode_entity(entity, self.schema) for entity in reply.entities)
+                found.extend(reply.entities)
         except P4ClientError as error:
             if error.code != GRPCStatusCode.NOT_FOUND:
                 raise self._failure(what, error) from None
@@ -100,17 +151,23 @@ class Session:
             raise refusals.refusal(self.name, self._address, updates, error) from None
 
     async def receive(self) -> P4DigestList | None:
-        """The next digest list, None for other messages; SwitchError when the session is over."""
-        try:
-            message = await self._connected().receive()
-        except P4ClientError as error:
-            raise self._failure("session", error) from None
-        except RuntimeError:  # so finsy calls it when the switch ends the stream
-            raise refusals.no_answer(self.name, self._address) from None
+        """The next digest list, None for other messages; SwitchError when the session is over, or another
+        controller is in charge.
+        """
+        message = await self.receive_message()
         kind = message.WhichOneof("update")
         if kind == "arbitration" and message.arbitration.status.code != GRPCStatusCode.OK:
             raise refusals.not_in_charge(self.name)
         return P4DigestList.decode(message, self.schema) if kind == "digest" else None
+
+    async def receive_message(self) -> Any:
+        """Whatever the switch sends next; SwitchError when the session is over."""
+        try:
+            return await self._connected().receive()
+        except P4ClientError as error:
+            raise self._failure("session", error) from None
+        except RuntimeError:  # so finsy calls it when the switch ends the stream
+            raise refusals.no_answer(self.name, self._address) from None
 
     async def _win_charge(self, patience_s: float) -> None:
         loop = asyncio.get_running_loop()
@@ -125,37 +182,57 @@ class Session:
             await asyncio.sleep(RETRY_S)
 
     async def _ask_for_charge(self) -> None:
-        self._client = _Connection(self._address)
-        await self._client.open(schema=self.schema, complete_request=_claim)
-        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=ELECTION_ID)
-        try:
-            await self._client.send(p4r.StreamMessageRequest(arbitration=request))
-        except P4ClientError as error:
-            raise self._failure("session", error) from None
+        await self.connect()
+        await self.ask_for_charge(ELECTION_ID)
         await self.receive()
 
-    async def _running_cookie(self) -> int | None:
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
+    async def _runs(self, config: Any) -> bool:
+        """Whether the switch runs this program. Another controller may have given it another cookie; and a
+        switch that is no P4 program has nothing to show but its P4Info.
+        """
+        kinds = p4r.GetForwardingPipelineConfigRequest
+        running = await self._running(kinds.COOKIE_ONLY)
+        if running is None:
+            return False
+        if running.HasField("cookie") and running.cookie.cookie == config.cookie.cookie:
+            return True
+        running = await self._running(kinds.ALL)
+        program = config.p4_device_config
+        return running is not None and (
+            running.p4info == config.p4info and running.p4_device_config in (b"", program)
         )
+
+    async def _running(self, kind: Any) -> Any:
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=self._device_id, response_type=kind)
         try:
-            reply = await self._connected().request(request)
+            return (await self._connected().request(request)).config
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return None
             raise self._failure(f"program of device {self._device_id}", error) from None
-        return reply.config.cookie.cookie if reply.config.HasField("cookie") else None
 
     def _connected(self) -> P4Client:
         if self._client is None:
             raise SwitchError(self.name, "session", "CANCELLED", "is not open; use `async with`")
         return self._client
 
+    def _credentials(self) -> GRPCCredentialsTLS | None:
+        if self._tls is None:
+            return None
+        for path in (self._tls.ca, self._tls.certificate, self._tls.key):
+            try:
+                Path(path).read_bytes()
+            except OSError as error:
+                message = f"{path}: {error.strerror}; correct the path"
+                raise SwitchError(self.name, "session", "FAILED_PRECONDITION", message) from None
+        return GRPCCredentialsTLS(
+            cacert=Path(self._tls.ca), cert=Path(self._tls.certificate), private_key=Path(self._tls.key)
+        )
+
     def _failure(self, entry: str, error: P4ClientError) -> SwitchError:
         return refusals.failure(self.name, self._address, entry, error)
 
-
-def _claim(request: PBMessage) -> None:
-    """Says with every change that it is ours."""
-    if isinstance(request, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
-        request.election_id.CopyFrom(ELECTION_ID)
+    def _claim(self, request: PBMessage) -> None:
+        """Says with every change that it is ours."""
+        if isinstance(request, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
+            request.election_id.CopyFrom(self._election_id)

@@ -98,7 +98,7 @@ class Link:
         self._good: dict[int, Wanted] = {}  # in any session
         self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
         self._wake = asyncio.Event()
-        self._standing = Standing.BACKUP
+        self._standing: Standing | None = None  # None: no session
         self._task: asyncio.Task[None] | None = None
 
     def start(self, desired: Desired) -> None:
@@ -108,10 +108,9 @@ class Link:
 
     async def close(self) -> None:
         """Ends the session; the switch keeps what it has."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        while self._task is not None and not self._task.done():
+            self._task.cancel()  # more than once: before Python 3.12 wait_for may swallow it
+            await asyncio.wait([self._task], timeout=0.2)
         for waiters in self._waiters.values():
             for _, waiter in waiters:
                 waiter.cancel()
@@ -183,17 +182,18 @@ class Link:
         backoff_s = FIRST_BACKOFF_S
         while True:
             began = asyncio.get_running_loop().time()
-            reason = await self._one_session()
+            state, reason = await self._one_session()
             if asyncio.get_running_loop().time() - began > LAST_BACKOFF_S:
                 backoff_s = FIRST_BACKOFF_S
             self._confirmed.clear()
             reconnects = self.status.reconnects + 1
-            self._set_state(LinkState.UNREACHABLE, reason, reconnects=reconnects)
+            self._set_state(state, reason, reconnects=reconnects)
             await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
             backoff_s = min(2 * backoff_s, LAST_BACKOFF_S)
 
-    async def _one_session(self) -> str:
-        """Holds one session until it ends; returns why it did."""
+    async def _one_session(self) -> tuple[LinkState, str]:
+        """Holds one session until it ends; returns why it did, and what that makes of the link."""
+        self._standing = None
         device = self._connect(self.switch)
         tasks: list[asyncio.Task[None]] = []
         try:
@@ -203,14 +203,16 @@ class Link:
             for task in tasks:
                 task.add_done_callback(self._woken)
             await self._keep_equal(device, tasks)
-            return "session ended"
+            return LinkState.UNREACHABLE, "session ended"
         except SwitchError as error:
-            return error.message
+            if self._standing is None or error.code in SESSION_OVER:
+                return LinkState.UNREACHABLE, error.message
+            return LinkState.REFUSED, f"{error.entry}: {error.message}"
         except UserError as error:  # of the store, for one
-            return str(error)
+            return LinkState.UNREACHABLE, str(error)
         except Exception as error:
             LOG.exception("link %s", self.switch.name)
-            return f"internal error: {type(error).__name__}"
+            return LinkState.UNREACHABLE, f"internal error: {type(error).__name__}"
         finally:
             for task in tasks:
                 task.cancel()
@@ -244,9 +246,11 @@ class Link:
                     await self._compare(device)
                     compared = loop.time()
                 await self._write(device)
-            pause_s = compared + self._pace.compare_s * random.uniform(0.8, 1.0) - loop.time()
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), max(pause_s, 0.01))
+            alarm = loop.call_at(compared + self._pace.compare_s, self._wake.set)
+            try:
+                await self._wake.wait()
+            finally:
+                alarm.cancel()
 
     async def _compare(self, device: Device) -> None:
         """Reads what the switch has, which may be other than we know: it may have been restarted."""

@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Collection
 from types import TracebackType
 
-from clarion_control.model import Drop, Event, Interval, PortCounters, StatusChange
+from clarion_control.model import Drop, Event, Interval, PolicyChange, PortCounters, StatusChange
 
 KINDS: dict[str, type[Event]] = {
     "interval": Interval,
     "drop": Drop,
     "counters": PortCounters,
     "status": StatusChange,
+    "policy": PolicyChange,
 }
 
 
@@ -134,4 +135,6 @@ class Hub:
 def _port(event: Event) -> int | None:
     if isinstance(event, PortCounters):
         return event.port
+    if isinstance(event, PolicyChange):
+        return event.policy.port
     return None if isinstance(event, StatusChange) else event.report.port

@@ -25,11 +25,11 @@ from clarion_control.errors import (
 )
 from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import (
-    Actor,
     Forwarding,
     Interval,
     LinkState,
     Origin,
+    PolicyChange,
     PolicyState,
     Role,
     StatusChange,
@@ -38,7 +38,6 @@ from clarion_control.settings import PortSettings, XcpSettings
 from fakes.controller import ADMIN, in_state, open_controller, until
 from fakes.switch import FakeSwitch
 
-TUNER = Actor("tuner", Role.OPERATOR)
 XCP = XcpSettings(100_000_000)
 PARAMETERS = {"window_s": 5.0}
 
@@ -261,7 +260,11 @@ async def test_a_manual_change_holds_the_policy_that_governs_the_field(tmp_path:
         await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
         for name in ("capacity", "stability", "noise"):
             await controller.put_policy(ADMIN, "s1", 1, name, PolicyState.ACTIVE, PARAMETERS)
-        await controller.change_port(ADMIN, "s1", 1, {"xcp": {"capacity_bps": 50_000_000}})
+        with controller.subscribe(kinds=["policy"]) as events:
+            await controller.change_port(ADMIN, "s1", 1, {"xcp": {"capacity_bps": 50_000_000}})
+            event = await anext(events)
+            assert isinstance(event, PolicyChange)
+            assert (event.policy.name, event.policy.state) == ("capacity", PolicyState.HELD)
         states = {policy.name: policy.state for policy in await controller.policies("s1", 1)}
         assert states == {
             "capacity": PolicyState.HELD,
@@ -278,15 +281,16 @@ async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
         await controller.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, PARAMETERS)
         decide: dict[str, Any] = {
             "changes": {"xcp": {"capacity_bps": 40_000_000}},
+            "switch": "s1",
+            "port": 1,
+            "policy": "capacity",
             "summary": "the link carries 40 Mbit/s",
             "evidence": {"departures": 12},
         }
         with pytest.raises(StaleVersionError):
-            await controller.apply_decision(TUNER, "s1", 1, "capacity", if_version=1, **decide)
+            await controller.apply_decision(if_version=1, **decide)
         version = state.desired.version
-        decision = await controller.apply_decision(
-            TUNER, "s1", 1, "capacity", if_version=version, wait=True, **decide
-        )
+        decision = await controller.apply_decision(if_version=version, wait=True, **decide)
         assert decision.changes == {"xcp.capacity_bps": (100_000_000, 40_000_000)}
         assert switch.ports[1].xcp == XcpSettings(40_000_000)
         assert (await controller.policies("s1", 1))[0].state is PolicyState.ACTIVE
@@ -297,7 +301,7 @@ async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
         with pytest.raises(UndoneError):
             await controller.undo_decision(ADMIN, decision.id)
         with pytest.raises(PolicyHeldError):
-            await controller.apply_decision(TUNER, "s1", 1, "capacity", if_version=None, **decide)
+            await controller.apply_decision(if_version=None, **decide)
         assert [each.id for each in await controller.decisions(switch="s1")] == [decision.id]
 
 
