@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audit records as a table: who changed what, from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clarion_control.dashboard import parts, quantities
+from clarion_control.dashboard.port_row import port_address
+from clarion_control.model import AuditRecord, Origin
+
+
+def audit_table(records: Sequence[AuditRecord], *, place: bool = True) -> None:
+    """The records, the newest first; `place`: with the switch that each is about."""
+    if not records:
+        parts.empty("Nothing was changed yet.")
+        return
+    with parts.block("table", "table rows"):
+        parts.head_row("Time", "Who", "What", *(("Where",) if place else ("Port",)), "Change")
+        with parts.block("tbody"):
+            for record in records:
+                _row(record, place)
+
+
+def _row(record: AuditRecord, place: bool) -> None:
+    with parts.block("tr").props(f'data-audit="{record.id}"'):
+        parts.cell_text("Time", "number", quantities.instant(record.time_us).removesuffix(" UTC"))
+        with parts.cell("Who"), parts.block(classes="badges"):
+            parts.text(record.actor)
+            if record.origin is not Origin.MANUAL:
+                parts.Badge(record.origin.value, plain=True)
+        parts.cell_text("What", content=record.action)
+        with parts.cell("Where" if place else "Port"):
+            if record.switch is not None and record.port is not None:
+                name = f"{record.switch} port {record.port}" if place else f"Port {record.port}"
+                parts.link(name, port_address(record.switch, record.port))
+            else:
+                parts.text((record.switch or quantities.DASH) if place else quantities.DASH)
+        with parts.cell("Change"), parts.block(classes="changes"):
+            for line in differences(record.before, record.after):
+                parts.text(line, "div", "number-lines")
+            if record.reason:
+                parts.text(record.reason, "div", "hint")
+
+
+def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
+    """One line for each field that differs."""
+    old, new = _flat(before), _flat(after)
+    lines = []
+    for name in [*old, *(name for name in new if name not in old)]:
+        if old.get(name) != new.get(name):
+            label, then = quantities.named(name, old.get(name))
+            now = quantities.named(name, new.get(name))[1]
+            lines.append(f"{label}: {then} → {now}" if before is not None else f"{label}: {now}")
+    return lines
+
+
+def _flat(document: Mapping[str, Any] | None, prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in (document or {}).items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is around every page: navigation, who is signed in, light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nicegui import ui
+from starlette.requests import Request
+
+from clarion_control.dashboard import parts, templates
+from clarion_control.model import Actor
+
+NAVIGATION = (
+    ("/", "Overview", "lan"),
+    ("/tuner", "Tuner", "tune"),
+    ("/experiments", "Experiments", "science"),
+    ("/audit", "Audit", "receipt_long"),
+)
+_NEXT_THEME = {None: "light", "light": "dark", "dark": None}
+_THEME_ICONS = {None: "brightness_auto", "light": "light_mode", "dark": "dark_mode"}
+_THEME_NAMES = {None: "as the system", "light": "light", "dark": "dark"}
+
+
+@contextmanager
+def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
+    """Draws the frame; what is made inside goes into its middle. `area` is the address in the navigation."""
+    theme = templates.theme(request)
+    _head(theme)
+    parts.link("Skip to content", "#main", "skip")
+    with parts.block("header", "topbar"):
+        with parts.block("a", "brand").props('href="/"'):
+            parts.block("img").props(f'src="{templates.static_url("icon.svg")}" alt="" width=26 height=26')
+            parts.text("Clarion")
+        with parts.block("nav", "nav").props('aria-label="Main"'):
+            for target, name, icon in NAVIGATION:
+                here = ' aria-current="page"' if target == area else ""
+                with parts.block("a").props(f'href="{target}"{here}'):
+                    ui.icon(icon).props('aria-hidden="true"')
+                    parts.text(name)
+        with parts.block(classes="user"):
+            parts.Badge(f"{actor.name} · {parts.role_name(actor.role)}", plain=True).props('id="who"')
+            _theme_button(theme)
+            with parts.block("form").props('method="post" action="/logout"'):
+                button = parts.block("button", "icon-button").props(
+                    'type="submit" aria-label="Sign out" title="Sign out"'
+                )
+                with button:
+                    ui.icon("logout").props('aria-hidden="true"')
+    with parts.block("main", "main").props('id="main" tabindex="-1"'):
+        yield
+    with parts.block("footer", "foot"):
+        parts.text("All times are UTC.")
+
+
+def _head(theme: str | None) -> None:
+    ui.add_head_html(f'<link rel="icon" href="{templates.static_url("icon.svg")}">')
+    ui.add_head_html(f'<link rel="stylesheet" href="{templates.static_url("clarion.css")}">')
+    ui.add_head_html(f'<script src="{templates.static_url("clarion.js")}"></script>')
+    if theme is not None:
+        ui.add_head_html(f'<script>document.documentElement.dataset.theme = "{theme}"</script>')
+
+
+def _theme_button(theme: str | None) -> None:
+    """Goes round light, dark, and what the system prefers."""
+    dark = ui.dark_mode(value=None if theme is None else theme == "dark")
+    shown = theme
+
+    def name() -> str:
+        return f'aria-label="Colours: {_THEME_NAMES[shown]}" title="Colours: {_THEME_NAMES[shown]}"'
+
+    def turn() -> None:
+        nonlocal shown
+        shown = _NEXT_THEME[shown]
+        dark.value = None if shown is None else shown == "dark"
+        icon.name = _THEME_ICONS[shown]
+        button.props(name())
+        ui.run_javascript(f"clarion.theme({shown!r})" if shown else "clarion.theme(null)")
+
+    button = parts.block("button", "icon-button").props(f'type="button" {name()}').on("click", turn)
+    with button:
+        icon = ui.icon(_THEME_ICONS[shown]).props('aria-hidden="true"')

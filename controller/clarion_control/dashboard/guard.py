@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody who is signed in may do, asked of the store each time."""
+
+from __future__ import annotations
+
+import time
+
+from clarion.errors import UserError
+from clarion_control.controller import Controller
+from clarion_control.dashboard.sessions import Sessions
+from clarion_control.model import Actor, Role
+
+SESSION_KEY = "clarion"  # in the signed cookie
+
+
+class SignedOutError(UserError):
+    """The session is over, or its token was revoked or has expired."""
+
+    def __init__(self) -> None:
+        super().__init__("you are signed out: sign in again")
+
+
+class ForbiddenError(UserError):
+    """The token's role does not allow this."""
+
+    def __init__(self, needed: Role, has: Role) -> None:
+        super().__init__(f"this needs the role {needed.name.lower()}; yours is {has.name.lower()}")
+
+
+class Guard:
+    """Answers whether a browser is signed in, and as whom."""
+
+    def __init__(self, controller: Controller, sessions: Sessions) -> None:
+        self._controller = controller
+        self.sessions = sessions
+
+    async def actor(self, key: str | None) -> Actor | None:
+        """Who the browser with this session key is, None if it has to sign in."""
+        token_id = self.sessions.token_id(key, time.monotonic())
+        if token_id is None:
+            return None
+        now_us = time.time_ns() // 1000
+        for token in await self._controller.tokens():
+            if token.id == token_id:
+                expired = token.expires_us is not None and token.expires_us <= now_us
+                return None if token.revoked_us is not None or expired else Actor(token.name, token.role)
+        return None
+
+    async def require(self, key: str | None, role: Role) -> Actor:
+        """The same, or SignedOutError or ForbiddenError."""
+        actor = await self.actor(key)
+        if actor is None:
+            raise SignedOutError
+        if actor.role < role:
+            raise ForbiddenError(role, actor.role)
+        return actor

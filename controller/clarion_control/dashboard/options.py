@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the dashboard is served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """`secure`: reached over TLS only, so that cookies never travel in the clear."""
+
+    secure: bool = False
+    history_minutes: int = 10  # what a chart shows when its page is opened
+    refresh_s: float = 1.0  # how often an open page is brought up to date

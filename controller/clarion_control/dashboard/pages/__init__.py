@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages, one a file, and where each is found."""
+
+from __future__ import annotations
+
+from clarion_control.dashboard.dashboard import Dashboard
+from clarion_control.dashboard.pages import audit, experiment, experiments, overview, port, switch, tuner
+
+
+def register(dashboard: Dashboard) -> None:
+    """Puts every page at its address."""
+    overview.register(dashboard)
+    switch.register(dashboard)
+    port.register(dashboard)
+    tuner.register(dashboard)
+    experiments.register(dashboard)
+    experiment.register(dashboard)
+    audit.register(dashboard)

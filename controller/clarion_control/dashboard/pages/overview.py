@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All switches and their ports at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nicegui import ui
+
+from clarion_control.controller import Controller
+from clarion_control.dashboard import parts, quantities
+from clarion_control.dashboard.dashboard import Dashboard
+from clarion_control.dashboard.port_row import COLUMNS, PortRow, fresh, switch_address
+from clarion_control.dashboard.series import Growth
+from clarion_control.dashboard.visit import Visit
+from clarion_control.errors import NotFoundError
+from clarion_control.model import LinkState, Switch
+
+SHOWN = 20  # switches on one page: a browser has to draw them every second
+SETTINGS_EVERY = 5  # refreshes between two looks at settings and policies
+
+
+def register(dashboard: Dashboard) -> None:
+    """The page at /."""
+
+    @dashboard.page("/", "/", "Overview")
+    async def overview(visit: Visit) -> None:
+        await Overview(visit).build()
+
+
+class SwitchCard:
+    """A switch with its ports."""
+
+    def __init__(self, controller: Controller, switch: Switch) -> None:
+        self._controller = controller
+        self.name = switch.name
+        with parts.card() as box:
+            box.props(f'aria-label="Switch {switch.name}"')
+            with parts.block(classes="card-head"):
+                with parts.block("h2"):
+                    parts.link(switch.name, switch_address(switch.name))
+                self._state = parts.state_badge(controller.status(switch.name))
+                parts.text(switch.address, classes="muted mono end")
+            if not switch.ports:
+                parts.empty("This switch has no ports.")
+            with parts.block("table", "table rows"):
+                parts.head_row(*COLUMNS)
+                with parts.block("tbody"):
+                    self._rows = {port: PortRow(controller, switch.name, port) for port in switch.ports}
+
+    async def configure(self) -> None:
+        """Looks at settings and policies."""
+        policies = await self._controller.all_policies(self.name)
+        for state in await self._controller.ports(self.name):
+            if state.port in self._rows:
+                mine = [each for each in policies if each.port == state.port]
+                self._rows[state.port].configure(state, mine)
+
+    def refresh(self) -> None:
+        """Brings figures up to date."""
+        self._state.show(*parts.state_words(self._controller.status(self.name)))
+        for row in self._rows.values():
+            row.refresh()
+
+
+class Overview:
+    """The page."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._controller = visit.controller
+        self._cards: list[SwitchCard] = []
+        self._shown: list[str] | None = None
+        self._pattern = ""
+        self._page = 0
+        self._refreshes = 0
+        self._wire, self._dropped = Growth(), Growth()
+
+    async def build(self) -> None:
+        """Draws it and keeps it up to date."""
+        with parts.block(classes="page-head"):
+            parts.text("Overview", "h1")
+            parts.block(classes="grow")
+            search = ui.input(placeholder="Filter switches", on_change=self._filter)
+            search.props('outlined dense clearable debounce=250 type="search" aria-label="Filter switches"')
+        self._banners = parts.block()
+        self._said: list[tuple[str, str]] = []
+        with parts.block("dl", "tiles"):
+            self._switches = parts.Tile("Switches in sync")
+            self._traffic = parts.Tile("Traffic arriving")
+            self._lost = parts.Tile("Lost on wires")
+            self._drops = parts.Tile("Dropped by queues")
+        self._list = parts.block(classes="stack")
+        self._pages = parts.block("nav", "buttons").props('aria-label="Pages"')
+        await self.refresh()
+        ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
+
+    async def refresh(self) -> None:
+        """Every second: figures; every few seconds: settings; when there is reason: the list."""
+        switches = sorted(self._controller.switches(), key=lambda switch: switch.name)
+        matching = [each for each in switches if self._pattern in each.name.lower()]
+        self._page = min(self._page, max(0, (len(matching) - 1) // SHOWN))
+        shown = matching[self._page * SHOWN :][:SHOWN]
+        names = [f"{each.uid} {each.name} {each.ports}" for each in shown]
+        rebuilt = names != self._shown
+        if rebuilt:
+            self._shown = names
+            self._draw(shown, len(switches), len(matching))
+        try:
+            for card in self._cards:
+                if rebuilt or self._refreshes % SETTINGS_EVERY == 0:
+                    await card.configure()
+                card.refresh()
+        except NotFoundError:  # removed while we looked; the next refresh draws the list again
+            self._shown = None
+        self._refreshes += 1
+        self._sum_up(switches)
+
+    def _draw(self, shown: Sequence[Switch], total: int, matching: int) -> None:
+        self._list.clear()
+        with self._list:
+            self._cards = [SwitchCard(self._controller, switch) for switch in shown]
+            if not total:
+                with parts.card():
+                    parts.empty("No switches yet. Add one with POST /v1/switches; it appears here at once.")
+            elif not matching:
+                with parts.card():
+                    parts.empty(f"No switch has “{self._pattern}” in its name.")
+        self._pages.clear()
+        if matching > SHOWN:
+            with self._pages:
+                self._turn("Previous", -1, self._page > 0)
+                last = (matching - 1) // SHOWN
+                parts.text(f"Page {self._page + 1} of {last + 1}", classes="muted")
+                self._turn("Next", 1, self._page < last)
+
+    def _turn(self, name: str, by: int, possible: bool) -> None:
+        async def turn() -> None:
+            self._page += by
+            await self.refresh()
+
+        button = parts.block("button", "button small").props("type=button").on("click", turn)
+        button.props(add="" if possible else "disabled")
+        with button:
+            parts.text(name)
+
+    async def _filter(self, event: object) -> None:
+        self._pattern = str(getattr(event, "value", "") or "").strip().lower()
+        self._page = 0
+        await self.refresh()
+
+    def _sum_up(self, switches: Sequence[Switch]) -> None:
+        states = Counter(self._controller.status(each.name).state for each in switches)
+        traffic, lost, dropped, newest = 0.0, 0, 0, 0
+        for switch in switches:
+            for port in switch.ports:
+                latest = self._controller.latest(switch.name, port)
+                if latest is not None:
+                    lost += latest.report.lost_on_wire
+                    dropped += latest.report.dropped_by_queue
+                    newest = max(newest, latest.time_us)
+                    traffic += latest.report.input_bps if fresh(latest) else 0.0
+        self._wire.add(newest, lost)
+        self._dropped.add(newest, dropped)
+        in_sync = states.pop(LinkState.IN_SYNC, 0)
+        others = [f"{number} {state.value}" for state, number in states.items()]
+        self._switches.show(f"{in_sync} of {len(switches)}", ", ".join(others))
+        self._traffic.show(quantities.rate(traffic), "at ports with XCP")
+        self._lost.show(quantities.per_second(self._wire.per_second()), quantities.packets(lost))
+        self._drops.show(quantities.per_second(self._dropped.per_second()), quantities.packets(dropped))
+        self._warn(switches)
+
+    def _warn(self, switches: Sequence[Switch]) -> None:
+        wanted = [parts.state_sentence(each.name, self._controller.status(each.name)) for each in switches]
+        said = [each for each in wanted if each is not None]
+        if len(said) > 3:
+            said = [*said[:3], ("warn", f"{len(said) - 3} more switches need attention.")]
+        if said != self._said:
+            self._said = said
+            self._banners.clear()
+            with self._banners:
+                for tone, sentence in said:
+                    parts.banner(tone, sentence)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A port: live charts, its settings, its policies and what they decided."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from clarion_control.dashboard import parts, quantities
+from clarion_control.dashboard.dashboard import Dashboard
+from clarion_control.dashboard.decision_list import DecisionList
+from clarion_control.dashboard.live import PortCharts
+from clarion_control.dashboard.policy_cards import PolicyCards
+from clarion_control.dashboard.port_row import capacity_bps, fresh, port_address, switch_address
+from clarion_control.dashboard.series import Growth
+from clarion_control.dashboard.settings_form import SettingsForm
+from clarion_control.dashboard.visit import Visit
+from clarion_control.dashboard.wire import WireErrors
+from clarion_control.errors import NotFoundError
+from clarion_control.model import PortState
+
+SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
+DECISIONS = 10
+SLOW_EVERY = 3  # refreshes between two looks at policies and decisions
+
+
+def register(dashboard: Dashboard) -> None:
+    """The page at /switches/SWITCH/ports/PORT."""
+
+    @dashboard.page("/switches/{switch}/ports/{port:int}", "/", "Port")
+    async def port(visit: Visit, switch: str, port: int) -> None:
+        await PortPage(visit, switch, port).build()
+
+
+class PortPage:
+    """The page."""
+
+    def __init__(self, visit: Visit, name: str, port: int) -> None:
+        self._visit = visit
+        self._controller = visit.controller
+        self._name, self._port = name, port
+        self._refreshes = 0
+        self._wire, self._dropped = Growth(), Growth()
+        self._errors = WireErrors()
+        self._said: tuple[str, str] | None = None
+
+    async def build(self) -> None:
+        """Draws it and keeps it up to date."""
+        state = await self._controller.port(self._name, self._port)
+        ui.page_title(f"{self._name} port {self._port} · Clarion")
+        minutes = self._minutes()
+        with parts.heading(f"Port {self._port}", ("Overview", "/"), (self._name, switch_address(self._name))):
+            self._link = parts.state_badge(self._controller.status(self._name))
+            parts.block(classes="grow")
+            self._spans(minutes)
+        self._banner = parts.block()
+        self._tiles()
+        with parts.block(classes="columns"):
+            with parts.block(classes="stack"):
+                self._charts = PortCharts(self._controller, self._name, self._port, minutes, self._errors)
+                await self._charts.build(capacity_bps(state))
+                with parts.card("Decisions", "What the tuner changed or flagged here, and why"):
+                    self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
+            with parts.block(classes="stack"):
+                self._form = SettingsForm(self._visit, self._name, self._port)
+                self._policies = PolicyCards(self._visit, self._name, self._port)
+        await self.refresh()
+        ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
+
+    async def refresh(self) -> None:
+        """Every second: figures, charts, settings; every few: policies and decisions."""
+        try:
+            state = await self._controller.port(self._name, self._port)
+            status = self._controller.status(self._name)
+        except NotFoundError:  # the switch was removed
+            ui.navigate.to("/")
+            return
+        self._link.show(*parts.state_words(status))
+        said = parts.state_sentence(self._name, status)
+        if said != self._said:
+            self._said = said
+            self._banner.clear()
+            if said is not None:
+                with self._banner:
+                    parts.banner(*said)
+        self._figures(state)
+        self._charts.refresh(capacity_bps(state))
+        self._form.refresh(state)
+        if self._refreshes % SLOW_EVERY == 0:
+            await self._slow()
+        self._refreshes += 1
+
+    async def _slow(self) -> None:
+        await self._policies.refresh()
+        decisions = await self._controller.decisions(switch=self._name, port=self._port, limit=DECISIONS)
+        self._decisions.show(decisions, "No decisions yet. Switch a policy on, and it reports here.")
+
+    def _minutes(self) -> int:
+        asked = self._visit.request.query_params.get("minutes", "")
+        known = [minutes for minutes, _ in SPANS]
+        return int(asked) if asked.isdigit() and int(asked) in known else self._visit.options.history_minutes
+
+    def _spans(self, minutes: int) -> None:
+        with parts.block("nav", "segments").props('aria-label="Time shown"'):
+            for each, label in SPANS:
+                link = parts.link(label, f"{port_address(self._name, self._port)}?minutes={each}")
+                link.props('aria-current="true"' if each == minutes else "")
+
+    def _tiles(self) -> None:
+        with parts.block("dl", "tiles"):
+            self._utilisation = parts.Tile("Utilisation")
+            self._queue = parts.Tile("Queue")
+            self._rtt = parts.Tile("Mean round trip")
+            self._lost = parts.Tile("Lost on wire")
+            self._drops = parts.Tile("Dropped by queue")
+            self._ber = parts.Tile("Bit error rate")
+
+    def _figures(self, state: PortState) -> None:
+        latest = self._controller.latest(self._name, self._port)
+        capacity = capacity_bps(state)
+        if latest is not None:
+            self._wire.add(latest.time_us, latest.report.lost_on_wire)
+            self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
+        current = fresh(latest)
+        if current is None:
+            for tile in (self._utilisation, self._queue, self._rtt, self._lost, self._drops):
+                tile.show(quantities.DASH, "no recent report")
+        else:
+            report = current.report
+            share = report.input_bps / capacity if capacity else None
+            of = f"{quantities.rate(report.input_bps)} of {quantities.rate(capacity)}"
+            self._utilisation.show(quantities.percent(share), of)
+            delay = report.queue_bytes * 8e6 / capacity if capacity else None
+            self._queue.show(quantities.size(report.queue_bytes), f"{quantities.duration(delay)} of waiting")
+            interval = quantities.duration(report.elapsed_us)
+            self._rtt.show(quantities.duration(report.avg_rtt_us), f"control interval {interval}")
+            lost, dropped = report.lost_on_wire, report.dropped_by_queue
+            self._lost.show(quantities.per_second(self._wire.per_second()), quantities.packets(lost))
+            self._drops.show(quantities.per_second(self._dropped.per_second()), quantities.packets(dropped))
+        self._errors.add(self._controller, self._name, self._port)
+        rates = self._errors.rates()
+        if rates is None or rates.ber is None:
+            self._ber.show(quantities.DASH, "nothing received lately")
+        else:
+            low, high = quantities.error_rate(rates.ber_low), quantities.error_rate(rates.ber_high)
+            self._ber.show(quantities.error_rate(rates.ber), f"95 %: {low} to {high}")

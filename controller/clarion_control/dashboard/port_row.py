@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One port in a table: what it is set to, and how it does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from clarion_control.controller import Controller
+from clarion_control.dashboard import parts, quantities
+from clarion_control.dashboard.series import Growth
+from clarion_control.model import Interval, Policy, PolicyState, PortState
+
+COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")
+QUIET_US = 30_000_000  # without a report for so long a port has no traffic: figures would mislead
+
+
+def switch_address(name: str) -> str:
+    """Where the page of a switch is."""
+    return f"/switches/{quote(name, safe='')}"
+
+
+def port_address(name: str, port: int) -> str:
+    """Where the page of a port is."""
+    return f"{switch_address(name)}/ports/{port}"
+
+
+def fresh(interval: Interval | None) -> Interval | None:
+    """The report unless it is too old to say how the port does now."""
+    if interval is None or time.time_ns() // 1000 - interval.time_us > QUIET_US:
+        return None
+    return interval
+
+
+class PortRow:
+    """The row of one port."""
+
+    def __init__(self, controller: Controller, name: str, port: int) -> None:
+        self._controller = controller
+        self._name, self._port = name, port
+        self._state: PortState | None = None
+        self._wire, self._dropped = Growth(), Growth()
+        self._flags: tuple[tuple[str, str], ...] | None = None
+        with parts.block("tr", "link"):
+            with parts.cell("Port", classes="title"):
+                parts.link(f"Port {port}", port_address(name, port))
+            self._capacity = parts.cell_text("Capacity", "number")
+            with parts.cell("Utilisation"):
+                self._bar = parts.Bar(f"Utilisation of port {port}")
+            self._queue = parts.cell_text("Queue", "number")
+            self._lost = parts.cell_text("Lost on wire", "number")
+            self._drops = parts.cell_text("Dropped by queue", "number")
+            with parts.cell("State"):
+                self._badges = parts.block(classes="badges")
+
+    def configure(self, state: PortState, policies: Iterable[Policy]) -> None:
+        """Takes over what the port is set to."""
+        self._state = state
+        self._show_flags(flags(state, policies))
+
+    def refresh(self) -> None:
+        """Brings the figures up to date."""
+        latest = self._controller.latest(self._name, self._port)
+        if latest is not None:
+            self._wire.add(latest.time_us, latest.report.lost_on_wire)
+            self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
+        capacity = capacity_bps(self._state)
+        self._capacity.text = quantities.rate(capacity)
+        current = fresh(latest)
+        report = None if current is None else current.report
+        self._bar.show(None if report is None or not capacity else report.input_bps / capacity)
+        self._queue.text = quantities.size(None if report is None else report.queue_bytes)
+        self._lost.text = quantities.per_second(self._wire.per_second() if report else None)
+        self._drops.text = quantities.per_second(self._dropped.per_second() if report else None)
+
+    def _show_flags(self, wanted: tuple[tuple[str, str], ...]) -> None:
+        if wanted != self._flags:
+            self._flags = wanted
+            self._badges.clear()
+            with self._badges:
+                for word, tone in wanted:
+                    parts.Badge(word, tone)
+
+
+def capacity_bps(state: PortState | None) -> int | None:
+    """What the port can carry, as far as the switch knows."""
+    if state is None:
+        return None
+    settings = state.effective or (state.desired.settings if state.desired else None)
+    return settings.xcp.capacity_bps if settings is not None and settings.xcp is not None else None
+
+
+def flags(state: PortState, policies: Iterable[Policy]) -> tuple[tuple[str, str], ...]:
+    """What is worth knowing about a port at a glance, as words and tones."""
+    settings = state.effective or (state.desired.settings if state.desired else None)
+    found = []
+    if settings is None:
+        found.append(("not known", ""))
+    elif settings.xcp is None:
+        found.append(("XCP off", ""))
+    else:
+        found.append(("XCP on", "good"))
+    if state.desired is not None and not state.applied:
+        found.append(("change not applied", "warn"))
+    found += [(f"{each.name} held", "warn") for each in policies if each.state is PolicyState.HELD]
+    active = [each.name for each in policies if each.state is PolicyState.ACTIVE]
+    if active:
+        found.append((f"tuned: {', '.join(active)}", "good"))
+    return tuple(found)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the charts of a port show: its interval reports, put together to a point every second or so."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from clarion_control.model import Interval, IntervalSummary
+
+
+@dataclass(frozen=True)
+class Point:
+    """A port over a short while. Rates are means over the control intervals, each as long as it lasted."""
+
+    time_us: int  # of the last report in it
+    input_bps: float
+    capacity_bps: float | None
+    queue_bytes: float  # the largest
+    phi_bps: float
+    avg_rtt_us: float
+    wire_per_s: float | None  # packets lost, None before there is something to compare with
+    queue_per_s: float | None
+    ber: float | None = None  # of the wire into the port; not part of the history
+
+
+class Gathering:
+    """Collects reports of one port until they are taken as a point."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Interval] = []
+        self._last: Interval | None = None  # of the point before
+
+    def add(self, interval: Interval) -> None:
+        """One report more, in the order of their times."""
+        self._waiting.append(interval)
+
+    def take(self, capacity_bps: float | None) -> Point | None:
+        """All reports since the last call as one point, None if there was none."""
+        if not self._waiting:
+            return None
+        waiting, self._waiting = self._waiting, []
+        before, self._last = self._last, waiting[-1]
+        reports = [each.report for each in waiting]
+        elapsed = sum(report.elapsed_us for report in reports) or 1.0
+
+        def mean(name: str) -> float:
+            return sum(float(getattr(each, name)) * each.elapsed_us for each in reports) / elapsed
+
+        return Point(
+            time_us=waiting[-1].time_us,
+            input_bps=mean("input_bps"),
+            capacity_bps=capacity_bps,
+            queue_bytes=max(report.queue_bytes for report in reports),
+            phi_bps=mean("phi_bps"),
+            avg_rtt_us=mean("avg_rtt_us"),
+            wire_per_s=_growth(before, waiting, "lost_on_wire"),
+            queue_per_s=_growth(before, waiting, "dropped_by_queue"),
+        )
+
+
+def _growth(before: Interval | None, waiting: list[Interval], total: str) -> float | None:
+    first, last = before or waiting[0], waiting[-1]
+    grown = getattr(last.report, total) - getattr(first.report, total)
+    return _rate(grown, (last.time_us - first.time_us) / 1e6)
+
+
+def history(summaries: Iterable[IntervalSummary], capacity_bps: float | None) -> list[Point]:
+    """What the store has summed up, as points; the capacity is today's."""
+    made: list[Point] = []
+    before: IntervalSummary | None = None
+    for each in summaries:
+        span_s = 0.0 if before is None else (each.start_us - before.start_us) / 1e6
+        made.append(
+            Point(
+                time_us=each.start_us,
+                input_bps=each.input_bps,
+                capacity_bps=capacity_bps,
+                queue_bytes=each.queue_max_bytes,
+                phi_bps=each.phi_bps,
+                avg_rtt_us=each.avg_rtt_us,
+                wire_per_s=None if before is None else _rate(each.lost_on_wire - before.lost_on_wire, span_s),
+                queue_per_s=(
+                    None if before is None else _rate(each.dropped_by_queue - before.dropped_by_queue, span_s)
+                ),
+            )
+        )
+        before = each
+    return made
+
+
+def _rate(grown: float, span_s: float) -> float | None:
+    """Growth per second. A switch that started again counts from nothing: not known then."""
+    return None if span_s <= 0 or grown < 0 else grown / span_s
+
+
+class Growth:
+    """How fast a total grows, over the last ten seconds or so."""
+
+    SPAN_US = 10_000_000
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[int, int]] = deque()
+
+    def add(self, time_us: int, total: int) -> None:
+        """The total at a time; the same time again says nothing new."""
+        if self._seen and total < self._seen[-1][1]:
+            self._seen.clear()
+        if not self._seen or time_us > self._seen[-1][0]:
+            self._seen.append((time_us, total))
+        while len(self._seen) > 2 and self._seen[1][0] <= time_us - self.SPAN_US:
+            self._seen.popleft()
+
+    def per_second(self) -> float | None:
+        """None until there are two totals to compare."""
+        if len(self._seen) < 2:
+            return None
+        (first_us, first), (last_us, last) = self._seen[0], self._seen[-1]
+        return (last - first) * 1e6 / (last_us - first_us)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is signed in, and how often somebody may guess: state in memory, with the time as an argument.
+
+A browser holds a random key in a signed cookie; what it stands for is the id of a token, no more. What that
+token allows is asked of the store whenever something is to be shown or changed, so that a revoked token is
+out at once. After a restart of the controller everybody signs in again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from dataclasses import dataclass
+
+IDLE_S = 12 * 3600.0  # a page that is open counts as use
+LONGEST_S = 7 * 86_400.0
+MAX_SESSIONS = 10_000
+LINK_S = 15 * 60.0
+
+
+@dataclass
+class _Session:
+    token_id: int
+    began_s: float
+    used_s: float
+
+
+class Sessions:
+    """Signed-in browsers by their key, and one-time codes that sign one in."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, _Session] = {}
+        self._codes: dict[str, tuple[int, float]] = {}
+
+    def begin(self, token_id: int, now_s: float) -> str:
+        """Signs a browser in; its key."""
+        self._forget(now_s)
+        while len(self._sessions) >= MAX_SESSIONS:
+            self._sessions.pop(min(self._sessions, key=lambda key: self._sessions[key].used_s))
+        key = secrets.token_urlsafe(32)
+        self._sessions[key] = _Session(token_id, now_s, now_s)
+        return key
+
+    def token_id(self, key: str | None, now_s: float) -> int | None:
+        """The token that the browser signed in with, None if it has to sign in."""
+        session = self._sessions.get(key or "")
+        if session is None:
+            return None
+        if _is_over(session, now_s):
+            del self._sessions[key or ""]
+            return None
+        session.used_s = now_s
+        return session.token_id
+
+    def end(self, key: str | None) -> None:
+        """Signs the browser out."""
+        self._sessions.pop(key or "", None)
+
+    def code(self, token_id: int, now_s: float) -> str:
+        """A code that signs one browser in, once, within the next quarter of an hour."""
+        self._forget(now_s)
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = (token_id, now_s + LINK_S)
+        return code
+
+    def redeem(self, code: str, now_s: float) -> int | None:
+        """The token that the code stands for; the code is spent with it."""
+        token_id, until_s = self._codes.pop(code, (None, 0.0))
+        return token_id if now_s < until_s else None
+
+    def _forget(self, now_s: float) -> None:
+        for key in [key for key, session in self._sessions.items() if _is_over(session, now_s)]:
+            del self._sessions[key]
+        for code in [code for code, (_, until_s) in self._codes.items() if until_s <= now_s]:
+            del self._codes[code]
+
+
+def _is_over(session: _Session, now_s: float) -> bool:
+    return now_s - session.used_s > IDLE_S or now_s - session.began_s > LONGEST_S
+
+
+class Attempts:
+    """Failed attempts to sign in: so many a minute per address, and some more for all addresses together."""
+
+    WINDOW_S = 60.0
+    PER_ADDRESS = 10
+    TOGETHER = 100
+    ADDRESSES = 10_000
+
+    def __init__(self) -> None:
+        self._failures: dict[str, deque[float]] = {}
+        self._all: deque[float] = deque(maxlen=self.TOGETHER)
+
+    def wait_s(self, address: str, now_s: float) -> float:
+        """How long this address has to wait before its next attempt; 0 if it need not."""
+        waits = [0.0]
+        mine = self._failures.get(address)
+        if mine is not None and len(mine) >= self.PER_ADDRESS:
+            waits.append(mine[0] + self.WINDOW_S - now_s)
+        if len(self._all) >= self.TOGETHER:
+            waits.append(self._all[0] + self.WINDOW_S - now_s)
+        return max(waits)
+
+    def failed(self, address: str, now_s: float) -> None:
+        """Counts an attempt that failed."""
+        if address not in self._failures and len(self._failures) >= self.ADDRESSES:
+            self._failures.pop(next(iter(self._failures)))
+        self._failures.setdefault(address, deque(maxlen=self.PER_ADDRESS)).append(now_s)
+        self._all.append(now_s)

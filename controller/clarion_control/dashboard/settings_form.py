@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The form that edits a port: checks and messages of REST, nothing lost when somebody else was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+from nicegui.element import Element
+
+from clarion_control.dashboard import parts, settings_edit
+from clarion_control.dashboard.settings_edit import BY_NAME, FIELDS, XCP, FieldProblem, Value
+from clarion_control.dashboard.visit import Visit
+from clarion_control.errors import SettingsError, StaleVersionError
+from clarion_control.model import Actor, DesiredPort, PortState, Role
+from clarion_control.settings import PortSettings
+from clarion_control.settings_json import checked, merged, pointer
+
+_ROWS = (
+    ("xcp.capacity_bps",),
+    ("xcp.alpha", "xcp.beta"),
+    ("xcp.gamma",),
+    ("xcp.min_interval_us", "xcp.max_interval_us"),
+)
+
+
+class SettingsForm:
+    """A card with all settings of a port. Who may not change them sees them all the same."""
+
+    def __init__(self, visit: Visit, name: str, port: int) -> None:
+        self._visit = visit
+        self._name, self._port = name, port
+        self._base: DesiredPort | None = None  # what the fields started from
+        self._newer: DesiredPort | None = None  # what somebody else has set since
+        self._inputs: dict[str, Any] = {}
+        self._filling = False
+        self._editable = visit.may(Role.OPERATOR)
+        with parts.card("Settings") as box:
+            box.props('id="settings"')
+            self._state = parts.Badge("", "")
+            self._notice = parts.block()
+            with parts.block("form", "form").props("novalidate").on("submit.prevent", self._save):
+                self._draw()
+        self._state.move(box.default_slot.children[0])
+
+    def _draw(self) -> None:
+        with parts.block("fieldset"):
+            self._switch(XCP, "XCP", "Explicit rate feedback for the traffic of this port")
+            self._xcp = parts.block("fieldset")
+            with self._xcp:
+                for row in _ROWS:
+                    with parts.block(classes="pair" if len(row) == 2 else ""):
+                        for name in row:
+                            self._text(name)
+        with parts.block("fieldset"):
+            self._text("queue_limit_bytes")
+            for field in FIELDS:
+                if field.write is None:
+                    self._switch(field.name, field.label, field.hint)
+        self._problem = parts.text("", "p", "problem").props('role="alert"')
+        self._problem.set_visibility(False)
+        if self._editable:
+            with parts.block(classes="buttons"):
+                self._button = parts.block("button", "button primary").props('type="submit"')
+                with self._button:
+                    parts.text("Apply")
+                with parts.block("button", "button").props('type="button"').on("click", self._discard):
+                    parts.text("Discard edits")
+        else:
+            parts.text("Your role may look only; changes need the role operator.", "p", "hint")
+
+    def _text(self, name: str) -> None:
+        field = BY_NAME[name]
+        entry = ui.input(field.label, on_change=self._edited).props(
+            f'outlined dense stack-label bottom-slots hint="{field.hint}" name="{name}" autocomplete="off"'
+        )
+        entry.props(add="" if self._editable else "readonly")
+        self._inputs[name] = entry
+
+    def _switch(self, name: str, label: str, hint: str) -> None:
+        with parts.block():
+            entry = ui.switch(label, on_change=self._edited).props(f'data-name="{name}"')
+            entry.props(add="" if self._editable else "disable")
+            parts.text(hint, "p", "hint")
+        self._inputs[name] = entry
+
+    # From the store to the fields.
+
+    def refresh(self, state: PortState) -> None:
+        """Takes over what is set by now; edits that are not saved yet stay."""
+        if state.desired is None:
+            self._state.show("not known yet", "")
+        elif state.applied:
+            self._state.show(f"applied · version {state.desired.version}", "good")
+        else:
+            self._state.show(f"version {state.desired.version} not applied yet", "warn")
+        desired = state.desired or DesiredPort(PortSettings(self._port), 0, 0)
+        if self._base is None or (desired.version != self._base.version and not self._is_edited()):
+            self._start_from(desired)
+        elif desired.version != (self._newer or self._base).version:
+            self._newer = desired
+            self._tell_newer()
+
+    def _start_from(self, desired: DesiredPort, keep: Mapping[str, Value] | None = None) -> None:
+        self._base, self._newer = desired, None
+        self._notice.clear()
+        self._fill({**settings_edit.values(desired.settings), **(keep or {})})
+        self._clear_problems()
+
+    def _fill(self, entered: Mapping[str, Value]) -> None:
+        self._filling = True
+        for name, value in entered.items():
+            self._inputs[name].value = value
+        self._filling = False
+        self._xcp.set_visibility(bool(entered[XCP]))
+
+    # From the fields to the store.
+
+    def _entered(self) -> dict[str, Value]:
+        return {
+            name: entry.value if isinstance(entry.value, bool) else (entry.value or "")
+            for name, entry in self._inputs.items()
+        }
+
+    def _own_edits(self) -> dict[str, Value]:
+        if self._base is None:
+            return {}
+        before = settings_edit.values(self._base.settings)
+        return {name: value for name, value in self._entered().items() if value != before[name]}
+
+    def _is_edited(self) -> bool:
+        return bool(self._own_edits())
+
+    def _edited(self) -> None:
+        """Checks while somebody types, without asking the store."""
+        if self._filling or self._base is None:
+            return
+        self._xcp.set_visibility(bool(self._inputs[XCP].value))
+        self._clear_problems()
+        try:
+            patch = settings_edit.changes(self._base.settings, self._entered())
+            ports = self._visit.controller.switch(self._name).ports
+            checked(self._name, ports, merged(self._name, self._base.settings, patch))
+        except FieldProblem as problem:
+            self._show_problem(problem.name, problem.reason)
+        except SettingsError as error:
+            self._show_settings_error(error)
+
+    async def _save(self) -> None:
+        if self._base is None:
+            return
+        self._clear_problems()
+        base = self._base
+        try:
+            patch = settings_edit.changes(base.settings, self._entered())
+        except FieldProblem as problem:
+            self._show_problem(problem.name, problem.reason)
+            return
+        if not patch:
+            self._say("Nothing was changed.")
+            return
+
+        async def change(actor: Actor) -> None:
+            try:
+                await self._visit.controller.change_port(
+                    actor, self._name, self._port, patch, if_version=base.version
+                )
+            except SettingsError as error:
+                self._show_settings_error(error)
+                raise
+            except StaleVersionError:
+                state = await self._visit.controller.port(self._name, self._port)
+                if state.desired is not None:
+                    self._newer = state.desired
+                    self._tell_newer()
+                raise
+
+        self._button.props(add="disabled")
+        try:
+            stored = await self._visit.act(Role.OPERATOR, change, f"{self._name} port {self._port}: applied")
+        finally:
+            self._button.props(remove="disabled")
+        if stored:
+            state = await self._visit.controller.port(self._name, self._port)
+            if state.desired is not None:
+                self._start_from(state.desired)
+                self.refresh(state)
+
+    def _discard(self) -> None:
+        newest = self._newer or self._base
+        if newest is not None:
+            self._start_from(newest)
+
+    # When somebody else was faster.
+
+    def _tell_newer(self) -> None:
+        """Says what has changed meanwhile, and offers to go on with it."""
+        base, newer = self._base, self._newer
+        if base is None or newer is None:
+            return
+        self._notice.clear()
+        with self._notice, parts.block(classes="banner warn").props('role="alert"'):
+            parts.text("Somebody else changed this port since you began:", "strong")
+            with parts.block("ul"):
+                for label, then, now in settings_edit.differences(base.settings, newer.settings):
+                    parts.text(f"{label}: {then} → {now}", "li")
+            with parts.block(classes="buttons"):
+                self._choice("Keep my edits", self._rebase)
+                self._choice("Take theirs", self._discard)
+
+    def _choice(self, label: str, action: Any) -> None:
+        button: Element = parts.block("button", "button small").props('type="button"').on("click", action)
+        with button:
+            parts.text(label)
+
+    def _rebase(self) -> None:
+        """The other's settings, with one's own edits on top; nothing is saved yet."""
+        if self._newer is not None:
+            self._start_from(self._newer, keep=self._own_edits())
+            self._edited()
+
+    # Problems.
+
+    def _show_settings_error(self, error: SettingsError) -> None:
+        where = pointer(error.entry)
+        for field in FIELDS:
+            if field.pointer == where:
+                self._show_problem(field.name, error.reason)
+                return
+        self._say(str(error))
+
+    def _show_problem(self, name: str, reason: str) -> None:
+        self._inputs[name].error = reason
+
+    def _say(self, sentence: str) -> None:
+        self._problem.text = sentence
+        self._problem.set_visibility(True)
+
+    def _clear_problems(self) -> None:
+        self._problem.set_visibility(False)
+        for name, entry in self._inputs.items():
+            if name != XCP and BY_NAME[name].write is not None:
+                entry.error = None

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signing in and out: plain HTML forms, so that a token travels in the body of a request and nowhere else."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from clarion_control.controller import Controller
+from clarion_control.dashboard import templates
+from clarion_control.dashboard.guard import SESSION_KEY
+from clarion_control.dashboard.sessions import Attempts, Sessions
+
+MAX_FORM_BYTES = 8192
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+WRONG = "This token is not valid. It may be mistyped, revoked or expired."
+SPENT = "This sign-in link was used already, or is too old. Paste a token instead."
+
+
+class SignIn:
+    """The pages /login and /logout."""
+
+    def __init__(self, controller: Controller, sessions: Sessions) -> None:
+        self._controller = controller
+        self._sessions = sessions
+        self._attempts = Attempts()
+
+    def routes(self) -> list[Route]:
+        """What to put into the application."""
+        return [
+            Route("/login", self._form, methods=["GET"]),
+            Route("/login", self._sign_in, methods=["POST"]),
+            Route("/logout", self._sign_out, methods=["POST"]),
+        ]
+
+    async def _form(self, request: Request) -> Response:
+        return _page(request, _local(request.query_params.get("next")))
+
+    async def _sign_in(self, request: Request) -> Response:
+        address = request.client.host if request.client else ""
+        form = await _fields(request)
+        target = _local(form.get("next"))
+        wait_s = self._attempts.wait_s(address, time.monotonic())
+        if wait_s > 0:
+            seconds = int(wait_s) + 1
+            page = _page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
+            page.headers["Retry-After"] = str(seconds)
+            return page
+        if form.get("code"):
+            token_id = self._sessions.redeem(form["code"], time.monotonic())
+            problem = SPENT
+        else:
+            token = await self._controller.authenticate(form.get("token", "").strip())
+            token_id = None if token is None else token.id
+            problem = WRONG
+        if token_id is None:
+            self._attempts.failed(address, time.monotonic())
+            return _page(request, target, problem, 401)
+        self._sessions.end(request.session.get(SESSION_KEY))
+        request.session.clear()  # a session that somebody else may know must not become a signed-in one
+        request.session[SESSION_KEY] = self._sessions.begin(token_id, time.monotonic())
+        return RedirectResponse(target, 303)
+
+    async def _sign_out(self, request: Request) -> Response:
+        self._sessions.end(request.session.get(SESSION_KEY))
+        request.session.clear()
+        return RedirectResponse("/login", 303)
+
+
+def _page(request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:
+    page = templates.page("login.html", request, status, next=target, problem=problem)
+    page.headers["Content-Security-Policy"] = _POLICY
+    return page
+
+
+def _local(target: str | None) -> str:
+    """Where to go afterwards: a path of this server, never another one."""
+    is_path = target is not None and target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if target is not None and is_path and target.isprintable() else "/"
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_FORM_BYTES:
+            return {}
+    return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One page that is open in one browser: who looks at it, and how it asks for a change."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from nicegui import ui
+from starlette.requests import Request
+
+from clarion.errors import UserError
+from clarion_control.controller import Controller
+from clarion_control.dashboard.guard import SESSION_KEY, ForbiddenError, Guard, SignedOutError
+from clarion_control.dashboard.options import Options
+from clarion_control.errors import ApplyPending
+from clarion_control.model import Actor, Role
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+CHECK_EVERY_S = 10.0
+
+
+class Visit:
+    """What a page works with. `actor` is who opened it; an action asks again who it is by then."""
+
+    def __init__(
+        self, request: Request, actor: Actor, controller: Controller, guard: Guard, options: Options
+    ) -> None:
+        self.request = request
+        self.actor = actor
+        self.controller = controller
+        self.options = options
+        self._guard = guard
+        self._key = request.session.get(SESSION_KEY)
+
+    def may(self, role: Role) -> bool:
+        """Whether to offer what needs this role."""
+        return self.actor.role >= role
+
+    async def act(
+        self, role: Role, action: Callable[[Actor], Awaitable[object]], done: str | None = None
+    ) -> bool:
+        """Does something that needs a role and says how it went; whether it was done."""
+        try:
+            await self.do(role, action)
+        except ApplyPending as pending:
+            tell(str(pending), "warning")
+            return True
+        except SignedOutError:
+            ui.navigate.to("/login")
+            return False
+        except UserError as error:
+            tell(str(error), "negative")
+            return False
+        if done:
+            tell(done, "positive")
+        return True
+
+    async def do(self, role: Role, action: Callable[[Actor], Awaitable[T]]) -> T:
+        """Does something that needs a role, or raises SignedOutError, ForbiddenError, or what it raises."""
+        actor = await self._guard.require(self._key, role)
+        _log.info("%s: %s", actor.name, getattr(action, "__qualname__", "action"))
+        return await action(actor)
+
+    def watch_session(self) -> None:
+        """Closes the page when the session ends, so that nothing is shown to somebody who signed out."""
+
+        async def check() -> None:
+            actor = await self._guard.actor(self._key)
+            if actor is None or actor.role != self.actor.role:
+                ui.navigate.to("/login" if actor is None else self.request.url.path)
+
+        ui.timer(CHECK_EVERY_S, check, immediate=False)
+
+
+def tell(sentence: str, kind: str) -> None:
+    """A note at the edge of the page; bad news stays until it is put away."""
+    bad = kind == "negative"
+    ui.notify(
+        sentence,
+        type=kind,  # type: ignore[arg-type]
+        position="bottom",
+        multi_line=True,
+        close_button="Close" if bad else False,
+        timeout=0 if bad else 4000,
+    )
+
+
+__all__ = ["ForbiddenError", "SignedOutError", "Visit", "tell"]

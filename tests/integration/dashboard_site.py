@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller over fake switches with its dashboard, as a process of its own: NiceGUI wants one to itself.
+
+It prints one line of JSON when it serves, and then does what it is told, a line of JSON each, until its input
+ends; so nothing of it outlives the test, whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from clarion_control import dashboard
+from clarion_control.controller import Controller
+from clarion_control.fleet.device import Cells, Standing
+from clarion_control.model import Actor, PolicyState, Role
+from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.settings_json import to_json
+from clarion_control.tuner.registry import checked_parameters
+from fakes.controller import open_controller
+from fakes.switch import FakeSwitch
+
+OTHER = Actor("olga", Role.OPERATOR)
+TUNER = Actor("tuner", Role.OPERATOR)
+
+
+class Site:
+    """What a test can make happen behind the dashboard's back."""
+
+    def __init__(self, controller: Controller, switches: dict[str, FakeSwitch], board: dashboard.Dashboard):
+        self._controller = controller
+        self._switches = switches
+        self._board = board
+
+    async def report(self, switch: str, port: int, **fields: Any) -> None:
+        self._switches[switch].report(port, **fields)
+
+    async def count(self, switch: str, port: int, packets: dict[str, int], bytes: dict[str, int]) -> None:
+        self._switches[switch].counters[port] = Cells(packets, bytes)
+
+    async def settings(self, switch: str, port: int) -> dict[str, Any]:
+        return to_json(self._switches[switch].ports[port])
+
+    async def change(self, switch: str, port: int, changes: dict[str, Any]) -> None:
+        await self._controller.change_port(OTHER, switch, port, changes)
+
+    async def reset(self, switch: str, port: int) -> None:
+        """A port with XCP at 100 Mbit/s, and no policy."""
+        settings = PortSettings(port, xcp=XcpSettings(100_000_000), stamp=True)
+        await self._controller.set_port(OTHER, switch, settings)
+        for each in await self._controller.policies(switch, port):
+            await self._controller.put_policy(
+                OTHER, switch, port, each.name, PolicyState.OFF, each.parameters
+            )
+
+    async def policy(self, switch: str, port: int, name: str) -> str | None:
+        found = await self._controller.policies(switch, port)
+        return next((each.state.value for each in found if each.name == name), None)
+
+    async def decide(self, switch: str, port: int, policy: str, changes: dict[str, Any], **words: Any) -> int:
+        await self._controller.put_policy(
+            OTHER, switch, port, policy, PolicyState.ACTIVE, checked_parameters(policy, {})
+        )
+        decision = await self._controller.apply_decision(
+            TUNER, switch, port, policy, if_version=None, changes=changes, wait=bool(changes), **words
+        )
+        return decision.id
+
+    async def stand(self, switch: str, primary: bool) -> None:
+        self._switches[switch].become(Standing.PRIMARY if primary else Standing.BACKUP)
+
+    async def leave(self, switch: str) -> None:
+        self._switches[switch].go()
+
+    async def come_back(self, switch: str) -> None:
+        self._switches[switch].come_back()
+
+    async def link(self, base: str, name: str) -> str:
+        token = next(each for each in await self._controller.tokens() if each.name == name)
+        return self._board.sign_in_link(base, token.id)
+
+    async def token(self, name: str, role: str) -> str:
+        return (await self._controller.create_token(OTHER, name, Role[role]))[1]
+
+    async def revoke(self, name: str) -> None:
+        for token in await self._controller.tokens():
+            if token.name == name and token.revoked_us is None:
+                await self._controller.revoke_token(OTHER, token.id)
+
+
+async def main(directory: Path) -> None:
+    """Serves until the input ends."""
+    switches = [FakeSwitch("s1", (1, 2)), FakeSwitch("s2", (1, 2, 3))]
+    for switch in switches:
+        switch.ports[1] = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
+    async with open_controller(directory, *switches, counters_every_s=0.5) as controller:
+        tokens = {
+            role.name.lower(): (await controller.create_token(OTHER, role.name.lower(), role))[1]
+            for role in Role
+        }
+        app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+        board = dashboard.mount(app, controller)
+        site = Site(controller, {switch.name: switch for switch in switches}, board)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            config = uvicorn.Config(
+                app, log_level="warning", proxy_headers=False, timeout_graceful_shutdown=1
+            )
+            server = uvicorn.Server(config)
+            serving = asyncio.create_task(server.serve([listener]))
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            print(json.dumps({"url": url, "tokens": tokens}), flush=True)
+            try:
+                await _obey(site)
+            finally:
+                server.should_exit = True
+                await serving
+
+
+async def _obey(site: Site) -> None:
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        command = json.loads(line)
+        try:
+            answer = {"answer": await getattr(site, command["do"])(**command["with"])}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))
