@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any
 
 from finsy import P4MulticastGroupEntry, P4TableAction, P4TableEntry, P4TableMatch
@@ -96,12 +97,15 @@ def arguments(entry: P4TableEntry) -> Mapping[str, Any]:
 
 
 def changes(present: Iterable[P4TableEntry], wanted: Iterable[P4TableEntry]) -> list[Any]:
-    """The updates that turn the present entries into the wanted: deletions, then changes, then new ones."""
+    """The updates that turn the present entries into the wanted: deletions, then changes, then new ones.
+
+    They are copies, since an entry remembers what it was an update of.
+    """
     before = {key_of(entry): entry for entry in present}
     after = {key_of(entry): entry for entry in wanted}
-    deleted = [-entry for key, entry in before.items() if key not in after]
-    modified = [~entry for key, entry in after.items() if key in before and before[key] != entry]
-    inserted = [+entry for key, entry in after.items() if key not in before]
+    deleted = [-copy(entry) for key, entry in before.items() if key not in after]
+    modified = [~copy(entry) for key, entry in after.items() if key in before and before[key] != entry]
+    inserted = [+copy(entry) for key, entry in after.items() if key not in before]
     return deleted + modified + inserted
 
 

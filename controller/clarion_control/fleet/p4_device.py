@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from finsy import (
@@ -192,7 +193,7 @@ class P4Device:
             updates += entries.changes(self._addresses or [], addresses)
             flood = [entries.flood_group(sorted(forwarding.flood_ports))]
             if self._flood != flood:
-                updates.append(~flood[0] if self._flood else +flood[0])
+                updates.append(~copy(flood[0]) if self._flood else +copy(flood[0]))
         await self._session.write(updates)
         self._present = wanted
         if addresses is not None:
