@@ -9,10 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from conformance.harness import Driver
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# No test is judged by how long the machine takes. The fixtures are processes that each example restarts.
+settings.register_profile(
+    "clarion",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("clarion")
 
 
 def build(folder: str, sanitise: bool, program: str = "tests/conformance/conformance-driver") -> Path:

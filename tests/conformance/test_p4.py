@@ -66,7 +66,7 @@ def test_a_hundred_thousand_random_packets(p4: P4Player, driver: Driver) -> None
 
 
 @given(events=event_lists())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_events(events: list[Event]) -> None:
     got, expected = play_afresh(shared_player(), events), ReferencePlayer().play(events)
     assert got == expected, explain(events, got, expected)

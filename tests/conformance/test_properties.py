@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance import frames
@@ -37,8 +37,6 @@ from conformance.reference import (
     gain,
     quotient,
 )
-
-NO_DEADLINE = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 u16 = st.integers(0, 2**16 - 1)
 u32 = st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2**31, 2**32 - 1]))
@@ -95,7 +93,7 @@ def shared_driver(driver_binary: object) -> Iterator[Driver]:
 
 
 @given(events=event_lists())
-@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400)
 def test_core_and_reference_agree(shared_driver: Driver, events: list[Event]) -> None:
     shared_driver.play([Restart()])
     got, expected = shared_driver.play(events), ReferencePlayer().play(events)
@@ -103,7 +101,7 @@ def test_core_and_reference_agree(shared_driver: Driver, events: list[Event]) ->
 
 
 @given(numerator=wide, denominator=wide)
-@settings(deadline=None, max_examples=2000)
+@settings(max_examples=2000)
 def test_a_quotient_is_within_its_bound(numerator: int, denominator: int) -> None:
     mantissa, exponent = quotient(numerator, denominator)
     error = Fraction(mantissa) * Fraction(2) ** exponent * denominator / numerator - 1
@@ -111,7 +109,7 @@ def test_a_quotient_is_within_its_bound(numerator: int, denominator: int) -> Non
 
 
 @given(numerator=st.integers(1, 2**48 - 1), denominator=st.integers(1, 2**48 - 1), factor=u32)
-@settings(deadline=None, max_examples=2000)
+@settings(max_examples=2000)
 def test_a_gain_is_within_its_bound(numerator: int, denominator: int, factor: int) -> None:
     mantissa, shift = gain(numerator, denominator)
     product, true = mantissa * factor >> shift, Fraction(numerator * factor, denominator)
@@ -124,7 +122,6 @@ def test_a_gain_is_within_its_bound(numerator: int, denominator: int, factor: in
 @given(
     pos=st.integers(0, 2**48 - 1), neg=st.integers(0, 2**48 - 1), packets=st.lists(data_headers, max_size=30)
 )
-@NO_DEADLINE
 def test_grants_are_what_leaves_the_pools(pos: int, neg: int, packets: list[bytes]) -> None:
     # Debits of both pools, and nothing else, become feedback, to within one byte/s for the whole run.
     xcp = Xcp()
@@ -144,7 +141,6 @@ def test_grants_are_what_leaves_the_pools(pos: int, neg: int, packets: list[byte
 
 
 @given(start=u16, steps=st.lists(st.one_of(st.integers(1, 50), st.just(1)), max_size=60))
-@NO_DEADLINE
 def test_a_check_counts_exactly_what_is_missing(start: int, steps: list[int]) -> None:
     check, seq = Check(), start
     check.packet(0, seq)
@@ -157,7 +153,6 @@ def test_a_check_counts_exactly_what_is_missing(start: int, steps: list[int]) ->
 
 
 @given(start=u16, order=st.permutations(range(1, 41)))
-@NO_DEADLINE
 def test_reordering_alone_counts_nothing_in_the_end(start: int, order: list[int]) -> None:
     # 40 packets behind a base, all of them arriving: every gap is taken back once.
     check = Check()
@@ -168,7 +163,6 @@ def test_reordering_alone_counts_nothing_in_the_end(start: int, order: list[int]
 
 
 @given(frame=frame_bytes)
-@NO_DEADLINE
 def test_only_the_named_fields_change(frame: bytes) -> None:
     everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True)
     player = ReferencePlayer()
