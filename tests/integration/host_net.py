@@ -27,6 +27,7 @@ PROTOCOL = 253
 ETH_P_ALL = 3
 CLONE_NEWNET = 0x40000000
 SO_RCVBUFFORCE = 33
+PATIENCE_S = 20.0  # for what must come, on however busy a machine
 OPTION = bytes([254, 5, 0xC1, 0xA7])  # kind, length, ExID; a flag byte follows
 
 Frame = bytes
@@ -72,7 +73,7 @@ def counters(netns: str) -> dict[str, int]:
     return found[0]
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 5) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
@@ -141,13 +142,13 @@ class Host:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((self.address(family), port))
         listener.listen(backlog)
-        listener.settimeout(20)
+        listener.settimeout(PATIENCE_S)
         return listener
 
     def connect(self, peer: Host, family: int, port: int) -> socket.socket:
         with inside(self.netns):
             connection = socket.socket(family, socket.SOCK_STREAM)
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE_S)
         connection.connect((peer.address(family), port))
         return connection
 
@@ -213,7 +214,7 @@ class Pair:
         with server.listen(family, port) as listener:
             near = self._stack.enter_context(client.connect(server, family, port))
             far = self._stack.enter_context(listener.accept()[0])
-        far.settimeout(20)
+        far.settimeout(PATIENCE_S)
         return near, far
 
     def sniff(self, host: Host) -> Sniffer:
@@ -257,19 +258,21 @@ class Sniffer:
     def __init__(self, host: Host) -> None:
         self.frames: list[Frame] = []
         self._socket = packet_socket(host.netns, host.device)
-        self._socket.settimeout(0.1)
+        self._socket.settimeout(0.3)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            with contextlib.suppress(TimeoutError):
+        while True:
+            try:
                 self.frames.append(self._socket.recv(65535))
+            except TimeoutError:
+                if self._stop.is_set():
+                    return
 
     def stop(self) -> list[Frame]:
-        """All frames, once the queue of the socket is empty."""
-        time.sleep(0.2)
+        """All frames, once no more have come for a moment."""
         self.close()
         return self.frames
 
@@ -326,12 +329,26 @@ def header_of(frame: Frame) -> bytes:
     return frame[at : at + frame[at + 1]]
 
 
+def tcp_at(frame: Frame) -> int:
+    """Where the TCP header of a plain frame begins."""
+    return 14 + ((frame[14] & 0xF) * 4 if frame[12:14] == b"\x08\x00" else 40)
+
+
+def tcp_flags(frame: Frame) -> int:
+    """Without those of ECN."""
+    return frame[tcp_at(frame) + 13] & 0x3F
+
+
+def tcp_payload_bytes(frame: Frame) -> int:
+    packet = 14 + int.from_bytes(frame[16:18], "big")
+    if frame[12:14] == b"\x86\xdd":
+        packet = 54 + int.from_bytes(frame[18:20], "big")
+    return packet - tcp_at(frame) - (frame[tcp_at(frame) + 12] >> 4) * 4
+
+
 def is_syn(frame: Frame) -> bool:
     """A plain SYN, not a SYN-ACK."""
-    if ip_protocol(frame) != socket.IPPROTO_TCP:
-        return False
-    at = 14 + ((frame[14] & 0xF) * 4 if frame[12:14] == b"\x08\x00" else 40)
-    return frame[at + 13] & 0x12 == 0x02
+    return ip_protocol(frame) == socket.IPPROTO_TCP and tcp_flags(frame) & 0x12 == 0x02
 
 
 def checksum(data: bytes) -> int:

@@ -10,10 +10,11 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer
+from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer, wait_for
 
 pytestmark = pytest.mark.root
 
@@ -227,7 +228,8 @@ def test_many_attach_at_once() -> None:
 def test_namespace_of_a_process(pair: Pair) -> None:
     """Mininet's hosts have no name: they are reached by the id of their shell."""
     with subprocess.Popen(["ip", "netns", "exec", pair.a.netns, "sleep", "60"]) as process:
-        time.sleep(0.2)
+        there = Path(f"/run/netns/{pair.a.netns}")
+        wait_for(lambda: Path(f"/proc/{process.pid}/ns/net").stat().st_ino == there.stat().st_ino)
         agent("attach", "--netns", f"pid:{process.pid}", "--dev", pair.a.device)
         assert link(pair.a)["mtu"] == 1532
         agent("detach", "--netns", f"pid:{process.pid}", "--dev", pair.a.device)

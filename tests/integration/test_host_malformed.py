@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from integration.host_net import (
+    PATIENCE_S,
     PROTOCOL,
     SO_RCVBUFFORCE,
     Pair,
@@ -97,7 +98,7 @@ class Wire:
         self.udp6.bind((pair.b.ip6, PORT))
         for end in (self.raw4, self.raw6, self.udp4, self.udp6):
             end.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
-            end.settimeout(2)
+            end.settimeout(PATIENCE_S)
 
     def send(self, packet: bytes) -> None:
         ethertype = b"\x08\x00" if packet[0] >> 4 == 4 else b"\x86\xdd"
