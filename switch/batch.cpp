@@ -117,14 +117,15 @@ class Reader {
       const auto entry = v->is_null() ? std::nullopt : std::optional(tag(*v, object.path_of("tag")));
       parts.emplace_back([entry](PortEntries& entries) { entries.tag = entry; });
     }
-    if (object.find("stamp") != nullptr) {
-      bool stamp = false;
-      object.boolean("stamp", stamp);
+    bool stamp = false;
+    object.boolean("stamp", stamp);
+    if (object.has("stamp")) {
       parts.emplace_back([stamp](PortEntries& entries) { entries.stamp = stamp; });
     }
     if (const json* v = object.find("queue_limit")) {
-      std::optional<std::uint64_t> limit;
-      if (!v->is_null()) limit = needed(object, "queue_limit", 0, kMaxLimit_bytes);
+      std::uint64_t bytes = 0;
+      if (!v->is_null()) object.integer("queue_limit", 0, kMaxLimit_bytes, bytes);
+      const auto limit = v->is_null() ? std::nullopt : std::optional(bytes);
       parts.emplace_back([limit](PortEntries& entries) { entries.queue_limit_bytes = limit; });
     }
     return [this, &port, parts] {
@@ -204,18 +205,20 @@ json number_of(const Port* port) { return port == nullptr ? kCpuPort : port->opt
 
 json port_entries(const Port& port) {
   const PortEntries& entries = port.entries;
-  json out = {{"port", port.options.number}, {"name", port.options.name}, {"xcp", nullptr},
-              {"tag", nullptr},              {"stamp", entries.stamp},    {"queue_limit", nullptr}};
+  json out = {{"port", port.options.number}, {"name", port.options.name}, {"xcp", nullptr}, {"tag", nullptr},
+              {"stamp", entries.stamp},      {"queue_limit", nullptr}};
   if (entries.xcp) {
     const XcpConfig& xcp = entries.xcp->config;
-    out["xcp"] = {{"capacity", xcp.capacity_bytes_per_s}, {"alpha", xcp.alpha_q16},
-                  {"beta", xcp.beta_q16},                 {"gamma", xcp.gamma_q16},
-                  {"min_interval", xcp.min_interval},     {"max_interval", xcp.max_interval},
+    out["xcp"] = {{"capacity", xcp.capacity_bytes_per_s},
+                  {"alpha", xcp.alpha_q16},
+                  {"beta", xcp.beta_q16},
+                  {"gamma", xcp.gamma_q16},
+                  {"min_interval", xcp.min_interval},
+                  {"max_interval", xcp.max_interval},
                   {"epoch", entries.xcp->epoch}};
   }
   if (entries.tag) {
-    out["tag"] = {
-        {"check", entries.tag->check}, {"edge", entries.tag->edge}, {"epoch", entries.tag->epoch}};
+    out["tag"] = {{"check", entries.tag->check}, {"edge", entries.tag->edge}, {"epoch", entries.tag->epoch}};
   }
   if (entries.queue_limit_bytes) out["queue_limit"] = *entries.queue_limit_bytes;
   return out;
@@ -245,8 +248,11 @@ json entries_of(const Switch& sw) {
     flood = json::array();
     for (const Port* port : *sw.programmed.flood) flood.push_back(number_of(port));
   }
-  return {{"switch", sw.name}, {"note", sw.note},   {"ports", std::move(ports)},
-          {"flood", flood},    {"addresses", addresses}};
+  return {{"switch", sw.name},
+          {"note", sw.note},
+          {"ports", std::move(ports)},
+          {"flood", flood},
+          {"addresses", addresses}};
 }
 
 json read_registers(const Switch& sw, const std::string& name, std::uint64_t first, std::uint64_t count) {

@@ -108,7 +108,7 @@ std::string inject(const Request& request, JsonObject& object) {
   return kOk;
 }
 
-void listen(JsonObject& object, Fabric& fabric, const char* key, std::uint32_t Listeners::*count,
+void listen(JsonObject& object, Fabric& fabric, const char* key, std::uint32_t Listeners::* count,
             std::vector<std::uint32_t*>& counts) {
   const json* names = object.find(key);
   if (names == nullptr) return;
@@ -131,9 +131,9 @@ std::string subscribe(const Request& request, JsonObject& object) {
 }
 
 const std::map<std::string, std::string (*)(const Request&, JsonObject&)> kCommands = {
-    {"stats", stats},         {"info", info},         {"set", set},       {"batch", batch},
-    {"entries", entries},     {"registers", registers}, {"counters", counters}, {"inject", inject},
-    {"subscribe", subscribe},
+    {"stats", stats},       {"info", info},       {"set", set},
+    {"batch", batch},       {"entries", entries}, {"registers", registers},
+    {"counters", counters}, {"inject", inject},   {"subscribe", subscribe},
 };
 
 std::string dispatch(const Request& request) {

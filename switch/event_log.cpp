@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "fabric.hpp"
 #include "flow_id.hpp"
-#include "port.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -24,12 +24,12 @@ std::array<std::uint8_t, 16> as_ipv6(const FlowId& flow, const std::uint8_t* add
 
 }  // namespace
 
-bool EventLog::begin(std::string_view kind, std::string_view switch_name) {
+bool EventLog::begin(std::string_view kind, const Switch& sw) {
   if (lines_.size() >= kCapacity_bytes) {
     ++lost_;
     return false;
   }
-  lines_.append("{\"").append(kind).append("\":[\"").append(switch_name).append("\",");
+  lines_.append("{\"").append(kind).append("\":[").append(sw.quoted_name).push_back(',');
   ++count_;
   return true;
 }
@@ -55,39 +55,50 @@ void EventLog::end() {
 }
 
 void EventLog::interval(const Port& port) {
-  if (!begin("interval", port.switch_name)) return;
+  if (!begin("interval", *port.parent)) return;
   const auto& core = port.plane.port(0);
   const IntervalReport& report = core.interval.report();
-  const std::array<std::uint64_t, 18> members = {
-      port.options.number,     report.intervals & TICKS_MAX, report.elapsed,           report.avg_rtt,
-      report.sums.input,       report.sums.sum_x,            report.sums.sum_x_rtt,    report.queue_bytes,
-      report.rate_q8,          static_cast<std::uint64_t>(report.phi_q8),
-      report.shares.pos,       report.shares.neg,            report.shares.cp.mantissa, report.shares.cp.shift,
-      report.shares.cn.mantissa, report.shares.cn.shift,
-      core.wire_check.counters().lost, core.queue_check.counters().lost};
+  const std::array<std::uint64_t, 18> members = {port.options.number,
+                                                 report.intervals & TICKS_MAX,
+                                                 report.elapsed,
+                                                 report.avg_rtt,
+                                                 report.sums.input,
+                                                 report.sums.sum_x,
+                                                 report.sums.sum_x_rtt,
+                                                 report.queue_bytes,
+                                                 report.rate_q8,
+                                                 static_cast<std::uint64_t>(report.phi_q8),
+                                                 report.shares.pos,
+                                                 report.shares.neg,
+                                                 report.shares.cp.mantissa,
+                                                 report.shares.cp.shift,
+                                                 report.shares.cn.mantissa,
+                                                 report.shares.cn.shift,
+                                                 core.wire_check.counters().lost,
+                                                 core.queue_check.counters().lost};
   for (const std::uint64_t member : members) number(member);
   end();
 }
 
 void EventLog::drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame,
                     std::uint32_t length, std::uint8_t clarion_protocol) {
-  if (!begin("drop", port.switch_name)) return;
+  if (!begin("drop", *port.parent)) return;
   const FlowId flow = identify_flow(frame, length, clarion_protocol);
   number(timestamp_us);
   number(port.options.number);
   number(length);
   hex(as_ipv6(flow, flow.source).data(), 16);
   hex(as_ipv6(flow, flow.destination).data(), 16);
-  for (const std::uint64_t member : {std::uint64_t{flow.protocol}, std::uint64_t{flow.source_port},
-                                     std::uint64_t{flow.destination_port}, std::uint64_t{flow.format},
-                                     std::uint64_t{flow.bucket}, std::uint64_t{port.drop_number}}) {
+  for (const std::uint64_t member :
+       {std::uint64_t{flow.protocol}, std::uint64_t{flow.source_port}, std::uint64_t{flow.destination_port},
+        std::uint64_t{flow.format}, std::uint64_t{flow.bucket}, std::uint64_t{port.drop_number}}) {
     number(member);
   }
   end();
 }
 
-void EventLog::packet(std::string_view switch_name, const std::uint8_t* frame, std::uint32_t length) {
-  if (!begin("packet", switch_name)) return;
+void EventLog::packet(const Switch& sw, const std::uint8_t* frame, std::uint32_t length) {
+  if (!begin("packet", sw)) return;
   hex(frame, length);
   end();
 }

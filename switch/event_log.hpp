@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data plane reports unasked, as lines for the control socket; bounded, and what does not fit is counted.
+// What the data plane reports unasked, as lines for the control socket; bounded, and what does not fit is
+// counted.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "clock.hpp"
-
 namespace clarion::emu {
 
 struct Port;
+struct Switch;
 
 class EventLog {
  public:
@@ -24,7 +24,7 @@ class EventLog {
             std::uint8_t clarion_protocol);
 
   // A frame for the controller.
-  void packet(std::string_view switch_name, const std::uint8_t* frame, std::uint32_t length);
+  void packet(const Switch& sw, const std::uint8_t* frame, std::uint32_t length);
 
   bool empty() const { return lines_.empty() && lost_ == 0; }
   const std::string& lines() const { return lines_; }
@@ -36,7 +36,7 @@ class EventLog {
   }
 
  private:
-  bool begin(std::string_view kind, std::string_view switch_name);
+  bool begin(std::string_view kind, const Switch& sw);
   void number(std::uint64_t value);
   void hex(const std::uint8_t* bytes, std::size_t count);
   void end();

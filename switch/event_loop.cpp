@@ -33,10 +33,10 @@ EventLoop::EventLoop(Fabric& fabric, const std::string& control_path) : fabric_(
     watch(port->netdev->fd());
   }
   if (!control_path.empty()) {
-    control_ = std::make_unique<ControlSocket>(
-        control_path, epoll_, [this](const std::string& line, Subscription& subscription) {
-          return execute(fabric_, line, subscription);
-        });
+    control_ = std::make_unique<ControlSocket>(control_path, epoll_,
+                                               [this](const std::string& line, Subscription& subscription) {
+                                                 return execute(fabric_, line, subscription);
+                                               });
   }
 }
 

@@ -2,6 +2,7 @@
 #include "fabric.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "error.hpp"
 #include "hls/core/host_config.hpp"
@@ -61,11 +62,15 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
 }  // namespace
 
 Fabric::Fabric(const Options& options, bool with_netdevs)
-    : truth_(options.truth_log, options.protocol), schedule_(count_ports(options)), now_(now_ns()), born_(now_),
+    : truth_(options.truth_log, options.protocol),
+      schedule_(count_ports(options)),
+      now_(now_ns()),
+      born_(now_),
       protocol_(options.protocol) {
   for (const SwitchOptions& switch_options : options.switches) {
     Switch& sw = *switches_.emplace_back(std::make_unique<Switch>());
     sw.name = switch_options.name;
+    sw.quoted_name = nlohmann::json(sw.name).dump();
     for (const PortOptions& port_options : switch_options.ports) {
       Port& port = *ports_.emplace_back(std::make_unique<Port>(port_options, ports_.size(), sw.name, pool_,
                                                                options.seed, options.protocol));
@@ -234,7 +239,7 @@ void Fabric::forward_programmed(Switch& sw, Port* from, const std::uint8_t* fram
 void Fabric::deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length,
                      const Meta& meta) {
   if (to != nullptr) return enqueue(*to, frame, length, meta);
-  if (sw.listeners.packets > 0) events_.packet(sw.name, frame, length);
+  if (sw.listeners.packets > 0) events_.packet(sw, frame, length);
 }
 
 void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta) {

@@ -25,6 +25,7 @@ namespace clarion::emu {
 
 struct Switch {
   std::string name;
+  std::string quoted_name;  // as JSON
   std::vector<Port*> ports;
   ForwardingTable table;
   ProgrammedForwarding programmed;

@@ -29,6 +29,7 @@ class JsonObject {
     const auto it = value_.find(key);
     return it == value_.end() ? nullptr : &*it;
   }
+  bool has(const std::string& key) const { return value_.contains(key); }
   void require(const std::string& key) const {
     if (!value_.contains(key)) fail(key, "is missing");
   }

@@ -40,8 +40,8 @@ struct PortOptions {
   std::string path;  // where in the configuration, for messages
   std::string name;
   std::uint64_t number = 0;  // by which controllers name it
-  std::string netdev;  // exactly one of netdev ...
-  std::string peer;    // ... and peer ("switch:port" of the same process) is set
+  std::string netdev;        // exactly one of netdev ...
+  std::string peer;          // ... and peer ("switch:port" of the same process) is set
   std::uint64_t rate_bps = 0;
   std::uint64_t queue_bytes = 1'000'000;
   std::uint64_t delay_us = 0;

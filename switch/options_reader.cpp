@@ -142,9 +142,10 @@ SwitchOptions read_switch(const json& value, const std::string& path) {
     if (!names.insert(port.name).second)
       throw ConfigError(port.path + ".name", "is used twice in this switch");
     if (!numbers.insert(port.number).second) {
-      throw ConfigError(port.path + ".number", std::to_string(port.number) +
-                                                   " is used twice in this switch; without `number` it is the "
-                                                   "position from 1");
+      throw ConfigError(port.path + ".number",
+                        std::to_string(port.number) +
+                            " is used twice in this switch; without `number` it is the "
+                            "position from 1");
     }
   }
   return sw;

@@ -65,7 +65,7 @@ struct Port {
   Port* peer = nullptr;  // internal link; or
   std::unique_ptr<Netdev> netdev;
 
-  DataPlane<1> plane;  // this port's own state is all a packet meets at this port
+  DataPlane<1> plane;   // this port's own state is all a packet meets at this port
   PortEntries entries;  // what it is configured with
   Epochs epochs;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port does, in the data plane's own integers: the same as the entries of the P4 program's port tables.
-// They come from the configuration, from `set`, or from a controller.
+// What a port does, in the data plane's own integers: the same as the entries of the P4 program's port
+// tables. They come from the configuration, from `set`, or from a controller.
 #pragma once
 
 #include <cstdint>

@@ -22,14 +22,12 @@ void unpack(Check& check, unsigned bucket, std::uint64_t value) {
 }
 
 // A cell that is a plain number of the core: PLACE is an expression of `port` and `bucket`.
-#define CELL(NAME, BITS, PER_BUCKET, PLACE)                                                           \
-  {                                                                                                   \
-    NAME, BITS, PER_BUCKET,                                                                           \
-        [](Port& port, [[maybe_unused]] unsigned bucket) { return static_cast<std::uint64_t>(PLACE); }, \
-        [](Port& port, [[maybe_unused]] unsigned bucket, std::uint64_t value) {                       \
-          PLACE = static_cast<std::remove_reference_t<decltype(PLACE)>>(value);                       \
-        }                                                                                             \
-  }
+#define CELL(NAME, BITS, PER_BUCKET, PLACE)                                                        \
+  {NAME, BITS, PER_BUCKET,                                                                         \
+   [](Port& port, [[maybe_unused]] unsigned bucket) { return static_cast<std::uint64_t>(PLACE); }, \
+   [](Port& port, [[maybe_unused]] unsigned bucket, std::uint64_t value) {                         \
+     PLACE = static_cast<std::remove_reference_t<decltype(PLACE)>>(value);                         \
+   }}
 
 const std::vector<RegisterArray>& arrays() {
   static const std::vector<RegisterArray> all = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register arrays of the P4 program, as views of the core's state: one cell per port, or per port and bucket
-// at number * 4096 + bucket.
+// The register arrays of the P4 program, as views of the core's state: one cell per port, or per port and
+// bucket at number * 4096 + bucket.
 #pragma once
 
 #include <cstdint>

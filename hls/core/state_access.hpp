@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private state of the stages, to be read and written between packets by a control plane that offers it as
-// registers. No stage uses this, and synthesis does not see it.
+// The private state of the stages, to be read and written between packets by a control plane that offers it
+// as registers. No stage uses this, and synthesis does not see it.
 #ifndef CLARION_CORE_STATE_ACCESS_HPP
 #define CLARION_CORE_STATE_ACCESS_HPP
 

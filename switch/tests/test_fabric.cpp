@@ -1,52 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets through whole switches in virtual time, without devices and without sleeping.
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <vector>
-
-#include "commands.hpp"
-#include "fabric.hpp"
-#include "options_reader.hpp"
+// Packets through whole switches.
+#include "fabric_test.hpp"
 
 namespace clarion::emu {
 namespace {
-
-using nlohmann::json;
-
-constexpr std::uint8_t kHostA[] = {2, 0, 0, 0, 0, 0xa};
-constexpr std::uint8_t kHostB[] = {2, 0, 0, 0, 0, 0xb};
-constexpr std::uint8_t kBroadcast[] = {255, 255, 255, 255, 255, 255};
-
-std::vector<std::uint8_t> frame(const std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
-  std::vector<std::uint8_t> bytes(length);
-  std::copy(to, to + 6, bytes.begin());
-  std::copy(from, from + 6, bytes.begin() + 6);
-  return bytes;
-}
-
-class FabricTest : public testing::Test {
- protected:
-  void build(const char* document) {
-    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), false);
-  }
-
-  void receive(const char* port, Nanoseconds after, const std::vector<std::uint8_t>& bytes) {
-    fabric_->receive(*fabric_->find(port), start_ + after, bytes.data(),
-                     static_cast<std::uint32_t>(bytes.size()));
-  }
-  const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
-  json command(const std::string& line) { return json::parse(execute(*fabric_, line, subscription_)); }
-
-  std::unique_ptr<Fabric> fabric_;
-  Subscription subscription_;
-  Nanoseconds start_ = now_ns() + 10 * kSecond_ns;
-};
-
-constexpr const char* kThreePorts = R"({"switches":[{"name":"s1","ports":[
-  {"name":"a","netdev":"a"},{"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000},
-  {"name":"c","netdev":"c"}]}]})";
 
 TEST_F(FabricTest, FloodsUntilItHasLearned) {
   build(kThreePorts);
@@ -130,7 +87,9 @@ TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
       {"hello", "command: not one JSON object on one line"},
       {"[]", "document: must be an object"},
       {"{}", "cmd: is missing"},
-      {R"({"cmd":"stop"})", "cmd: must be stats, info or set, not \"stop\""},
+      {R"({"cmd":"stop"})",
+       "cmd: must be one of batch, counters, entries, info, inject, registers, set, stats, subscribe, not "
+       "\"stop\""},
       {R"({"cmd":"stats","x":1})", "x: unknown key; known here: cmd"},
       {R"({"cmd":"set","port":"s9:b"})", "port: there is no port 's9:b'; write switch:port"},
       {R"({"cmd":"set","port":"s1:b","name":"z"})",

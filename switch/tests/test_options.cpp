@@ -73,6 +73,11 @@ TEST(Options, RefusalsNameTheFieldAndTheFix) {
       {"/switches", "[]", "switches: must be a non-empty array"},
       {"/switches/0/name", "\"a:b\"", "switches[0].name: must not contain ':', ',', quotes or line breaks"},
       {"/switches/0/ports/1/name", "\"p1\"", "switches[0].ports[1].name: is used twice in this switch"},
+      {"/switches/0/ports/1/number", "1",
+       "switches[0].ports[1].number: 1 is used twice in this switch; without `number` it is the position "
+       "from 1"},
+      {"/switches/0/ports/1/number", "63",
+       "switches[0].ports[1].number: must be a whole number from 0 to 62, not 63"},
       {"/switches/0/ports/1/netdev", "\"d1\"", "switches[0].ports[1].netdev: 'd1' is used twice"},
       {"/switches/0/ports/1/netdev", "\"device-name-too-long\"",
        "switches[0].ports[1].netdev: a device name has at most 15 characters"},

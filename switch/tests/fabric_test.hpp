@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches in virtual time, without devices and without sleeping.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "fabric.hpp"
+#include "options_reader.hpp"
+
+namespace clarion::emu {
+
+using nlohmann::json;
+
+inline constexpr std::uint8_t kHostA[] = {2, 0, 0, 0, 0, 0xa};
+inline constexpr std::uint8_t kHostB[] = {2, 0, 0, 0, 0, 0xb};
+inline constexpr std::uint8_t kBroadcast[] = {255, 255, 255, 255, 255, 255};
+
+inline std::vector<std::uint8_t> frame(const std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
+  std::vector<std::uint8_t> bytes(length);
+  std::copy(to, to + 6, bytes.begin());
+  std::copy(from, from + 6, bytes.begin() + 6);
+  return bytes;
+}
+
+class FabricTest : public testing::Test {
+ protected:
+  void build(const char* document) {
+    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), false);
+  }
+
+  void receive(const char* port, Nanoseconds after, const std::vector<std::uint8_t>& bytes) {
+    fabric_->receive(*fabric_->find(port), start_ + after, bytes.data(),
+                     static_cast<std::uint32_t>(bytes.size()));
+  }
+  const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
+  json command(const std::string& line) { return json::parse(execute(*fabric_, line, subscription_)); }
+
+  std::unique_ptr<Fabric> fabric_;
+  Subscription subscription_;
+  Nanoseconds start_ = now_ns() + 10 * kSecond_ns;
+};
+
+inline constexpr const char* kThreePorts = R"({"switches":[{"name":"s1","ports":[
+  {"name":"a","netdev":"a"},{"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000},
+  {"name":"c","netdev":"c"}]}]})";
+
+}  // namespace clarion::emu

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a controller's agent asks of a switch: batches, registers, counters, reports.
+#include <nlohmann/json.hpp>
+
+#include "fabric_test.hpp"
+
+namespace clarion::emu {
+namespace {
+
+constexpr const char* kXcp =
+    R"({"capacity":1000000,"alpha":26214,"beta":14811,"gamma":6554,"min_interval":268435,)"
+    R"("max_interval":268435,"epoch":)";
+constexpr std::uint64_t kHostB_number = 0x02000000000b;
+
+class BatchTest : public FabricTest {
+ protected:
+  json batch(const std::string& changes) {
+    return command(R"({"cmd":"batch","switch":"s1","changes":)" + changes + "}");
+  }
+  json entries() { return command(R"({"cmd":"entries","switch":"s1"})"); }
+  std::uint64_t cell(const std::string& array, std::uint64_t index) {
+    return command(R"({"cmd":"registers","switch":"s1","register":")" + array + R"(","first":)" +
+                   std::to_string(index) + "}")["values"][0];
+  }
+  static std::string xcp(int epoch) {
+    return R"([{"port":2,"xcp":)" + std::string(kXcp) + std::to_string(epoch) + "}}]";
+  }
+  // A DATA packet to B: Ethernet, IPv4, the Clarion header with a bucket of 5, some payload.
+  static std::vector<std::uint8_t> tagged(std::uint16_t link_seq) {
+    std::vector<std::uint8_t> bytes = frame(kHostB, kHostA, 200);
+    const std::uint8_t ip[] = {0x08, 0x00, 0x45, 0, 0, 186, 0, 0, 0x40, 0, 64, 253,  0,
+                               0,    10,   0,    0, 1, 10,  0, 0, 2,    6, 32, 0x11, 0};
+    std::copy(std::begin(ip), std::end(ip), bytes.begin() + 12);
+    bytes[34 + OFFSET_DATA_TAGS + 1] = 5;
+    bytes[34 + OFFSET_DATA_TAGS + 2] = static_cast<std::uint8_t>(link_seq >> 8);
+    bytes[34 + OFFSET_DATA_TAGS + 3] = static_cast<std::uint8_t>(link_seq);
+    return bytes;
+  }
+};
+
+TEST_F(BatchTest, HappensWholeOrNotAtAll) {
+  build(kThreePorts);
+  const json before = entries();
+  const std::pair<const char*, const char*> refusals[] = {
+      {R"([{"port":2,"stamp":true},{"port":9,"stamp":true}])", "changes[1].port: the switch has no port 9"},
+      {R"([{"port":2,"stamp":true},{"port":2,"queue_limit":-1}])",
+       "changes[1].queue_limit: must be a whole number from 0 to 1099511627775, not -1"},
+      {R"([{"port":2,"tag":{"check":true,"epoch":0}}])",
+       "changes[0].tag.epoch: must be a whole number from 1 to 255, not 0"},
+      {R"([{"address":1,"to":2},{"address":281474976710656,"to":2}])",
+       "changes[1].address: must be a whole number from 0 to 281474976710655, not 281474976710656"},
+      {R"([{"flood":[1,2]},{"flood":[7]}])", "changes[1].flood: the switch has no port 7"},
+      {R"([{"port":2,"stamp":true},{"register":"avg_rtt","index":2}])", "changes[1].value: is missing"},
+      {R"([{"register":"left_bytes","index":2,"value":0}])",
+       "changes[0].register: 'left_bytes' is the switch's own: read only"},
+      {R"([{"register":"none","index":2,"value":0}])", "changes[0].register: there is no register 'none'"},
+      {R"([{"counter":"tx","index":4}])", "changes[0].index: the switch has no port 4"},
+      {R"([{"port":2,"stamp":true,"x":1}])",
+       "changes[0].x: unknown key; known here: port, xcp, tag, stamp, queue_limit"},
+      {R"([{}])", "changes[0].reset: is missing"},
+      {R"({})", "changes: must be an array"},
+  };
+  for (const auto& [changes, message] : refusals) {
+    EXPECT_EQ(batch(changes)["error"], message);
+    EXPECT_EQ(entries(), before) << changes;
+  }
+  EXPECT_EQ(batch(R"([{"port":2,"stamp":true},{"port":2,"queue_limit":5000},{"note":"n"},{"flood":[1,63]}])"),
+            json::parse(R"({"ok":true})"));
+  EXPECT_EQ(entries()["ports"][1]["stamp"], true);
+  EXPECT_EQ(entries()["ports"][1]["queue_limit"], 5000);
+  EXPECT_EQ(entries()["note"], "n");
+  EXPECT_EQ(entries()["flood"], json::parse("[1,63]"));
+}
+
+TEST_F(BatchTest, AnotherEpochStartsTheControllersTheSameOneDoesNot) {
+  build(kThreePorts);
+  batch(xcp(1));
+  EXPECT_EQ(cell("xcp_epoch", 2), 0U);  // they start with a packet
+  for (int i = 0; i < 4; ++i) receive("s1:a", i * 1'100'000, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(cell("xcp_epoch", 2), 1U);
+  EXPECT_EQ(cell("intervals", 2), 3U);
+  batch(R"([{"port":2,"xcp":null}])");
+  batch(xcp(1));
+  receive("s1:a", 6'000'000, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(cell("intervals", 2), 4U);
+  batch(xcp(2));
+  batch(xcp(1));  // back before any packet saw it
+  receive("s1:a", 8'000'000, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(cell("intervals", 2), 5U);
+  batch(xcp(2));
+  receive("s1:a", 10'000'000, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(cell("xcp_epoch", 2), 2U);
+  EXPECT_EQ(cell("intervals", 2), 0U);
+}
+
+TEST_F(BatchTest, AnotherEpochMakesTheCheckForgetNumbersNotTotals) {
+  build(kThreePorts);
+  const std::uint64_t slot = 1 * 4096 + 5;  // port a is number 1
+  const auto check = [](int epoch) {
+    return R"([{"port":1,"tag":{"check":true,"epoch":)" + std::to_string(epoch) + "}}]";
+  };
+  batch(check(7));
+  receive("s1:a", 0, tagged(10));
+  receive("s1:a", 0, tagged(13));  // two are missing
+  EXPECT_EQ(cell("wire_slots", slot), (7ULL << 32 | 14 << 16 | 2));
+  EXPECT_EQ(cell("wire_lost", 1), 2U);
+  batch(check(8));
+  EXPECT_EQ(cell("wire_slots", slot), (7ULL << 32 | 14 << 16 | 2));  // until its next packet
+  batch(check(7));
+  receive("s1:a", 0, tagged(15));  // the slot is of this epoch still: one more
+  EXPECT_EQ(cell("wire_lost", 1), 3U);
+  batch(check(8));
+  receive("s1:a", 0, tagged(100));
+  EXPECT_EQ(cell("wire_slots", slot), (8ULL << 32 | 101 << 16 | 3));
+  EXPECT_EQ(cell("wire_lost", 1), 3U);
+}
+
+TEST_F(BatchTest, RegistersAreTheCoresState) {
+  build(kThreePorts);
+  batch(xcp(1));
+  batch(R"([{"port":2,"stamp":true}])");
+  receive("s1:a", 0, tagged(0));
+  receive("s1:a", 0, tagged(1));
+  EXPECT_EQ(cell("input", 2), 400U);
+  EXPECT_EQ(cell("queue_numbers", 2 * 4096 + 5), 2U);
+  EXPECT_EQ(cell("link_numbers", 2 * 4096 + 5), 1U);  // the other one waits
+  EXPECT_EQ(cell("accepted_bytes", 2) - cell("left_bytes", 2), 200U);
+  EXPECT_EQ(cell("input", 3), 0U);
+  EXPECT_EQ(cell("input", 40), 0U);  // there is no such port
+  EXPECT_EQ(batch(R"([{"register":"avg_rtt","index":2,"value":536870912},
+                      {"register":"pos","index":2,"value":281474976710655},
+                      {"register":"carry","index":2,"value":255},
+                      {"register":"link_numbers","index":8192,"count":4096,"value":77}])")["ok"],
+            true);
+  EXPECT_EQ(fabric_->find("s1:b")->plane.port(0).interval.report().avg_rtt, 536870912U);
+  EXPECT_EQ(fabric_->find("s1:b")->plane.port(0).departure.left().pos, 281474976710655U);
+  EXPECT_EQ(fabric_->find("s1:b")->plane.port(0).departure.carry_q8(), 255U);
+  EXPECT_EQ(cell("link_numbers", 2 * 4096 + 4095), 77U);
+  EXPECT_EQ(batch(R"([{"register":"carry","index":2,"value":256}])")["error"],
+            "changes[0].value: must be a whole number from 0 to 255, not 256");
+}
+
+TEST_F(BatchTest, CountersCanBeSetAndTheStatisticsGoOn) {
+  build(kThreePorts);
+  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  batch(R"([{"counter":"tx","index":3,"packets":5,"bytes":7}])");
+  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(command(R"({"cmd":"counters","switch":"s1"})")["counters"]["tx"][2], json::parse("[3,6,107]"));
+  EXPECT_EQ(counters("s1:c").tx_packets, 2U);
+}
+
+TEST_F(BatchTest, ForwardsAsProgrammedAndPuntsToTheController) {
+  build(kThreePorts);
+  command(R"({"cmd":"subscribe","packets":["s1"]})");
+  batch(R"([{"address":)" + std::to_string(kHostB_number) + R"(,"to":3},{"flood":[1,2,63]}])");
+  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  EXPECT_EQ(counters("s1:b").tx_packets, 0U);
+  EXPECT_EQ(counters("s1:c").tx_packets, 1U);
+  receive("s1:c", 0, frame(kHostB, kHostA, 100));  // to its own side
+  EXPECT_EQ(counters("s1:c").tx_packets, 1U);
+  receive("s1:a", 0, frame(kBroadcast, kHostA, 14));
+  EXPECT_EQ(counters("s1:a").tx_packets, 0U);
+  EXPECT_EQ(counters("s1:b").tx_packets, 1U);
+  EXPECT_EQ(fabric_->events().lines(), "{\"packet\":[\"s1\",\"ffffffffffff02000000000a0000\"]}\n");
+  batch(R"([{"flood":null}])");
+  receive("s1:a", 0, frame(kHostA, kHostA, 100));  // nobody's: dropped
+  EXPECT_EQ(fabric_->find("s1:b")->out.queued(), 0U);
+  batch(R"([{"address":)" + std::to_string(kHostB_number) + R"(,"to":null}])");
+  receive("s1:a", 1'000'000, frame(kHostB, kHostA, 100));  // nothing is programmed: it learns
+  EXPECT_EQ(counters("s1:b").tx_packets, 2U);
+}
+
+TEST_F(BatchTest, InjectedFramesAreForwarded) {
+  build(kThreePorts);
+  EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"ffffffffffff02000000000a0000"})")["ok"], true);
+  for (const char* port : {"s1:a", "s1:b", "s1:c"}) EXPECT_EQ(counters(port).tx_packets, 1U);
+  EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"ffff"})")["error"],
+            "frame: must have from 14 to 1940 bytes");
+  EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"fg"})")["error"],
+            "frame: must be hexadecimal digits, two a byte");
+}
+
+TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
+  build(kThreePorts);
+  batch(xcp(1));
+  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  receive("s1:a", 1'100'000, frame(kHostB, kHostA, 100));
+  EXPECT_TRUE(fabric_->events().empty());  // nobody listens
+  command(R"({"cmd":"subscribe","intervals":["s1"],"drops":["s1"]})");
+  receive("s1:a", 2'200'000, frame(kHostB, kHostA, 100));
+  const json interval = json::parse(fabric_->events().lines())["interval"];
+  ASSERT_EQ(interval.size(), 19U);
+  EXPECT_EQ(interval[0], "s1");
+  EXPECT_EQ(interval[1], 2);       // port
+  EXPECT_EQ(interval[2], 2);       // intervals
+  EXPECT_EQ(interval[3], 295279);  // 1.1 ms in ticks
+  EXPECT_EQ(interval[5], 100);     // input
+  fabric_->events().clear();
+  for (int i = 0; i < 5; ++i) receive("s1:a", 2'200'000, tagged(0));
+  batch(R"([{"port":2,"queue_limit":0}])");
+  receive("s1:a", 2'200'000, tagged(0));
+  const json drop = json::parse(fabric_->events().lines())["drop"];
+  ASSERT_EQ(drop.size(), 12U);
+  EXPECT_EQ(drop[2], 2);
+  EXPECT_EQ(drop[3], 200);
+  EXPECT_EQ(drop[4], "00000000000000000000ffff0a000001");
+  EXPECT_EQ(drop[6], 6);
+  EXPECT_EQ(drop[9], 1);   // DATA
+  EXPECT_EQ(drop[10], 5);  // bucket
+  EXPECT_EQ(drop[11], 1);
+  fabric_->events().clear();
+  command(R"({"cmd":"subscribe"})");
+  receive("s1:a", 2'200'000, tagged(0));
+  EXPECT_TRUE(fabric_->events().empty());
+}
+
+TEST_F(BatchTest, TooManyReportsAreCounted) {
+  build(kThreePorts);
+  command(R"({"cmd":"subscribe","drops":["s1"]})");
+  batch(R"([{"port":2,"queue_limit":0}])");
+  for (int i = 0; i < 20'000; ++i) receive("s1:a", 0, tagged(0));
+  EXPECT_EQ(fabric_->events().count() + fabric_->events().lost(), 20'000U);
+  EXPECT_GT(fabric_->events().lost(), 0U);
+  EXPECT_LE(fabric_->events().lines().size(), EventLog::kCapacity_bytes + 4096);
+}
+
+TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
+  build(kThreePorts);
+  batch(
+      R"([{"port":1,"tag":{"check":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},{"note":"n"}])");
+  receive("s1:a", 0, tagged(10));
+  receive("s1:a", 0, tagged(12));
+  batch(R"([{"reset":true}])");
+  EXPECT_EQ(entries()["note"], "");
+  EXPECT_EQ(entries()["flood"], nullptr);
+  EXPECT_EQ(entries()["ports"][0]["tag"], nullptr);
+  EXPECT_EQ(entries()["ports"][1]["stamp"], false);
+  EXPECT_EQ(cell("wire_lost", 1), 1U);
+  EXPECT_EQ(cell("wire_slots", 4096 + 5), (13ULL << 16 | 1));  // no base, total kept
+  EXPECT_EQ(cell("queue_numbers", 2 * 4096 + 5), 2U);
+}
+
+TEST_F(BatchTest, SetAndEntriesAreOne) {
+  build(kThreePorts);
+  command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":true},"tag":{"check":true}})");
+  EXPECT_EQ(entries()["ports"][1]["xcp"]["capacity"], 1'000'000);  // the rate
+  EXPECT_EQ(entries()["ports"][1]["xcp"]["epoch"], 1);
+  EXPECT_EQ(entries()["ports"][1]["tag"]["epoch"], 1);
+  command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000})");
+  EXPECT_EQ(entries()["ports"][1]["xcp"]["capacity"], 2'000'000);  // follows it
+  batch(xcp(1));
+  command(R"({"cmd":"set","port":"s1:b","rate_bps":32000000})");
+  EXPECT_EQ(entries()["ports"][1]["xcp"]["capacity"], 1'000'000);  // a controller's does not
+}
+
+}  // namespace
+}  // namespace clarion::emu
