@@ -64,7 +64,6 @@ from clarion_control.telemetry import IntervalReport
 LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
-TUNER = Actor("tuner", Role.OPERATOR)
 REFRESH_S = 1.0  # how soon changes by another controller of the same store are seen
 
 
@@ -349,22 +348,22 @@ class Controller:
 
     async def apply_decision(
         self,
-        *,
-        switch: str,
+        actor: Actor,
+        name: str,
         port: int,
         policy: str,
-        summary: str,
-        changes: Mapping[str, Any],
-        evidence: Mapping[str, Any],
+        *,
         if_version: int | None,
-        actor: Actor = TUNER,
+        changes: Mapping[str, Any],
+        summary: str,
+        evidence: Mapping[str, Any],
         wait: bool = False,
     ) -> Decision:
         """Records a decision and makes its changes (merge patch; empty for a flag), both or neither.
 
         StaleVersionError or PolicyHeldError if somebody was there before; else errors as for `set_port`.
         """
-        link = self._port_link(switch, port)
+        link = self._port_link(name, port)
         if changes:
             _check_writable(link, wait=True)
 

@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from clarion_control import cli as controller_cli
+
     parser = argparse.ArgumentParser(
         prog="clarion",
         description="Experiments with explicit rate feedback and loss causes on emulated paths.",
@@ -74,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("doctor", help="what this machine lacks and how to get it")
     command.set_defaults(command=_doctor)
+
+    controller = commands.add_parser("controller", help="one controller for all switches")
+    controller_cli.add_controller_commands(controller.add_subparsers(required=True, metavar="COMMAND"))
+
+    token = commands.add_parser("token", help="who may use the controller")
+    controller_cli.add_token_commands(token.add_subparsers(required=True, metavar="COMMAND"))
 
     switch = commands.add_parser("switch", help="P4Runtime in front of the embedded switch")
     _add_switch_commands(switch.add_subparsers(required=True, metavar="COMMAND"))

@@ -25,6 +25,7 @@ from clarion_control.errors import (
 )
 from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import (
+    Actor,
     Forwarding,
     Interval,
     LinkState,
@@ -279,18 +280,16 @@ async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
         state = await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
         assert state.desired is not None
         await controller.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, PARAMETERS)
+        where = (Actor("tuner", Role.OPERATOR), "s1", 1, "capacity")
         decide: dict[str, Any] = {
             "changes": {"xcp": {"capacity_bps": 40_000_000}},
-            "switch": "s1",
-            "port": 1,
-            "policy": "capacity",
             "summary": "the link carries 40 Mbit/s",
             "evidence": {"departures": 12},
         }
         with pytest.raises(StaleVersionError):
-            await controller.apply_decision(if_version=1, **decide)
+            await controller.apply_decision(*where, if_version=1, **decide)
         version = state.desired.version
-        decision = await controller.apply_decision(if_version=version, wait=True, **decide)
+        decision = await controller.apply_decision(*where, if_version=version, wait=True, **decide)
         assert decision.changes == {"xcp.capacity_bps": (100_000_000, 40_000_000)}
         assert switch.ports[1].xcp == XcpSettings(40_000_000)
         assert (await controller.policies("s1", 1))[0].state is PolicyState.ACTIVE
@@ -301,7 +300,7 @@ async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
         with pytest.raises(UndoneError):
             await controller.undo_decision(ADMIN, decision.id)
         with pytest.raises(PolicyHeldError):
-            await controller.apply_decision(if_version=None, **decide)
+            await controller.apply_decision(*where, if_version=None, **decide)
         assert [each.id for each in await controller.decisions(switch="s1")] == [decision.id]
 
 

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion controller serve`: the controller with tuner, REST API and dashboard, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from clarion.errors import UserError
+from clarion_control.api.app import create_app
+from clarion_control.controller import Controller
+from clarion_control.experiments.service import Experiments
+from clarion_control.store import Store, tokens
+from clarion_control.store import engine as engines
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from clarion_control.dashboard import Dashboard
+    from clarion_control.tuner.loop import Tuner
+
+DRAIN_S = 5.0  # so long a request under way may take after SIGTERM
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """What the command line says."""
+
+    listen: str = "127.0.0.1:8080"
+    store: str | None = None
+    experiments: Path | None = None  # None: none can be run
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    insecure_http: bool = False
+    election_id: int = 1
+    history_s: float = 7 * 86400
+    dashboard: bool = True
+    tuner: bool = True
+    sign_in: str | None = None  # name of a token for which a link to the dashboard is printed
+
+
+def run(options: ServeOptions) -> None:
+    """Serves until SIGTERM or SIGINT."""
+    logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    host, port = _checked_listen(options)
+    context = _tls(options)
+    asyncio.run(_run(options, host, port, context))
+
+
+async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLContext | None) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    with _listener(host, port) as listener:
+        async with _application(options, secure=context is not None) as (app, store, dashboard):
+            server = _Server(_config(app, context))
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            try:
+                await _started(server, serving)
+                url = _url(listener, secure=context is not None)
+                await _announce(options, url, store, dashboard)
+                stopped = asyncio.create_task(stop.wait())
+                await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
+                stopped.cancel()
+            finally:
+                app.state.clarion_api.streams.close()
+                server.should_exit = True
+                await serving
+
+
+@contextlib.asynccontextmanager
+async def _application(
+    options: ServeOptions, *, secure: bool
+) -> AsyncIterator[tuple[FastAPI, Store, Dashboard | None]]:
+    """All parts, opened in the order in which they need each other."""
+    async with contextlib.AsyncExitStack() as stack:
+        store = await asyncio.to_thread(Store.open, options.store)
+        stack.push_async_callback(store.close)
+        controller = await Controller.open(
+            store, election_id=options.election_id, history_s=options.history_s
+        )
+        stack.push_async_callback(controller.close)
+        experiments = None
+        if options.experiments is not None:
+            experiments = await Experiments.open(controller, options.experiments)
+            stack.push_async_callback(experiments.close)
+        tuner = None
+        if options.tuner:
+            from clarion_control.tuner.loop import Tuner
+
+            tuner = Tuner(controller)
+            await tuner.start()
+            stack.push_async_callback(tuner.close)
+        app = create_app(controller, experiments=experiments, tuner_state=lambda: _tuner_state(tuner))
+        app.state.tuner = tuner
+        dashboard = None
+        if options.dashboard:
+            from clarion_control import dashboard as pages
+
+            dashboard = pages.mount(
+                app, controller, experiments=experiments, options=pages.Options(secure=secure)
+            )
+        yield app, store, dashboard
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are ours: event streams have to end before uvicorn waits for them."""
+        yield
+
+
+def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # else any local client could claim another address
+        server_header=False,
+        timeout_graceful_shutdown=int(DRAIN_S),
+    )
+    config.load()
+    config.ssl = context
+    return config
+
+
+async def _started(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
+    while not server.started:
+        if serving.done():
+            await serving
+            raise UserError("the web server did not start; its log says why")
+        await asyncio.sleep(0.01)
+
+
+async def _announce(options: ServeOptions, url: str, store: Store, dashboard: Dashboard | None) -> None:
+    where = "dashboard and API" if dashboard is not None else "API"
+    print(f"clarion controller: {where} at {url} (API under /v1)", flush=True)
+    if await store.read(tokens.count_valid) == 0:
+        place = f" --store {options.store}" if options.store else ""
+        hint = f"clarion token create NAME --role admin{place}"
+        print(f"clarion controller: there is no token yet; create one: {hint}", file=sys.stderr)
+    if options.sign_in is not None and dashboard is not None:
+        found = [each for each in await store.read(tokens.listed) if each.name == options.sign_in]
+        if not found:
+            raise UserError(f"--sign-in: {options.sign_in}: there is no token of that name")
+        print(f"sign in: {dashboard.sign_in_link(url.rstrip('/'), found[0].id)}", flush=True)
+
+
+def _tuner_state(tuner: Tuner | None) -> str:
+    if tuner is None:
+        return "off"
+    return "failing" if tuner.health() else "running"
+
+
+def _checked_listen(options: ServeOptions) -> tuple[str, int]:
+    host, _, port = options.listen.rpartition(":")
+    host = host.strip("[]")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise UserError(f"--listen: {options.listen}: write HOST:PORT, such as 127.0.0.1:8080")
+    secure = options.tls_certificate is not None
+    if not secure and not options.insecure_http and not _is_loopback(host):
+        raise UserError(
+            f"--listen: {host}: tokens would travel in the clear; give --tls-certificate and --tls-key, or "
+            "--insecure-http behind a proxy that does TLS"
+        )
+    return host, int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tls(options: ServeOptions) -> ssl.SSLContext | None:
+    if options.tls_certificate is None and options.tls_key is None:
+        return None
+    if options.tls_certificate is None or options.tls_key is None:
+        missing = "--tls-key" if options.tls_key is None else "--tls-certificate"
+        raise UserError(f"{missing}: is missing; TLS needs certificate and key")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(options.tls_certificate, options.tls_key)
+    except OSError as error:  # ssl.SSLError is one
+        reason = error.strerror or str(error)
+        raise UserError(f"--tls-certificate {options.tls_certificate}, --tls-key: {reason}") from error
+    return context
+
+
+@contextlib.contextmanager
+def _listener(host: str, port: int) -> Iterator[socket.socket]:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server(address, family=family, backlog=2048)
+    except OSError as error:
+        raise UserError(
+            f"--listen: {host}:{port}: {error.strerror}; choose another address or port"
+        ) from error
+    with listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def _url(listener: socket.socket, *, secure: bool) -> str:
+    host, port = listener.getsockname()[:2]
+    name = f"[{host}]" if ":" in host else host
+    return f"{'https' if secure else 'http'}://{name}:{port}/"
+
+
+def default_experiments(store: str | None) -> Path:
+    """Beside a SQLite file; for PostgreSQL where the SQLite file would be."""
+    url = engines.location(store)
+    path = Path(url.database or "") if engines.is_sqlite(url) else Path(engines.DEFAULT)
+    return path.with_name("experiments")
