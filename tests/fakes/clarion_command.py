@@ -6,6 +6,7 @@ What the setting `description` holds tells it how to behave; the real builder ta
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -29,9 +30,7 @@ def main(arguments: list[str]) -> int:
         return 0
     out = Path(arguments[arguments.index("--out") + 1])
     settings = dict(
-        setting.split("=", 1)
-        for flag, setting in zip(arguments, arguments[1:], strict=False)
-        if flag == "--set"
+        setting.split("=", 1) for flag, setting in itertools.pairwise(arguments) if flag == "--set"
     )
     return run(out, json.loads(settings.get("description", '"ends at once"')))
 

@@ -8,14 +8,14 @@ without a token is to be told what is wrong with a body.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, NoReturn
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from clarion_control.api import auth, context
-from clarion_control.api.problems import Problem
+from clarion_control.api.problems import Problem, in_query
 from clarion_control.model import Role
 
 ROLE = "x-clarion-role"  # in the OpenAPI document, too
@@ -32,9 +32,11 @@ class GuardedRoute(APIRoute):
         """What FastAPI makes, behind the checks."""
         handle = super().get_route_handler()
         role = role_of(self)
+        parameters = {field.alias for field in self.dependant.query_params}
 
         async def guarded(request: Request) -> Response:
             await auth.admit(context.of(request), request, role)
+            _check_query(request, parameters)
             if self.body_field is not None:
                 _check_media_type(request)
             return await handle(CheckedRequest(request.scope, request.receive))
@@ -106,6 +108,15 @@ def _check(value: Any, depth: int) -> None:
     elif isinstance(value, list):
         for inner in value:
             _check(inner, depth + 1)
+
+
+def _check_query(request: Request, known: Collection[str]) -> None:
+    """Refuses parameters that there are not: a filter with a misspelt name would let everything through."""
+    for name in request.query_params:
+        if name not in known:
+            has = f"there are {', '.join(sorted(known))}" if known else "there are none here"
+            detail = f"there is no such parameter; {has}"
+            raise Problem("invalid-request", f"{name[:100]!r}: {detail}", errors=[in_query(name, detail)])
 
 
 def _check_media_type(request: Request) -> None:

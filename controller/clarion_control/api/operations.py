@@ -54,21 +54,18 @@ def operation(
     summary: str,
     *problems: str,
     body: bool = False,
-    parameters: bool = True,
     headers: Mapping[str, Any] | None = None,
     status: int = 200,
     **more: Any,
 ) -> dict[str, Any]:
     """Arguments for a route. `problems` are those beside the ones that all operations share."""
-    slugs = {"too-many-requests", "unavailable", *problems}
+    slugs = {"too-many-requests", "unavailable", "invalid-request", *problems}
     if role is not None:
         slugs.add("unauthenticated")
     if role not in (None, Role.VIEWER):
         slugs.add("forbidden")
     if body:
         slugs.update(BODY)
-    if body or parameters:
-        slugs.add("invalid-request")
     responses = _problem_responses(slugs)
     for code, stated in more.pop("responses", {}).items():
         responses[code] = {**responses.get(code, {}), **stated}

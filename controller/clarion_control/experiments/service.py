@@ -32,6 +32,10 @@ FINAL = frozenset({ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentS
 _log = logging.getLogger(__name__)
 
 
+class QueueFullError(UserError):
+    """Too many experiments wait."""
+
+
 class Experiments:
     """Runs of `clarion run`, one at a time."""
 
@@ -82,7 +86,7 @@ class Experiments:
         """Queues a run; ExperimentFault names the field that cannot be."""
         request = await asyncio.to_thread(scenarios.checked, scenario, engine, settings, repeat)
         if len(self._queue) >= MAX_QUEUED:
-            raise UserError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
+            raise QueueFullError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
         made = await self._controller.create_experiment(
             actor, request.scenario, request.engine, request.settings, request.repeat
         )

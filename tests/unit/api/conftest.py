@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from .rig import Rig, open_rig
+from fakes.rest import Rig, open_rig
 
 
 @pytest_asyncio.fixture

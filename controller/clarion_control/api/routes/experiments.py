@@ -17,8 +17,9 @@ from clarion_control.api.context import Api, ApiContext
 from clarion_control.api.operations import LINK, LOCATION, operation, router
 from clarion_control.api.pages import next_page
 from clarion_control.api.problems import Problem
-from clarion_control.api.schemas.base import PAGE_ITEMS, BeforeId, Limit, Page, RecordId
+from clarion_control.api.schemas.base import PAGE_ITEMS, BeforeId, Limit, RecordId
 from clarion_control.api.schemas.experiments import (
+    ExperimentList,
     ExperimentView,
     Files,
     FileView,
@@ -62,7 +63,6 @@ def service(api: ApiContext) -> Experiments:
         Role.VIEWER,
         "list_scenarios",
         "Scenarios that can be run",
-        parameters=False,
         description="Those that ship with Clarion, and the engines.",
     ),
 )
@@ -85,11 +85,11 @@ def list_scenarios() -> Scenarios:
 )
 async def list_experiments(
     request: Request, response: Response, api: Api, before_id: BeforeId = None, limit: Limit = PAGE_ITEMS
-) -> Page[ExperimentView]:
+) -> ExperimentList:
     """From the store."""
     found = await service(api).experiments(before_id=before_id, limit=limit)
     items = [_view(api, each) for each in found]
-    return Page(items=items, next=next_page(request, response, [each.id for each in items], limit))
+    return ExperimentList(items=items, next=next_page(request, response, [each.id for each in items], limit))
 
 
 @routes.post(
@@ -99,6 +99,7 @@ async def list_experiments(
         "start_experiment",
         "Run a scenario",
         "invalid-experiment",
+        "conflict",
         body=True,
         status=201,
         headers=LOCATION,
@@ -195,7 +196,7 @@ async def list_files(api: Api, id: RecordId) -> Files:
         responses={
             200: {
                 "description": "The file.",
-                "content": {"*/*": {"schema": {"type": "string", "format": "binary"}, "example": "..."}},
+                "content": {"*/*": {"schema": {"description": "The bytes of the file."}, "example": "..."}},
             }
         },
     ),

@@ -27,7 +27,6 @@ _TROUBLE = (LinkState.UNREACHABLE, LinkState.REFUSED)
         None,
         "get_health",
         "Whether the controller works",
-        parameters=False,
         description="Needs no token and names no switch. 503 only if the database does not answer.",
         responses={503: {"model": Health, "description": "The store does not answer."}},
     ),
@@ -66,7 +65,6 @@ async def _store(api: Api) -> Literal["ok", "failing"]:
         Role.VIEWER,
         "get_metrics",
         "Figures for Prometheus",
-        parameters=False,
         description="The latest of every switch and port, from memory.",
         responses={
             200: {

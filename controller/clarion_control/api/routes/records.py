@@ -17,10 +17,9 @@ from clarion_control.api.schemas.base import (
     BeforeId,
     Limit,
     OfSwitch,
-    Page,
     RecordId,
 )
-from clarion_control.api.schemas.records import AuditView, MadeToken, NewToken, Tokens, TokenView
+from clarion_control.api.schemas.records import Audit, AuditView, MadeToken, NewToken, Tokens, TokenView
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Role
 
@@ -50,18 +49,16 @@ async def list_audit(
     actor: OfActor = None,
     before_id: BeforeId = None,
     limit: Limit = PAGE_ITEMS,
-) -> Page[AuditView]:
+) -> Audit:
     """From the store."""
     found = await api.controller.audit(switch=switch, actor=actor, before_id=before_id, limit=limit)
     items = [AuditView.of(each) for each in found]
-    return Page(items=items, next=next_page(request, response, [each.id for each in items], limit))
+    return Audit(items=items, next=next_page(request, response, [each.id for each in items], limit))
 
 
 @routes.get(
     "/v1/tokens",
-    **operation(
-        Role.ADMIN, "list_tokens", "All tokens", parameters=False, description="Without their secrets."
-    ),
+    **operation(Role.ADMIN, "list_tokens", "All tokens", description="Without their secrets."),
 )
 async def list_tokens(api: Api) -> Tokens:
     """Revoked ones, too."""

@@ -23,7 +23,6 @@ routes = router("switches")
         Role.VIEWER,
         "list_switches",
         "All switches",
-        parameters=False,
         description="By name, with their state.",
     ),
 )

@@ -48,8 +48,7 @@ LastEventId = Annotated[
 _STREAM = """\
 `interval`, `drop`, `counters` and `status` events from now on, each with a JSON object as data; its id is the
 time in us. A comment comes as a heartbeat. Nothing is sent again: after a pause, and when the reader is too
-slow, a `lost` event says what is missing, and `/telemetry` has it. The stream ends when its token is not valid
-any more.
+slow, a `lost` event says what is missing, and `/telemetry` has it. The stream ends when its token does.
 """
 _STREAM_EXAMPLE = """\
 id: 1764000000000000

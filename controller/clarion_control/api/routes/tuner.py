@@ -19,13 +19,13 @@ from clarion_control.api.schemas.base import (
     Limit,
     OfPort,
     OfSwitch,
-    Page,
     PortNumber,
     Reason,
     RecordId,
     SwitchName,
 )
 from clarion_control.api.schemas.tuner import (
+    Decisions,
     DecisionView,
     NewPolicy,
     Policies,
@@ -52,7 +52,6 @@ _AT_PORT = ("unknown-switch", "unknown-port", "unknown-policy")
         Role.VIEWER,
         "list_policy_kinds",
         "The policies that the tuner knows",
-        parameters=False,
         description="What each does, what keeps it from doing harm, and its parameters.",
     ),
 )
@@ -169,13 +168,13 @@ async def list_decisions(
     policy: OfPolicy = None,
     before_id: BeforeId = None,
     limit: Limit = PAGE_ITEMS,
-) -> Page[DecisionView]:
+) -> Decisions:
     """From the store."""
     found = await api.controller.decisions(
         switch=switch, port=port, policy=policy, before_id=before_id, limit=limit
     )
     items = [DecisionView.of(each) for each in found]
-    return Page(items=items, next=next_page(request, response, [each.id for each in items], limit))
+    return Decisions(items=items, next=next_page(request, response, [each.id for each in items], limit))
 
 
 @routes.get(

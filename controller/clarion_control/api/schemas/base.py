@@ -25,7 +25,7 @@ class Model(BaseModel):
 
 
 class Page(Model, Generic[Item]):
-    """Part of a list, newest first; `next` leads to the older ones."""
+    """Part of a list, newest first."""
 
     items: list[Item]
     next: str | None = Field(

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from clarion_control.api.schemas.base import LINE, Model, Whole, time_field
+from clarion_control.api.schemas.base import LINE, Model, Page, Whole, time_field
 from clarion_control.experiments.scenarios import MAX_REPEAT, MAX_SETTINGS, settings_object
 from clarion_control.model import Experiment, ExperimentState
 
@@ -97,3 +97,7 @@ class Files(Model):
     """All results of an experiment."""
 
     items: list[FileView]
+
+
+class ExperimentList(Page[ExperimentView]):
+    """A page of experiments, newest first."""

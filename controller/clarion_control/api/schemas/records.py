@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Whole, time_field
+from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Page, Whole, time_field
 from clarion_control.model import AuditRecord, Origin, Role, Token
 
 RoleName = Literal["viewer", "operator", "admin"]
@@ -116,3 +116,7 @@ class Health(Model):
     )
     tuner: str = Field(description="running, off, or failing.", examples=["running"])
     version: str = Field(description="Of Clarion.", examples=["0.1.0"])
+
+
+class Audit(Page[AuditView]):
+    """A page of changes, newest first."""

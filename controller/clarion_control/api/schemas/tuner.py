@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from clarion_control.api.schemas.base import Model, time_field
+from clarion_control.api.schemas.base import Model, Page, time_field
 from clarion_control.model import Decision, Policy, PolicyState
 from clarion_control.tuner.policy import Parameter, PolicySpec
 
@@ -145,3 +145,7 @@ class DecisionView(Model):
             undone_us=decision.undone_us,
             undone_by=decision.undone_by,
         )
+
+
+class Decisions(Page[DecisionView]):
+    """A page of decisions, newest first."""
