@@ -19,16 +19,17 @@ from fastapi import FastAPI
 
 from clarion_control import dashboard
 from clarion_control.controller import Controller
+from clarion_control.experiments.service import Experiments
 from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import Actor, PolicyState, Role
 from clarion_control.settings import PortSettings, XcpSettings
 from clarion_control.settings_json import to_json
 from clarion_control.tuner.registry import checked_parameters
+from fakes.clarion_command import command
 from fakes.controller import open_controller
 from fakes.switch import FakeSwitch
 
 OTHER = Actor("olga", Role.OPERATOR)
-TUNER = Actor("tuner", Role.OPERATOR)
 
 
 class Site:
@@ -69,9 +70,13 @@ class Site:
             OTHER, switch, port, policy, PolicyState.ACTIVE, checked_parameters(policy, {})
         )
         decision = await self._controller.apply_decision(
-            TUNER, switch, port, policy, if_version=None, changes=changes, wait=bool(changes), **words
+            switch=switch, port=port, policy=policy, changes=changes, if_version=None, **words
         )
         return decision.id
+
+    async def experiment(self) -> None:
+        assert self._board.experiments is not None
+        await self._board.experiments.submit(OTHER, "smoke", "emu", {}, 1)
 
     async def stand(self, switch: str, primary: bool) -> None:
         self._switches[switch].become(Standing.PRIMARY if primary else Standing.BACKUP)
@@ -106,7 +111,8 @@ async def main(directory: Path) -> None:
             for role in Role
         }
         app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-        board = dashboard.mount(app, controller)
+        experiments = await Experiments.open(controller, directory / "experiments", clarion=command())
+        board = dashboard.mount(app, controller, experiments=experiments)
         site = Site(controller, {switch.name: switch for switch in switches}, board)
         with socket.create_server(("127.0.0.1", 0)) as listener:
             config = uvicorn.Config(
@@ -121,6 +127,7 @@ async def main(directory: Path) -> None:
             finally:
                 server.should_exit = True
                 await serving
+                await experiments.close()
 
 
 async def _obey(site: Site) -> None:

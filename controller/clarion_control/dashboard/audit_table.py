@@ -10,6 +10,9 @@ from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.port_row import port_address
 from clarion_control.model import AuditRecord, Origin
 
+SHOWN = 4  # fields; the others on demand
+SEPARATOR = " · "
+
 
 def audit_table(records: Sequence[AuditRecord], *, place: bool = True) -> None:
     """The records, the newest first; `place`: with the switch that each is about."""
@@ -38,10 +41,20 @@ def _row(record: AuditRecord, place: bool) -> None:
             else:
                 parts.text((record.switch or quantities.DASH) if place else quantities.DASH)
         with parts.cell("Change"), parts.block(classes="changes"):
-            for line in differences(record.before, record.after):
-                parts.text(line, "div", "number-lines")
+            _changes(differences(record.before, record.after))
             if record.reason:
                 parts.text(record.reason, "div", "hint")
+
+
+def _changes(lines: Sequence[str]) -> None:
+    if len(lines) <= SHOWN:
+        parts.text(SEPARATOR.join(lines))
+        return
+    with parts.block("details", "more"):
+        with parts.block("summary"):
+            parts.text(SEPARATOR.join(lines[: SHOWN - 1]))
+            parts.text(f" and {len(lines) - SHOWN + 1} more", classes="accent")
+        parts.text(SEPARATOR.join(lines[SHOWN - 1 :]))
 
 
 def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:

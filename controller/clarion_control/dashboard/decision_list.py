@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from clarion_control.dashboard import parts, quantities
@@ -42,10 +41,7 @@ class DecisionList:
                 if self._with_place:
                     place = f"{decision.switch} port {decision.port}"
                     parts.link(place, port_address(decision.switch, decision.port))
-                ago = quantities.age(time.time() - decision.time_us / 1e6)
-                parts.text(f"{ago} ago", "time", "hint").props(
-                    f'title="{quantities.instant(decision.time_us)}"'
-                )
+                parts.text(quantities.instant(decision.time_us).removesuffix(" UTC"), "time", "hint number")
                 if not decision.changes:
                     parts.Badge("flag", "warn")
                 if decision.undone_us is not None:

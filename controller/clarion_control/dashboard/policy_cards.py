@@ -28,7 +28,10 @@ class PolicyCards:
     def __init__(self, visit: Visit, name: str, port: int) -> None:
         self._visit = visit
         self._name, self._port = name, port
-        with parts.card("Tuner", "Policies that set this port from what it reports. Manual settings win."):
+        with parts.card(
+            "Tuner", "Policies that set this port from what it reports. Manual settings win."
+        ) as box:
+            box.props('id="tuner"')
             self._cards = [PolicyCard(visit, name, port, spec) for spec in POLICIES.values()]
 
     async def refresh(self) -> None:
@@ -52,15 +55,19 @@ class PolicyCard:
             with parts.block(classes="card-head"):
                 parts.text(spec.title, "h3")
                 self._state = parts.Badge("off", "")
-                self._buttons = parts.block(classes="buttons end")
             self._reason = parts.text("", "p", "hint")
-            parts.prose(spec.law, "p", "law")
             with parts.block("details"):
-                parts.text("Guard rails and parameters", "summary")
-                with parts.block("ul", "rails"):
-                    for rail in spec.guard_rails:
-                        parts.prose(rail, "li")
+                parts.text("How it decides", "summary")
+                with parts.block(classes="evidence"):
+                    parts.prose(spec.law, "p")
+                    parts.text("Guard rails", "h4")
+                    with parts.block("ul"):
+                        for rail in spec.guard_rails:
+                            parts.prose(rail, "li")
+            with parts.block("details"):
+                parts.text("Parameters", "summary")
                 self._inputs = self._parameters()
+            self._buttons = parts.block(classes="buttons")
 
     def _parameters(self) -> dict[str, ui.number]:
         inputs = {}

@@ -13,6 +13,7 @@ from clarion_control.dashboard.series import Growth
 from clarion_control.model import Interval, Policy, PolicyState, PortState
 
 COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")
+FLAGS = 500
 QUIET_US = 30_000_000  # without a report for so long a port has no traffic: figures would mislead
 
 
@@ -42,7 +43,9 @@ class PortRow:
         self._state: PortState | None = None
         self._wire, self._dropped = Growth(), Growth()
         self._flags: tuple[tuple[str, str], ...] | None = None
-        with parts.block("tr", "link"):
+        self._is_quiet = False
+        self._row = parts.block("tr", "link")
+        with self._row:
             with parts.cell("Port", classes="title"):
                 parts.link(f"Port {port}", port_address(name, port))
             self._capacity = parts.cell_text("Capacity", "number")
@@ -51,13 +54,13 @@ class PortRow:
             self._queue = parts.cell_text("Queue", "number")
             self._lost = parts.cell_text("Lost on wire", "number")
             self._drops = parts.cell_text("Dropped by queue", "number")
-            with parts.cell("State"):
+            with parts.cell("State", "keep"):
                 self._badges = parts.block(classes="badges")
 
-    def configure(self, state: PortState, policies: Iterable[Policy]) -> None:
-        """Takes over what the port is set to."""
+    def configure(self, state: PortState, policies: Iterable[Policy], degrading: bool) -> None:
+        """Takes over what the port is set to, and whether its link was flagged."""
         self._state = state
-        self._show_flags(flags(state, policies))
+        self._show_flags(flags(state, policies, degrading))
 
     def refresh(self) -> None:
         """Brings the figures up to date."""
@@ -69,6 +72,9 @@ class PortRow:
         self._capacity.text = quantities.rate(capacity)
         current = fresh(latest)
         report = None if current is None else current.report
+        if (report is None) != self._is_quiet:  # on a phone a row without figures is one line
+            self._is_quiet = report is None
+            self._row.classes(toggle="quiet")
         self._bar.show(None if report is None or not capacity else report.input_bps / capacity)
         self._queue.text = quantities.size(None if report is None else report.queue_bytes)
         self._lost.text = quantities.per_second(self._wire.per_second() if report else None)
@@ -91,19 +97,29 @@ def capacity_bps(state: PortState | None) -> int | None:
     return settings.xcp.capacity_bps if settings is not None and settings.xcp is not None else None
 
 
-def flags(state: PortState, policies: Iterable[Policy]) -> tuple[tuple[str, str], ...]:
+async def degrading_ports(controller: Controller, switch: str | None = None) -> set[tuple[str, int]]:
+    """Ports whose link policy noise has flagged last, as far back as its latest decisions go."""
+    latest: dict[tuple[str, int], bool] = {}
+    for decision in await controller.decisions(switch=switch, policy="noise", limit=FLAGS):
+        latest.setdefault((decision.switch, decision.port), decision.evidence.get("state") == "degrading")
+    return {place for place, is_degrading in latest.items() if is_degrading}
+
+
+def flags(state: PortState, policies: Iterable[Policy], degrading: bool) -> tuple[tuple[str, str], ...]:
     """What is worth knowing about a port at a glance, as words and tones."""
-    settings = state.effective or (state.desired.settings if state.desired else None)
     found = []
+    if degrading:
+        found.append(("link degrading", "bad"))
+    if state.desired is not None and not state.applied:
+        found.append(("change not applied", "warn"))
+    found += [(f"{each.name} held", "warn") for each in policies if each.state is PolicyState.HELD]
+    settings = state.effective or (state.desired.settings if state.desired else None)
     if settings is None:
         found.append(("not known", ""))
     elif settings.xcp is None:
         found.append(("XCP off", ""))
     else:
         found.append(("XCP on", "good"))
-    if state.desired is not None and not state.applied:
-        found.append(("change not applied", "warn"))
-    found += [(f"{each.name} held", "warn") for each in policies if each.state is PolicyState.HELD]
     active = [each.name for each in policies if each.state is PolicyState.ACTIVE]
     if active:
         found.append((f"tuned: {', '.join(active)}", "good"))

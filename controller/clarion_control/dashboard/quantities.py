@@ -39,7 +39,7 @@ def duration(us: float | None) -> str:
 
 def percent(share: float | None) -> str:
     """A share, 1 being all: 96.5 %."""
-    return DASH if share is None else f"{_digits(share * 100)}{GAP}%"
+    return DASH if share is None else f"{share * 100:.1f}{GAP}%".replace("-", MINUS)
 
 
 def count(number: float | None) -> str:
@@ -54,7 +54,9 @@ def packets(number: int) -> str:
 
 def per_second(number: float | None) -> str:
     """How many packets a second."""
-    return DASH if number is None else f"{_digits(number)}{GAP}pkt/s"
+    if number is None:
+        return DASH
+    return f"{count(number) if abs(number) >= 99.95 else f'{number:.1f}'}{GAP}pkt/s"
 
 
 def coefficient(number: float | None) -> str:

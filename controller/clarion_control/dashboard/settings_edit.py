@@ -60,6 +60,11 @@ def _number(text: str) -> float:
         raise ValueError(f'"{text}": not a number') from None
 
 
+def _plain(number: float) -> str:
+    """Six digits are more than the switch keeps; what is not touched is not sent back either."""
+    return f"{number:.6g}"
+
+
 XCP = "xcp"
 FIELDS = (
     Field(
@@ -69,20 +74,20 @@ FIELDS = (
         quantities.exact_rate,
         _quantity(parse_rate, "bit/s"),
     ),
-    Field("xcp.alpha", "Alpha", "How fast spare capacity is handed out", repr, _number),
-    Field("xcp.beta", "Beta", "Empty: alpha² √2, where the loop is stable", repr, _number),
-    Field("xcp.gamma", "Gamma", "Share of the traffic that is shuffled for fairness", repr, _number),
+    Field("xcp.alpha", "Alpha", "Gain on spare capacity", _plain, _number),
+    Field("xcp.beta", "Beta", "Empty: alpha² √2", _plain, _number),
+    Field("xcp.gamma", "Gamma", "Share of the traffic that is shuffled for fairness", _plain, _number),
     Field(
         "xcp.min_interval_us",
         "Shortest interval",
-        "Bounds of the control interval",
+        "of the control interval",
         quantities.exact_duration,
         _quantity(parse_time, "us"),
     ),
     Field(
         "xcp.max_interval_us",
         "Longest interval",
-        "such as 1 s",
+        "of the control interval",
         quantities.exact_duration,
         _quantity(parse_time, "us"),
     ),

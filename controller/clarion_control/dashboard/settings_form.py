@@ -82,7 +82,7 @@ class SettingsForm:
         with parts.block():
             entry = ui.switch(label, on_change=self._edited).props(f'data-name="{name}"')
             entry.props(add="" if self._editable else "disable")
-            parts.text(hint, "p", "hint")
+            parts.text(hint, "p", "hint under-switch")
         self._inputs[name] = entry
 
     # From the store to the fields.

@@ -58,7 +58,7 @@ class ExperimentPage:
                         ("Started by", f"{found.created_by}, {quantities.instant(found.created_us)}"),
                     ]
                 )
-                self._took = parts.text("", "p", "muted number")
+                self._took = parts.text("", "p", "muted number below")
             self._error = parts.block()
             self._progress = parts.card("Progress")
             with self._progress:

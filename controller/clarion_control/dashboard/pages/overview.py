@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from nicegui import ui
 
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.dashboard import Dashboard
-from clarion_control.dashboard.port_row import COLUMNS, PortRow, fresh, switch_address
+from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, fresh, switch_address
 from clarion_control.dashboard.series import Growth
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
@@ -44,18 +44,18 @@ class SwitchCard:
                 parts.text(switch.address, classes="muted mono end")
             if not switch.ports:
                 parts.empty("This switch has no ports.")
-            with parts.block("table", "table rows"):
+            with parts.block("table", "table rows ports-table"):
                 parts.head_row(*COLUMNS)
                 with parts.block("tbody"):
                     self._rows = {port: PortRow(controller, switch.name, port) for port in switch.ports}
 
-    async def configure(self) -> None:
+    async def configure(self, degrading: Collection[tuple[str, int]]) -> None:
         """Looks at settings and policies."""
         policies = await self._controller.all_policies(self.name)
         for state in await self._controller.ports(self.name):
             if state.port in self._rows:
                 mine = [each for each in policies if each.port == state.port]
-                self._rows[state.port].configure(state, mine)
+                self._rows[state.port].configure(state, mine, (self.name, state.port) in degrading)
 
     def refresh(self) -> None:
         """Brings figures up to date."""
@@ -108,9 +108,11 @@ class Overview:
             self._shown = names
             self._draw(shown, len(switches), len(matching))
         try:
+            if rebuilt or self._refreshes % SETTINGS_EVERY == 0:
+                degrading = await degrading_ports(self._controller)
+                for card in self._cards:
+                    await card.configure(degrading)
             for card in self._cards:
-                if rebuilt or self._refreshes % SETTINGS_EVERY == 0:
-                    await card.configure()
                 card.refresh()
         except NotFoundError:  # removed while we looked; the next refresh draws the list again
             self._shown = None

@@ -52,13 +52,21 @@ class PortPage:
             self._link = parts.state_badge(self._controller.status(self._name))
             parts.block(classes="grow")
             self._spans(minutes)
+            with parts.block("nav", "jump").props('aria-label="On this page"'):
+                for name, target in (
+                    ("Settings", "#settings"),
+                    ("Tuner", "#tuner"),
+                    ("Decisions", "#decisions"),
+                ):
+                    parts.link(name, target, "button small")
         self._banner = parts.block()
         self._tiles()
         with parts.block(classes="columns"):
             with parts.block(classes="stack"):
                 self._charts = PortCharts(self._controller, self._name, self._port, minutes, self._errors)
                 await self._charts.build(capacity_bps(state))
-                with parts.card("Decisions", "What the tuner changed or flagged here, and why"):
+                with parts.card("Decisions", "What the tuner changed or flagged here, and why") as box:
+                    box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
             with parts.block(classes="stack"):
                 self._form = SettingsForm(self._visit, self._name, self._port)

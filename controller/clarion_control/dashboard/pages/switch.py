@@ -10,7 +10,7 @@ from nicegui import ui
 from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.audit_table import audit_table
 from clarion_control.dashboard.dashboard import Dashboard
-from clarion_control.dashboard.port_row import COLUMNS, PortRow, port_address
+from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, port_address
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Forwarding, Role, Switch
@@ -52,7 +52,7 @@ class SwitchPage:
             self._reconnects = parts.Tile("Reconnects")
             parts.Tile("Device", str(switch.device_id), switch.address)
         with parts.block(classes="stack"):
-            with parts.card("Ports"), parts.block("table", "table rows"):
+            with parts.card("Ports"), parts.block("table", "table rows ports-table"):
                 parts.head_row(*COLUMNS)
                 with parts.block("tbody"):
                     self._rows = {port: PortRow(self._controller, switch.name, port) for port in switch.ports}
@@ -95,10 +95,11 @@ class SwitchPage:
 
     async def _settings(self) -> None:
         policies = await self._controller.all_policies(self._switch.name)
+        degrading = await degrading_ports(self._controller, self._switch.name)
         for state in await self._controller.ports(self._switch.name):
             if state.port in self._rows:
                 mine = [each for each in policies if each.port == state.port]
-                self._rows[state.port].configure(state, mine)
+                self._rows[state.port].configure(state, mine, (self._switch.name, state.port) in degrading)
 
     def _counters(self) -> None:
         self._cells = {}

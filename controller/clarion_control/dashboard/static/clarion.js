@@ -6,10 +6,17 @@
   // 96500000, "bit/s" -> "96.5 Mbit/s"
   function si(value, unit) {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    if (unit === "BER") return value === 0 ? "0" : value.toExponential(1).replace("-", "−");
+    if (unit === "BER") return value === 0 ? "0" : power(value);
     const [scale, prefix] = PREFIXES.find(([scale]) => Math.abs(value) >= scale * 0.9995) ?? [1, ""];
     const text = String(Number((value / scale).toPrecision(3))).replace("-", "−");
     return unit === "pkt/s" && prefix ? `${text}${prefix} ${unit}` : `${text} ${prefix}${unit}`;
+  }
+
+  // 3.2e-7 -> "3.2 × 10⁻⁷"
+  function power(value) {
+    const [mantissa, exponent] = value.toExponential(1).split("e");
+    const raised = [...exponent.replace("+", "")].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
+    return mantissa === "1.0" ? `10${raised}` : `${mantissa} × 10${raised}`;
   }
 
   function clock(ms) {
