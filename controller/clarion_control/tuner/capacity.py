@@ -31,8 +31,8 @@ time that it was in vain."""
 
 PARAMETERS = (
     Parameter("target_utilisation", 0.98, "", 0.5, 1.0, "share of the measured rate that XCP hands out"),
-    Parameter("min_capacity_bps", 100_000, "bit/s", 8, 2_199_023_255_552, "never below", whole=True),
-    Parameter("max_capacity_bps", 400_000_000_000, "bit/s", 8, 2_199_023_255_552, "never above", whole=True),
+    Parameter("min_capacity_bps", 100_000, "bit/s", 8, 2_199_023_255_551, "never below", whole=True),
+    Parameter("max_capacity_bps", 400_000_000_000, "bit/s", 8, 2_199_023_255_551, "never above", whole=True),
     Parameter(
         "hysteresis", 0.03, "", 0.001, 0.5, "smaller changes, as a share of the capacity, are not made"
     ),

@@ -49,6 +49,7 @@ class _Seen:
     """What the reports up to `seen_us` add up to."""
 
     seen_us: int = 0
+    seen_intervals: int = 0  # of those that came at `seen_us`
     unfair: float = 0.0  # estimated share of the bandwidth that is with the wrong flows
     since_us: int = 0  # when it last rose
     arrivals: float = 0.0
@@ -63,7 +64,7 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     if xcp is None:
         return Verdict.wait({"state": "XCP is off at this port"}, {})
     for each in view.reports:
-        if each.time_us > state.seen_us:
+        if (each.time_us, each.report.intervals) > (state.seen_us, state.seen_intervals):
             state = _after(state, each.time_us, each.report, parameters)
     after = asdict(state)
     if not state.known:
@@ -77,7 +78,7 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     }
     # Only the switch's confirmation matters here, not how long it had it: a newcomer cannot wait for that.
     if state.unfair >= parameters["enter"] and not late and xcp.gamma < parameters["gamma_unfair"]:
-        reason = f"{state.arrivals:.2g} flows came, and {state.unfair:.0%} of the rate is not yet theirs"
+        reason = f"{state.arrivals:.2g} more flows, and {state.unfair:.0%} of the rate not yet theirs"
         return _decided(parameters["gamma_unfair"], {"state": "newcomers", **seen}, reason, after)
     settles = state.unfair < parameters["leave"] or late
     if settles and xcp.gamma > parameters["gamma_settled"]:
@@ -103,7 +104,7 @@ def _decided(gamma: float, seen: Mapping[str, Any], reason: str, memory: Memory)
 
 def _after(state: _Seen, time_us: int, report: IntervalReport, parameters: Mapping[str, float]) -> _Seen:
     """The estimate after one more interval."""
-    state = replace(state, seen_us=time_us)
+    state = replace(state, seen_us=time_us, seen_intervals=report.intervals)
     if report.elapsed_us <= 0 or report.sum_x_s <= 0:
         return state
     flows = report.sum_x_s * 1e6 / report.elapsed_us
@@ -119,7 +120,8 @@ def _after(state: _Seen, time_us: int, report: IntervalReport, parameters: Mappi
     came = now - before
     if came >= parameters["newcomers"] and min(latest) >= before + came / 2:
         share = came / now
-        return _Seen(time_us, unfair + (1 - unfair) * share, time_us, came, latest, ())
+        unfair += (1 - unfair) * share
+        return replace(state, unfair=unfair, since_us=time_us, arrivals=came, known=latest, latest=())
     if before - now >= parameters["newcomers"]:  # flows that go leave the others' shares as they were
         return replace(state, unfair=unfair, known=latest, latest=())
     return replace(state, unfair=unfair, known=(*state.known, latest[0])[-KNOWN:], latest=latest[1:])

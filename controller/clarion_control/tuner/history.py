@@ -31,7 +31,11 @@ class PortHistory:
         self._reports.extend(heard)
 
     def interval(self, event: Interval) -> None:
-        """A control interval ended."""
+        """A control interval ended. One that is known from the store already is not taken twice."""
+        if self._reports:
+            last = self._reports[-1]
+            if event.time_us <= last.time_us and event.report.intervals <= last.report.intervals:
+                return
         self._reports.append(event)
         self.fresh = True
 

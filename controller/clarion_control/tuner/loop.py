@@ -52,7 +52,7 @@ class _Acting:
     spec: PolicySpec | None  # None: it cannot act, see `problem`
     parameters: Mapping[str, float]
     changed_us: int
-    memory: Memory = NOTHING
+    memory: Memory = field(default_factory=dict)
     observed: Mapping[str, Any] = field(default_factory=dict)
     problem: str | None = None
 
@@ -158,6 +158,8 @@ class Tuner:
             wanted.setdefault((row.switch, row.port), {})[row.name] = row
         for key in [key for key in self._ports if key not in wanted]:
             del self._ports[key]
+        if wanted and self._events is None:  # before the store is read, so that nothing is missed
+            self._events = self._controller.subscribe(kinds=["interval", "counters"], maxsize=WAITING_MAX)
         for key, found in wanted.items():
             uid = next(iter(found.values())).switch_uid
             if key not in self._ports or self._ports[key].switch_uid != uid:
@@ -171,9 +173,7 @@ class Tuner:
         self._turns = deque([key for key in self._turns if key in self._ports])
         self._turns.extend(self._ports.keys() - set(self._turns))
         self._sent = {switch: self._sent.get(switch, {}) for switch, _ in self._ports}
-        if self._ports and self._events is None:
-            self._events = self._controller.subscribe(kinds=["interval", "counters"], maxsize=WAITING_MAX)
-        elif not self._ports:
+        if not self._ports:
             self._unsubscribe()
 
     async def _rebuilt(self, key: Key, uid: int) -> _Port:

@@ -7,6 +7,7 @@ JSON and is kept with each decision, so that a controller that starts again goes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -115,9 +116,11 @@ def settled(view: View, intervals: float) -> list[Interval]:
     a gap between them; a restarted switch counts from one again, which is a gap.
     """
     found: list[Interval] = []
+    began_us = math.inf
     for each in reversed(view.reports):
         report = each.report
-        began_us = each.time_us - report.elapsed_us
+        # Several may have come at once: an interval ended where the next began, however late we heard of it.
+        began_us = min(began_us, each.time_us) - report.elapsed_us
         if began_us < view.changed_us + intervals * max(report.avg_rtt_us, report.elapsed_us):
             break
         if found and found[-1].report.intervals != report.intervals + 1:

@@ -11,7 +11,6 @@ from typing import Any
 
 from clarion_control.model import Interval
 from clarion_control.tuner.policy import (
-    NOTHING,
     Memory,
     Parameter,
     PolicySpec,
@@ -24,6 +23,7 @@ from clarion_control.tuner.policy import (
 SUSTAINED = 0.7  # the second half swings at least this much of the first, or it is a disturbance dying away
 SHORTEST_PERIOD = 4.0  # intervals: a loop whose only delay is one round trip cannot swing faster
 LEAST_USE = 0.5  # of the capacity; below, senders and not the loop decide the rate
+LONGEST_CALM = 32  # times `calm_s`
 STEADY_FLOWS = 0.25  # more change than this in the number of flows is traffic, not the loop
 
 LAW = """\
@@ -33,7 +33,8 @@ with alpha R / d. So alpha is kept below `alpha_max` / spread, where spread is t
 mean round trip time over its median, the queue's own delay taken out. And where the input rate swings
 around its mean by more than `swing` of the capacity, with a period of four intervals or more and without
 dying away, alpha is multiplied by `gentler`. After `calm_s` without a swing it is multiplied by
-`bolder`, until it is back at its bound. beta follows alpha."""
+`bolder`, until it is back at its bound; after a step up that brought the swing back, twice as long. beta
+follows alpha."""
 
 PARAMETERS = (
     Parameter("alpha_max", 0.4, "", 0.01, 0.55, "where alpha returns to when all is calm"),
@@ -52,45 +53,50 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     """Alpha down at once where there is evidence, up slowly where there is none."""
     xcp = view.settings.xcp
     if xcp is None:
-        return Verdict.wait({"state": "XCP is off at this port"}, NOTHING)
+        return Verdict.wait({"state": "XCP is off at this port"}, memory)
     needed = int(parameters["evidence_intervals"])
     reports = settled(view, parameters["settle_intervals"])[-needed:]
     if len(reports) < needed:
-        return Verdict.wait({"state": "collecting evidence", "intervals": len(reports)}, NOTHING)
-    seen = _seen(reports, xcp.capacity_bps, xcp.alpha)
+        return Verdict.wait({"state": "collecting evidence", "intervals": len(reports)}, memory)
+    wait_s = max(parameters["calm_s"], float(memory.get("wait_s", 0)))
+    seen = {**_seen(reports, xcp.capacity_bps, xcp.alpha), "wait_s": wait_s}
     if seen["utilisation"] < LEAST_USE:
-        return Verdict.wait({"state": "little used", **seen}, NOTHING)
+        return Verdict.wait({"state": "little used", **seen}, memory)
     if seen["flows_changed"] > STEADY_FLOWS:
-        return Verdict.wait({"state": "flows come and go", **seen}, NOTHING)
+        return Verdict.wait({"state": "flows come and go", **seen}, memory)
     spread = seen["spread"] if seen["spread"] > parameters["spread_limit"] else 1.0
     bound = max(parameters["alpha_min"], parameters["alpha_max"] / spread)
-    swings = seen["swing"] > parameters["swing"] and seen["sustained"] and seen["period"] >= SHORTEST_PERIOD
-    if swings:
-        alpha = max(parameters["alpha_min"], xcp.alpha * parameters["gentler"])
+    # A step up that was not good makes the next one come later.
+    longer_s = min(2 * wait_s, LONGEST_CALM * parameters["calm_s"]) if memory.get("raised") else wait_s
+    lowered = {"wait_s": longer_s, "raised": False}
+    if seen["swing"] > parameters["swing"] and seen["sustained"] and seen["period"] >= SHORTEST_PERIOD:
+        alpha = min(xcp.alpha, max(parameters["alpha_min"], xcp.alpha * parameters["gentler"]))
         reason = (
             f"the input rate swings by {seen['swing']:.1%} with a period of {seen['period']:.3g} intervals"
         )
-        return _decided(alpha, min(alpha, xcp.alpha), {"state": "swings", **seen}, reason, xcp.alpha)
+        return _decided(alpha, {"state": "swings", **seen}, reason, lowered, memory)
     if xcp.alpha > bound * 1.02:
-        spreads = f"round trip times spread by a factor of {spread:.3g}"
-        reason = spreads if spread > 1 else f"alpha_max is {bound:.4g}"
+        varies = f"the mean round trip time varies by a factor of {spread:.3g}"
+        reason = varies if spread > 1 else f"alpha_max is {bound:.4g}"
         alpha = max(bound, xcp.alpha * parameters["gentler"])
-        return _decided(alpha, alpha, {"state": "above its bound", **seen}, reason, xcp.alpha)
+        return _decided(alpha, {"state": "above its bound", **seen}, reason, lowered, memory)
     calm = seen["swing"] < parameters["swing"] / 2
-    if calm and xcp.alpha < bound and view.now_us - view.changed_us >= parameters["calm_s"] * 1e6:
+    calm_s = (view.now_us - view.changed_us) / 1e6
+    if calm and xcp.alpha < bound and calm_s >= wait_s:
         alpha = min(bound, xcp.alpha * parameters["bolder"])
-        reason = f"calm for {(view.now_us - view.changed_us) / 1e6:.0f} s"
-        return _decided(alpha, alpha, {"state": "calm", **seen}, reason, xcp.alpha)
-    return Verdict.wait({"state": "calm" if calm else "watching", **seen}, NOTHING)
+        raised = {"wait_s": wait_s, "raised": True}
+        return _decided(alpha, {"state": "calm", **seen}, f"calm for {calm_s:.0f} s", raised, memory)
+    return Verdict.wait({"state": "calm" if calm else "watching", **seen}, memory)
 
 
-def _decided(wanted: float, alpha: float, seen: Mapping[str, Any], reason: str, before: float) -> Verdict:
-    alpha = round(min(wanted, alpha), 4)
-    if abs(alpha - before) < 0.0005:
-        return Verdict.wait(seen, NOTHING)
+def _decided(alpha: float, seen: Mapping[str, Any], reason: str, after: Memory, before: Memory) -> Verdict:
+    alpha = round(alpha, 4)
+    if abs(alpha - seen["alpha"]) < 0.0005:
+        return Verdict.wait(seen, before)
     beta = round(alpha**2 * math.sqrt(2), 6)
-    summary = f"Alpha {before:.4g} to {alpha:.4g}, beta {beta:.4g}: {reason}."
-    return Verdict(seen, Proposal(summary, {"xcp": {"alpha": alpha, "beta": beta}}, seen))
+    summary = f"Alpha {seen['alpha']:.4g} to {alpha:.4g}, beta {beta:.4g}: {reason}."
+    proposal = Proposal(summary, {"xcp": {"alpha": alpha, "beta": beta}}, seen)
+    return Verdict(seen, proposal, after, before)
 
 
 def _seen(reports: Sequence[Interval], capacity_bps: float, alpha: float) -> dict[str, Any]:

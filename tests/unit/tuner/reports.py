@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of control intervals, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from clarion_control.model import Interval
+from clarion_control.telemetry import IntervalReport
+
+START_US = 1_000_000_000
+REPORT = IntervalReport(
+    port=1,
+    intervals=1,
+    elapsed_us=100_000.0,
+    avg_rtt_us=100_000.0,
+    input_bytes=1_250_000,
+    sum_x_s=0.5,  # five flows
+    sum_x_rtt_s2=0.05,
+    queue_bytes=0,
+    input_bps=100e6,
+    phi_bps=0.0,
+    positive_bps=10e6,
+    negative_bps=10e6,
+    cp_bps_per_s=20e6,
+    cn_bps_per_byte=8.0,
+    lost_on_wire=0,
+    dropped_by_queue=0,
+)
+
+
+def reports(given: Sequence[Mapping[str, Any]], first: int = 1, start_us: int = START_US) -> list[Interval]:
+    """Intervals without a gap; `given` is what differs from REPORT. Rates and RTT follow from the rest."""
+    made = []
+    time_us = start_us
+    for number, fields in enumerate(given, start=first):
+        report = replace(REPORT, intervals=number, **fields)
+        if "input_bps" not in fields:
+            report = replace(report, input_bps=report.input_bytes * 8e6 / report.elapsed_us)
+        if "avg_rtt_us" not in fields:
+            report = replace(report, avg_rtt_us=report.elapsed_us)
+        time_us += round(report.elapsed_us)
+        made.append(Interval(time_us, "s1", report))
+    return made
+
+
+def interval(before: Interval, **fields: Any) -> Interval:
+    """The same with other fields."""
+    return replace(before, report=replace(before.report, **fields))
