@@ -109,7 +109,8 @@ class Session:
     async def load_program(self) -> bool:
         """Loads the program unless the switch runs it already; whether it was loaded."""
         config = self.schema.get_pipeline_config()
-        if await self._runs(config):
+        running = await self._running(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
+        if running is not None and await self._is(running, config):
             return False
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self._device_id,
@@ -186,17 +187,13 @@ class Session:
         await self.ask_for_charge(ELECTION_ID)
         await self.receive()
 
-    async def _runs(self, config: Any) -> bool:
-        """Whether the switch runs this program. Another controller may have given it another cookie; and a
-        switch that is no P4 program has nothing to show but its P4Info.
+    async def _is(self, running: Any, config: Any) -> bool:
+        """Whether the program that runs is this one. Another controller may have given it another cookie; and
+        a switch that is no P4 program has nothing to show but its P4Info.
         """
-        kinds = p4r.GetForwardingPipelineConfigRequest
-        running = await self._running(kinds.COOKIE_ONLY)
-        if running is None:
-            return False
         if running.HasField("cookie") and running.cookie.cookie == config.cookie.cookie:
             return True
-        running = await self._running(kinds.ALL)
+        running = await self._running(p4r.GetForwardingPipelineConfigRequest.ALL)
         program = config.p4_device_config
         return running is not None and (
             running.p4info == config.p4info and running.p4_device_config in (b"", program)

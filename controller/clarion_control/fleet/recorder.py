@@ -9,7 +9,7 @@ import logging
 
 from clarion.errors import UserError
 from clarion_control.model import Drop, Interval
-from clarion_control.store import Store, telemetry
+from clarion_control.store import Store, decisions, telemetry
 from clarion_control.store.clock import now_us
 
 LOG = logging.getLogger(__name__)
@@ -80,7 +80,13 @@ class Recorder:
             await asyncio.sleep(FLUSH_S)
             await self.flush()
             if loop.time() >= expired + EXPIRE_EVERY_S:
-                with contextlib.suppress(UserError):
-                    while await self._store.append(telemetry.expire, now_us() - self._history_us):
-                        await asyncio.sleep(0.05)
+                await self._expire(now_us() - self._history_us)
                 expired = loop.time()
+
+    async def _expire(self, before_us: int) -> None:
+        try:
+            await self._store.append(decisions.expire, before_us)
+            while await self._store.append(telemetry.expire, before_us):
+                await asyncio.sleep(0.05)
+        except UserError as error:
+            LOG.warning("telemetry: %s", error)

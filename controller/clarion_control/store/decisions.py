@@ -14,7 +14,7 @@ from clarion_control.settings import PortSettings
 from clarion_control.settings_json import checked, merged, to_json
 from clarion_control.store import policies, ports
 from clarion_control.store.clock import now_us
-from clarion_control.store.schema import decisions
+from clarion_control.store.schema import audit, decisions
 
 
 def listed(
@@ -126,6 +126,14 @@ def undo(
     where = decisions.c.id == decision_id
     row = connection.execute(decisions.update().where(where).values(values).returning(decisions)).one()
     return _decision(row), stored
+
+
+def expire(connection: Connection, before_us: int) -> int:
+    """Deletes decisions that are older, with their audit records; changes by people stay in the audit."""
+    old = decisions.c.time_us < before_us
+    gone = connection.execute(decisions.delete().where(old)).rowcount
+    tuned = (audit.c.origin == Origin.TUNER.value) & (audit.c.time_us < before_us)
+    return int(gone + connection.execute(audit.delete().where(tuned)).rowcount)
 
 
 def _differences(before: PortSettings, after: PortSettings) -> dict[str, list[Any]]:
