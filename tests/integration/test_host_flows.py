@@ -68,8 +68,8 @@ def test_both_directions_carry_headers_and_payload(pair: Pair, family: int) -> N
     assert {header[:3] for header in headers} == {bytes([socket.IPPROTO_TCP, 16, 0x13])}  # TCP, 16 B, v1 TAG
     assert max(len(frame) for frame in frames) == 14 + 1500 + 16
     tcp = [frame for frame in frames if ip_protocol(frame) == socket.IPPROTO_TCP]
-    # SYN, SYN-ACK and the ACK that ends the handshake. If the FIN of the other end comes late, what is left of
-    # a closed socket acknowledges it.
+    # SYN, SYN-ACK and the ACK that ends the handshake. What is left of a closed socket acknowledges a FIN
+    # that comes late.
     assert [tcp_flags(frame) for frame in tcp[:3]] == [0x02, 0x12, 0x10]
     assert [OPTION in frame for frame in tcp[:3]] == [True, True, False]
     assert [(tcp_flags(frame), tcp_payload_bytes(frame)) for frame in tcp[3:]] in ([], [(0x10, 0)])
