@@ -20,7 +20,7 @@ from clarion.errors import UserError
 from clarion.paths import find_binary
 from clarion.state import alive, left_behind, machine_lock, same_device
 
-GRACE_S = 2.0
+GRACE_S = 5.0
 COMMAND_TIMEOUT_S = 60
 
 
