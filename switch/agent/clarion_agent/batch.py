@@ -16,8 +16,8 @@ from clarion_agent.program import Program
 from clarion_agent.replication import Replication
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
-from clarion_agent.tables import Tables
-from clarion_agent.target import Change, Target, TargetError
+from clarion_agent.tables import Tables, entity_name
+from clarion_agent.target import Change, SetCounter, SetEntry, SetRegister, Target, TargetError
 
 KINDS = (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
 ATOMICITIES = (
@@ -43,9 +43,12 @@ class Plan:
     def blame(self, error: TargetError) -> None:
         """Finds the update that the switch refused."""
         named = re.match(r"changes\[(\d+)\]\.?([^:]*): (.*)", str(error))
-        origin = self.origins[int(named[1])] if named else 0
-        reason = f"{named[2]}: {named[3]}" if named else str(error)
-        self.errors[origin] = invalid(f"update {origin}: the switch refused: {reason}")
+        if named is None:
+            self.errors[0] = invalid(f"the switch refused: {error}")
+            return
+        position = int(named[1])
+        name = _name_of(self.changes[position])
+        self.errors[self.origins[position]] = invalid(f"{name}: the switch refused: {named[2]}: {named[3]}")
 
 
 class Planner:
@@ -89,6 +92,16 @@ class Planner:
             digests.write(kind, entity.digest_entry, self._program, state)
             return []
         raise no_such_entity(what)
+
+
+def _name_of(change: Change) -> str:
+    match change:
+        case SetEntry(table=table, key=key):
+            return entity_name(table, key)
+        case SetRegister(name=name, index=index) | SetCounter(name=name, index=index):
+            return f"{name}[{index}]"
+        case _:
+            return "multicast group 1"
 
 
 def no_such_entity(what: str | None) -> Refused:

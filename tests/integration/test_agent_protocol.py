@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: Apache-2.0
+"""P4Runtime of the embedded switch, message by message, against a real clarion-switch without devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import grpc
+import pytest
+from finsy.proto import U128, p4i, p4r
+
+from integration.agent_net import (
+    DEADLINE_S,
+    IDS,
+    MAC,
+    SWITCH,
+    XCP,
+    AgentProcess,
+    Client,
+    SwitchProcess,
+    cell,
+    delete,
+    details,
+    digest,
+    ethernet,
+    group,
+    insert,
+    modify,
+    p4info,
+    packet_out,
+    switch_and_agent,
+    table_entry,
+    until,
+)
+
+pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
+
+Served = tuple[SwitchProcess, AgentProcess]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with switch_and_agent(tmp_path_factory.mktemp("agent")) as both:
+        yield both
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[Client]:
+    """Primary, with an election id above all before it and no entries."""
+    with Client(served[1].address) as made:
+        highest = U128.decode(made.arbitrate(None).election_id)
+        yield made.primary(highest + 1)
+
+
+def refused(error: pytest.ExceptionInfo[grpc.RpcError]) -> tuple[str, str]:
+    return error.value.code().name, error.value.details()  # type: ignore[attr-defined]
+
+
+def test_entries_are_read_as_they_were_written(served: Served, client: Client) -> None:
+    entries = [
+        table_entry("xcp_port", 2, "set_xcp_port", XCP),
+        table_entry("tag_port", 1, "set_tag_port", (1, 0, 9)),
+        table_entry("stamp_port", 2, "stamp"),
+        table_entry("queue_port", 3, "set_queue_port", (5000,)),
+        table_entry("l2_forward", MAC, "forward", (2,)),
+    ]
+    entries[0].table_entry.metadata = b"mine"
+    client.write(*(insert(entry) for entry in entries), insert(group(1, 2)))
+    found = {entity.table_entry.table_id: entity.table_entry for entity in client.read(table_entry("", None))}
+    assert len(found) == 5
+    xcp = found[IDS["xcp_port"]]
+    assert xcp.metadata == b"mine"
+    assert [int.from_bytes(each.value, "big") for each in xcp.action.action.params] == list(XCP)
+    assert xcp.match[0].exact.value == b"\x02"  # the shortest form of what was written in two bytes
+    assert client.read(table_entry("xcp_port", None)) == client.read(table_entry("xcp_port", 2))
+    replicas = client.read(group())[0].packet_replication_engine_entry.multicast_group_entry.replicas
+    assert [replica.egress_port for replica in replicas] == [257, 258]
+    state = served[0].entries()
+    assert state["ports"][1]["xcp"]["capacity"] == XCP[0]
+    assert state["ports"][0]["tag"] == {"check": True, "edge": False, "epoch": 9}
+    assert state["ports"][1]["stamp"] is True
+    assert state["ports"][2]["queue_limit"] == 5000
+    assert (state["addresses"], state["flood"]) == ([[MAC, 2]], [1, 2])
+
+
+def test_default_entries(client: Client) -> None:
+    wanted = p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))
+    defaults = [entity.table_entry for entity in client.read(wanted)]
+    assert {entry.table_id for entry in defaults} == {each.preamble.id for each in p4info().tables}
+    clock = next(entry for entry in defaults if entry.table_id == IDS["clock"])
+    client.write(modify(p4r.Entity(table_entry=clock)))  # what it is already
+    clock.action.action.params[1].value = b"\x01"
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(modify(p4r.Entity(table_entry=clock)))
+    assert details(error.value)[0][0] == "UNIMPLEMENTED"
+    constant = p4r.TableEntry(table_id=IDS["xcp_port"], is_default_action=True)
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(modify(p4r.Entity(table_entry=constant)))
+    assert details(error.value) == [("PERMISSION_DENIED", "xcp_port default: is constant")]
+
+
+def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) -> None:
+    client.write(insert(table_entry("stamp_port", 1, "stamp")))
+    before = served[0].entries()
+    for atomicity in (0, 1, 2):
+        with pytest.raises(grpc.RpcError) as error:
+            client.write(
+                insert(table_entry("stamp_port", 2, "stamp")),
+                insert(table_entry("xcp_port", 9, "set_xcp_port", XCP)),
+                insert(table_entry("stamp_port", 1, "stamp")),
+                modify(table_entry("queue_port", 1, "set_queue_port", (1,))),
+                insert(table_entry("xcp_port", 3, "set_xcp_port", (1, 1 << 18, 1, 1, 1, 1, 1))),
+                insert(table_entry("xcp_port", 3, "set_xcp_port", (0, 1, 1, 1, 1, 1, 1))),
+                delete(table_entry("stamp_port", 1)),
+                atomicity=atomicity,
+            )
+        assert error.value.code() == grpc.StatusCode.UNKNOWN  # type: ignore[attr-defined]
+        aborted = ("ABORTED", "not written: another update of this batch was refused")
+        assert details(error.value) == [
+            aborted,
+            ("INVALID_ARGUMENT", "xcp_port[9]: the switch has no port 9; it has 1, 2, 3"),
+            ("ALREADY_EXISTS", "stamp_port[1]: exists; use MODIFY"),
+            ("NOT_FOUND", "queue_port[1]: does not exist"),
+            ("OUT_OF_RANGE", "xcp_port[3].alpha: 0x000000000000040000: has more than 18 bits"),
+            ("INVALID_ARGUMENT", "xcp_port[3].capacity: 0: use at least 1"),
+            aborted,
+        ]
+        assert served[0].entries() == before
+        assert len(client.read(table_entry("", None))) == 1
+
+
+def test_updates_build_on_each_other(served: Served, client: Client) -> None:
+    entry = table_entry("queue_port", 2, "set_queue_port", (5000,))
+    client.write(insert(entry), modify(table_entry("queue_port", 2, "set_queue_port", (6000,))))
+    assert served[0].entries()["ports"][1]["queue_limit"] == 6000
+    client.write(delete(entry), insert(entry))
+    assert served[0].entries()["ports"][1]["queue_limit"] == 5000
+    client.write(modify(table_entry("queue_port", 2)))  # without an action: stays
+    client.write(delete(table_entry("queue_port", 2)))
+    assert served[0].entries()["ports"][1]["queue_limit"] is None
+
+
+def test_registers_are_read_and_written(client: Client) -> None:
+    rtt = cell("register", "avg_rtt", 2)
+    rtt.register_entry.data.bitstring = (1 << 27).to_bytes(4, "big")
+    client.write(modify(rtt))
+    assert client.read(cell("register", "avg_rtt", 2))[0].register_entry.data.bitstring == b"\x08\0\0\0"
+    assert len(client.read(cell("register", "avg_rtt"))) == 64
+    numbers = cell("register", "link_numbers")
+    numbers.register_entry.data.bitstring = b"\x4d"
+    client.write(modify(numbers))
+    found = client.read(cell("register", "link_numbers"))
+    assert len(found) == 64 * 4096
+    values = [entity.register_entry.data.bitstring for entity in found]
+    assert set(values[4096 : 4 * 4096]) == {b"\x4d"}  # ports 1 to 3
+    assert set(values[4 * 4096 :]) == {b"\0"}
+    for index, value, expected in (
+        (64, b"\1", ("OUT_OF_RANGE", "avg_rtt[64]: the array has cells 0 to 63")),
+        (2, b"\1\0\0\0\0", ("OUT_OF_RANGE", "avg_rtt[2]: 0x0100000000: has more than 32 bits")),
+        (9, b"\1", ("INVALID_ARGUMENT", "avg_rtt[9]: the switch has no port 9; it has 1, 2, 3")),
+    ):
+        rtt.register_entry.index.index = index
+        rtt.register_entry.data.bitstring = value
+        with pytest.raises(grpc.RpcError) as error:
+            client.write(modify(rtt))
+        assert details(error.value) == [expected]
+    fixed = cell("register", "left_bytes", 2)
+    fixed.register_entry.data.bitstring = b"\1"
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(modify(fixed))
+    assert details(error.value)[0][0] == "UNIMPLEMENTED"
+    gain = cell("register", "cp_shift", 2)  # P4Info says 8 bits, the core shifts by 63 at most
+    gain.register_entry.data.bitstring = b"\x40"
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(insert(table_entry("stamp_port", 2, "stamp")), modify(gain))
+    assert details(error.value)[1] == (
+        "INVALID_ARGUMENT",
+        "cp_shift[2]: the switch refused: value: must be a whole number from 0 to 63, not 64",
+    )
+    assert client.read(table_entry("stamp_port", None)) == []
+
+
+def test_counters_are_read_and_set(client: Client) -> None:
+    client.write(insert(table_entry("l2_forward", MAC, "forward", (1,))))
+    client.send(packet_out(ethernet(MAC, 100)))
+
+    def sent() -> bool:
+        data = client.read(cell("counter", "tx", 1))[0].counter_entry.data
+        return (data.packet_count, data.byte_count) == (1, 100)
+
+    until(sent, "the frame is counted")
+    everything = client.read(cell("counter", ""))
+    assert len(everything) == 64 * len(p4info().counters)
+    tx = cell("counter", "tx", 1)
+    tx.counter_entry.data.packet_count = 5
+    client.write(modify(tx))
+    data = client.read(cell("counter", "tx", 1))[0].counter_entry.data
+    assert (data.packet_count, data.byte_count) == (5, 0)
+    whole = cell("counter", "tx")
+    whole.counter_entry.data.SetInParent()
+    client.write(modify(whole))
+    assert client.read(cell("counter", "tx", 1))[0].counter_entry.data.packet_count == 0
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(insert(tx))
+    assert details(error.value)[0][0] == "INVALID_ARGUMENT"
+
+
+def test_packets_go_out_and_come_in(client: Client) -> None:
+    client.write(insert(table_entry("l2_forward", MAC, "forward", (63,))), insert(group(1, 63)))
+    client.send(packet_out(ethernet(MAC)))  # from the controller's port to itself: nowhere
+    client.send(packet_out(ethernet(0xFFFFFFFFFFFF)))
+    until(lambda: client.read(cell("counter", "tx", 1))[0].counter_entry.data.packet_count == 1, "flooded")
+    client.send(packet_out(b"short"))
+    error = client.next("error")
+    assert error.canonical_code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
+    assert error.message == "packet_out: payload: frame: must have from 14 to 1940 bytes"
+    assert error.packet_out.packet_out.payload == b"short"
+    request = packet_out(ethernet(MAC))
+    request.packet.metadata.add(metadata_id=1, value=b"\1")
+    client.send(request)
+    assert "metadata" in client.next("error").message
+
+
+def test_frames_for_the_controllers_port_come_in(served: Served, client: Client) -> None:
+    """A frame that s2 sends reaches s1 by port 1 and goes to the controller."""
+    client.write(insert(table_entry("l2_forward", MAC, "forward", (63,))))
+    frame = ethernet(MAC, 60)
+    assert served[0].ask(cmd="inject", switch="s2", frame=frame.hex()) == {"ok": True}
+    assert client.next("packet").payload == frame
+
+
+def test_digests_come_in_lists_and_are_acknowledged(client: Client) -> None:
+    client.write(
+        insert(table_entry("l2_forward", MAC, "forward", (2,))),
+        insert(table_entry("queue_port", 2, "set_queue_port", (0,))),
+        insert(digest("queue_drop_t", size=3, timeout_ns=10**15, ack_ns=10**15)),
+    )
+    assert [entity.digest_entry.config.max_list_size for entity in client.read(digest(""))] == [3]
+    for _ in range(7):
+        client.send(packet_out(ethernet(MAC, 100)))
+    lists = [client.next("digest") for _ in range(2)]
+    assert [len(each.data) for each in lists] == [3, 3]
+    assert [each.list_id for each in lists] == [1, 2]
+    assert lists[0].digest_id == IDS["queue_drop_t"]
+    members = [[member.bitstring for member in each.struct.members] for each in lists[0].data]
+    assert [len(each) for each in members] == [11, 11, 11]
+    assert [each[10] for each in members] == [b"\1", b"\2", b"\3"]  # drops so far
+    assert (members[0][1], members[0][2]) == (b"\2", b"\x64")  # port, length
+    ack = p4r.DigestListAck(digest_id=IDS["queue_drop_t"], list_id=1)
+    client.send(p4r.StreamMessageRequest(digest_ack=ack))
+    ack.list_id = 99
+    client.send(p4r.StreamMessageRequest(digest_ack=ack))
+    assert client.next("error").message == "digest queue_drop_t: list 99: was never sent"
+    client.write(delete(digest("queue_drop_t")))
+    assert client.next("digest").list_id == 3  # what was collected
+    assert client.read(digest("")) == []
+
+
+def test_interval_reports_have_the_members_of_the_program(client: Client) -> None:
+    client.write(
+        insert(table_entry("l2_forward", MAC, "forward", (2,))),
+        insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP[:5], 268_435, 1))),  # 1 ms
+        insert(digest("interval_report_t")),
+    )
+    for _ in range(3):
+        client.send(packet_out(ethernet(MAC, 100)))
+        until(lambda: client.read(cell("register", "intervals", 2)), "answers")
+    wanted = p4info().type_info.structs["interval_report_t"].members
+
+    def more() -> bool:
+        client.send(packet_out(ethernet(MAC, 100)))
+        return not client.received.empty()
+
+    until(more, "a report")
+    report = client.next("digest").data[0].struct.members
+    values = {each.name: int.from_bytes(m.bitstring, "big") for each, m in zip(wanted, report, strict=True)}
+    assert values["port"] == 2
+    assert values["intervals"] >= 1
+    assert values["input"] >= 100
+    assert values["elapsed"] >= 268_435
+
+
+def test_pipeline_configs(served: Served, client: Client) -> None:
+    get = p4r.GetForwardingPipelineConfigRequest
+    client.write(insert(table_entry("stamp_port", 1, "stamp")))
+
+    def ask(kind: int) -> p4r.ForwardingPipelineConfig:
+        request = get(device_id=1, response_type=kind)  # type: ignore[arg-type]
+        reply: p4r.GetForwardingPipelineConfigResponse = client.stub.GetForwardingPipelineConfig(
+            request, timeout=DEADLINE_S
+        )
+        return reply.config
+
+    assert ask(get.ALL).p4info == p4info()
+    assert (ask(get.ALL).cookie.cookie, ask(get.ALL).p4_device_config) == (7, b"device")
+    assert not ask(get.COOKIE_ONLY).HasField("p4info")
+    assert ask(get.P4INFO_AND_COOKIE).p4_device_config == b""
+    assert ask(get.DEVICE_CONFIG_AND_COOKIE).p4_device_config == b"device"
+    action = p4r.SetForwardingPipelineConfigRequest
+    client.set_pipeline(action.VERIFY, cookie=8)
+    client.set_pipeline(action.RECONCILE_AND_COMMIT, cookie=9)
+    assert ask(get.COOKIE_ONLY).cookie.cookie == 9
+    client.set_pipeline(action.VERIFY_AND_SAVE, cookie=10)
+    assert ask(get.COOKIE_ONLY).cookie.cookie == 9
+    commit = action(device_id=1, election_id=U128.encode(client.election_id), action=action.COMMIT)
+    client.stub.SetForwardingPipelineConfig(commit, timeout=DEADLINE_S)
+    assert ask(get.COOKIE_ONLY).cookie.cookie == 10
+    assert len(client.read(table_entry("", None))) == 1
+    with pytest.raises(grpc.RpcError) as error:
+        client.stub.SetForwardingPipelineConfig(commit, timeout=DEADLINE_S)
+    assert refused(error)[0] == "NOT_FOUND"
+    other = p4info()
+    del other.tables[0]
+    message = "config: p4info: table tag_port: is missing; this switch runs p4/clarion.p4info.txtpb"
+    for wrong in (other, p4i.P4Info()):
+        with pytest.raises(grpc.RpcError) as error:
+            client.set_pipeline(action.VERIFY_AND_COMMIT, p4info=wrong)
+        assert refused(error) == ("INVALID_ARGUMENT", message)
+    with pytest.raises(grpc.RpcError) as error:
+        client.set_pipeline(action.UNSPECIFIED)
+    assert refused(error)[0] == "INVALID_ARGUMENT"
+    client.set_pipeline(action.VERIFY_AND_COMMIT)
+    assert client.read(table_entry("", None)) == []
+    assert served[0].entries()["ports"][0]["stamp"] is False
+
+
+def test_without_a_pipeline_nothing_is_read_or_written(served: Served) -> None:
+    with Client(served[1].address, device_id=4) as other:
+        other.arbitrate(1)
+        for attempt in (lambda: other.read(table_entry("", None)), lambda: other.write(insert(group(1)))):
+            with pytest.raises(grpc.RpcError) as error:
+                attempt()
+            assert refused(error)[0] == "FAILED_PRECONDITION"
+
+
+def test_an_unknown_device(served: Served) -> None:
+    with Client(served[1].address, device_id=77) as other:
+        with pytest.raises(grpc.RpcError) as error:
+            other.read(table_entry("", None))
+        assert refused(error) == ("NOT_FOUND", "device 77: is not here; there is 1, 2, 3, 4")
+        update = p4r.MasterArbitrationUpdate(device_id=77)
+        other.send(p4r.StreamMessageRequest(arbitration=update))
+        assert other.next("end").code() == grpc.StatusCode.NOT_FOUND
+
+
+def test_a_backup_takes_over(served: Served) -> None:
+    """Two controllers of device 2: the second hears that the first is gone and asks again."""
+    with Client(served[1].address, device_id=2) as second:
+        first = Client(served[1].address, device_id=2)
+        try:
+            first.primary(10)
+            reply = second.arbitrate(9)
+            assert (reply.status.code, reply.election_id.low) == (6, 10)  # ALREADY_EXISTS
+            with pytest.raises(grpc.RpcError) as error:
+                second.write(insert(table_entry("stamp_port", 1, "stamp")))
+            assert refused(error) == (
+                "PERMISSION_DENIED",
+                "device 2: not the primary of role '': its election id is 10",
+            )
+            second.send(packet_out(ethernet(MAC)))
+            assert second.next("error").canonical_code == 7  # PERMISSION_DENIED
+            first.write(insert(table_entry("stamp_port", 1, "stamp")))
+        finally:
+            first.close()
+        assert second.next("arbitration").status.code == 5  # NOT_FOUND: no primary
+        assert second.arbitrate(9).status.code == 5  # below the last primary's
+        assert second.arbitrate(11).status.code == 0
+        assert len(second.read(table_entry("", None))) == 1  # entries outlive the controller
+        second.write(delete(table_entry("stamp_port", 1)))
+        with Client(served[1].address, device_id=2) as third:
+            assert third.arbitrate(12).status.code == 0
+            demoted = second.next("arbitration")
+            assert (demoted.status.code, demoted.election_id.low) == (6, 12)
+
+
+def test_roles_have_primaries_of_their_own(served: Served) -> None:
+    with Client(served[1].address, device_id=3) as default, Client(served[1].address, device_id=3) as tuner:
+        default.primary(5)
+        reply = tuner.arbitrate(5, role="tuner")
+        assert (reply.status.code, reply.role.name) == (0, "tuner")
+        tuner.write(insert(table_entry("stamp_port", 1, "stamp")))
+        default.write(delete(table_entry("stamp_port", 1)))
+        update = p4r.MasterArbitrationUpdate(device_id=3)
+        update.role.name = "tuner"
+        update.role.config.type_url = "type.googleapis.com/some"
+        tuner.send(p4r.StreamMessageRequest(arbitration=update))
+        assert tuner.next("end").code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda: packet_out(b"x"), "FAILED_PRECONDITION"),  # not an arbitration
+        (lambda: p4r.StreamMessageRequest(), "FAILED_PRECONDITION"),
+    ],
+)
+def test_streams_begin_with_an_arbitration(served: Served, make: object, code: str) -> None:
+    with Client(served[1].address) as other:
+        other.send(make())  # type: ignore[operator]
+        assert other.next("end").code().name == code
+
+
+def test_a_stream_keeps_its_device_and_role_and_ids_are_used_once(served: Served, client: Client) -> None:
+    with Client(served[1].address) as other:
+        other.send(
+            p4r.StreamMessageRequest(
+                arbitration=p4r.MasterArbitrationUpdate(
+                    device_id=1, election_id=U128.encode(client.election_id)
+                )
+            )
+        )
+        ended = other.next("end")
+        assert (ended.code().name, ended.details()) == (
+            "INVALID_ARGUMENT",
+            f"election id {client.election_id} is used by another controller of role ''",
+        )
+    for device_id, role in ((2, ""), (1, "else")):
+        with Client(served[1].address) as other:
+            other.arbitrate(None)
+            update = p4r.MasterArbitrationUpdate(device_id=device_id)
+            if role:
+                update.role.name = role
+            other.send(p4r.StreamMessageRequest(arbitration=update))
+            assert other.next("end").code().name == "FAILED_PRECONDITION"
+
+
+def test_capabilities(client: Client) -> None:
+    reply = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=DEADLINE_S)
+    assert reply.p4runtime_api_version == "1.4.0"
+
+
+def test_entities_that_the_program_has_none_of(client: Client) -> None:
+    meter = p4r.Entity(meter_entry=p4r.MeterEntry(meter_id=1))
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(insert(meter), insert(p4r.Entity()))
+    assert details(error.value) == [
+        ("UNIMPLEMENTED", "meter_entry: the program has none"),
+        ("INVALID_ARGUMENT", "entity: is empty"),
+    ]
+    with pytest.raises(grpc.RpcError) as error:
+        client.read(meter)
+    assert refused(error) == ("UNIMPLEMENTED", "meter_entry: the program has none")
