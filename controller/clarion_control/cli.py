@@ -56,6 +56,13 @@ def add_controller_commands(commands: Any) -> None:
     command.add_argument("--no-tuner", action="store_true", help="leave tuning to another controller")
     command.add_argument("--no-dashboard", action="store_true", help="the API only")
     command.add_argument(
+        "--requests-per-minute",
+        type=_positive,
+        default=1200,
+        metavar="N",
+        help="that one token may make (default: 1200)",
+    )
+    command.add_argument(
         "--sign-in", metavar="TOKEN_NAME", help="print a link that signs in to the dashboard, once"
     )
     command.set_defaults(command=_serve)
@@ -98,6 +105,7 @@ def _serve(options: argparse.Namespace) -> int:
             history_s=options.history,
             dashboard=not options.no_dashboard,
             tuner=not options.no_tuner,
+            requests_per_minute=options.requests_per_minute,
             sign_in=options.sign_in,
         )
     )
@@ -188,6 +196,12 @@ def _duration_s(text: str) -> float:
     if not match or int(match.group(1)) == 0:
         raise argparse.ArgumentTypeError(f"{text}: write a time such as 30m, 12h, 7d or 4w")
     return float(int(match.group(1)) * _UNITS_S[match.group(2)])
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text}: use a whole number from 1")
+    return int(text)
 
 
 def _election_id(text: str) -> int:

@@ -20,6 +20,7 @@ import uvicorn
 
 from clarion.errors import UserError
 from clarion_control.api.app import create_app
+from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.store import Store, tokens
@@ -48,6 +49,7 @@ class ServeOptions:
     history_s: float = 7 * 86400
     dashboard: bool = True
     tuner: bool = True
+    requests_per_minute: int = 1200  # of one token
     sign_in: str | None = None  # name of a token for which a link to the dashboard is printed
 
 
@@ -105,7 +107,12 @@ async def _application(
             tuner = Tuner(controller)
             await tuner.start()
             stack.push_async_callback(tuner.close)
-        app = create_app(controller, experiments=experiments, tuner_state=lambda: _tuner_state(tuner))
+        app = create_app(
+            controller,
+            experiments=experiments,
+            options=ApiOptions(requests_per_minute=options.requests_per_minute),
+            tuner_state=lambda: _tuner_state(tuner),
+        )
         app.state.tuner = tuner
         dashboard = None
         if options.dashboard:

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller process, switches of both kinds, and a REST client, for tests and benchmarks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from finsy import P4TableEntry
+
+from clarion.processes import die_with_parent
+from clarion_control import entries, pipeline
+from clarion_control.errors import SwitchError
+from clarion_control.session import Session
+from clarion_control.settings import PortSettings
+
+CLARION = (sys.executable, "-m", "clarion")
+BMV2 = shutil.which("simple_switch_grpc")
+PATIENCE_S = 60.0
+Json = dict[str, Any]
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
+    """Polls; fails with what was waited for."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def listens(address: str) -> bool:
+    """Whether somebody accepts connections there."""
+    host, _, port = address.rpartition(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0
+
+
+class Process:
+    """A command whose output goes to a file; it dies with us."""
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        self.log = log
+        with log.open("wb") as out:
+            self.child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent if threading.current_thread() is threading.main_thread() else None,
+            )
+
+    def await_text(self, text: str) -> str:
+        """The first line with this text."""
+
+        def found() -> bool:
+            assert self.child.poll() is None, f"ended: {self.log.read_text()[-2000:]}"
+            return any(text in line for line in self._lines())
+
+        wait_until(found, f"{text!r} in {self.log}")
+        return next(line for line in self._lines() if text in line)
+
+    def kill(self) -> None:
+        """As if the machine had lost power."""
+        self.child.kill()
+        self.child.wait()
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit status."""
+        if self.child.poll() is None:
+            self.child.terminate()
+            try:
+                self.child.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        return self.child.returncode
+
+    def _lines(self) -> list[str]:
+        return [
+            line
+            for line in self.log.read_text(errors="replace").splitlines(keepends=True)
+            if line[-1] == "\n"
+        ]
+
+
+class FarSide(Protocol):
+    """Switches behind one P4Runtime address."""
+
+    address: str
+    devices: Sequence[int]
+
+    def start(self) -> None:
+        """At the same address each time."""
+
+    def kill(self) -> None:
+        """kill -9 of the P4Runtime server."""
+
+    def stop(self) -> None:
+        """Leaves nothing behind."""
+
+
+class Embedded:
+    """`clarion switch serve` with clarion-switch, whose switches have two ports wired to each other."""
+
+    def __init__(self, directory: Path, switches: int = 1) -> None:
+        self.devices: Sequence[int] = range(1, switches + 1)
+        self.address = f"127.0.0.1:{free_port()}"
+        self._directory = directory
+        self._config = directory / "switches.json"
+        config = {
+            "switches": [
+                {
+                    "name": f"s{number}",
+                    "ports": [
+                        {"name": "a", "peer": f"s{number}:b", "rate_bps": 100_000_000},
+                        {"name": "b", "peer": f"s{number}:a", "rate_bps": 100_000_000},
+                    ],
+                }
+                for number in self.devices
+            ]
+        }
+        self._config.write_text(json.dumps(config))
+        self._process: Process | None = None
+
+    def start(self) -> None:
+        command = [*CLARION, "switch", "serve", "--config", str(self._config), "--listen", self.address]
+        self._process = Process(command, self._directory / "agent.log")
+        self._process.await_text("serving P4Runtime")
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+
+    def kill_data_plane(self) -> None:
+        """kill -9 of clarion-switch behind the agent, which starts it again."""
+        assert self._process is not None
+        pid = self._process.child.pid
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.stop()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.child.pid
+
+
+class Bmv2:
+    """simple_switch_grpc without interfaces and, at first, without a program."""
+
+    devices: Sequence[int] = (1,)
+
+    def __init__(self, directory: Path) -> None:
+        self.address = f"127.0.0.1:{free_port()}"
+        self._directory = directory
+        self._process: Process | None = None
+
+    def start(self) -> None:
+        assert BMV2 is not None
+        options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
+        target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
+        self._process = Process([BMV2, *options, "--", *target], self._directory / "bmv2.log")
+        wait_until(lambda: listens(self.address), f"nobody listens at {self.address}")
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()  # it knows no other end
+
+
+@contextlib.contextmanager
+def running(side: FarSide) -> Iterator[None]:
+    """Started, and stopped whatever happens."""
+    try:
+        side.start()
+        yield
+    finally:
+        side.stop()
+
+
+def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, PortSettings]:
+    """What a switch is set to, asked without the controller; {} while it cannot say."""
+
+    async def read() -> dict[int, PortSettings]:
+        session = Session("check", address, device, pipeline.load())
+        await session.connect(wait=False)
+        try:
+            tables = [P4TableEntry(table) for table in entries.PORT_TABLES]
+            return entries.port_settings(ports, await session.read("port tables", tables))
+        except SwitchError:
+            return {}
+        finally:
+            await session.close()
+
+    return asyncio.run(read())
+
+
+class ServedController:
+    """`clarion controller serve` on a store of its own, with an admin's token; it can be killed and started
+    again at another port.
+    """
+
+    def __init__(self, directory: Path, store: str | None = None, *options: str) -> None:
+        self.store = store or str(directory / "controller.db")
+        self._directory = directory
+        self._options = options
+        self._process: Process | None = None
+        self._starts = 0
+        self.url = ""
+        self.token = ""
+
+    def start(self) -> None:
+        self._starts += 1
+        command = [
+            *CLARION, "controller", "serve", "--store", self.store, "--listen", "127.0.0.1:0",
+            "--no-dashboard", "--no-experiments", "--requests-per-minute", "100000000", *self._options,
+        ]  # fmt: skip
+        self._process = Process(command, self._directory / f"controller-{self._starts}.log")
+        line = self._process.await_text("API at")
+        self.url = next(word for word in line.split() if word.startswith("http"))
+        if not self.token:
+            self.token = create_token(self.store, "test")
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+
+    def stop(self) -> int:
+        return 0 if self._process is None else self._process.stop()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.child.pid
+
+    @property
+    def log(self) -> str:
+        assert self._process is not None
+        return self._process.log.read_text()
+
+    def api(self) -> Api:
+        """A client of its own connection."""
+        return Api(self.url, self.token)
+
+    def __enter__(self) -> ServedController:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def create_token(store: str, name: str, role: str = "admin") -> str:
+    """By the command line, as a user would."""
+    done = subprocess.run(
+        [*CLARION, "token", "create", name, "--role", role, "--store", store],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    )
+    return done.stdout.strip()
+
+
+class Api:
+    """REST over one connection that stays open; it is made again after an error."""
+
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    def __enter__(self) -> Api:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def ask(self, method: str, path: str, body: Json | None = None, **headers: str) -> tuple[int, Any]:
+        """Status and document; OSError or HTTPException if the controller has gone."""
+        sent = dict(self._headers, **headers)
+        text = None
+        if body is not None:
+            kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+            sent["Content-Type"] = kind
+            text = json.dumps(body)
+        try:
+            self._connection.request(method, path, text, sent)
+            reply = self._connection.getresponse()
+            read = reply.read()
+        except BaseException:
+            self._connection.close()
+            raise
+        return reply.status, json.loads(read) if read else None
+
+    def get(self, path: str) -> Any:
+        """The document of a successful GET."""
+        status, document = self.ask("GET", path)
+        assert status == 200, (path, status, document)
+        return document
+
+    def add(self, name: str, address: str, device: int, ports: Sequence[int] = (1, 2)) -> None:
+        """Adds a switch."""
+        body = {"name": name, "address": address, "device_id": device, "ports": list(ports)}
+        status, document = self.ask("POST", "/v1/switches", body)
+        assert status == 201, document
+
+    def in_sync(self, name: str) -> bool:
+        """Whether the controller says so."""
+        document = self.get(f"/v1/switches/{name}")
+        return bool(document["status"]["state"] == "in-sync")
+
+    def await_sync(self, *names: str) -> None:
+        """Waits for it."""
+        for name in names:
+            wait_until(lambda name=name: self.in_sync(name), f"{name} in sync")  # type: ignore[misc]

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kills a controller, the agent or the data plane at random moments under writes, and compares what is left.
+
+Writers change ports over REST, each a port of its own, each time to a capacity that was never there before.
+After every kill and recovery the store, the switch and what writers were told must agree: a change that was
+acknowledged is there, one that was not is there or is not, and every version is in the audit once.
+"""
+
+from __future__ import annotations
+
+import http.client
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from integration.controller_net import Api, Embedded, Json, ServedController, settings_on, wait_until
+
+FIRST_BPS = 1_000_000
+STEP_BPS = 8  # switches count whole bytes/s
+LONGEST_S = 0.6  # of undisturbed writing before a kill
+
+
+@dataclass
+class Outcome:
+    """What happened."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    acknowledged: int = 0
+    unanswered: int = 0
+    lost: int = 0  # acknowledged changes that were gone: must be 0
+    differing: int = 0  # ports at which store and switch differed: must be 0
+    duplicated: int = 0  # versions that the audit has not exactly once: must be 0
+    recovery_s: list[float] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was lost, and nothing happened twice."""
+        return not (self.lost or self.differing or self.duplicated)
+
+
+class Writer(threading.Thread):
+    """Changes one port as fast as it is answered."""
+
+    def __init__(self, controller: ServedController, switch: str, port: int, first_bps: int) -> None:
+        super().__init__(daemon=True)
+        self.switch = switch
+        self.port = port
+        self.acknowledged = 0
+        self.unanswered = 0
+        self.candidates: set[int | None] = set()  # what the port may be set to now
+        self._controller = controller
+        self._next_bps = first_bps
+        self._go = threading.Event()
+        self._idle = threading.Event()
+        self._ended = False
+
+    def run(self) -> None:
+        while not self._ended:
+            if not self._go.is_set():
+                self._idle.set()
+                self._go.wait()
+                continue
+            self._write()
+
+    def resume(self) -> None:
+        self._idle.clear()
+        self._go.set()
+
+    def pause(self) -> None:
+        """Returns when no request is under way."""
+        self._go.clear()
+        assert self._idle.wait(60)
+
+    def end(self) -> None:
+        self._ended = True
+        self._go.set()
+        self.join(60)
+
+    def _write(self) -> None:
+        self._next_bps += STEP_BPS
+        change = {"xcp": {"capacity_bps": self._next_bps}}
+        try:
+            with self._controller.api() as api:
+                while self._go.is_set():
+                    path = f"/v1/switches/{self.switch}/ports/{self.port}"
+                    status, document = api.ask("PATCH", path, change)
+                    if status in (200, 202):
+                        self.candidates = {self._next_bps}
+                        self.acknowledged += 1
+                        self._next_bps += STEP_BPS
+                        change = {"xcp": {"capacity_bps": self._next_bps}}
+                    elif status in (409, 502, 503):  # in the middle of a recovery; nothing was stored
+                        time.sleep(0.02)
+                    else:
+                        raise AssertionError((status, document))
+        except (OSError, http.client.HTTPException):
+            self.unanswered += 1
+            self.candidates.add(self._next_bps)
+            time.sleep(0.02)
+
+
+def run(
+    controller: ServedController, side: Embedded, kills: int, seed: int, tell: Callable[[str], None] = print
+) -> Outcome:
+    """Kills that often. Controller and switches are running already, and do so afterwards."""
+    rng = random.Random(seed)
+    outcome = Outcome()
+    names = [f"s{device}" for device in side.devices]
+    with controller.api() as api:
+        for device in side.devices:
+            api.add(f"s{device}", side.address, device)
+        api.await_sync(*names)
+    writers = [
+        Writer(controller, name, port, FIRST_BPS * (10 * index + port))
+        for index, name in enumerate(names, start=1)
+        for port in (1, 2)
+    ]
+    versions = Versions()
+    for writer in writers:
+        writer.start()
+    try:
+        for number in range(1, kills + 1):
+            for writer in writers:
+                writer.resume()
+            time.sleep(rng.uniform(0.01, LONGEST_S))
+            victim = rng.choice(["controller", "controller", "agent", "data plane"])
+            began = time.monotonic()
+            _kill(victim, controller, side)
+            outcome.kills[victim] += 1
+            with controller.api() as api:
+                api.await_sync(*names)
+                outcome.recovery_s.append(time.monotonic() - began)
+            for writer in writers:
+                writer.pause()
+            _compare(controller, side, writers, versions, outcome)
+            if number % 10 == 0:
+                tell(f"{number} kills, {sum(writer.acknowledged for writer in writers)} changes")
+    finally:
+        for writer in writers:
+            writer.end()
+    outcome.acknowledged = sum(writer.acknowledged for writer in writers)
+    outcome.unanswered = sum(writer.unanswered for writer in writers)
+    return outcome
+
+
+def _kill(victim: str, controller: ServedController, side: Embedded) -> None:
+    if victim == "controller":
+        controller.kill()
+        controller.start()
+    elif victim == "agent":
+        side.kill()
+        side.start()
+    else:
+        side.kill_data_plane()
+
+
+class Versions:
+    """The versions of each port that the audit tells of, and how often."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, int], Counter[int]] = {}
+        self._last_id = 0
+
+    def read_on(self, api: Api) -> None:
+        """Takes in what is new."""
+        address: str | None = "/v1/audit?limit=1000"
+        newest = self._last_id
+        while address is not None:
+            page = api.get(address)
+            for record in page["items"]:
+                if record["id"] <= self._last_id:
+                    page["next"] = None
+                    break
+                newest = max(newest, record["id"])
+                if record["action"] == "port.change":
+                    key = (record["switch"], record["port"])
+                    self.seen.setdefault(key, Counter())[record["after"]["version"]] += 1
+            address = page["next"]
+        self._last_id = newest
+
+
+def _compare(
+    controller: ServedController, side: Embedded, writers: list[Writer], versions: Versions, outcome: Outcome
+) -> None:
+    """Waits for a switch that is still being brought back, and then accepts no difference."""
+    with controller.api() as api:
+        versions.read_on(api)
+        for writer in writers:
+            path = f"/v1/switches/{writer.switch}/ports/{writer.port}"
+            wait_until(partial(_is_applied, api, path), f"{path} applied")
+            state = api.get(path)
+            stored = _capacity(state["desired"])
+            allowed = writer.candidates if writer.acknowledged else {*writer.candidates, None}
+            outcome.lost += stored not in allowed
+            if stored is not None:
+                writer.candidates = {stored}
+            try:
+                wait_until(partial(_is_set, side, writer, stored), "equal", seconds=30)
+            except AssertionError:
+                outcome.differing += 1
+            expected = Counter(range(1, state["version"] + 1))
+            outcome.duplicated += versions.seen[writer.switch, writer.port] != expected
+
+
+def _is_applied(api: Api, path: str) -> bool:
+    return bool(api.get(path)["applied"])
+
+
+def _is_set(side: Embedded, writer: Writer, capacity_bps: int | None) -> bool:
+    found = settings_on(side.address, int(writer.switch[1:]), [writer.port]).get(writer.port)
+    return found is not None and (found.xcp and found.xcp.capacity_bps) == capacity_bps
+
+
+def _capacity(settings: Json) -> int | None:
+    return None if settings["xcp"] is None else int(settings["xcp"]["capacity_bps"])

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller with real switches of both kinds: charge, program, settings, restarts of either side."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from clarion_control.controller import Controller
+from clarion_control.errors import NotPrimaryError
+from clarion_control.model import Forwarding, LinkState, Origin
+from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.store import Store
+from fakes.controller import ADMIN, in_state, until
+from integration.controller_net import BMV2, Bmv2, Embedded, FarSide, running, settings_on
+
+XCP = XcpSettings(100_000_000, alpha=0.3, beta=0.1273)
+FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, queue_limit_bytes=250_000)
+
+KINDS = [
+    pytest.param(Embedded, id="embedded", marks=pytest.mark.root),
+    pytest.param(
+        Bmv2,
+        id="bmv2",
+        marks=pytest.mark.skipif(
+            BMV2 is None, reason="simple_switch_grpc is not on the PATH (clarion doctor)"
+        ),
+    ),
+]
+
+
+@pytest.fixture(params=KINDS)
+def side(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FarSide]:
+    switch: FarSide = request.param(tmp_path)
+    with running(switch):
+        yield switch
+
+
+@contextlib.asynccontextmanager
+async def opened(tmp_path: Path, side: FarSide, *, election_id: int = 1) -> AsyncIterator[Controller]:
+    store = await asyncio.to_thread(Store.open, str(tmp_path / "controller.db"))
+    try:
+        async with await Controller.open(
+            store, election_id=election_id, counters_every_s=0.1, apply_timeout_s=30, compare_every_s=0.5
+        ) as controller:
+            if not controller.switches():
+                await controller.add_switch(ADMIN, name="s1", address=side.address, device_id=1, ports=[1, 2])
+            yield controller
+    finally:
+        await store.close()
+
+
+async def seen(side: FarSide) -> dict[int, PortSettings]:
+    return await asyncio.to_thread(settings_on, side.address, 1, [1, 2])
+
+
+async def test_settings_reach_the_switch_and_come_back_from_it(tmp_path: Path, side: FarSide) -> None:
+    async with opened(tmp_path, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        state = await controller.set_port(ADMIN, "s1", FULL)
+        assert state.effective == FULL
+        assert (await seen(side))[2] == FULL
+        await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:01": 1}, (1, 2)))
+        await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:02": 2}, (1,)))
+        await controller.set_port(ADMIN, "s1", PortSettings(2))
+        assert (await seen(side))[2] == PortSettings(2)
+        await until(lambda: controller.latest_counters("s1", 1) is not None)
+        counters = controller.latest_counters("s1", 1)
+        assert counters is not None
+        assert counters.packets["tx"] == 0
+
+
+async def test_a_restarted_controller_changes_nothing(tmp_path: Path, side: FarSide) -> None:
+    async with opened(tmp_path, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        await controller.set_port(ADMIN, "s1", FULL)
+    assert (await seen(side))[2] == FULL
+    async with opened(tmp_path, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        state = await controller.port("s1", 2)
+        assert state.effective == FULL
+        assert state.desired is not None
+        assert state.desired.version == 2
+    assert (await seen(side))[2] == FULL
+
+
+async def test_a_new_controller_adopts_what_an_earlier_one_left(tmp_path: Path, side: FarSide) -> None:
+    async with opened(tmp_path, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        await controller.set_port(ADMIN, "s1", FULL)
+    other = tmp_path / "other"
+    other.mkdir()
+    async with opened(other, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        state = await controller.port("s1", 2)
+        assert state.desired is not None
+        assert state.desired.settings == FULL
+        assert {record.origin for record in await controller.audit(actor="controller")} == {Origin.ADOPTED}
+
+
+async def test_a_killed_switch_gets_everything_again(tmp_path: Path, side: FarSide) -> None:
+    async with opened(tmp_path, side) as controller:
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        await controller.set_port(ADMIN, "s1", FULL)
+        side.kill()
+        await in_state(controller, "s1", LinkState.UNREACHABLE)
+        await asyncio.to_thread(side.start)
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        assert (await seen(side))[2] == FULL
+
+
+async def test_a_backup_takes_over_and_keeps_charge(tmp_path: Path, side: FarSide) -> None:
+    async with contextlib.AsyncExitStack() as first_stack, opened(tmp_path, side, election_id=7) as second:
+        await in_state(second, "s1", LinkState.IN_SYNC)
+        first = await first_stack.enter_async_context(opened(tmp_path, side, election_id=9))
+        await in_state(first, "s1", LinkState.IN_SYNC)  # the higher one gets it
+        await in_state(second, "s1", LinkState.BACKUP)
+        await first.set_port(ADMIN, "s1", FULL)
+        with pytest.raises(NotPrimaryError):
+            await second.set_port(ADMIN, "s1", PortSettings(2))
+        await first_stack.aclose()
+        await in_state(second, "s1", LinkState.IN_SYNC)
+        state = await second.port("s1", 2)
+        assert state.desired is not None
+        assert state.desired.settings == FULL  # read from the store again
+        await second.set_port(ADMIN, "s1", PortSettings(2, stamp=True))
+        assert (await seen(side))[2] == PortSettings(2, stamp=True)
+        async with opened(tmp_path, side, election_id=9) as third:
+            await in_state(third, "s1", LinkState.BACKUP)  # although it was preferred at first
+            assert second.status("s1").state is LinkState.IN_SYNC
