@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
     from clarion_control.experiments.service import Experiments
 
 
+ROUTERS = tuple(
+    part.routes for part in (health, switches, ports, telemetry, tuner, experiment_routes, records)
+)
+
+
+@functools.cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, the same for every application of the process."""
+    return openapi.describe(__version__, ROUTERS)
+
+
 def create_app(
     controller: Controller,
     *,
@@ -42,9 +54,9 @@ def create_app(
     )
     app.add_middleware(BodyLimit, max_bytes=options.body_bytes)
     failures.install(app)
-    for part in (health, switches, ports, telemetry, tuner, experiment_routes, records):
-        app.include_router(part.routes)  # each route is a GuardedRoute: token, role, rate, media type
+    for router in ROUTERS:
+        app.include_router(router)  # each route is a GuardedRoute: token, role, rate, media type
     app.include_router(fallback.pages)
-    app.openapi = lambda: openapi.describe(app, __version__)  # type: ignore[method-assign]
+    app.openapi = document  # type: ignore[method-assign]
     fallback.add_catch_all(app)
     return app

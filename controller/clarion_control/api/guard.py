@@ -37,9 +37,11 @@ class GuardedRoute(APIRoute):
         async def guarded(request: Request) -> Response:
             await auth.admit(context.of(request), request, role)
             _check_query(request, parameters)
-            if self.body_field is not None:
-                _check_media_type(request)
-            return await handle(CheckedRequest(request.scope, request.receive))
+            checked = CheckedRequest(request.scope, request.receive)
+            if self.body_field is not None and await checked.body():
+                _check_media_type(checked)
+                await checked.json()  # here, where what it raises is not taken for something else
+            return await handle(checked)
 
         return guarded
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter
 from fastapi.openapi.utils import get_openapi
 
 from clarion_control.api.operations import SCHEME, example
@@ -57,33 +58,27 @@ _PROBLEM: dict[str, Any] = {
 }
 
 
-def describe(app: FastAPI, version: str) -> dict[str, Any]:
-    """The document; made once, by `app.openapi`."""
-    if app.openapi_schema is None:
-        document = get_openapi(
-            title="Clarion controller",
-            version=version,
-            summary="Manages Clarion switches.",
-            description=DESCRIPTION,
-            routes=app.routes,
-            tags=[{"name": name, "description": text} for name, text in TAGS],
-            license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-            servers=[{"url": "/"}],
-        )
-        components = document.setdefault("components", {})
-        components["securitySchemes"] = {
-            SCHEME: {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "A token made by `clarion token`.",
-            }
-        }
-        components.setdefault("schemas", {})["Problem"] = _PROBLEM
-        for item in document["paths"].values():
-            for operation in item.values():
-                _add_examples(operation, components["schemas"])
-        app.openapi_schema = document
-    return app.openapi_schema
+def describe(version: str, routers: Iterable[APIRouter]) -> dict[str, Any]:
+    """The document; making it takes a while."""
+    document = get_openapi(
+        title="Clarion controller",
+        version=version,
+        summary="Manages Clarion switches.",
+        description=DESCRIPTION,
+        routes=[route for router in routers for route in router.routes],
+        tags=[{"name": name, "description": text} for name, text in TAGS],
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        servers=[{"url": "/"}],
+    )
+    components = document.setdefault("components", {})
+    components["securitySchemes"] = {
+        SCHEME: {"type": "http", "scheme": "bearer", "description": "A token made by `clarion token`."}
+    }
+    components.setdefault("schemas", {})["Problem"] = _PROBLEM
+    for item in document["paths"].values():
+        for operation in item.values():
+            _add_examples(operation, components["schemas"])
+    return document
 
 
 def _add_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:

@@ -84,7 +84,7 @@ def bearer(server: Served, role: Role | None) -> dict[str, str]:
     return {} if role is None else {"Authorization": f"Bearer {server.rig.tokens[role]}"}
 
 
-def send(http: httpx.Client, case: Case, headers: dict[str, str]) -> httpx.Response | None:
+def send(http: httpx.Client, case: Case[Any], headers: dict[str, str]) -> httpx.Response | None:
     """One request; None if no HTTP client would send it."""
     arguments = case.as_transport_kwargs(base_url=str(http.base_url))
     arguments["headers"] = {**arguments.get("headers", {}), **headers}
@@ -128,7 +128,7 @@ def test_requests_of_every_kind(server: Served, key: tuple[str, str]) -> None:
         ask()
 
 
-def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case:
+def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case[Any]:
     """A request: one that fits the document, or one that does not; mostly to something that is there."""
     method, path = key
     mode = data.draw(st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
@@ -137,14 +137,14 @@ def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case:
         for name, values in THERE.items()
         if f"{{{name}}}" in path and data.draw(st.integers(0, 3))
     }
-    case: Case = data.draw(operation.as_strategy(generation_mode=mode))
+    case: Case[Any] = data.draw(operation.as_strategy(generation_mode=mode))
     case.path_parameters = {**(case.path_parameters or {}), **fixed}
     if method == "DELETE" and path in ("/v1/tokens/{id}", "/v1/switches/{switch}"):
         case.path_parameters = {"id": 10**9, "switch": "s9"}  # the test needs its own
     return case
 
 
-def judge(case: Case, response: httpx.Response, key: tuple[str, str], role: Role | None) -> None:
+def judge(case: Case[Any], response: httpx.Response, key: tuple[str, str], role: Role | None) -> None:
     """Whether the answer may be one to this role."""
     needs = ROLES[key]
     assert response.status_code < 500, response.text

@@ -55,9 +55,9 @@ async def show_problem(slug: str) -> HTMLResponse:
 
 def add_catch_all(app: FastAPI) -> None:
     """Answers for all of /v1 that nothing else did, before anything mounted at / sees it."""
-    patterns = [(_pattern(path), item) for path, item in app.openapi()["paths"].items()]
 
     async def missing(request: Request) -> JSONResponse:
+        patterns = [(_pattern(path), item) for path, item in app.openapi()["paths"].items()]
         allowed = {
             method.upper()
             for pattern, item in patterns

@@ -27,12 +27,13 @@ from clarion_control.api.schemas.telemetry import (
     Summaries,
     SummaryView,
 )
+from clarion_control.api.schemas.tuner import PolicyView
 from clarion_control.fleet.live import Subscription
-from clarion_control.model import Drop, Event, Interval, PortCounters, Role
+from clarion_control.model import Drop, Event, Interval, PolicyChange, PortCounters, Role
 
 routes = router("telemetry")
 
-Kind = Literal["interval", "drop", "counters", "status"]
+Kind = Literal["interval", "drop", "counters", "status", "policy"]
 Kinds = Annotated[
     list[Kind] | None, Query(description="Only these kinds of events; may be given several times.")
 ]
@@ -46,9 +47,10 @@ LastEventId = Annotated[
     ),
 ]
 _STREAM = """\
-`interval`, `drop`, `counters` and `status` events from now on, each with a JSON object as data; its id is the
-time in us. A comment comes as a heartbeat. Nothing is sent again: after a pause, and when the reader is too
-slow, a `lost` event says what is missing, and `/telemetry` has it. The stream ends when its token does.
+`interval`, `drop`, `counters`, `status` and `policy` events from now on, each with a JSON object as data; its
+id is the time in us. A comment comes as a heartbeat. Nothing is sent again: after a pause, and when the
+reader is too slow, a `lost` event says what is missing, and `/telemetry` has it. The stream ends when its
+token does.
 """
 _STREAM_EXAMPLE = """\
 id: 1764000000000000
@@ -235,4 +237,6 @@ def _sent(event: Event) -> ServerSentEvent:
         return sse.sent("drop", DropView.of(event), event_id)
     if isinstance(event, PortCounters):
         return sse.sent("counters", CountersView.of(event), event_id)
+    if isinstance(event, PolicyChange):
+        return sse.sent("policy", PolicyView.of(event.policy), event_id)
     return sse.sent("status", StatusView.of(event), event_id)

@@ -196,6 +196,7 @@ async def get_decision(api: Api, id: RecordId) -> DecisionView:
         "Undo a decision",
         "unknown-decision",
         "unknown-switch",
+        "unknown-port",
         "conflict",
         "invalid-settings",
         *WRITING,
