@@ -9,10 +9,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clarion import __version__
 from clarion.errors import Interrupted, UserError
+
+if TYPE_CHECKING:
+    from clarion.engines import Engine
 
 DEMO_ALGORITHMS = ("xcp", "boost", "fast", "cubic", "bbr", "reno")
 DEMO_SETTINGS = ("duration=25 s", "measure-from=15 s")  # six runs in four minutes
@@ -120,6 +123,18 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         default="emu",
         help="the switches: emu, the embedded one (default), or bmv2, the P4 program",
     )
+    command.add_argument(
+        "--controller", metavar="URL", help="put the switches under this controller for the run"
+    )
+    command.add_argument("--token-file", type=Path, metavar="FILE", help="with a token for it, of role admin")
+    command.add_argument("--controller-ca", type=Path, metavar="PEM", help="who signed its certificate")
+    command.add_argument(
+        "--tune",
+        action="append",
+        default=[],
+        metavar="POLICY[:NAME=NUMBER,...]",
+        help="and switch a policy of its tuner on before each bottleneck",
+    )
 
 
 def _positive(text: str) -> int:
@@ -155,13 +170,24 @@ def _run(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     options.set = [*DEMO_SETTINGS, *options.set]
+    if options.engine != "emu" or options.controller is not None:
+        return _run_demo(options)
+    from clarion.demo import DemoController
+
+    with DemoController() as controller:
+        options.controller, options.token_file = controller.url, controller.token_file
+        options.tune = ["noise", *options.tune]
+        print(f"dashboard, while the demo runs: {controller.sign_in}", file=sys.stderr)
+        return _run_demo(options)
+
+
+def _run_demo(options: argparse.Namespace) -> int:
     return _run_batch(options, "geo", [("algorithm", list(DEMO_ALGORITHMS))])
 
 
 def _run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[str, list[object]]]) -> int:
     from clarion import batch, results, tables
     from clarion.documents import locate, parse_assignment, points, read
-    from clarion.engines import engine
     from clarion.expectations import missed
     from clarion.progress import stoppable
     from clarion.report import REPORT
@@ -178,7 +204,7 @@ def _run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[st
         options.repeat,
         options.seed,
         out,
-        engine(options.engine),
+        _engine(options),
         quiet=options.json,
     )
     with stoppable():
@@ -201,6 +227,28 @@ def _run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[st
         print(f"clarion: {error} (partial results are in {out})", file=sys.stderr)
         return EXIT_FAILED
     return 0
+
+
+def _engine(options: argparse.Namespace) -> Engine:
+    """The engine that is asked for, its runs under a controller if one is given."""
+    from clarion.engines import engine
+
+    made = engine(options.engine)
+    if options.controller is None:
+        for name in ("token_file", "controller_ca", "tune"):
+            if getattr(options, name):
+                raise UserError(f"--{name.replace('_', '-')}: only together with --controller")
+        return made
+    if options.token_file is None:
+        raise UserError("--controller: give a token with --token-file")
+    from clarion.controller_link import ControllerLink
+
+    made.put_under(
+        ControllerLink.from_options(
+            options.controller, options.token_file, options.controller_ca, options.tune
+        )
+    )
+    return made
 
 
 def warn(summary: dict[str, Any]) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from clarion import truth
+from clarion.controller_link import ControllerLink
 from clarion.errors import ScenarioError
 from clarion.host_engine import HostEngine, link_fields
 from clarion.mininet_nodes import ClarionNet, ClarionSwitch
+from clarion.progress import Progress
 from clarion.recording import LossRecord, PortSample, Recording
 from clarion.scenario import Link, Scenario
 from clarion.state import RunState
-from clarion.switch_process import SwitchProcess, unasked_drops
+from clarion.switch_process import SwitchProcess, control_socket, unasked_drops
 from clarion.switches import Switches, note_histogram
 from clarion.topology import Network, embedded_cables, switch_config
 from clarion.units import format_rate
@@ -26,6 +28,33 @@ class EmulationEngine(HostEngine):
     """Runs a scenario through the embedded switch."""
 
     name = "emu"
+
+    def __init__(self) -> None:
+        self._controller: ControllerLink | None = None
+
+    def put_under(self, controller: ControllerLink) -> None:
+        """Each run gets an agent that serves P4Runtime for its switches."""
+        controller.check()
+        self._controller = controller
+
+    def attach(
+        self,
+        scenario: Scenario,
+        network: Network,
+        state: RunState,
+        directory: Path,
+        recording: Recording,
+        progress: Progress,
+    ) -> Callable[[], None]:
+        """The switch process runs: an agent beside it, and the switches to the controller."""
+        if self._controller is None:
+            return super().attach(scenario, network, state, directory, recording, progress)
+        progress.step("controller")
+        run = self._controller.attach(
+            scenario, network, state, control_socket(state), directory, progress.check
+        )
+        recording.environment["controller"] = run.describe()
+        return run.close
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates that one switch process does not carry."""

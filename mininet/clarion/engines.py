@@ -6,12 +6,15 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clarion.errors import UserError
 from clarion.progress import Progress
 from clarion.recording import Recording
 from clarion.scenario import Scenario
+
+if TYPE_CHECKING:
+    from clarion.controller_link import ControllerLink
 
 # Module and class; Mininet and P4Runtime are imported only by the engine that uses them.
 ENGINES = {
@@ -24,6 +27,9 @@ class Engine(Protocol):
     """What runs a scenario."""
 
     name: str
+
+    def put_under(self, controller: ControllerLink) -> None:
+        """From now on the switches of each run are added to a controller. UserError if that cannot be."""
 
     def check(self, scenario: Scenario) -> None:
         """Raises UserError if the scenario is beyond this engine or this machine."""

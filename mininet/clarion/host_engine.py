@@ -12,12 +12,13 @@ import re
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from clarion import processes, requirements, tuning
 from clarion.agent import Agent, attach_commands
 from clarion.cleanup import tidy, undo
+from clarion.controller_link import ControllerLink
 from clarion.errors import ScenarioError, UserError
 from clarion.progress import Progress
 from clarion.recording import SAMPLE_US, Recording
@@ -48,6 +49,22 @@ class HostEngine(ABC):
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> Switches:
         """The switches of one run, not built yet."""
+
+    def put_under(self, controller: ControllerLink) -> None:
+        """UserError unless the engine's switches can be put under a controller."""
+        raise UserError(f"--controller: engine {self.name} programs its switches itself; use --engine emu")
+
+    def attach(
+        self,
+        scenario: Scenario,
+        network: Network,
+        state: RunState,
+        directory: Path,
+        recording: Recording,
+        progress: Progress,
+    ) -> Callable[[], None]:
+        """Puts the switches, which run, under a controller if there is one; returns what undoes it."""
+        return _nothing
 
     def check(self, scenario: Scenario) -> None:
         """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
@@ -83,6 +100,7 @@ class HostEngine(ABC):
             stack.callback(net.stop)
             state.created()
             net.start()
+            stack.callback(self.attach(scenario, network, state, directory, recording, progress))
             pids = {host.name: net[host.name].pid for host in network.hosts}
             for name, pid in pids.items():
                 state.process(f"mininet:{name}", pid)
@@ -115,6 +133,10 @@ class HostEngine(ABC):
                 switches.stop()
                 recording.losses.extend(switches.losses(clock.zero_us))
                 recording.traffic.update(traffic.reports())
+
+
+def _nothing() -> None:
+    """There is no controller."""
 
 
 class _Clock:

@@ -21,10 +21,11 @@ FLOWS = "flows.parquet"
 PORTS = "ports.parquet"
 LOSSES = "losses.parquet"
 ERROR_LOG = "error.log"
+DECISIONS = "decisions.json"
 TRAFFIC = "iperf3"
 _FILES = re.compile(
     r"summary\.(json|new)|(flows|ports|losses)\.parquet|(throughput|window|queue|losses|overview)\.png"
-    r"|report\.html|switch\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log"
+    r"|report\.html|switch\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|decisions\.(json|new)"
 )
 _TRAFFIC_FILES = re.compile(r"flow-[0-9]+\.json")
 

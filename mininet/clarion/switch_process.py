@@ -40,7 +40,7 @@ class SwitchProcess:
         """Returns when the switch forwards; RunFailedError carries its own line if it does not."""
         config = self._directory / "switch.json"
         config.write_text(json.dumps(self._config, indent=1) + "\n")
-        control = self._state.directory / "switch.sock"
+        control = control_socket(self._state)
         with (self._directory / "switch.log").open("wb") as log:
             self._child = processes.spawn(
                 self._state,
@@ -104,6 +104,11 @@ class SwitchProcess:
             processes.stop([self._child])
             if self._child.stdout:
                 self._child.stdout.close()
+
+
+def control_socket(state: RunState) -> Path:
+    """Where the process of a run takes commands."""
+    return state.directory / "switch.sock"
 
 
 def unasked_drops(port: dict[str, Any]) -> int:
