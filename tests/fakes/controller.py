@@ -20,12 +20,12 @@ DEADLINE_S = 30.0
 
 @contextlib.asynccontextmanager
 async def open_controller(
-    tmp_path: Path, *switches: FakeSwitch, wait: bool = True, store: str | None = None, **options: Any
+    tmp_path: Path, *switches: FakeSwitch, wait: bool = True, **options: Any
 ) -> AsyncIterator[Controller]:
     """A controller with these switches added and, with `wait`, in sync. Opening it again on the same
     `tmp_path` is a restart. `options` are those of Controller.open.
     """
-    opened = await asyncio.to_thread(Store.open, store or str(tmp_path / "controller.db"))
+    opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
     try:
         async with await Controller.open(opened, connect=FakeFleet(*switches), **options) as controller:
             known = {switch.name for switch in controller.switches()}
@@ -44,6 +44,11 @@ async def open_controller(
             yield controller
     finally:
         await opened.close()
+
+
+def store_in(tmp_path: Path) -> str:
+    """Which store a test with this directory uses; those of PostgreSQL have another."""
+    return str(tmp_path / "controller.db")
 
 
 async def in_state(controller: Controller, switch: str, state: LinkState) -> None:

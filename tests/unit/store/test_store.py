@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store: schema and migrations, transactions, expiry; on PostgreSQL in test_controller_postgres."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, select, text
+
+from clarion_control.errors import NotFoundError, StoreError
+from clarion_control.model import Actor, Drop, Interval, Role, Switch
+from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.store import Store, audit, decisions, ports, schema, switches, telemetry, tokens
+from clarion_control.store.clock import now_us
+from fakes import controller as fake_controller
+from fakes.switch import DROP, REPORT
+
+ANN = Actor("ann", Role.ADMIN)
+SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))
+
+
+@contextlib.asynccontextmanager
+async def opened(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await asyncio.to_thread(Store.open, fake_controller.store_in(tmp_path))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def test_the_migrations_make_the_schema(tmp_path: Path) -> None:
+    def differences(connection: Connection) -> list[object]:
+        return list(compare_metadata(MigrationContext.configure(connection), schema.metadata))
+
+    async with opened(tmp_path) as store:
+        assert await store.read(differences) == []
+
+
+async def test_opening_again_keeps_everything(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        added = await store.change(switches.add, ANN, SWITCH)
+    async with opened(tmp_path) as store:
+        assert await store.read(switches.listed) == [added]
+
+
+async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    def age(connection: Connection) -> None:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    async with opened(tmp_path) as store:
+        await store.change(age)
+    with pytest.raises(StoreError, match="is of a newer Clarion"):
+        async with opened(tmp_path):
+            pass
+
+
+async def test_a_change_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def half(connection: Connection, switch: Switch) -> None:
+        ports.change(connection, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+        raise NotFoundError("switch", "s9")
+
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        with pytest.raises(NotFoundError):
+            await store.change(half, switch)
+        assert (await store.read(ports.desired, switch)).ports == {}
+        assert [each.action for each in await store.read(audit.listed, None, None, None, 9)] == ["switch.add"]
+
+
+async def test_changes_at_once_are_one_after_the_other(tmp_path: Path) -> None:
+    def raised(settings: PortSettings) -> PortSettings:
+        limit = (settings.queue_limit_bytes or 0) + 1
+        return replace(settings, queue_limit_bytes=limit)
+
+    async with opened(tmp_path) as one, opened(tmp_path) as other:
+        switch = await one.change(switches.add, ANN, SWITCH)
+        await asyncio.gather(
+            *(store.change(ports.change, ANN, switch, 1, raised) for store in [one, other] * 10)
+        )
+        port = (await one.read(ports.desired, switch)).ports[1]
+        assert (port.version, port.settings.queue_limit_bytes) == (20, 20)
+
+
+async def test_a_change_of_a_switch_that_was_removed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        await store.change(ports.change, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+        await store.change(switches.remove, ANN, "s1")
+        again = await store.change(switches.add, ANN, SWITCH)
+        assert again.uid > switch.uid
+        assert (await store.read(ports.desired, again)).ports == {}
+        with pytest.raises(NotFoundError):
+            await store.change(ports.change, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+
+
+async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
+    wanted = PortSettings(
+        1, XcpSettings(8, 0.1 + 0.2, 0.127, 1e-4, 1, 16_000_000), True, True, True, 2**40 - 1
+    )
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        await store.change(ports.change, ANN, switch, 1, lambda _: wanted)
+        assert (await store.read(ports.desired, switch)).ports[1].settings == wanted
+
+
+async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
+    def some(time_us: int, count: int) -> list[tuple[int, Interval]]:
+        reports = [replace(REPORT, intervals=number, lost_on_wire=2**64 - 1) for number in range(count)]
+        return [(switch.uid, Interval(time_us + each.intervals, "s1", each)) for each in reports]
+
+    span = (1, 0, 2**62, 10_000)
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        drop = Drop(1_000_000, "s1", DROP)
+        await store.append(telemetry.append, some(1_000_000, 30), [(switch.uid, drop)])
+        await store.append(telemetry.append, some(9_000_000, 2), [])
+        found = await store.read(telemetry.interval_list, switch, *span)
+        assert [each.time_us for each in found] == [*range(1_000_000, 1_000_030), 9_000_000, 9_000_001]
+        assert found[0].report == replace(REPORT, intervals=0, lost_on_wire=2**63 - 1)
+        assert await store.read(telemetry.drop_list, switch, None, 0, 2**62, 9) == [drop]
+        sums = await store.read(telemetry.interval_summaries, switch, 1, 0, 2**62, 1_000_000, 9)
+        assert [(each.start_us, each.reports) for each in sums] == [(1_000_000, 30), (9_000_000, 2)]
+        while await store.append(telemetry.expire, 9_000_000):
+            pass
+        assert len(await store.read(telemetry.interval_list, switch, *span)) == 2
+        assert await store.read(telemetry.drop_list, switch, 1, 0, 2**62, 9) == []
+
+
+async def test_what_people_changed_does_not_expire(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        await store.change(switches.add, ANN, SWITCH)
+        assert await store.append(decisions.expire, now_us() + 1) == 0
+        assert await store.read(audit.last_id) == 1
+
+
+async def test_tokens_are_kept_as_digests(tmp_path: Path) -> None:
+    def rows(connection: Connection) -> str:
+        return str(connection.execute(select(schema.tokens)).all())
+
+    def expire(connection: Connection) -> None:
+        old = schema.tokens.c.name == "old"
+        connection.execute(schema.tokens.update().where(old).values(expires_us=now_us()))
+
+    async with opened(tmp_path) as store:
+        token, secret = await store.change(tokens.create, ANN, "grafana", Role.VIEWER)
+        assert await store.read(tokens.find, tokens.digest(secret)) == token
+        assert secret not in await store.read(rows)
+        assert await store.read(tokens.count_valid) == 1
+        _, gone = await store.change(tokens.create, ANN, "old", Role.ADMIN, now_us() + 10**12)
+        assert await store.read(tokens.count_valid) == 2
+        await store.change(expire)
+        assert await store.read(tokens.find, tokens.digest(gone)) is None
+        assert await store.read(tokens.count_valid) == 1
+
+
+async def test_the_file_is_nobody_elses_business(tmp_path: Path) -> None:
+    async with opened(tmp_path):
+        assert (tmp_path / "controller.db").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("where", ["mysql://x@y/z", "nonsense://", "postgresql://u@/db?host=/nowhere"])
+def test_a_store_that_cannot_be(where: str) -> None:
+    with pytest.raises(StoreError, match=r"^store"):
+        Store.open(where)
+
+
+def test_a_directory_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        Store.open(str(tmp_path))
+
+
+def test_a_file_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_text("no database at all, and long enough to be taken for one " * 20)
+    with pytest.raises(StoreError, match="not a database"):
+        Store.open(str(tmp_path / "x.db"))
+
+
+def test_the_password_is_not_shown() -> None:
+    with pytest.raises(StoreError) as caught:
+        Store.open("postgresql://u:secret@127.0.0.1:1/db")
+    assert "secret" not in str(caught.value)
