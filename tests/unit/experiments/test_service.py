@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queue of experiments, with a stand-in for the command that runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from clarion.state import start_time
+from clarion_control.controller import Controller
+from clarion_control.errors import NotFoundError
+from clarion_control.experiments.scenarios import ExperimentFault
+from clarion_control.experiments.service import FINAL, Experiments
+from clarion_control.model import Experiment, ExperimentState
+from fakes.clarion_command import command
+from fakes.controller import ADMIN, DEADLINE_S, open_controller
+
+GOES_ON = {"description": "goes on"}
+
+
+@pytest.fixture(autouse=True)
+def cleanups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the stand-in notes that it was asked to clean up."""
+    log = tmp_path / "cleanups"
+    monkeypatch.setenv("FAKE_CLARION_CLEANUPS", str(log))
+    return log
+
+
+@pytest_asyncio.fixture
+async def controller(tmp_path: Path) -> AsyncIterator[Controller]:
+    async with open_controller(tmp_path) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def runs(controller: Controller, tmp_path: Path) -> AsyncIterator[Experiments]:
+    made = await opened(controller, tmp_path)
+    yield made
+    await made.close()
+
+
+async def opened(controller: Controller, tmp_path: Path, **options: Any) -> Experiments:
+    return await Experiments.open(controller, tmp_path / "experiments", clarion=command(), **options)
+
+
+async def submit(runs: Experiments, **settings: Any) -> Experiment:
+    return await runs.submit(ADMIN, "smoke", "emu", settings)
+
+
+async def ended(runs: Experiments, experiment: Experiment) -> Experiment:
+    """The experiment when it has ended."""
+    last: Experiment | None = None
+    async with asyncio.timeout(DEADLINE_S):
+        async for now, _ in runs.updates(experiment.id):
+            last = now
+    assert last is not None
+    assert last.state in FINAL
+    return last
+
+
+async def going_on(runs: Experiments, experiment: Experiment) -> int:
+    """The process of a run that goes on, once it has said so."""
+    async with asyncio.timeout(DEADLINE_S):
+        async for _, progress in runs.updates(experiment.id):
+            if progress is not None and "18.9 Mbit/s" in progress:
+                break
+    [started] = runs._directory.glob(f"{experiment.id}-*/started")
+    return int(started.read_text())
+
+
+async def test_a_run_leaves_its_results(runs: Experiments) -> None:
+    made = await runs.submit(ADMIN, "smoke", "emu", {"duration": "4 s", "flows.0.count": 2}, 3)
+    assert (made.state, made.created_by) == (ExperimentState.QUEUED, "ann")
+    done = await ended(runs, made)
+    assert done.state is ExperimentState.COMPLETE
+    assert done.error is None
+    assert done.started_us is not None
+    assert done.ended_us is not None
+    assert done.created_us <= done.started_us <= done.ended_us
+    assert done.files == ("arguments.json", "iperf3/flow-1.json", "started", "summary.json")
+    assert [file.path for file in await runs.files(made.id)] == list(done.files)
+    opened = await runs.open_file(made.id, "arguments.json")
+    assert opened is not None
+    with opened:
+        arguments = json.load(opened)
+    assert arguments[:6] == ["run", "smoke", "--engine", "emu", "--repeat", "3"]
+    assert arguments[6:10] == ["--set", 'duration="4 s"', "--set", "flows.0.count=2"]
+    assert await runs.open_file(made.id, "../../controller.db") is None
+
+
+async def test_a_run_that_fails_says_why(runs: Experiments) -> None:
+    done = await ended(runs, await submit(runs, description="fails"))
+    assert done.state is ExperimentState.FAILED
+    assert done.error == "scenario smoke: links: nothing works"
+
+
+async def test_runs_wait_for_each_other(runs: Experiments) -> None:
+    first = await submit(runs, **GOES_ON)
+    second = await submit(runs)
+    await going_on(runs, first)
+    assert (await runs.experiment(second.id)).state is ExperimentState.QUEUED
+    assert runs.progress(second.id) is None
+    await runs.stop(ADMIN, first.id)
+    assert (await ended(runs, second)).state is ExperimentState.COMPLETE
+    assert (await runs.experiment(first.id)).state is ExperimentState.STOPPED
+
+
+async def test_a_run_is_interrupted_and_writes_what_it_has(runs: Experiments, controller: Controller) -> None:
+    made = await submit(runs, **GOES_ON)
+    pid = await going_on(runs, made)
+    await runs.stop(ADMIN, made.id)
+    done = await ended(runs, made)
+    assert done.state is ExperimentState.STOPPED
+    assert "summary.json" in done.files
+    assert start_time(pid) is None
+    assert [record.action for record in await controller.audit(limit=2)] == [
+        "experiment.stop",
+        "experiment.create",
+    ]
+
+
+async def test_a_run_that_ignores_it_is_killed_and_cleaned_up_after(
+    controller: Controller, tmp_path: Path, cleanups: Path
+) -> None:
+    runs = await opened(controller, tmp_path, grace_s=0.1)
+    made = await submit(runs, description="ignores signals")
+    pid = await going_on(runs, made)
+    await runs.stop(ADMIN, made.id)
+    assert (await ended(runs, made)).state is ExperimentState.STOPPED
+    assert start_time(pid) is None
+    assert cleanups.read_text() == "cleanup\n"
+    await runs.close()
+
+
+async def test_one_that_waits_is_taken_out(runs: Experiments) -> None:
+    first = await submit(runs, **GOES_ON)
+    second = await submit(runs)
+    assert (await runs.stop(ADMIN, second.id)).state is ExperimentState.STOPPED
+    await going_on(runs, first)
+    await runs.stop(ADMIN, first.id)
+    await ended(runs, first)
+    assert (await runs.experiment(second.id)).started_us is None
+
+
+async def test_one_that_has_ended_stays_as_it_is(runs: Experiments) -> None:
+    done = await ended(runs, await submit(runs))
+    assert await runs.stop(ADMIN, done.id) == done
+
+
+async def test_what_cannot_run_is_not_stored(runs: Experiments) -> None:
+    with pytest.raises(ExperimentFault):
+        await submit(runs, duration="5 parsecs")
+    assert await runs.experiments() == []
+    with pytest.raises(NotFoundError):
+        await runs.experiment(1)
+
+
+async def test_a_controller_that_stops_takes_its_run_along(controller: Controller, tmp_path: Path) -> None:
+    runs = await opened(controller, tmp_path)
+    first, second = await submit(runs, **GOES_ON), await submit(runs)
+    pid = await going_on(runs, first)
+    await runs.close()
+    assert start_time(pid) is None
+    stopped = await controller.experiment(first.id)
+    assert (stopped.state, stopped.error) == (ExperimentState.FAILED, "controller restarted")
+    again = await opened(controller, tmp_path)
+    assert (await ended(again, second)).state is ExperimentState.COMPLETE
+    await again.close()
+
+
+async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
+    controller: Controller, tmp_path: Path, cleanups: Path
+) -> None:
+    """As kill -9 leaves it: running in the store, and nobody who runs it."""
+    runs = Experiments(controller, tmp_path / "experiments", clarion=command())
+    (tmp_path / "experiments").mkdir()
+    first, second = await submit(runs), await submit(runs)
+    await controller.update_experiment(first.id, state=ExperimentState.RUNNING, started_us=1)
+    again = await opened(controller, tmp_path)
+    crashed = await again.experiment(first.id)
+    assert (crashed.state, crashed.error) == (ExperimentState.FAILED, "controller restarted")
+    assert (await ended(again, second)).state is ExperimentState.COMPLETE
+    assert cleanups.read_text() == "cleanup\n"
+    await again.close()
+
+
+async def test_runs_of_another_controller_are_left_alone(controller: Controller, tmp_path: Path) -> None:
+    """Its directory is elsewhere: it may be on another machine."""
+    theirs = await opened(controller, tmp_path / "theirs")
+    made = await submit(theirs, **GOES_ON)
+    await going_on(theirs, made)
+    ours = await opened(controller, tmp_path / "ours")
+    assert (await ours.experiment(made.id)).state is ExperimentState.RUNNING
+    await ours.close()
+    await theirs.close()
+
+
+async def test_a_run_goes_with_its_controller(tmp_path: Path) -> None:
+    """The kernel interrupts it when the process that started it is gone, without a chance to say so."""
+    program = (
+        "import asyncio, sys\n"
+        "from clarion_control.experiments.child import Child\n"
+        "async def main():\n"
+        "    child = await Child.start(sys.argv[1:], lambda line: print(line, flush=True))\n"
+        "    await child.wait()\n"
+        "asyncio.run(main())\n"
+    )
+    arguments = [*command(), "run", "smoke", "--set", 'description="goes on"', "--out", str(tmp_path / "out")]
+    parent = await asyncio.create_subprocess_exec(
+        command()[0], "-c", program, *arguments, stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    async with asyncio.timeout(DEADLINE_S):
+        while b"18.9 Mbit/s" not in await parent.stdout.readline():
+            pass
+        pid = int((tmp_path / "out" / "started").read_text())
+        parent.kill()
+        await parent.wait()
+        while start_time(pid) is not None:
+            await asyncio.sleep(0.01)
+    assert (tmp_path / "out" / "summary.json").exists()
+
+
+async def test_descriptors_and_tasks_are_not_lost(runs: Experiments) -> None:
+    await ended(runs, await submit(runs))
+    tasks, descriptors = len(asyncio.all_tasks()), len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        await ended(runs, await submit(runs))
+    assert len(asyncio.all_tasks()) <= tasks
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1
