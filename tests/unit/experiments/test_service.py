@@ -20,7 +20,7 @@ from clarion_control.experiments.scenarios import ExperimentFault
 from clarion_control.experiments.service import FINAL, Experiments
 from clarion_control.model import Experiment, ExperimentState
 from fakes.clarion_command import command
-from fakes.controller import ADMIN, DEADLINE_S, open_controller
+from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
 
 GOES_ON = {"description": "goes on"}
 
@@ -56,21 +56,25 @@ async def submit(runs: Experiments, **settings: Any) -> Experiment:
 
 async def ended(runs: Experiments, experiment: Experiment) -> Experiment:
     """The experiment when it has ended."""
-    last: Experiment | None = None
-    async with asyncio.timeout(DEADLINE_S):
+
+    async def watch() -> Experiment:
         async for now, _ in runs.updates(experiment.id):
-            last = now
-    assert last is not None
-    assert last.state in FINAL
-    return last
+            if now.state in FINAL:
+                return now
+        raise AssertionError("the updates ended before the run")
+
+    return await asyncio.wait_for(watch(), DEADLINE_S)
 
 
 async def going_on(runs: Experiments, experiment: Experiment) -> int:
     """The process of a run that goes on, once it has said so."""
-    async with asyncio.timeout(DEADLINE_S):
+
+    async def watch() -> None:
         async for _, progress in runs.updates(experiment.id):
             if progress is not None and "18.9 Mbit/s" in progress:
-                break
+                return
+
+    await asyncio.wait_for(watch(), DEADLINE_S)
     [started] = runs._directory.glob(f"{experiment.id}-*/started")
     return int(started.read_text())
 
@@ -216,15 +220,18 @@ async def test_a_run_goes_with_its_controller(tmp_path: Path) -> None:
     parent = await asyncio.create_subprocess_exec(
         command()[0], "-c", program, *arguments, stdout=asyncio.subprocess.PIPE
     )
-    assert parent.stdout is not None
-    async with asyncio.timeout(DEADLINE_S):
-        while b"18.9 Mbit/s" not in await parent.stdout.readline():
+    output = parent.stdout
+    assert output is not None
+
+    async def said() -> None:
+        while b"18.9 Mbit/s" not in await output.readline():
             pass
-        pid = int((tmp_path / "out" / "started").read_text())
-        parent.kill()
-        await parent.wait()
-        while start_time(pid) is not None:
-            await asyncio.sleep(0.01)
+
+    await asyncio.wait_for(said(), DEADLINE_S)
+    pid = int((tmp_path / "out" / "started").read_text())
+    parent.kill()
+    await parent.wait()
+    await until(lambda: start_time(pid) is None)
     assert (tmp_path / "out" / "summary.json").exists()
 
 
