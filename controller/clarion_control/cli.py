@@ -63,7 +63,7 @@ def add_controller_commands(commands: Any) -> None:
         help="that one token may make (default: 1200)",
     )
     command.add_argument(
-        "--sign-in", metavar="TOKEN_NAME", help="print a link that signs in to the dashboard, once"
+        "--sign-in-link", metavar="TOKEN_NAME", help="print a link that signs in to the dashboard, once"
     )
     command.set_defaults(command=_serve)
 
@@ -106,7 +106,7 @@ def _serve(options: argparse.Namespace) -> int:
             dashboard=not options.no_dashboard,
             tuner=not options.no_tuner,
             requests_per_minute=options.requests_per_minute,
-            sign_in=options.sign_in,
+            sign_in=options.sign_in_link,
         )
     )
     return 0

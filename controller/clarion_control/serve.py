@@ -163,7 +163,7 @@ async def _announce(options: ServeOptions, url: str, store: Store, dashboard: Da
     if options.sign_in is not None and dashboard is not None:
         found = [each for each in await store.read(tokens.listed) if each.name == options.sign_in]
         if not found:
-            raise UserError(f"--sign-in: {options.sign_in}: there is no token of that name")
+            raise UserError(f"--sign-in-link: {options.sign_in}: there is no token of that name")
         print(f"sign in: {dashboard.sign_in_link(url.rstrip('/'), found[0].id)}", flush=True)
 
 
