@@ -112,7 +112,7 @@ def test_tcp_fills_the_link(two: Network, tmp_path: Path) -> None:
         server = subprocess.Popen(
             ["ip", "netns", "exec", far.netns, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL
         )
-        time.sleep(0.5)
+        wait_until(lambda: ":5201" in far.inside("ss", "-Hltn"), "iperf3 listens")
         result = json.loads(near.inside("iperf3", "-c", far.ipv4, "-t", "4", "-O", "3", "-J"))
         server.wait(timeout=10)
         ports = running.ports()
