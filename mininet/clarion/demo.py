@@ -67,7 +67,7 @@ class DemoController:
         log = self._directory / "controller.log"
         with log.open("wb") as errors:
             self._child = subprocess.Popen(
-                [*command, "--sign-in", TOKEN],
+                [*command, "--sign-in-link", TOKEN],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
