@@ -30,6 +30,7 @@ from fakes.controller import open_controller
 from fakes.switch import FakeSwitch
 
 OTHER = Actor("olga", Role.OPERATOR)
+TUNER = Actor("tuner", Role.OPERATOR)
 
 
 class Site:
@@ -70,7 +71,7 @@ class Site:
             OTHER, switch, port, policy, PolicyState.ACTIVE, checked_parameters(policy, {})
         )
         decision = await self._controller.apply_decision(
-            switch=switch, port=port, policy=policy, changes=changes, if_version=None, **words
+            TUNER, switch, port, policy, if_version=None, changes=changes, **words
         )
         return decision.id
 

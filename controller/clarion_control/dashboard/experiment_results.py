@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -78,12 +78,18 @@ async def summary(experiments: Experiments, experiment_id: int) -> dict[str, Any
     return document if isinstance(document, dict) else None
 
 
-def show_table(document: dict[str, Any]) -> None:
-    """One row for each run, as on the terminal."""
-    if document.get("format") == BATCH_FORMAT:
-        rows = document["rows"]
-    else:
-        rows = [tables.row(document["scenario"], document)]
+def table_rows(document: Mapping[str, Any]) -> list[list[str]]:
+    """One row for each run, as on the terminal; none if this is no summary of ours."""
+    try:
+        if document.get("format") == BATCH_FORMAT:
+            return [list(map(str, row)) for row in document["rows"]]
+        return [tables.row(str(document["scenario"]), dict(document))]
+    except (KeyError, TypeError, AttributeError):
+        return []
+
+
+def show_table(rows: list[list[str]]) -> None:
+    """The rows under their headings."""
     with parts.block("table", "table rows"):
         parts.head_row(*tables.COLUMNS, ends=tables.COLUMNS[1:])
         with parts.block("tbody"):

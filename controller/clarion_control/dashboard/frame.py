@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nicegui import ui
+from nicegui import context, ui
 from starlette.requests import Request
 
 from clarion_control.dashboard import parts, templates
@@ -28,7 +28,7 @@ def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
     """Draws the frame; what is made inside goes into its middle. `area` is the address in the navigation."""
     theme = templates.theme(request)
     _head(theme)
-    parts.link("Skip to content", "#main", "skip")
+    parts.link("Skip to content", "#content", "skip")
     with parts.block("header", "topbar"):
         with parts.block("a", "brand").props('href="/"'):
             parts.block("img").props(f'src="{templates.static_url("icon.svg")}" alt="" width=26 height=26')
@@ -48,7 +48,10 @@ def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
                 )
                 with button:
                     ui.icon("logout").props('aria-hidden="true"')
-    with parts.block("main", "main").props('id="main" tabindex="-1"'):
+    # Until the browser is connected the server hears of no click and no key: nothing may look editable.
+    content = parts.block(classes="main").props('id="content" tabindex="-1" inert')
+    context.client.on_connect(lambda: content.props(remove="inert"))
+    with content:
         yield
     with parts.block("footer", "foot"):
         parts.text("All times are UTC.")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -25,14 +25,17 @@ _STATES = {
 class PolicyCards:
     """One card for each policy."""
 
-    def __init__(self, visit: Visit, name: str, port: int) -> None:
+    def __init__(self, visit: Visit, name: str, port: int, stored: Iterable[Policy]) -> None:
         self._visit = visit
         self._name, self._port = name, port
+        known = {each.name: each for each in stored}
         with parts.card(
             "Tuner", "Policies that set this port from what it reports. Manual settings win."
         ) as box:
             box.props('id="tuner"')
-            self._cards = [PolicyCard(visit, name, port, spec) for spec in POLICIES.values()]
+            self._cards = [
+                PolicyCard(visit, name, port, spec, known.get(spec.name)) for spec in POLICIES.values()
+            ]
 
     async def refresh(self) -> None:
         """Brings states up to date."""
@@ -44,11 +47,11 @@ class PolicyCards:
 class PolicyCard:
     """One policy."""
 
-    def __init__(self, visit: Visit, name: str, port: int, spec: PolicySpec) -> None:
+    def __init__(self, visit: Visit, name: str, port: int, spec: PolicySpec, stored: Policy | None) -> None:
         self.spec = spec
         self._visit = visit
         self._name, self._port = name, port
-        self._stored: Policy | None = None
+        self._stored = stored
         self._editable = visit.may(Role.OPERATOR)
         self._shown: object = self
         with parts.block("section", "policy").props(f'data-policy="{spec.name}"'):
@@ -76,7 +79,8 @@ class PolicyCard:
                 unit = f" {each.unit}" if each.unit else ""
                 bounds = f"{each.low:g} to {each.high:g}{unit}"
                 label = each.name.replace("_", " ") + (f" ({each.unit})" if each.unit else "")
-                entry = ui.number(label, value=each.default, format="%g")
+                value = self._stored.parameters.get(each.name) if self._stored else None
+                entry = ui.number(label, value=each.default if value is None else value, format="%.6g")
                 entry.props(f'outlined dense stack-label bottom-slots step="any" name="{each.name}"')
                 entry.props["hint"] = f"{each.meaning}; {bounds}"
                 entry.props(add="" if self._editable else "readonly")
@@ -99,7 +103,7 @@ class PolicyCard:
         self._reason.set_visibility(bool(self._reason.text))
         if stored is not None:
             for name, value in stored.parameters.items():
-                if name in self._inputs:
+                if name in self._inputs and self._inputs[name].value != value:
                     self._inputs[name].value = value
         self._buttons.clear()
         if self._editable:

@@ -28,10 +28,10 @@ _ROWS = (
 class SettingsForm:
     """A card with all settings of a port. Who may not change them sees them all the same."""
 
-    def __init__(self, visit: Visit, name: str, port: int) -> None:
+    def __init__(self, visit: Visit, name: str, state: PortState) -> None:
         self._visit = visit
-        self._name, self._port = name, port
-        self._base: DesiredPort | None = None  # what the fields started from
+        self._name, self._port = name, state.port
+        self._base = self._desired(state)  # what the fields started from
         self._newer: DesiredPort | None = None  # what somebody else has set since
         self._inputs: dict[str, Any] = {}
         self._filling = False
@@ -45,6 +45,8 @@ class SettingsForm:
         self._state.move(box.default_slot.children[0])
 
     def _draw(self) -> None:
+        # Values that are set later reach the browser later, and would overwrite what was typed by then.
+        self._first = settings_edit.values(self._base.settings)
         with parts.block("fieldset"):
             self._switch(XCP, "XCP", "Explicit rate feedback for the traffic of this port")
             self._xcp = parts.block("fieldset")
@@ -58,6 +60,7 @@ class SettingsForm:
             for field in FIELDS:
                 if field.write is None:
                     self._switch(field.name, field.label, field.hint)
+        self._xcp.set_visibility(bool(self._first[XCP]))
         self._problem = parts.text("", "p", "problem").props('role="alert"')
         self._problem.set_visibility(False)
         if self._editable:
@@ -72,7 +75,7 @@ class SettingsForm:
 
     def _text(self, name: str) -> None:
         field = BY_NAME[name]
-        entry = ui.input(field.label, on_change=self._edited).props(
+        entry = ui.input(field.label, value=str(self._first[name]), on_change=self._edited).props(
             f'outlined dense stack-label bottom-slots hint="{field.hint}" name="{name}" autocomplete="off"'
         )
         entry.props(add="" if self._editable else "readonly")
@@ -80,7 +83,9 @@ class SettingsForm:
 
     def _switch(self, name: str, label: str, hint: str) -> None:
         with parts.block():
-            entry = ui.switch(label, on_change=self._edited).props(f'data-name="{name}"')
+            entry = ui.switch(label, value=bool(self._first[name]), on_change=self._edited).props(
+                f'data-name="{name}"'
+            )
             entry.props(add="" if self._editable else "disable")
             parts.text(hint, "p", "hint under-switch")
         self._inputs[name] = entry
@@ -95,12 +100,16 @@ class SettingsForm:
             self._state.show(f"applied · version {state.desired.version}", "good")
         else:
             self._state.show(f"version {state.desired.version} not applied yet", "warn")
-        desired = state.desired or DesiredPort(PortSettings(self._port), 0, 0)
-        if self._base is None or (desired.version != self._base.version and not self._is_edited()):
+        desired = self._desired(state)
+        if desired.version != self._base.version and not self._is_edited():
             self._start_from(desired)
         elif desired.version != (self._newer or self._base).version:
             self._newer = desired
             self._tell_newer()
+
+    def _desired(self, state: PortState) -> DesiredPort:
+        """What is set; for a port of which nothing is known yet that all is off."""
+        return state.desired or DesiredPort(PortSettings(state.port), 0, 0)
 
     def _start_from(self, desired: DesiredPort, keep: Mapping[str, Value] | None = None) -> None:
         self._base, self._newer = desired, None
@@ -124,8 +133,6 @@ class SettingsForm:
         }
 
     def _own_edits(self) -> dict[str, Value]:
-        if self._base is None:
-            return {}
         before = settings_edit.values(self._base.settings)
         return {name: value for name, value in self._entered().items() if value != before[name]}
 
@@ -134,7 +141,7 @@ class SettingsForm:
 
     def _edited(self) -> None:
         """Checks while somebody types, without asking the store."""
-        if self._filling or self._base is None:
+        if self._filling:
             return
         self._xcp.set_visibility(bool(self._inputs[XCP].value))
         self._clear_problems()
@@ -148,8 +155,6 @@ class SettingsForm:
             self._show_settings_error(error)
 
     async def _save(self) -> None:
-        if self._base is None:
-            return
         self._clear_problems()
         base = self._base
         try:
@@ -188,16 +193,14 @@ class SettingsForm:
                 self.refresh(state)
 
     def _discard(self) -> None:
-        newest = self._newer or self._base
-        if newest is not None:
-            self._start_from(newest)
+        self._start_from(self._newer or self._base)
 
     # When somebody else was faster.
 
     def _tell_newer(self) -> None:
         """Says what has changed meanwhile, and offers to go on with it."""
         base, newer = self._base, self._newer
-        if base is None or newer is None:
+        if newer is None:
             return
         self._notice.clear()
         with self._notice, parts.block(classes="banner warn").props('role="alert"'):

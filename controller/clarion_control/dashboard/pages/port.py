@@ -69,8 +69,9 @@ class PortPage:
                     box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
             with parts.block(classes="stack"):
-                self._form = SettingsForm(self._visit, self._name, self._port)
-                self._policies = PolicyCards(self._visit, self._name, self._port)
+                self._form = SettingsForm(self._visit, self._name, state)
+                stored = await self._controller.policies(self._name, self._port)
+                self._policies = PolicyCards(self._visit, self._name, self._port, stored)
         await self.refresh()
         ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
 
