@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import resource
 import signal
 import socket
 import ssl
@@ -57,6 +58,7 @@ def run(options: ServeOptions) -> None:
     """Serves until SIGTERM or SIGINT."""
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    _allow_many_switches()
     host, port = _checked_listen(options)
     context = _tls(options)
     asyncio.run(_run(options, host, port, context))
@@ -167,6 +169,13 @@ async def _announce(options: ServeOptions, url: str, store: Store, dashboard: Da
         print(f"sign in: {dashboard.sign_in_link(url.rstrip('/'), found[0].id)}", flush=True)
 
 
+def _allow_many_switches() -> None:
+    """A connection to each switch takes a descriptor or two, and 1024 are the rule."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _tuner_state(tuner: Tuner | None) -> str:
     if tuner is None:
         return "off"
@@ -220,6 +229,9 @@ def _listener(host: str, port: int) -> Iterator[socket.socket]:
         ) from error
     with listener:
         listener.setblocking(False)
+        # asyncio sets it only on sockets that were made with the protocol's number. Without it each answer
+        # waits for the client's delayed acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listener
 
 

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from finsy import P4TableEntry
 
+from clarion.paths import binary
 from clarion.processes import die_with_parent
 from clarion_control import entries, pipeline
 from clarion_control.errors import SwitchError
@@ -124,7 +125,11 @@ class FarSide(Protocol):
 class Embedded:
     """`clarion switch serve` with clarion-switch, whose switches have two ports wired to each other."""
 
-    def __init__(self, directory: Path, switches: int = 1) -> None:
+    def __init__(self, directory: Path, switches: int = 1, *, watched: bool = False) -> None:
+        """`watched`: clarion-switch is a process of ours, with its control socket at `control`."""
+        self.control = directory / "control.sock"
+        self._watched = watched
+        self._data_plane: Process | None = None
         self.devices: Sequence[int] = range(1, switches + 1)
         self.address = f"127.0.0.1:{free_port()}"
         self._directory = directory
@@ -145,7 +150,13 @@ class Embedded:
         self._process: Process | None = None
 
     def start(self) -> None:
-        command = [*CLARION, "switch", "serve", "--config", str(self._config), "--listen", self.address]
+        source = ["--config", str(self._config)]
+        if self._watched:
+            options = [*source, "--control", str(self.control)]
+            self._data_plane = Process([binary("clarion-switch"), *options], self._directory / "switch.log")
+            self._data_plane.await_text("ready")
+            source = ["--control", str(self.control)]
+        command = [*CLARION, "switch", "serve", *source, "--listen", self.address]
         self._process = Process(command, self._directory / "agent.log")
         self._process.await_text("serving P4Runtime")
 
@@ -162,13 +173,9 @@ class Embedded:
                 os.kill(int(child), signal.SIGKILL)
 
     def stop(self) -> None:
-        if self._process is not None:
-            self._process.stop()
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.child.pid
+        for process in (self._process, self._data_plane):
+            if process is not None:
+                process.stop()
 
 
 class Bmv2:
