@@ -21,7 +21,7 @@ from clarion.errors import RunFailedError, UserError
 from clarion.rest_client import RestClient
 from clarion.scenario import Scenario
 from clarion.state import RunState
-from clarion.topology import Network
+from clarion.topology import Network, switch_config
 
 READY_TIMEOUT_S = 30.0
 POLL_S = 0.1
@@ -144,6 +144,7 @@ class AttachedRun:
             self._added.append(name)
         for name in self._added:
             self._await_sync(name, check)
+        self._set_ports()
         for name, port in self._bottlenecks():
             for tuning in self._tunings:
                 document = {"state": "active", "parameters": dict(tuning.parameters)}
@@ -168,6 +169,15 @@ class AttachedRun:
     def name_of(self, switch: str) -> str:
         """Its name at the controller, which may have several runs' switches."""
         return f"{self._scenario.name}-{switch}"
+
+    def _set_ports(self) -> None:
+        """Whatever became of the switches as they joined: their ports have what the scenario says."""
+        for switch in switch_config(self._scenario, self._network, "")["switches"]:
+            for number, port in enumerate(switch["ports"], start=1):
+                path = f"/v1/switches/{self.name_of(switch['name'])}/ports/{number}"
+                wanted = _settings(port)
+                if not _same(self._client.call("GET", path)["desired"], wanted):
+                    self._client.call("PATCH", path, wanted)
 
     def _bottlenecks(self) -> list[tuple[str, int]]:
         return [
@@ -222,3 +232,19 @@ class AttachedRun:
                 before = f"&before_id={fresh[-1]['id']}"
         found.sort(key=lambda decision: int(decision["id"]))
         results.write_json(self._directory / results.DECISIONS, {"decisions": found})
+
+
+def _settings(port: Mapping[str, Any]) -> dict[str, Any]:
+    """A port of clarion-switch's configuration as the controller has it."""
+    xcp = {key: value for key, value in port.get("xcp", {}).items() if key != "enabled"}
+    tag = {key: port.get("tag", {}).get(key, False) for key in ("stamp", "check", "edge")}
+    return {"xcp": xcp or None, **tag}
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    """Whether what is there is what is wanted, up to the rounding of coefficients on their way."""
+    if isinstance(wanted, Mapping):
+        return isinstance(found, Mapping) and all(_same(found.get(key), wanted[key]) for key in wanted)
+    if isinstance(wanted, float):
+        return isinstance(found, (int, float)) and abs(found - wanted) < 1e-4
+    return bool(found == wanted)

@@ -19,6 +19,7 @@ BENCHMARKS = {
     "core": [str(ROOT / "build/cpp/hls/bench-core")],
     "switch": [sys.executable, str(HERE / "bench_switch.py")],
     "p4": [sys.executable, str(HERE / "bench_p4.py")],
+    "tuner": [sys.executable, str(HERE / "bench_tuner.py")],
 }
 
 

@@ -34,6 +34,7 @@ class FakeApi:
     url: str = ""
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
     policies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ports: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     state: str = "in-sync"
     decisions: list[dict[str, Any]] = field(default_factory=list)
@@ -55,6 +56,10 @@ class FakeApi:
         if method == "DELETE":
             del self.switches[parts[1]]
             return 204, None
+        if "ports" in parts and len(parts) == 4:
+            if method == "PATCH":
+                self.ports[path] = document
+            return 200, {"desired": self.ports.get(path)}
         if method == "PUT":
             self.policies[path] = document
             return 200, document
@@ -81,7 +86,7 @@ def api() -> Iterator[FakeApi]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - the library's names
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 - the library's names
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
@@ -167,6 +172,20 @@ def test_switches_come_with_the_run_and_go_with_it(
     assert agent[0].poll() is not None
     kept = json.loads((tmp_path / "decisions.json").read_text())["decisions"]
     assert {decision["summary"] for decision in kept} == {"of this run"}
+
+
+def test_ports_have_what_the_scenario_says(
+    api: FakeApi, agent: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    xcp = {"capacity_bps": 20_000_000, "alpha": 0.39999, "beta": 0.226, "gamma": 0.1}
+    xcp |= {"min_interval_us": 1000, "max_interval_us": 1_000_000}
+    bottleneck = {"xcp": xcp, "stamp": True, "check": True, "edge": False}
+    right, left = "/v1/switches/smoke-s1/ports/1", "/v1/switches/smoke-s2/ports/1"
+    api.ports = {right: bottleneck, left: {**bottleneck, "xcp": None}}
+    attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path).close()
+    assert ("PATCH", right) not in api.calls  # as it should be, up to rounding
+    assert api.ports[left]["xcp"]["capacity_bps"] == 20_000_000
+    assert api.ports["/v1/switches/smoke-s1/ports/2"]["edge"] is True
 
 
 def test_what_a_killed_run_left_is_replaced_and_anything_else_is_not(

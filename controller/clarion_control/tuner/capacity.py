@@ -20,11 +20,14 @@ from clarion_control.tuner.policy import (
 )
 
 FRAME_BYTES = 1500.0  # of a packet that the queue dropped, where no counter tells the mean
+MIDDLE_MATTERS = 4  # reports: with fewer, half of them is too little
+CHANGED = 0.15  # a difference between the halves that is no error of measurement
 LAW = """\
 While packets wait, a link is never idle, so what leaves it then is its real rate: over the last
 `evidence_intervals` control intervals, input minus the growth of the queue and minus what the queue
-dropped, divided by the time that they lasted. The capacity becomes `target_utilisation` of that. An
-empty queue shows no rate: if the port is then used to at least `probe_utilisation` of its capacity, the
+dropped, divided by the time that they lasted; where the second half of that time differs from the first
+by more than 15 %, the second half alone. The capacity becomes `target_utilisation` of that. An empty
+queue shows no rate: if the port is then used to at least `probe_utilisation` of its capacity, the
 capacity is raised by a small step, by a larger one if no queue follows, and so on; the queue that does
 follow shows the real rate. After a probe that met the end of the link the next one waits, longer each
 time that it was in vain."""
@@ -92,7 +95,7 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
         "queue_bytes": queues,
     }
     if min(queues) >= parameters["busy_queue_bytes"]:
-        seen |= _departures(view, span, time_s)
+        seen |= _departures(view, span)
         return _follow(view, parameters, state, {"state": "busy", **seen})
     if max(queues) < parameters["busy_queue_bytes"]:
         return _probe(view, parameters, state, {"state": "no queue", **seen})
@@ -109,28 +112,39 @@ def _span(reports: Sequence[Interval], parameters: Mapping[str, float]) -> Seque
     return None
 
 
-def _departures(view: View, span: Sequence[Interval], time_s: float) -> dict[str, Any]:
-    """What left the busy link. Where the queue dropped packets the counters know it better, because the
-    reports count neither the bytes of a drop nor untagged ones; they have to lie in the busy time.
+def _departures(view: View, span: Sequence[Interval]) -> dict[str, Any]:
+    """What left the busy link. Where its rate changed meanwhile, the second half of the time says what it is
+    now. Where the queue dropped packets the counters know it better, because the reports count neither the
+    bytes of a drop nor untagged ones; they have to lie in the busy time.
     """
-    first, last = span[0].report, span[-1].report
-    dropped = max(0, last.dropped_by_queue - first.dropped_by_queue)
     frame_bytes = _mean_frame_bytes(view)
-    total_bytes = sum(each.report.input_bytes for each in span[1:])
-    left_bytes = total_bytes - (last.queue_bytes - first.queue_bytes) - dropped * frame_bytes
+    middle = len(span) // 2
+    parts = [_rate_bps(part, frame_bytes) for part in (span, span[: middle + 1], span[middle:])]
+    whole_bps, early_bps, late_bps = parts
+    changed = len(span) > MIDDLE_MATTERS and abs(late_bps - early_bps) > CHANGED * max(early_bps, late_bps)
+    dropped = max(0, span[-1].report.dropped_by_queue - span[0].report.dropped_by_queue)
     found = {
-        "rate_bps": round(max(0.0, left_bytes) * 8 / time_s),
+        "rate_bps": round(late_bps if changed else whole_bps),
         "dropped_packets": dropped,
-        "from": "reports",
+        "from": "reports, second half" if changed else "reports",
     }
     inside = [each for each in view.departures if span[0].time_us <= each.time_us <= span[-1].time_us]
-    if dropped and len(inside) >= 2 and inside[-1].time_us > inside[0].time_us:
+    if dropped and not changed and len(inside) >= 2 and inside[-1].time_us > inside[0].time_us:
         took_s = (inside[-1].time_us - inside[0].time_us) / 1e6
         found |= {
             "rate_bps": round((inside[-1].sent_bytes - inside[0].sent_bytes) * 8 / took_s),
             "from": "counters",
         }
     return found
+
+
+def _rate_bps(span: Sequence[Interval], frame_bytes: float) -> float:
+    """Input minus growth of the queue minus drops, over time; the first interval is only where it starts."""
+    first, last = span[0].report, span[-1].report
+    dropped = max(0, last.dropped_by_queue - first.dropped_by_queue)
+    came = sum(each.report.input_bytes for each in span[1:])
+    left = came - (last.queue_bytes - first.queue_bytes) - dropped * frame_bytes
+    return max(0.0, left) * 8e6 / sum(each.report.elapsed_us for each in span[1:])
 
 
 def _mean_frame_bytes(view: View) -> float:

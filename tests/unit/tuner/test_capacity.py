@@ -135,6 +135,15 @@ def test_where_packets_are_dropped_counters_of_the_busy_time_are_better() -> Non
     assert verdict.observed["from"] == "reports"
 
 
+def test_where_the_rate_changed_meanwhile_the_second_half_counts() -> None:
+    # 2 x 500,000 bytes in 0.2 s are 40 Mbit/s, and 98 % of it 39.2; not the mean of 70 with the time before.
+    given = busy([20_000] * 3, input_bytes=1_250_000) + busy([20_000] * 2)
+    given = reports([{"queue_bytes": 20_000, "input_bytes": each.report.input_bytes} for each in given])
+    verdict = judge(given, max_step_down=0.7)
+    assert new_bps(verdict) == 39_200_000
+    assert verdict.observed["from"] == "reports, second half"
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
