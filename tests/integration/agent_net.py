@@ -32,7 +32,7 @@ MAC = 0x020000000002
 P4INFO = ROOT / "p4/clarion.p4info.txtpb"
 
 # s1 has ports 1 to 3; what leaves by them ends at switches that have no other port.
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "switches": [
         {
             "name": "s1",
@@ -86,13 +86,19 @@ def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) 
     return process.returncode, errors
 
 
+def json_file(directory: Path, document: Json) -> Path:
+    """A configuration of clarion-switch."""
+    path = directory / "switch.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
 class SwitchProcess:
     """A clarion-switch with a control socket."""
 
     def __init__(self, directory: Path, document: Json | None = None) -> None:
         self.control = directory / "control.sock"
-        self._config = directory / "switch.json"
-        self._config.write_text(json.dumps(document or DOCUMENT))
+        self._config = json_file(directory, document or DOCUMENT)
         self.start()
 
     def start(self) -> None:
@@ -263,7 +269,9 @@ class Client:
 
 def p4info() -> p4i.P4Info:
     """The P4Info of p4/."""
-    return text_format.Parse(P4INFO.read_text(), p4i.P4Info())
+    made = p4i.P4Info()
+    text_format.Parse(P4INFO.read_text(), made)
+    return made
 
 
 def ids() -> dict[str, int]:
@@ -275,7 +283,7 @@ def ids() -> dict[str, int]:
 
 def details(error: grpc.RpcError) -> list[tuple[str, str]]:
     """Code and message of each update of a refused Write."""
-    trailing = dict(error.trailing_metadata())  # type: ignore[attr-defined]
+    trailing: Any = dict(error.trailing_metadata() or ())  # type: ignore[arg-type]
     status = rpc_status.Status.FromString(trailing["grpc-status-details-bin"])
     found = []
     for packed in status.details:

@@ -53,7 +53,7 @@ def client(served: Served) -> Iterator[Client]:
 
 
 def refused(error: pytest.ExceptionInfo[grpc.RpcError]) -> tuple[str, str]:
-    return error.value.code().name, error.value.details()  # type: ignore[attr-defined]
+    return error.value.code().name, error.value.details() or ""
 
 
 def test_entries_are_read_as_they_were_written(served: Served, client: Client) -> None:
@@ -114,7 +114,7 @@ def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) 
                 delete(table_entry("stamp_port", 1)),
                 atomicity=atomicity,
             )
-        assert error.value.code() == grpc.StatusCode.UNKNOWN  # type: ignore[attr-defined]
+        assert error.value.code() == grpc.StatusCode.UNKNOWN
         aborted = ("ABORTED", "not written: another update of this batch was refused")
         assert details(error.value) == [
             aborted,
@@ -327,6 +327,8 @@ def test_pipeline_configs(served: Served, client: Client) -> None:
 def test_without_a_pipeline_nothing_is_read_or_written(served: Served) -> None:
     with Client(served[1].address, device_id=4) as other:
         other.arbitrate(1)
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=4)
+        assert not other.stub.GetForwardingPipelineConfig(request, timeout=DEADLINE_S).HasField("config")
         for attempt in (lambda: other.read(table_entry("", None)), lambda: other.write(insert(group(1)))):
             with pytest.raises(grpc.RpcError) as error:
                 attempt()
@@ -439,4 +441,5 @@ def test_entities_that_the_program_has_none_of(client: Client) -> None:
     ]
     with pytest.raises(grpc.RpcError) as error:
         client.read(meter)
-    assert refused(error) == ("UNIMPLEMENTED", "meter_entry: the program has none")
+    assert refused(error) == ("NOT_FOUND", "meter_entry: the program has none")
+    assert client.read(p4r.Entity(meter_entry=p4r.MeterEntry())) == []

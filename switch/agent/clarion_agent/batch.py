@@ -19,6 +19,13 @@ from clarion_agent.status import Refused, invalid
 from clarion_agent.tables import Tables, entity_name
 from clarion_agent.target import Change, SetCounter, SetEntry, SetRegister, Target, TargetError
 
+ID_FIELDS = {  # of kinds that the program has none of
+    "action_profile_member": "action_profile_id",
+    "action_profile_group": "action_profile_id",
+    "meter_entry": "meter_id",
+    "value_set_entry": "value_set_id",
+    "extern_entry": "extern_type_id",
+}
 KINDS = (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
 ATOMICITIES = (
     p4r.WriteRequest.CONTINUE_ON_ERROR,
@@ -109,3 +116,12 @@ def no_such_entity(what: str | None) -> Refused:
     if what is None:
         return invalid("entity: is empty")
     return Refused(StatusCode.UNIMPLEMENTED, f"{what}: the program has none")
+
+
+def read_nothing(entity: p4r.Entity) -> None:
+    """Reads of such a kind: all of none is nothing, one of them is not there."""
+    what = entity.WhichOneof("entity")
+    if what is None or what not in ID_FIELDS:
+        raise no_such_entity(what)
+    if getattr(getattr(entity, what), ID_FIELDS[what]):
+        raise Refused(StatusCode.NOT_FOUND, f"{what}: the program has none")

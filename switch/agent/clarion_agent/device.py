@@ -19,7 +19,7 @@ from grpc import StatusCode
 
 from clarion_agent import digests, pipeline
 from clarion_agent.arbitration import Arbiter
-from clarion_agent.batch import ATOMICITIES, Plan, Planner, no_such_entity
+from clarion_agent.batch import ATOMICITIES, Plan, Planner, read_nothing
 from clarion_agent.digests import Collector
 from clarion_agent.program import Program
 from clarion_agent.replication import FLOOD_BASE, flood_change
@@ -125,7 +125,7 @@ class Device:
                 async for found in planner.arrays.read_registers(entity.register_entry):
                     yield found
             else:
-                raise no_such_entity(what)
+                read_nothing(entity)
 
     async def packet_out(self, packet: p4r.PacketOut) -> None:
         """A frame for the switch to forward."""

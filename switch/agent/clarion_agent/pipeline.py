@@ -34,12 +34,12 @@ def verified(program: Program, request: p4r.SetForwardingPipelineConfigRequest) 
 def reply(
     program: Program, pipeline: Pipeline | None, request: p4r.GetForwardingPipelineConfigRequest
 ) -> p4r.GetForwardingPipelineConfigResponse:
-    """What is asked for of the running config."""
+    """What is asked for of the running config; nothing if there is none."""
     if request.response_type not in _Get.ResponseType.values():
         raise invalid(f"response_type {request.response_type}: is none")
-    if pipeline is None:
-        raise missing()
     response = p4r.GetForwardingPipelineConfigResponse()
+    if pipeline is None:
+        return response
     config = response.config
     config.SetInParent()
     if pipeline.cookie is not None:

@@ -45,6 +45,8 @@ class Replication:
 
     def read(self, message: p4r.PacketReplicationEngineEntry, state: State) -> Iterator[p4r.Entity]:
         """The group, if there is one."""
+        if message.WhichOneof("type") == "clone_session_entry" and not message.clone_session_entry.session_id:
+            return  # all clone sessions, of which there are none
         group = _group(message)
         if group.multicast_group_id not in (0, FLOOD_GROUP):
             raise Refused(StatusCode.NOT_FOUND, f"multicast group {group.multicast_group_id}: does not exist")

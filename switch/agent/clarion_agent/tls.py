@@ -27,8 +27,8 @@ class TlsOptions:
         from grpc import ssl_server_credentials
 
         authority = None if self.client_ca is None else _pem("--tls-client-ca", self.client_ca)
-        self._try_out()
         pair = (_pem("--tls-key", self.key), _pem("--tls-certificate", self.certificate))
+        self._try_out()
         return ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
 
     def _try_out(self) -> None:
@@ -38,7 +38,7 @@ class TlsOptions:
             context.load_cert_chain(self.certificate, self.key)
         except ssl.SSLError as error:
             raise UserError(
-                f"--tls-certificate, --tls-key: {self.certificate}, {self.key}: no pair: {error.reason}"
+                f"--tls-certificate, --tls-key: {self.certificate}, {self.key}: no certificate and its key"
             ) from error
         if self.client_ca is not None:
             try:
