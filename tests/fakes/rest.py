@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,20 @@ class Rig:
 
 @contextlib.asynccontextmanager
 async def open_rig(
-    tmp_path: Path, *switches: FakeSwitch, options: ApiOptions = GENEROUS, **more: Any
+    tmp_path: Path,
+    *switches: FakeSwitch,
+    options: ApiOptions = GENEROUS,
+    clarion: Sequence[str] | None = None,
+    **more: Any,
 ) -> AsyncIterator[Rig]:
-    """A controller, its experiments, its API, and a token for each role."""
+    """A controller, its experiments, its API, and a token for each role. `clarion` runs the experiments;
+    without it a stand-in does. What else is given goes to the controller.
+    """
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
     async with open_controller(tmp_path, *switches, **more) as controller:
-        experiments = await Experiments.open(controller, tmp_path / "experiments", clarion=command())
+        experiments = await Experiments.open(
+            controller, tmp_path / "experiments", clarion=clarion or command()
+        )
         try:
             app = create_app(controller, experiments=experiments, options=options)
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))

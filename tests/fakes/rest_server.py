@@ -30,7 +30,8 @@ class Served:
         self.rig: Rig
         self._tls: dict[str, Any] = options.pop("tls", {})
         self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
-        self._open = lambda: open_rig(tmp_path, *switches, **options)
+        self._arguments = (tmp_path, *switches)
+        self._options = options
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._main, name="rest server")
@@ -61,7 +62,7 @@ class Served:
 
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(DEADLINE_S)
 
-    def tell(self, action: Callable[[], None]) -> None:
+    def tell(self, action: Callable[[], object]) -> None:
         """The same for something that does not wait."""
 
         async def run() -> None:
@@ -78,7 +79,7 @@ class Served:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        async with self._open() as self.rig:
+        async with open_rig(*self._arguments, **self._options) as self.rig:
             config = uvicorn.Config(
                 self.rig.app,
                 lifespan="off",

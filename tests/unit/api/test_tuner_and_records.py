@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies, decisions, audit and tokens over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clarion_control.model import Actor, Decision, Role
+from clarion_control.store.clock import now_us
+from clarion_control.tuner.registry import POLICIES
+from fakes.rest import PORT, Rig, problem
+
+TUNER = Actor("tuner", Role.ADMIN)
+POLICY = f"{PORT}/policies/capacity"
+XCP = {"xcp": {"capacity_bps": 100_000_000}}
+
+
+async def decided(rig: Rig, capacity_bps: int) -> Decision:
+    """A decision of the capacity policy, which is active."""
+    return await rig.controller.apply_decision(
+        TUNER,
+        "s1",
+        1,
+        "capacity",
+        if_version=None,
+        changes={"xcp": {"capacity_bps": capacity_bps}},
+        summary=f"capacity to {capacity_bps}",
+        evidence={"rate_bps": capacity_bps, "intervals": [1, 2]},
+        wait=True,
+    )
+
+
+async def activate(rig: Rig) -> None:
+    assert (await rig.operate("PATCH", PORT, json=XCP)).status_code == 200
+    assert (await rig.operate("PUT", POLICY, json={"state": "active"})).status_code == 200
+
+
+async def test_policies_describe_themselves(rig: Rig) -> None:
+    kinds = (await rig.read("/v1/policies"))["items"]
+    assert [kind["name"] for kind in kinds] == list(POLICIES)
+    for kind in kinds:
+        assert kind["law"]
+        assert kind["guard_rails"]
+        for parameter in kind["parameters"]:
+            assert parameter["minimum"] <= parameter["default"] <= parameter["maximum"]
+
+
+async def test_all_policies_are_off_at_first(rig: Rig) -> None:
+    policies = (await rig.read(f"{PORT}/policies"))["items"]
+    assert [(policy["name"], policy["state"]) for policy in policies] == [(name, "off") for name in POLICIES]
+    assert policies[0]["parameters"]
+
+
+async def test_a_policy_is_set_held_and_resumed(rig: Rig) -> None:
+    await activate(rig)
+    assert (await rig.read(POLICY))["state"] == "active"
+    problem(await rig.operate("POST", f"{POLICY}/resume"), 409, "conflict")
+    await rig.operate("PATCH", PORT, json={"xcp": {"capacity_bps": 50_000_000}})
+    held = await rig.read(POLICY)
+    assert held["state"] == "held"
+    assert "operator" in held["reason"]
+    assert (await rig.operate("POST", f"{POLICY}/resume")).json()["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"state": "held"}, "#/state"),
+        ({}, "#/state"),
+        ({"state": "active", "parameters": {"nothing": 1}}, "#/parameters/nothing"),
+        ({"state": "active", "parameters": {"target_utilisation": 1e9}}, "#/parameters/target_utilisation"),
+        ({"state": "active", "parameters": {"target_utilisation": "x"}}, "#/parameters/target_utilisation"),
+    ],
+)
+async def test_policies_that_cannot_be_are_named(rig: Rig, body: dict[str, Any], pointer: str) -> None:
+    answer = await rig.operate("PUT", POLICY, json=body)
+    assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
+
+
+async def test_there_are_no_other_policies(rig: Rig) -> None:
+    path = f"{PORT}/policies/magic"
+    problem(await rig.ask(Role.VIEWER, "GET", path), 404, "unknown-policy")
+    problem(await rig.operate("PUT", path, json={"state": "active"}), 404, "unknown-policy")
+    problem(await rig.operate("POST", f"{path}/resume"), 404, "unknown-policy")
+
+
+async def test_a_decision_is_shown_with_its_evidence_and_undone(rig: Rig) -> None:
+    await activate(rig)
+    made = await decided(rig, 40_000_000)
+    shown = await rig.read(f"/v1/decisions/{made.id}")
+    assert shown["changes"] == {"xcp.capacity_bps": [100_000_000, 40_000_000]}
+    assert shown["evidence"]["intervals"] == [1, 2]
+    undone = await rig.operate("POST", f"/v1/decisions/{made.id}/undo")
+    assert undone.status_code == 200
+    assert undone.json()["undone_by"] == "operator"
+    assert (await rig.read(PORT))["desired"]["xcp"]["capacity_bps"] == 100_000_000
+    assert (await rig.read(POLICY))["state"] == "held"
+    problem(await rig.operate("POST", f"/v1/decisions/{made.id}/undo"), 409, "conflict")
+    problem(await rig.operate("POST", "/v1/decisions/999/undo"), 404, "unknown-decision")
+    problem(await rig.ask(Role.VIEWER, "GET", "/v1/decisions/999"), 404, "unknown-decision")
+
+
+async def test_pages_hold_everything_once(rig: Rig) -> None:
+    await activate(rig)
+    for number in range(5):
+        await decided(rig, 40_000_000 + number)
+    seen: list[int] = []
+    page: str | None = "/v1/decisions?limit=2&switch=s1&policy=capacity"
+    while page:
+        answer = await rig.ask(Role.VIEWER, "GET", page)
+        seen += [item["id"] for item in answer.json()["items"]]
+        page = answer.json()["next"]
+        assert answer.headers.get("link") == (f'<{page}>; rel="next"' if page else None)
+        if page:
+            assert "switch=s1" in page
+    assert len(seen) == 5
+    assert seen == sorted(seen, reverse=True)
+    assert (await rig.read("/v1/decisions", params={"policy": "noise"}))["items"] == []
+
+
+async def test_the_audit_is_for_operators(rig: Rig) -> None:
+    await activate(rig)
+    records = (await rig.operate("GET", "/v1/audit", params={"actor": "operator"})).json()["items"]
+    assert [record["action"] for record in records] == ["policy.change", "port.change"]
+    assert records[1]["after"]["xcp"]["capacity_bps"] == 100_000_000
+    answer = await rig.operate("GET", "/v1/audit", params={"actor": "a\nb"})
+    assert problem(answer, 422, "invalid-request")["errors"][0]["parameter"] == "actor"
+
+
+async def test_a_token_is_made_shown_once_and_revoked(rig: Rig) -> None:
+    made = await rig.administer("POST", "/v1/tokens", json={"name": "grafana", "role": "viewer"})
+    assert made.status_code == 201
+    assert made.headers["cache-control"] == "no-store"
+    secret, token = made.json()["secret"], made.json()["token"]
+    assert made.headers["location"] == f"/v1/tokens/{token['id']}"
+    assert (
+        await rig.client.get("/v1/switches", headers={"Authorization": f"Bearer {secret}"})
+    ).status_code == 200
+    for answer in (await rig.administer("GET", "/v1/tokens"), await rig.administer("GET", "/v1/audit")):
+        assert "grafana" in answer.text
+        assert secret not in answer.text
+    shown = await rig.administer("GET", made.headers["location"])
+    assert shown.json()["role"] == "viewer"
+    revoked = await rig.administer("DELETE", made.headers["location"])
+    assert revoked.json()["revoked_us"] is not None
+    problem(await rig.administer("DELETE", "/v1/tokens/999"), 404, "unknown-token")
+    problem(await rig.administer("GET", "/v1/tokens/999"), 404, "unknown-token")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"name": "x"}, "#/role"),
+        ({"name": "x", "role": "root"}, "#/role"),
+        ({"name": "", "role": "viewer"}, "#/name"),
+        ({"name": "a\u202eb", "role": "viewer"}, "#/name"),
+        ({"name": "x", "role": "viewer", "expires_us": 1}, "#/expires_us"),
+        ({"name": "x", "role": "viewer", "expires_us": "2030"}, "#/expires_us"),
+    ],
+)
+async def test_tokens_that_cannot_be_are_named(rig: Rig, body: dict[str, Any], pointer: str) -> None:
+    answer = await rig.administer("POST", "/v1/tokens", json=body)
+    assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
+
+
+async def test_a_token_ends_by_itself(rig: Rig) -> None:
+    body = {"name": "short", "role": "viewer", "expires_us": now_us() + 60 * 10**6}
+    made = await rig.administer("POST", "/v1/tokens", json=body)
+    assert made.json()["token"]["expires_us"] == body["expires_us"]
+
+
+async def test_a_name_of_a_token_is_given_once(rig: Rig) -> None:
+    answer = await rig.administer("POST", "/v1/tokens", json={"name": "viewer", "role": "viewer"})
+    problem(answer, 409, "already-exists")
