@@ -71,6 +71,7 @@ class DemoController:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                bufsize=0,  # or `select` would not see a line that waits in a buffer of ours
                 start_new_session=True,
                 preexec_fn=processes.die_with_parent,
             )
