@@ -79,6 +79,7 @@ class SettingsForm:
             f'outlined dense stack-label bottom-slots hint="{field.hint}" name="{name}" autocomplete="off"'
         )
         entry.props(add="" if self._editable else "readonly")
+        entry.without_auto_validation()  # it would wipe what our own checks found
         self._inputs[name] = entry
 
     def _switch(self, name: str, label: str, hint: str) -> None:
