@@ -6,11 +6,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from finsy.proto import p4r_grpc
 from grpc import ServerCredentials, aio
 
 from clarion.errors import UserError
-from clarion_agent import program
+from clarion_agent import methods, program
 from clarion_agent.device import Device
 from clarion_agent.embedded import SwitchConnection
 from clarion_agent.service import P4RuntimeService
@@ -63,7 +62,7 @@ class AgentServer:
 
     async def _serve(self, credentials: ServerCredentials | None) -> None:
         server = aio.server(options=OPTIONS)
-        p4r_grpc.add_P4RuntimeServicer_to_server(P4RuntimeService(self.devices), server)
+        server.add_generic_rpc_handlers((methods.handler(P4RuntimeService(self.devices)),))
         try:
             if credentials is None:
                 port = server.add_insecure_port(self._listen)

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from finsy.proto import p4r, p4r_grpc
+from finsy.proto import p4r
 from grpc import StatusCode, aio
 
 from clarion_agent.device import Device, RefusedBatch
@@ -22,7 +22,7 @@ ENTITIES_PER_REPLY = 1000
 Context = aio.ServicerContext[Any, Any]
 
 
-class P4RuntimeService(p4r_grpc.P4RuntimeServicer):
+class P4RuntimeService:
     """All devices of one agent."""
 
     def __init__(self, devices: Iterable[Device]) -> None:

@@ -28,6 +28,13 @@ def invalid(message: str) -> Refused:
     return Refused(StatusCode.INVALID_ARGUMENT, message)
 
 
+class Undecodable:
+    """Bytes that are not the message that they should be."""
+
+    def __init__(self, message: type) -> None:
+        self.refusal = invalid(f"not a p4.v1.{message.__name__}")
+
+
 def number_of(code: StatusCode) -> int:
     """The number that a canonical code has in protobuf messages."""
     number: int = code.value[0]

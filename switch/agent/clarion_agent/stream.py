@@ -13,7 +13,7 @@ from grpc import StatusCode
 
 from clarion_agent.arbitration import Controller
 from clarion_agent.device import Device
-from clarion_agent.status import Refused, number_of
+from clarion_agent.status import Refused, Undecodable, number_of
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ class Stream:
         """Takes messages until the controller ends its half, or sends one that ends the stream."""
         try:
             async for request in requests:
+                if isinstance(request, Undecodable):
+                    raise request.refusal
                 await self._take(request)
         except Refused as error:
             self.error = error

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service's methods for gRPC. Requests that can not be decoded are refused like other bad ones: by itself
+gRPC would say UNKNOWN, and log a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+from finsy.proto import p4r
+from google.protobuf.message import DecodeError
+
+from clarion_agent.service import Context, P4RuntimeService
+from clarion_agent.status import Undecodable, abort
+
+SERVICE = "p4.v1.P4Runtime"
+
+_One = Callable[[Any, Context], Awaitable[Any]]
+_Many = Callable[[Any, Context], AsyncIterator[Any]]
+
+
+def handler(service: P4RuntimeService) -> grpc.GenericRpcHandler:
+    """All methods."""
+    unary: dict[str, tuple[_One, Any]] = {
+        "Write": (service.Write, p4r.WriteRequest),
+        "SetForwardingPipelineConfig": (
+            service.SetForwardingPipelineConfig,
+            p4r.SetForwardingPipelineConfigRequest,
+        ),
+        "GetForwardingPipelineConfig": (
+            service.GetForwardingPipelineConfig,
+            p4r.GetForwardingPipelineConfigRequest,
+        ),
+        "Capabilities": (service.Capabilities, p4r.CapabilitiesRequest),
+    }
+    methods = {
+        name: grpc.unary_unary_rpc_method_handler(_one(method), _decoder(message), _encode)
+        for name, (method, message) in unary.items()
+    }
+    methods["Read"] = grpc.unary_stream_rpc_method_handler(
+        _many(service.Read), _decoder(p4r.ReadRequest), _encode
+    )
+    methods["StreamChannel"] = grpc.stream_stream_rpc_method_handler(
+        service.StreamChannel, _decoder(p4r.StreamMessageRequest), _encode
+    )
+    return grpc.method_handlers_generic_handler(SERVICE, methods)
+
+
+def _decoder(message: Any) -> Callable[[bytes], Any]:
+    undecodable = Undecodable(message)
+
+    def decode(data: bytes) -> Any:
+        try:
+            return message.FromString(data)
+        except DecodeError:
+            return undecodable
+
+    return decode
+
+
+def _encode(message: Any) -> bytes:
+    data: bytes = message.SerializeToString()
+    return data
+
+
+def _one(method: _One) -> _One:
+    async def checked(request: Any, context: Context) -> Any:
+        if isinstance(request, Undecodable):
+            await abort(context, request.refusal)
+        return await method(request, context)
+
+    return checked
+
+
+def _many(
+    method: Callable[[Any, Context], AsyncIterator[Any]],
+) -> Callable[[Any, Context], AsyncIterator[Any]]:
+    async def checked(request: Any, context: Context) -> AsyncIterator[Any]:
+        if isinstance(request, Undecodable):
+            await abort(context, request.refusal)
+        async for reply in method(request, context):
+            yield reply
+
+    return checked

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own client against the agent and a real clarion-switch without devices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clarion_control.client import SwitchClient, SwitchError
+from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.telemetry import IntervalReport, QueueDrop
+from integration.agent_net import (
+    DEADLINE_S,
+    MAC,
+    SWITCH,
+    AgentProcess,
+    SwitchProcess,
+    ethernet,
+    switch_and_agent,
+)
+
+pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
+
+Served = tuple[SwitchProcess, AgentProcess]
+RATE = XcpSettings(8_000_000, max_interval_us=1000)
+ADDRESS = "02:00:00:00:00:02"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with switch_and_agent(tmp_path) as both:
+        yield both
+
+
+def client_of(served: Served) -> SwitchClient:
+    return SwitchClient("s1", served[1].address, ports=[1, 2, 3])
+
+
+async def send(switch: SwitchProcess, count: int) -> None:
+    for _ in range(count):
+        await asyncio.to_thread(switch.ask, cmd="inject", switch="s1", frame=ethernet(MAC, 500).hex())
+
+
+async def next_of(kind: type, reports: AsyncIterator[Any]) -> Any:
+    async for report in reports:
+        if isinstance(report, kind):
+            return report
+    raise AssertionError("no more reports")
+
+
+async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
+    wanted = [
+        PortSettings(1, check=True, edge=True),
+        PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5000),
+    ]
+    async with client_of(served) as client:
+        await client.configure(wanted)
+        await client.forward({ADDRESS: 2})
+        await client.flood_to([1, 3])
+    state = served[0].entries()
+    assert state["ports"][0]["tag"] == {"check": True, "edge": True, "epoch": 1}
+    assert state["ports"][1]["xcp"] == {
+        "capacity": 1_000_000, "alpha": 26214, "beta": 14811, "gamma": 6554,
+        "min_interval": 268435, "max_interval": 268435, "epoch": 1,
+    }  # fmt: skip
+    assert (state["ports"][1]["stamp"], state["ports"][1]["queue_limit"]) == (True, 5000)
+    assert (state["addresses"], state["flood"]) == ([[MAC, 2]], [1, 3])
+    async with client_of(served) as client:  # finds everything in place
+        await client.configure(wanted)
+        assert served[0].entries() == state
+        await client.configure([])
+    assert [port["xcp"] for port in served[0].entries()["ports"]] == [None, None, None]
+
+
+async def test_reports_and_counters(served: Served) -> None:
+    async with client_of(served) as client:
+        await client.forward({ADDRESS: 2})
+        await client.configure([PortSettings(2, xcp=RATE)])
+        reports = client.reports()
+        waiting = asyncio.create_task(next_of(IntervalReport, reports))
+        while not waiting.done():  # an interval ends on an arrival
+            await send(served[0], 1)
+        report = waiting.result()
+        assert (report.port, report.avg_rtt_us) == (2, pytest.approx(100_000))
+        assert report.input_bytes % 500 == 0
+        assert report.elapsed_us >= 999
+
+        await client.configure([PortSettings(2, queue_limit_bytes=1)])
+        await send(served[0], 1)
+        drop = await asyncio.wait_for(next_of(QueueDrop, reports), DEADLINE_S)
+        assert (drop.port, drop.frame_bytes, drop.drops) == (2, 500, 1)
+        counters = await client.counters()
+        assert counters["queue_drops"][2].bytes == 500
+        assert counters["tx"][2].bytes == 500 * counters["tx"][2].packets
+
+
+async def test_what_the_switch_refuses_is_named(served: Served) -> None:
+    """A client that believes in a port 4: the batch is refused whole, and the error names the right entry."""
+    before = served[0].entries()
+    async with SwitchClient("s1", served[1].address, ports=[1, 4]) as client:
+        with pytest.raises(SwitchError) as error:
+            await client.configure([PortSettings(1, stamp=True), PortSettings(4, stamp=True)])
+    assert str(error.value) == (
+        "s1: stamp_port[4]: the switch refused: stamp_port[4]: the switch has no port 4; it has 1, 2, 3"
+    )
+    assert error.value.code == "INVALID_ARGUMENT"
+    assert served[0].entries() == before
+
+
+async def test_two_clients_do_not_both_get_it(served: Served) -> None:
+    async with client_of(served):
+        with pytest.raises(SwitchError, match="another controller is in charge"):
+            async with client_of(served):
+                pass
