@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import os
 import resource
 import signal
 import socket
@@ -58,6 +59,7 @@ def run(options: ServeOptions) -> None:
     """Serves until SIGTERM or SIGINT."""
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # it tells of every switch that goes, line by line
     _allow_many_switches()
     host, port = _checked_listen(options)
     context = _tls(options)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many switches in one process that do nothing but report control intervals over P4Runtime.
 
-As cheaply as Python can: messages are made once, and only the time of sending is put in.
+As cheaply as Python can: reports are made once, and only their time is put in. As a switch does, it collects
+reports for the time that the subscription says and sends them together.
 
     python -m tests.bench.digest_source DEVICES     prints its address; reads `rate N` (reports/s of each
                                                     switch) on stdin and says how many it has sent
 
-The time of sending, Unix time in us, travels as `sum_x_rtt`.
+The time of a report, Unix time in us, travels as `sum_x_rtt`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from clarion_control import pipeline
 STAMP = bytes.fromhex("a55aa55aa55aa55a")
 SERVICE = "p4.v1.P4Runtime"
 EMPTY = b""
+DIGEST_TAG = p4r.StreamMessageResponse(digest=p4r.DigestList()).SerializeToString()[:-1]
 
 
 class Source:
@@ -43,7 +45,9 @@ class Source:
         reply = p4r.GetForwardingPipelineConfigResponse()
         reply.config.cookie.CopyFrom(config.cookie)
         self._config: bytes = reply.SerializeToString()
-        self._head, self._tail = message(schema).SerializeToString().split(STAMP)
+        self._list, report = pieces(schema)
+        self._head, self._tail = report.split(STAMP)
+        self._collect_s: dict[int, float] = {}
         self._changed = asyncio.Event()
 
     def set_rate(self, rate: float) -> None:
@@ -51,7 +55,12 @@ class Source:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def unary(self, request: bytes, context: Any) -> bytes:
+    async def write(self, request: bytes, context: Any) -> bytes:
+        wanted = p4r.WriteRequest.FromString(request)
+        for update in wanted.updates:
+            if update.entity.HasField("digest_entry"):
+                config = update.entity.digest_entry.config
+                self._collect_s[wanted.device_id] = config.max_timeout_ns / 1e9
         return EMPTY
 
     async def get_config(self, request: bytes, context: Any) -> bytes:
@@ -64,30 +73,37 @@ class Source:
         first = p4r.StreamMessageRequest.FromString(await context.read())
         reply = p4r.StreamMessageResponse(arbitration=first.arbitration)
         await context.write(reply.SerializeToString())
-        offset = (first.arbitration.device_id * 0.618034) % 1.0  # so that they do not report all at once
-        loop = asyncio.get_running_loop()
-        due = loop.time() + offset
+        device = first.arbitration.device_id
+        offset = (device * 0.618034) % 1.0  # so that they do not report all at once
+        rate, due_us = 0.0, 0.0
         while True:
-            rate = self.rate
+            if rate != self.rate:
+                rate = self.rate
+                due_us = time.time() * 1e6 + offset * 1e6 / (rate or 1)
             if not rate:
                 await self._changed.wait()
-                due = loop.time() + offset / self.rate
                 continue
-            wait = due - loop.time()
-            if wait > 0:
-                await asyncio.sleep(wait)
-            elif wait < -1 / rate:
+            collect_s = self._collect_s.get(device, 0.1)
+            count = 1 + int(collect_s * rate)
+            wait_s = due_us / 1e6 + collect_s - time.time()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            elif wait_s < -1:
                 self.late += 1
-            await context.write(self._head + (time.time_ns() // 1000).to_bytes(8, "big") + self._tail)
-            self.sent += 1
-            due += 1 / rate
+            await context.write(self._message([int(due_us + number * 1e6 / rate) for number in range(count)]))
+            self.sent += count
+            due_us += count * 1e6 / rate
+
+    def _message(self, times_us: list[int]) -> bytes:
+        reports = b"".join(self._head + each.to_bytes(8, "big") + self._tail for each in times_us)
+        length = varint(len(self._list) + len(reports))
+        return b"".join((DIGEST_TAG, length, self._list, reports))
 
     def handlers(self) -> grpc.GenericRpcHandler:
         return grpc.method_handlers_generic_handler(
             SERVICE,
             {
-                "Write": grpc.unary_unary_rpc_method_handler(self.unary),
-                "SetForwardingPipelineConfig": grpc.unary_unary_rpc_method_handler(self.unary),
+                "Write": grpc.unary_unary_rpc_method_handler(self.write),
                 "GetForwardingPipelineConfig": grpc.unary_unary_rpc_method_handler(self.get_config),
                 "Read": grpc.unary_stream_rpc_method_handler(self.read),
                 "StreamChannel": grpc.stream_stream_rpc_method_handler(self.stream),
@@ -95,15 +111,27 @@ class Source:
         )
 
 
-def message(schema: P4Schema) -> Any:
-    """A report of port 1 with the mark where the time goes."""
+def pieces(schema: P4Schema) -> tuple[bytes, bytes]:
+    """The beginning of a list, and a report of port 1 with the mark where the time goes: messages of protocol
+    buffers can be put together from their fields.
+    """
     digest = next(each for each in schema.digests if each.alias == "interval_report_t")
     members = list(digest.type_spec.members)  # type: ignore[union-attr]
     values = dict.fromkeys(members, b"\x27\x10")
     values |= {"port": b"\x01", "cp_shift": b"\x02", "cn_shift": b"\x02", "sum_x_rtt": STAMP}
     data = [p4d.P4Data(bitstring=values[name]) for name in members]
     report = p4d.P4Data(struct=p4d.P4StructLike(members=data))
-    return p4r.StreamMessageResponse(digest=p4r.DigestList(digest_id=digest.id, list_id=1, data=[report]))
+    beginning = p4r.DigestList(digest_id=digest.id, list_id=1)
+    return beginning.SerializeToString(), p4r.DigestList(data=[report]).SerializeToString()
+
+
+def varint(value: int) -> bytes:
+    """A length as protocol buffers have it."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
 
 
 async def main() -> None:

@@ -154,6 +154,9 @@ class FakeDevice:
     async def prepare(self) -> None:
         pass
 
+    async def subscribe(self, every_s: float) -> None:
+        pass
+
     async def read(self) -> Mapping[int, PortSettings]:
         return self._switch.read()
 

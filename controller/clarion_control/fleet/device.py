@@ -43,7 +43,10 @@ class Device(Protocol):
         """Waits for what the switch sends unasked: reports, or that our standing has changed."""
 
     async def prepare(self) -> None:
-        """As primary: loads the program unless it runs already, and subscribes to reports."""
+        """As primary: loads the program unless it runs already."""
+
+    async def subscribe(self, every_s: float) -> None:
+        """As primary: asks for reports; the switch may collect them for so long, and send them together."""
 
     async def read(self) -> Mapping[int, PortSettings]:
         """What the ports of the switch are set to, read anew."""

@@ -14,6 +14,7 @@ from clarion_control.store.ports import Desired
 CONNECTING_AT_ONCE = 32
 COMPARES_PER_S = 20.0  # of all switches together
 COUNTER_POLLS_PER_S = 50.0
+REPORT_LISTS_PER_S = 1000.0
 
 
 class Fleet:
@@ -64,4 +65,6 @@ class Fleet:
     def _set_pace(self) -> None:
         """What is done unasked takes the same effort however many switches there are."""
         self._pace.compare_s = max(self._compare_s, len(self._links) / COMPARES_PER_S)
+        reports_s = len(self._links) / REPORT_LISTS_PER_S
+        self._pace.reports_s = max(round(reports_s, 1), 0.1)  # few steps: each costs every switch a write
         self._pace.counters_s = max(self._counters_s, len(self._links) / COUNTER_POLLS_PER_S)

@@ -49,6 +49,7 @@ class Pace:
 
     compare_s: float = 10.0
     counters_s: float = 2.0
+    reports_s: float = 0.1  # for which a switch may collect reports
 
 
 class Owner(Protocol):
@@ -222,6 +223,7 @@ class Link:
     async def _keep_equal(self, device: Device, tasks: list[asyncio.Task[None]]) -> None:
         loop = asyncio.get_running_loop()
         compared = -float("inf")
+        subscribed_s = 0.0
         primary = False
         while True:
             self._wake.clear()
@@ -241,8 +243,11 @@ class Link:
                     self._set_state(LinkState.SYNCING)
                     await device.prepare()
                     self.desire(await self._owner.desired(self.switch))
-                    primary, compared = True, -float("inf")
+                    primary, subscribed_s, compared = True, 0.0, -float("inf")
                 if loop.time() >= compared + self._pace.compare_s:
+                    if subscribed_s != self._pace.reports_s:
+                        subscribed_s = self._pace.reports_s
+                        await device.subscribe(subscribed_s)
                     await self._compare(device)
                     compared = loop.time()
                 await self._write(device)

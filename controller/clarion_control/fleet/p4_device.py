@@ -20,7 +20,7 @@ from finsy.p4schema import P4StructType
 from finsy.proto import p4r
 
 from clarion_control import entries, pipeline, refusals
-from clarion_control.client import LIST_SIZE, LIST_TIMEOUT_NS
+from clarion_control.client import LIST_SIZE
 from clarion_control.epochs import Epochs
 from clarion_control.errors import SwitchError
 from clarion_control.fleet.device import Cells, Device, DeviceFactory, Reports, Standing
@@ -87,12 +87,15 @@ class P4Device:
                     return standing
 
     async def prepare(self) -> None:
-        """Loads the program unless the switch runs it, and subscribes to reports."""
+        """Loads the program unless the switch runs it."""
         self._epochs = Epochs(fresh=await self._session.load_program())
         self._present = self._addresses = self._written = None
+
+    async def subscribe(self, every_s: float) -> None:
+        """Asks for reports, in lists of what comes together in this time."""
         for name in READERS:
             wanted = P4DigestEntry(
-                name, max_list_size=LIST_SIZE, max_timeout_ns=LIST_TIMEOUT_NS, ack_timeout_ns=0
+                name, max_list_size=LIST_SIZE, max_timeout_ns=int(every_s * 1e9), ack_timeout_ns=0
             )
             present = await self._session.read(f"digest {name}", [P4DigestEntry(name)])
             if present != [wanted]:

@@ -28,9 +28,9 @@ def append(
 ) -> None:
     """Appends reports, each with the uid of its switch."""
     if new_intervals:
-        connection.execute(intervals.insert(), [_interval_row(*each) for each in new_intervals])
+        _insert(connection, "intervals", _INTERVAL_FIELDS, [_interval_row(*each) for each in new_intervals])
     if new_drops:
-        connection.execute(drops.insert(), [_drop_row(*each) for each in new_drops])
+        _insert(connection, "drops", _DROP_COLUMNS, [_drop_row(*each) for each in new_drops])
 
 
 def interval_list(
@@ -123,18 +123,20 @@ def _span(table: Table, switch: Switch, port: int | None, from_us: int, to_us: i
     return span if port is None else span & (columns.port == port)
 
 
-def _interval_row(uid: int, interval: Interval) -> dict[str, Any]:
-    row = interval.report.__dict__.copy()
-    for name in ("lost_on_wire", "dropped_by_queue"):
-        row[name] = min(row[name], LARGEST)
-    row["switch_uid"] = uid
-    row["time_us"] = interval.time_us
-    return row
+def _insert(
+    connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Past SQLAlchemy's expressions, which took most of the time that a thousand switches leave."""
+    names = ("switch_uid", "time_us", *columns)
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    text = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join([mark] * len(names))})"
+    connection.exec_driver_sql(text, list(rows))
 
 
-def _drop_row(uid: int, drop: Drop) -> dict[str, Any]:
-    row = drop.report.__dict__.copy()
-    row["switch_time_us"] = row["time_us"]
-    row["switch_uid"] = uid
-    row["time_us"] = drop.time_us
-    return row
+def _interval_row(uid: int, interval: Interval) -> tuple[object, ...]:
+    *values, lost, dropped = interval.report.__dict__.values()
+    return (uid, interval.time_us, *values, min(lost, LARGEST), min(dropped, LARGEST))
+
+
+def _drop_row(uid: int, drop: Drop) -> tuple[object, ...]:
+    return (uid, drop.time_us, *drop.report.__dict__.values())
