@@ -563,7 +563,8 @@ class Controller:
     def _port_link(self, name: str, port: int) -> Link:
         link = self._fleet.link(name)
         if port not in link.switch.ports:
-            raise NotFoundError(f"port of switch {name}", port)
+            has = ", ".join(map(str, link.switch.ports))
+            raise NotFoundError("port", port, f"switch {name} has {has}")
         return link
 
     async def _change_port(

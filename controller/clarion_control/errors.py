@@ -40,10 +40,10 @@ class FieldError(UserError):
 
 
 class NotFoundError(UserError):
-    """Something that is not there: a switch, a port, a token."""
+    """Something that is not there: a switch, a port, a token. `hint` says what there is."""
 
-    def __init__(self, kind: str, name: object) -> None:
-        super().__init__(f"{kind} {name}: there is none")
+    def __init__(self, kind: str, name: object, hint: str | None = None) -> None:
+        super().__init__(f"{kind} {name}: there is none" + (f"; {hint}" if hint else ""))
         self.kind = kind
         self.name = str(name)
 

@@ -123,7 +123,11 @@ async def _application(
             from clarion_control import dashboard as pages
 
             dashboard = pages.mount(
-                app, controller, experiments=experiments, options=pages.Options(secure=secure)
+                app,
+                controller,
+                experiments=experiments,
+                tuner=tuner,
+                options=pages.Options(secure=secure),
             )
         yield app, store, dashboard
 

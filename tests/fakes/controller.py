@@ -53,7 +53,10 @@ def store_in(tmp_path: Path) -> str:
 
 async def in_state(controller: Controller, switch: str, state: LinkState) -> None:
     """Waits until a switch is in a state."""
-    await until(lambda: controller.status(switch).state is state)
+    try:
+        await until(lambda: controller.status(switch).state is state)
+    except AssertionError:
+        raise AssertionError(f"{switch} is not {state.value}: {controller.status(switch)}") from None
 
 
 async def until(condition: Callable[[], bool]) -> None:

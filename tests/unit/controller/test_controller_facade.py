@@ -357,7 +357,7 @@ async def test_unknown_things_are_named(tmp_path: Path) -> None:
     async with open_controller(tmp_path, FakeSwitch()) as controller:
         with pytest.raises(NotFoundError, match="switch s7"):
             controller.switch("s7")
-        with pytest.raises(NotFoundError, match="port of switch s1 9"):
+        with pytest.raises(NotFoundError, match="port 9: there is none; switch s1 has 1, 2"):
             await controller.port("s1", 9)
         with pytest.raises(ExistsError):
             await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1])
