@@ -82,7 +82,12 @@ void EventLog::interval(const Port& port) {
 
 void EventLog::drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame,
                     std::uint32_t length, std::uint8_t clarion_protocol) {
-  if (!begin("drop", *port.parent)) return;
+  if (timestamp_us / 1'000'000 != drops_second_) {
+    drops_second_ = timestamp_us / 1'000'000;
+    drops_reported_ = 0;
+  }
+  if (drops_reported_ >= kDropsPerSecond || !begin("drop", *port.parent)) return;
+  ++drops_reported_;
   const FlowId flow = identify_flow(frame, length, clarion_protocol);
   number(timestamp_us);
   number(port.options.number);

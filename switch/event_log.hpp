@@ -19,7 +19,9 @@ class EventLog {
   // A control interval of the port ended: the members of the P4 program's interval_report_t.
   void interval(const Port& port);
 
-  // The port's queue dropped a frame: the members of queue_drop_t.
+  // The port's queue dropped a frame: the members of queue_drop_t. No more than so many a second are
+  // reported, or interval reports would drown in them; the member `drops` counts them all.
+  static constexpr std::uint64_t kDropsPerSecond = 2000;
   void drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame, std::uint32_t length,
             std::uint8_t clarion_protocol);
 
@@ -44,6 +46,8 @@ class EventLog {
   std::string lines_;
   std::uint64_t count_ = 0;
   std::uint64_t lost_ = 0;
+  std::uint64_t drops_second_ = 0;  // the second that runs, and the drops reported in it
+  std::uint64_t drops_reported_ = 0;
 };
 
 }  // namespace clarion::emu

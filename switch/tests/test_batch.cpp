@@ -214,12 +214,24 @@ TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
   EXPECT_TRUE(fabric_->events().empty());
 }
 
-TEST_F(BatchTest, TooManyReportsAreCounted) {
+TEST_F(BatchTest, DropReportsAreLimitedAndTheirNumbersTell) {
   build(kThreePorts);
   command(R"({"cmd":"subscribe","drops":["s1"]})");
   batch(R"([{"port":2,"queue_limit":0}])");
   for (int i = 0; i < 20'000; ++i) receive("s1:a", 0, tagged(0));
-  EXPECT_EQ(fabric_->events().count() + fabric_->events().lost(), 20'000U);
+  EXPECT_EQ(fabric_->events().count(), EventLog::kDropsPerSecond);
+  fabric_->events().clear();
+  receive("s1:a", kSecond_ns, tagged(0));
+  EXPECT_EQ(json::parse(fabric_->events().lines())["drop"][11], 20'001);
+}
+
+TEST_F(BatchTest, ReportsThatDoNotFitAreCounted) {
+  build(kThreePorts);
+  command(R"({"cmd":"subscribe","packets":["s1"]})");
+  batch(R"([{"flood":[63]}])");
+  for (int i = 0; i < 2'000; ++i) receive("s1:a", 0, tagged(0));  // 400 digits and more each
+  EXPECT_EQ(fabric_->events().count() + fabric_->events().lost(), 2'000U);
+  for (int i = 0; i < 2'000; ++i) receive("s1:a", 0, tagged(0));
   EXPECT_GT(fabric_->events().lost(), 0U);
   EXPECT_LE(fabric_->events().lines().size(), EventLog::kCapacity_bytes + 4096);
 }

@@ -324,15 +324,15 @@ def test_pipeline_configs(served: Served, client: Client) -> None:
     assert served[0].entries()["ports"][0]["stamp"] is False
 
 
-def test_without_a_pipeline_nothing_is_read_or_written(served: Served) -> None:
+def test_the_program_is_there_before_anybody_has_set_it(served: Served) -> None:
     with Client(served[1].address, device_id=4) as other:
         other.arbitrate(1)
         request = p4r.GetForwardingPipelineConfigRequest(device_id=4)
-        assert not other.stub.GetForwardingPipelineConfig(request, timeout=DEADLINE_S).HasField("config")
-        for attempt in (lambda: other.read(table_entry("", None)), lambda: other.write(insert(group(1)))):
-            with pytest.raises(grpc.RpcError) as error:
-                attempt()
-            assert refused(error)[0] == "FAILED_PRECONDITION"
+        config = other.stub.GetForwardingPipelineConfig(request, timeout=DEADLINE_S).config
+        assert config.p4info == p4info()
+        assert not config.HasField("cookie")
+        other.write(insert(table_entry("stamp_port", 1, "stamp")))
+        assert len(other.read(table_entry("", None))) == 1
 
 
 def test_an_unknown_device(served: Served) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Set = p4r.SetForwardingPipelineConfigRequest
 
+COMPLAIN_EVERY_S = 10.0
 ACTIONS = {  # of entries that were found on the switch
     "tag_port": "set_tag_port",
     "xcp_port": "set_xcp_port",
@@ -58,10 +60,13 @@ class Device:
         self._program = program
         self._planner = Planner(program, target)
         self._changing = asyncio.Lock()
-        self._pipeline: Pipeline | None = None
+        self._pipeline = Pipeline()  # the program that the switch runs anyway, as nobody has set it yet
+        self._noted = ""  # what the switch keeps for us; empty: no controller has written to it
         self._saved: Pipeline | None = None
         self._state = State()
         self._collectors: dict[str, Collector] = {}
+        self._lost = 0  # reports, since that was last logged
+        self._complain_at = 0.0
         self._tasks: set[asyncio.Task[Any]] = set()
         target.listen(self)
 
@@ -103,8 +108,6 @@ class Device:
 
     async def read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
         """The entities that match, one kind after the other."""
-        if self._pipeline is None:
-            raise pipeline.missing()
         state = self._state  # replaced, never changed: all of the reply is of one moment
         planner = self._planner
         for entity in request.entities:
@@ -131,8 +134,6 @@ class Device:
         """A frame for the switch to forward."""
         if packet.metadata:
             raise invalid("packet_out: metadata: the program has no packet_out header; send the frame alone")
-        if self._pipeline is None:
-            raise pipeline.missing()
         try:
             await self.target.inject(packet.payload)
         except TargetError as error:
@@ -162,13 +163,17 @@ class Device:
 
     def on_lost(self, count: int) -> None:
         """We were too slow."""
-        _log.warning("%s: %d reports lost: the agent does not keep up", self.target.name, count)
+        self._lost += count
+        now = time.monotonic()
+        if now >= self._complain_at:
+            _log.warning("%s: %d reports lost: the agent does not keep up", self.target.name, self._lost)
+            self._lost, self._complain_at = 0, now + COMPLAIN_EVERY_S
 
     async def on_connected(self) -> None:
-        """The switch is back: it gets what controllers wrote, unless it never had a pipeline."""
+        """The switch is back: it gets what controllers wrote, if they did."""
         async with self._changing:
             present = await self.target.present()
-            if self._pipeline is None:
+            if not self._noted:
                 self._take_over(present)
                 return
             changes = self._difference(present)
@@ -183,26 +188,24 @@ class Device:
                 given = self._saved
                 if given is None:
                     raise Refused(StatusCode.NOT_FOUND, "config: none was saved; use VERIFY_AND_SAVE first")
-                clear = self._pipeline is None
             state = State() if clear else self._state
             reset: list[Change] = [Reset()] if clear else []
+            note = self._note(given, state)
             try:
-                await self.target.apply([*reset, self._note(given, state)])
+                await self.target.apply([*reset, note])
             except TargetError as error:
                 raise self._unavailable(error) from error
-            self._pipeline, self._state, self._saved = given, state, None
+            self._pipeline, self._state, self._saved, self._noted = given, state, None, note.text
             await self._listen()
 
     async def _write(self, request: p4r.WriteRequest) -> None:
         async with self._changing:
             self._authorize(request)  # there may be another primary by now
-            if self._pipeline is None:
-                raise pipeline.missing()
             plan = self._planner.plan(request.updates, self._state)
             if plan.refused():
                 raise RefusedBatch(plan)
             note = self._note(self._pipeline, plan.state)
-            noted: list[Change] = [] if note == self._note(self._pipeline, self._state) else [note]
+            noted: list[Change] = [] if note.text == self._noted else [note]
             try:
                 if plan.changes or noted:
                     await self.target.apply([*plan.changes, *noted])
@@ -211,7 +214,7 @@ class Device:
                     raise self._unavailable(error) from error
                 plan.blame(error)
                 raise RefusedBatch(plan) from error
-            self._state = plan.state
+            self._state, self._noted = plan.state, note.text
             if noted:
                 await self._listen()
 
@@ -226,11 +229,10 @@ class Device:
             for name, config in self._state.digests.items()
         }
         with contextlib.suppress(TargetError):  # it is told when it is back
-            await self.target.want(sorted(self._state.digests), self._pipeline is not None)
+            await self.target.want(sorted(self._state.digests), packets=True)
 
     def _difference(self, present: Present) -> list[Change]:
         """What makes the switch have our entries; all of them if it has forgotten us."""
-        assert self._pipeline is not None
         note = self._note(self._pipeline, self._state)
         entries: Mapping[tuple[str, int], Mapping[str, int]] = present.entries
         flood = present.flood
@@ -256,6 +258,7 @@ class Device:
         )
         if present.flood is not None:
             self._state.group = tuple(Replica(FLOOD_BASE + port, 0) for port in present.flood)
+        self._noted = present.note
         if not present.note:
             return
         note = json.loads(present.note)

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from finsy.proto import p4r
-from grpc import StatusCode
 
 from clarion_agent.program import Program
 from clarion_agent.state import Pipeline
-from clarion_agent.status import Refused, invalid
+from clarion_agent.status import invalid
 
 _Set = p4r.SetForwardingPipelineConfigRequest
 _Get = p4r.GetForwardingPipelineConfigRequest
@@ -32,14 +31,12 @@ def verified(program: Program, request: p4r.SetForwardingPipelineConfigRequest) 
 
 
 def reply(
-    program: Program, pipeline: Pipeline | None, request: p4r.GetForwardingPipelineConfigRequest
+    program: Program, pipeline: Pipeline, request: p4r.GetForwardingPipelineConfigRequest
 ) -> p4r.GetForwardingPipelineConfigResponse:
-    """What is asked for of the running config; nothing if there is none."""
+    """What is asked for of the running config."""
     if request.response_type not in _Get.ResponseType.values():
         raise invalid(f"response_type {request.response_type}: is none")
     response = p4r.GetForwardingPipelineConfigResponse()
-    if pipeline is None:
-        return response
     config = response.config
     config.SetInParent()
     if pipeline.cookie is not None:
@@ -49,10 +46,3 @@ def reply(
     if request.response_type in (_Get.ALL, _Get.DEVICE_CONFIG_AND_COOKIE):
         config.p4_device_config = pipeline.device_config
     return response
-
-
-def missing() -> Refused:
-    """Nothing can be read or written yet."""
-    return Refused(
-        StatusCode.FAILED_PRECONDITION, "no forwarding pipeline config set for this device; set it first"
-    )
