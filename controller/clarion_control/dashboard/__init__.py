@@ -21,6 +21,7 @@ from clarion_control.dashboard.pages import register
 from clarion_control.dashboard.sessions import LONGEST_S
 from clarion_control.dashboard.signin import SignIn
 from clarion_control.experiments.service import Experiments
+from clarion_control.tuner.loop import Tuner
 
 __all__ = ["Dashboard", "Options", "mount"]
 
@@ -32,6 +33,7 @@ def mount(
     controller: Controller,
     *,
     experiments: Experiments | None = None,
+    tuner: Tuner | None = None,
     options: Options | None = None,
 ) -> Dashboard:
     """Adds the dashboard to the application, behind all routes that it has by now.
@@ -43,7 +45,7 @@ def mount(
         raise RuntimeError("the dashboard is mounted already; a process can serve one")
     _mounted = True
     options = options or Options()
-    dashboard = Dashboard(controller, experiments, options)
+    dashboard = Dashboard(controller, experiments, tuner, options)
     nicegui_app.add_static_files("/_clarion", templates.STATIC, max_cache_age=31_536_000)
     nicegui_app.router.routes.extend(SignIn(controller, dashboard.sessions).routes())
     if experiments is not None:

@@ -20,6 +20,7 @@ from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.experiments.service import Experiments
+from clarion_control.tuner.loop import Tuner
 
 RESPONSE_TIMEOUT_S = 30.0  # for a page to be built, on a machine that has other things to do
 
@@ -29,9 +30,16 @@ Build = Callable[..., Awaitable[None]]
 class Dashboard:
     """Pages over a controller; `mount` of the package makes one."""
 
-    def __init__(self, controller: Controller, experiments: Experiments | None, options: Options) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        experiments: Experiments | None,
+        tuner: Tuner | None,
+        options: Options,
+    ) -> None:
         self.controller = controller
         self.experiments = experiments
+        self.tuner = tuner
         self.options = options
         self.sessions = Sessions()
         self.guard = Guard(controller, self.sessions)

@@ -9,6 +9,7 @@ from clarion.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.dashboard.sessions import Sessions
 from clarion_control.model import Actor, Role
+from clarion_control.store.clock import now_us
 
 SESSION_KEY = "clarion"  # in the signed cookie
 
@@ -39,10 +40,9 @@ class Guard:
         token_id = self.sessions.token_id(key, time.monotonic())
         if token_id is None:
             return None
-        now_us = time.time_ns() // 1000
         for token in await self._controller.tokens():
             if token.id == token_id:
-                expired = token.expires_us is not None and token.expires_us <= now_us
+                expired = token.expires_us is not None and token.expires_us <= now_us()
                 return None if token.revoked_us is not None or expired else Actor(token.name, token.role)
         return None
 

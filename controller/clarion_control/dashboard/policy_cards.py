@@ -12,9 +12,11 @@ from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.visit import Visit, tell
 from clarion_control.errors import FieldError
 from clarion_control.model import Actor, Policy, PolicyState, Role
+from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import PolicySpec
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 
+UNSHOWN = ("from_us", "to_us")  # of what a policy saw: instants by the clock
 _STATES = {
     PolicyState.OFF: ("off", ""),
     PolicyState.ACTIVE: ("on", "good"),
@@ -25,8 +27,11 @@ _STATES = {
 class PolicyCards:
     """One card for each policy."""
 
-    def __init__(self, visit: Visit, name: str, port: int, stored: Iterable[Policy]) -> None:
+    def __init__(
+        self, visit: Visit, tuner: Tuner | None, name: str, port: int, stored: Iterable[Policy]
+    ) -> None:
         self._visit = visit
+        self._tuner = tuner
         self._name, self._port = name, port
         known = {each.name: each for each in stored}
         with parts.card(
@@ -42,6 +47,11 @@ class PolicyCards:
         stored = {each.name: each for each in await self._visit.controller.policies(self._name, self._port)}
         for card in self._cards:
             card.show(stored.get(card.spec.name))
+        seen = {} if self._tuner is None else self._tuner.observed(self._name, self._port)
+        problems = {} if self._tuner is None else self._tuner.health()
+        for card in self._cards:
+            place = f"{self._name}/{self._port}/{card.spec.name}"
+            card.tell(seen.get(card.spec.name, {}), problems.get(place))
 
 
 class PolicyCard:
@@ -59,6 +69,9 @@ class PolicyCard:
                 parts.text(spec.title, "h3")
                 self._state = parts.Badge("off", "")
             self._reason = parts.text("", "p", "hint")
+            self._seen = parts.text("", "p", "hint")
+            self._problem = parts.text("", "p", "problem")
+            self.tell({}, None)
             with parts.block("details"):
                 parts.text("How it decides", "summary")
                 with parts.block(classes="evidence"):
@@ -110,6 +123,14 @@ class PolicyCard:
             with self._buttons:
                 self._choices(state)
 
+    def tell(self, observed: Mapping[str, Any], problem: str | None) -> None:
+        """Shows what the policy saw last, and what keeps it from working."""
+        seen = (quantities.named(*item) for item in observed.items() if item[0] not in UNSHOWN)
+        self._seen.text = " · ".join(f"{name} {value}" for name, value in seen)
+        self._seen.set_visibility(bool(observed))
+        self._problem.text = problem or ""
+        self._problem.set_visibility(problem is not None)
+
     def _choices(self, state: PolicyState) -> None:
         if state is PolicyState.OFF:
             self._choice("Switch on", PolicyState.ACTIVE)
@@ -156,8 +177,3 @@ class PolicyCard:
     async def _reread(self) -> None:
         stored = await self._visit.controller.policies(self._name, self._port)
         self.show(next((each for each in stored if each.name == self.spec.name), None))
-
-
-def observed(values: Mapping[str, Any]) -> str:
-    """What a policy saw last, in one line."""
-    return " · ".join(" ".join(quantities.named(name, value)) for name, value in values.items())

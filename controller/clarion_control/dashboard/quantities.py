@@ -158,6 +158,10 @@ def named(name: str, value: object) -> tuple[str, str]:
             words = words.removesuffix(suffix)
         return _words(words), "none"
     if isinstance(value, (int, float)):
+        if words in _PLAIN:
+            return _words(words), error_rate(value)
+        if words.endswith("_us") and value > _LONG_AGO_US:
+            return _words(words.removesuffix("_us")), instant(int(value))
         for suffix, write in _BY_SUFFIX.items():
             if words.endswith(suffix):
                 return _words(words.removesuffix(suffix)), write(value)
@@ -176,6 +180,8 @@ def general(number: float) -> str:
     return f"{number:.4g}" if abs(number) < 1e4 else count(number)
 
 
+_LONG_AGO_US = 1e15  # 2001: no time span is that long, so it is a point in time
+_PLAIN = ("per", "per_low", "per_high", "baseline_per", "ber", "ber_low", "ber_high")  # error rates
 _BY_SUFFIX: Mapping[str, Callable[[float], str]] = {
     "_bps": rate,
     "_bytes": size,
@@ -183,7 +189,6 @@ _BY_SUFFIX: Mapping[str, Callable[[float], str]] = {
     "_ms": lambda ms: duration(ms * 1000),
     "_s": lambda s: duration(s * 1e6),
     "_share": percent,
-    "_ber": error_rate,
 }
 
 

@@ -17,6 +17,7 @@ from clarion_control.dashboard.visit import Visit
 from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import NotFoundError
 from clarion_control.model import PortState
+from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
 DECISIONS = 10
@@ -28,14 +29,15 @@ def register(dashboard: Dashboard) -> None:
 
     @dashboard.page("/switches/{switch}/ports/{port:int}", "/", "Port")
     async def port(visit: Visit, switch: str, port: int) -> None:
-        await PortPage(visit, switch, port).build()
+        await PortPage(visit, dashboard.tuner, switch, port).build()
 
 
 class PortPage:
     """The page."""
 
-    def __init__(self, visit: Visit, name: str, port: int) -> None:
+    def __init__(self, visit: Visit, tuner: Tuner | None, name: str, port: int) -> None:
         self._visit = visit
+        self._tuner = tuner
         self._controller = visit.controller
         self._name, self._port = name, port
         self._refreshes = 0
@@ -71,7 +73,7 @@ class PortPage:
             with parts.block(classes="stack"):
                 self._form = SettingsForm(self._visit, self._name, state)
                 stored = await self._controller.policies(self._name, self._port)
-                self._policies = PolicyCards(self._visit, self._name, self._port, stored)
+                self._policies = PolicyCards(self._visit, self._tuner, self._name, self._port, stored)
         await self.refresh()
         ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
 

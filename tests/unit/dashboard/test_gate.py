@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is let in: the gate and the sign-in form over a store of their own, without a browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from clarion_control.controller import Controller
+from clarion_control.dashboard import guard
+from clarion_control.dashboard.gate import Gate
+from clarion_control.dashboard.guard import SESSION_KEY, ForbiddenError, Guard, SignedOutError
+from clarion_control.dashboard.sessions import Sessions
+from clarion_control.dashboard.signin import MAX_FORM_BYTES, SPENT, WRONG, SignIn
+from clarion_control.model import Role, Token
+from clarion_control.store.clock import now_us
+from fakes.controller import ADMIN, open_controller
+
+HOST = "clarion.test"
+
+
+class Door:
+    """A dashboard with one page, and a browser before it."""
+
+    def __init__(self, controller: Controller, token: Token, text: str) -> None:
+        self.controller = controller
+        self.token, self.text = token, text
+        self.sessions = Sessions()
+        self.guard = Guard(controller, self.sessions)
+        app = Starlette(
+            routes=[Route("/", _page), *SignIn(controller, self.sessions).routes()],
+            middleware=[
+                Middleware(SessionMiddleware, secret_key="only a test"),
+                Middleware(Gate, guard=self.guard),
+            ],
+        )
+        self.browser = httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url=f"http://{HOST}", follow_redirects=False
+        )
+
+    async def sign_in(self, text: str, next_page: str = "/") -> httpx.Response:
+        return await self.browser.post("/login", data={"token": text, "next": next_page})
+
+
+async def _page(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(f"token {request.session[SESSION_KEY] is not None}")
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncIterator[Door]:
+    async with open_controller(tmp_path) as controller:
+        token, text = await controller.create_token(ADMIN, "vera", Role.VIEWER)
+        made = Door(controller, token, text)
+        async with made.browser:
+            yield made
+
+
+async def test_pages_lead_to_the_form_and_back(door: Door) -> None:
+    away = await door.browser.get("/?a=1")
+    assert (away.status_code, away.headers["location"]) == (303, "/login?next=%2F%3Fa%3D1")
+    form = await door.browser.get(away.headers["location"])
+    assert 'name="next" value="/?a=1"' in form.text
+    back = await door.sign_in(door.text, "/?a=1")
+    assert (back.status_code, back.headers["location"]) == (303, "/?a=1")
+    page = await door.browser.get("/")
+    assert page.status_code == 200
+    assert "httponly; samesite=lax" in back.headers["set-cookie"]
+    assert page.headers["cache-control"] == "no-store"
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("target", ["//evil.test/", "https://evil.test/", "/\\evil.test", "javascript:x", ""])
+async def test_signing_in_leads_nowhere_else(door: Door, target: str) -> None:
+    assert (await door.sign_in(door.text, target)).headers["location"] == "/"
+
+
+async def test_wrong_tokens_are_refused_and_then_have_to_wait(door: Door) -> None:
+    for _ in range(10):
+        refused = await door.sign_in("clarion_guess")
+        assert refused.status_code == 401
+        assert WRONG in refused.text
+    waiting = await door.sign_in(door.text)
+    assert waiting.status_code == 429
+    assert 0 < int(waiting.headers["retry-after"]) <= 61
+    assert (await door.browser.get("/")).status_code == 303
+
+
+async def test_a_code_is_good_for_one_browser(door: Door) -> None:
+    code = door.sessions.code(door.token.id, time.monotonic())
+    first = await door.browser.post("/login", data={"code": code})
+    assert first.status_code == 303
+    second = await door.browser.post("/login", data={"code": code})
+    assert (second.status_code, SPENT in second.text) == (401, True)
+
+
+async def test_a_form_that_is_too_large_is_not_read(door: Door) -> None:
+    assert (await door.sign_in("x" * MAX_FORM_BYTES)).status_code == 401
+
+
+@pytest.mark.parametrize("origin", ["http://evil.test", "null", f"http://{HOST}.evil.test"])
+async def test_other_sites_may_not_send_forms(door: Door, origin: str) -> None:
+    refused = await door.browser.post("/login", data={"token": door.text}, headers={"Origin": origin})
+    assert refused.status_code == 403
+
+
+async def test_sockets_and_posts_need_a_session(door: Door) -> None:
+    assert (await door.browser.post("/")).status_code == 401
+    assert (await door.browser.get("/_nicegui_ws/socket.io/")).status_code == 401
+
+
+async def test_signing_out_ends_it(door: Door) -> None:
+    await door.sign_in(door.text)
+    out = await door.browser.post("/logout")
+    assert (out.status_code, out.headers["location"]) == (303, "/login")
+    assert (await door.browser.get("/")).status_code == 303
+
+
+async def test_a_revoked_token_is_out_at_once(door: Door) -> None:
+    await door.sign_in(door.text)
+    assert (await door.browser.get("/")).status_code == 200
+    await door.controller.revoke_token(ADMIN, door.token.id)
+    assert (await door.browser.get("/")).status_code == 303
+
+
+async def test_an_expired_token_is_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    expires_us = now_us() + 3600 * 1_000_000
+    token, _ = await door.controller.create_token(ADMIN, "gone", Role.ADMIN, expires_us=expires_us)
+    key = door.sessions.begin(token.id, time.monotonic())
+    assert await door.guard.actor(key) is not None
+    monkeypatch.setattr(guard, "now_us", lambda: expires_us)
+    assert await door.guard.actor(key) is None
+
+
+async def test_what_needs_a_role_names_it(door: Door) -> None:
+    with pytest.raises(SignedOutError):
+        await door.guard.require(None, Role.VIEWER)
+    key = door.sessions.begin(door.token.id, time.monotonic())
+    assert (await door.guard.require(key, Role.VIEWER)).name == "vera"
+    with pytest.raises(ForbiddenError, match="needs the role operator; yours is viewer"):
+        await door.guard.require(key, Role.OPERATOR)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions, one-time codes and the limit on guesses, with a clock of our own."""
+
+from __future__ import annotations
+
+from clarion_control.dashboard.sessions import IDLE_S, LINK_S, LONGEST_S, Attempts, Sessions
+
+
+def test_a_session_stands_for_a_token_until_it_is_ended() -> None:
+    sessions = Sessions()
+    key = sessions.begin(7, 0)
+    assert sessions.token_id(key, 1) == 7
+    assert sessions.token_id("other", 1) is None
+    assert sessions.token_id(None, 1) is None
+    sessions.end(key)
+    assert sessions.token_id(key, 2) is None
+
+
+def test_a_session_ends_when_it_is_not_used_and_after_a_week_in_any_case() -> None:
+    sessions = Sessions()
+    key = sessions.begin(7, 0)
+    assert sessions.token_id(key, IDLE_S) == 7
+    assert sessions.token_id(key, 2 * IDLE_S + 1) is None
+    key = sessions.begin(7, 0)
+    now_s = 0.0
+    while now_s + IDLE_S <= LONGEST_S:
+        now_s += IDLE_S
+        assert sessions.token_id(key, now_s) == 7
+    assert sessions.token_id(key, LONGEST_S + 1) is None
+
+
+def test_a_code_signs_in_once_and_not_for_long() -> None:
+    sessions = Sessions()
+    code = sessions.code(7, 0)
+    assert sessions.redeem(code, 1) == 7
+    assert sessions.redeem(code, 1) is None
+    assert sessions.redeem(sessions.code(7, 0), LINK_S) is None
+    assert sessions.redeem("guess", 0) is None
+
+
+def test_ten_failures_of_an_address_make_it_wait_a_minute() -> None:
+    attempts = Attempts()
+    for second in range(10):
+        assert attempts.wait_s("a", second) == 0
+        attempts.failed("a", second)
+    assert attempts.wait_s("a", 10) == 50  # the first was at 0
+    assert attempts.wait_s("b", 10) == 0
+    assert attempts.wait_s("a", 60) == 0
+
+
+def test_many_addresses_together_are_limited_too() -> None:
+    attempts = Attempts()
+    for number in range(100):
+        attempts.failed(f"10.0.0.{number}", 0)
+    assert attempts.wait_s("192.0.2.1", 1) == 59

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From settings to the fields of a form and back to a merge patch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clarion_control.dashboard.settings_edit import FIELDS, FieldProblem, Value, changes, differences, values
+from clarion_control.settings import MAX_CAPACITY_BPS, MAX_QUEUE_BYTES, PortSettings, XcpSettings
+from clarion_control.settings_json import merged, pointer
+
+ON = PortSettings(2, XcpSettings(100_000_000), stamp=True)
+OFF = PortSettings(2)
+
+
+def entered(base: PortSettings, **fields: Value) -> dict[str, Value]:
+    return values(base) | {name.replace("__", "."): value for name, value in fields.items()}
+
+
+def test_fields_show_units() -> None:
+    shown = values(ON)
+    assert shown["xcp.capacity_bps"] == "100 Mbit/s"
+    assert shown["xcp.min_interval_us"] == "1 ms"
+    assert (shown["xcp"], shown["stamp"], shown["queue_limit_bytes"]) == (True, True, "")
+
+
+def test_untouched_fields_are_not_sent() -> None:
+    assert changes(ON, values(ON)) == {}
+    assert changes(OFF, values(OFF)) == {}
+
+
+def test_alpha_alone_lets_beta_follow() -> None:
+    assert changes(ON, entered(ON, xcp__alpha="0.3")) == {"xcp": {"alpha": 0.3}}
+    assert changes(ON, entered(ON, xcp__beta="")) == {"xcp": {"beta": None}}
+
+
+@pytest.mark.parametrize("text", ["40 Mbit/s", "40000000", "0.04 Gbit/s", "40\N{NO-BREAK SPACE}Mbit/s"])
+def test_a_capacity_is_read_with_its_unit_or_in_bits_per_second(text: str) -> None:
+    assert changes(ON, entered(ON, xcp__capacity_bps=text)) == {"xcp": {"capacity_bps": 40_000_000}}
+
+
+def test_xcp_is_switched_off_and_on() -> None:
+    assert changes(ON, entered(ON, xcp=False)) == {"xcp": None}
+    patch = changes(OFF, entered(OFF, xcp=True, xcp__capacity_bps="1 Gbit/s"))
+    assert merged("s1", OFF, patch).xcp == XcpSettings(1_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("xcp.capacity_bps", "", "give the capacity"),
+        ("xcp.capacity_bps", "fast", "not a quantity"),
+        ("xcp.capacity_bps", "10 MB", "unknown unit"),
+        ("xcp.alpha", "a lot", "not a number"),
+        ("queue_limit_bytes", "3 apples", "unknown unit"),
+    ],
+)
+def test_what_cannot_be_read_is_explained_beside_its_field(name: str, text: str, reason: str) -> None:
+    with pytest.raises(FieldProblem, match=reason) as problem:
+        changes(ON, values(ON) | {name: text})
+    assert problem.value.name == name
+
+
+def test_fields_are_found_by_the_pointer_of_an_error() -> None:
+    pointers = {field.pointer for field in FIELDS}
+    assert pointer("xcp_port[2].alpha") in pointers
+    assert pointer("queue_port[2].queue_limit_bytes") in pointers
+
+
+def test_differences_are_told_in_the_words_of_the_form() -> None:
+    other = PortSettings(2, XcpSettings(40_000_000, gamma=0.2), queue_limit_bytes=3000)
+    assert differences(ON, other) == [
+        ("Capacity", "100 Mbit/s", "40 Mbit/s"),
+        ("Gamma", "0.1", "0.2"),
+        ("Queue limit", "none", "3 kB"),
+        ("Stamp", "on", "off"),
+    ]
+    assert differences(ON, OFF) == [("XCP", "on", "off"), ("Stamp", "on", "off")]
+
+
+@settings(deadline=None)
+@given(
+    st.integers(8, MAX_CAPACITY_BPS),
+    st.one_of(st.none(), st.integers(1, MAX_QUEUE_BYTES)),
+    st.integers(1, 16_000_000),
+    st.booleans(),
+)
+def test_what_was_entered_is_what_is_set(
+    capacity_bps: int, limit: int | None, interval_us: int, check: bool
+) -> None:
+    wanted = PortSettings(
+        2, XcpSettings(capacity_bps, max_interval_us=interval_us), check=check, queue_limit_bytes=limit
+    )
+    assert merged("s1", OFF, changes(OFF, values(wanted))) == wanted

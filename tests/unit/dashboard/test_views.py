@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pages say of records: flags of a port, lines of the audit, states of a switch, results of a run."""
+
+from __future__ import annotations
+
+from clarion_control.dashboard import parts
+from clarion_control.dashboard.audit_table import differences
+from clarion_control.dashboard.experiment_results import address, table_rows
+from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
+from clarion_control.dashboard.wire import WireErrors
+from clarion_control.model import (
+    DesiredPort,
+    LinkState,
+    Policy,
+    PolicyState,
+    PortState,
+    Switch,
+    SwitchStatus,
+)
+from clarion_control.settings import PortSettings, XcpSettings
+
+SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
+ON = PortSettings(1, XcpSettings(100_000_000))
+
+
+def policy(name: str, state: PolicyState) -> Policy:
+    return Policy("s1", 1, name, state, {}, 0, "olga")
+
+
+def test_flags_put_trouble_first() -> None:
+    state = PortState(SWITCH, 1, DesiredPort(ON, 3, 0), PortSettings(1), applied=False)
+    shown = flags(state, [policy("capacity", PolicyState.HELD), policy("noise", PolicyState.ACTIVE)], True)
+    assert [word for word, _ in shown] == [
+        "link degrading",
+        "change not applied",
+        "capacity held",
+        "XCP off",  # on the switch, whatever is desired
+        "tuned: noise",
+    ]
+
+
+def test_a_port_of_which_nothing_is_known_says_so() -> None:
+    state = PortState(SWITCH, 1, None, None, applied=False)
+    assert flags(state, [], False) == (("not known", ""),)
+    assert capacity_bps(state) is None
+    assert capacity_bps(PortState(SWITCH, 1, DesiredPort(ON, 1, 0), None, False)) == 100_000_000
+
+
+def test_addresses_are_quoted() -> None:
+    assert port_address("a/b", 3) == "/switches/a%2Fb/ports/3"
+    assert address(4, "xcp 1/plot.png") == "/experiments/4/files/xcp%201/plot.png"
+
+
+def test_every_state_has_a_word_and_trouble_a_sentence() -> None:
+    for state in LinkState:
+        status = SwitchStatus(state, 0, "no answer")
+        assert parts.state_words(status)[0]
+        said = parts.state_sentence("s1", status)
+        wanted = {LinkState.UNREACHABLE, LinkState.REFUSED, LinkState.BACKUP}
+        assert (said is not None) is (state in wanted)
+
+
+def test_the_audit_shows_what_differs() -> None:
+    before = {"xcp": {"alpha": 0.4, "gamma": 0.1}, "stamp": False}
+    after = {"xcp": {"alpha": 0.3, "gamma": 0.1}, "stamp": True}
+    assert differences(before, after) == ["alpha: 0.4 → 0.3", "stamp: off → on"]
+    assert differences(None, {"name": "vera", "role": "viewer"}) == ["name: vera", "role: viewer"]
+    assert differences({"name": "s1"}, None) == ["name: s1 → none"]
+
+
+def test_results_that_are_no_summary_make_no_table() -> None:
+    assert table_rows({}) == []
+    assert table_rows({"format": "clarion-batch"}) == []
+    assert table_rows({"format": "clarion-batch", "rows": [["smoke", 1]]}) == [["smoke", "1"]]
+
+
+def test_no_error_rate_without_two_looks() -> None:
+    assert WireErrors().rates() is None
