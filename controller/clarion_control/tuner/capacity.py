@@ -52,7 +52,7 @@ PARAMETERS = (
         "first_step_up", 0.05, "", 0.01, 1.0, "a probe's first step; each further one is twice as large"
     ),
     Parameter("evidence_intervals", 4, "intervals", 2, 64, "that a decision rests on", whole=True),
-    Parameter("evidence_ms", 100, "ms", 0, 10_000, "that they last at least"),
+    Parameter("evidence_ms", 100, "ms", 1, 10_000, "that they last at least"),
     Parameter("settle_intervals", 2, "intervals", 1, 64, "after any change of the port that do not count"),
     Parameter("busy_queue_bytes", 3000, "bytes", 1, 1e9, "persistent queue from which on the link is busy"),
     Parameter("probe_utilisation", 0.95, "", 0.5, 1.0, "use of the capacity from which on more is tried"),
@@ -144,7 +144,7 @@ def _rate_bps(span: Sequence[Interval], frame_bytes: float) -> float:
     dropped = max(0, last.dropped_by_queue - first.dropped_by_queue)
     came = sum(each.report.input_bytes for each in span[1:])
     left = came - (last.queue_bytes - first.queue_bytes) - dropped * frame_bytes
-    return max(0.0, left) * 8e6 / sum(each.report.elapsed_us for each in span[1:])
+    return max(0.0, left) * 8e6 / max(1.0, sum(each.report.elapsed_us for each in span[1:]))
 
 
 def _mean_frame_bytes(view: View) -> float:

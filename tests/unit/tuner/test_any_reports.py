@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever switches report, policies answer, and propose only what a switch may get."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from clarion_control.model import Interval
+from clarion_control.settings import MAX_ALPHA, MAX_CAPACITY_BPS, PortSettings, XcpSettings, checked_settings
+from clarion_control.settings_json import merged
+from clarion_control.telemetry import IntervalReport
+from clarion_control.tuner.policy import NOTHING, DepartureSample, PolicySpec, View, WireSample
+from clarion_control.tuner.registry import POLICIES, checked_parameters
+
+WIDTHS = {  # of the members of interval_report_t, bits
+    "elapsed": 32,
+    "avg_rtt": 32,
+    "input": 48,
+    "sum_x": 48,
+    "sum_x_rtt": 64,
+    "queue": 40,
+    "rate": 46,
+    "phi": 64,
+    "pos": 48,
+    "neg": 48,
+    "cp": 32,
+    "cp_shift": 6,
+    "cn": 32,
+    "cn_shift": 6,
+    "corrupt_total": 64,
+    "congest_total": 64,
+}
+SEEDS = range(300)
+
+
+def number(source: random.Random, bits: int) -> int:
+    """Of any magnitude, and now and then none at all or the most that there is."""
+    kind = source.random()
+    if kind < 0.1:
+        return 0
+    return 2**bits - 1 if kind < 0.15 else source.getrandbits(source.randint(1, bits))
+
+
+def reports(source: random.Random) -> list[Interval]:
+    """One after the other, with gaps and restarts; the same again and again, or each another."""
+    varied, time_us, intervals = source.random() < 0.5, 10**9, source.randrange(10)
+    made = []
+    fields: dict[str, int] = {}
+    for _ in range(source.choice([0, 3, 8, 60])):
+        if not fields or varied:
+            fields = {name: number(source, bits) for name, bits in WIDTHS.items()}
+            if source.random() < 0.7:  # between 1 ms and 1 s
+                fields["elapsed"] = fields["avg_rtt"] = source.randint(2**18, 2**28)
+        intervals = intervals + 1 if source.random() < 0.97 else number(source, 32)
+        time_us += source.choice([0, 1, 50_000])
+        report = IntervalReport.from_digest({**fields, "port": 1, "intervals": intervals})
+        made.append(Interval(time_us, "s1", report))
+    return made
+
+
+def port(source: random.Random) -> PortSettings:
+    if source.random() < 0.05:
+        return PortSettings(1)
+    alpha = source.uniform(0.01, MAX_ALPHA - 0.001)
+    capacity_bps = min(MAX_CAPACITY_BPS, max(8, number(source, 41)))
+    gamma = source.uniform(0.001, 0.99)
+    return PortSettings(1, XcpSettings(capacity_bps, alpha=alpha, beta=alpha**2 * 2**0.5, gamma=gamma))
+
+
+def view(source: random.Random, settings: PortSettings, shown: list[Interval]) -> View:
+    now_us = shown[-1].time_us if shown else 0
+    few = range(source.randrange(6))
+    return View(
+        now_us + source.randrange(10**6),
+        settings,
+        source.choice([0, now_us // 2, now_us]),
+        shown,
+        [DepartureSample(now_us - 10**5 + 20_000 * n, number(source, 64), number(source, 64)) for n in few],
+        [
+            WireSample(now_us + n, number(source, 64), number(source, 64), number(source, 64), n % 2 == 0)
+            for n in few
+        ],
+    )
+
+
+@pytest.mark.parametrize("spec", POLICIES.values(), ids=POLICIES)
+def test_any_reports(spec: PolicySpec) -> None:
+    parameters = checked_parameters(spec.name, {})
+    proposed = 0
+    for seed in SEEDS:
+        source = random.Random(seed)
+        given, settings = reports(source), port(source)
+        memory: Any = NOTHING
+        for end in (len(given) // 2, len(given)):
+            verdict = spec.judge(view(source, settings, given[:end]), parameters, memory)
+            json.dumps(dict(verdict.observed), allow_nan=False)
+            memory = verdict.memory if verdict.proposal else verdict.memory_if_not
+            memory = json.loads(json.dumps(dict(memory), allow_nan=False))
+            if verdict.proposal is None:
+                continue
+            proposed += 1
+            json.dumps(dict(verdict.proposal.evidence), allow_nan=False)
+            assert verdict.proposal.summary.endswith(".")
+            after = merged("s1", settings, verdict.proposal.changes)
+            assert checked_settings("s1", [1], [after]), seed
+            assert (after != settings) == bool(verdict.proposal.changes), seed
+            settings = after
+    assert proposed > 0 or spec.name == "noise"
