@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A switch in memory that the P4Runtime agent can be put in front of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clarion_agent.target import (
+    Change,
+    Listener,
+    Note,
+    Present,
+    Reset,
+    SetCounter,
+    SetEntry,
+    SetFlood,
+    SetRegister,
+    TargetError,
+)
+
+
+class FakeTarget:
+    """Does what it is told, unless a test says otherwise."""
+
+    fixed_registers = frozenset({"left_bytes"})
+
+    def __init__(self, name: str = "s1", ports: Sequence[int] = (1, 2, 3)) -> None:
+        self.name = name
+        self.ports: Mapping[int, str] = {port: f"p{port}" for port in ports}
+        self.batches: list[Sequence[Change]] = []
+        self.frames: list[bytes] = []
+        self.wanted: Sequence[str] = ()
+        self.refuse: TargetError | None = None  # every batch
+        self.listener: Listener | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """As after a start."""
+        self.entries: dict[tuple[str, int], Mapping[str, int]] = {}
+        self.flood: tuple[int, ...] | None = None
+        self.note = ""
+        self.cells: dict[tuple[str, int], int] = {}
+        self.counted: dict[str, dict[int, tuple[int, int]]] = {"tx": {}, "queue_drops": {}}
+
+    def listen(self, listener: Listener) -> None:
+        self.listener = listener
+
+    async def want(self, digests: Sequence[str], packets: bool) -> None:
+        self.wanted = tuple(digests)
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        self.batches.append(changes)
+        for change in changes:
+            self._carry_out(change)
+
+    async def present(self) -> Present:
+        return Present(dict(self.entries), self.flood, self.note)
+
+    async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
+        return [self.cells.get((name, index), 0) for index in range(first, first + count)]
+
+    async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+        return self.counted
+
+    async def inject(self, frame: bytes) -> None:
+        self.frames.append(frame)
+
+    def _carry_out(self, change: Change) -> None:
+        match change:
+            case Reset():
+                self.forget()
+            case Note(text=text):
+                self.note = text
+            case SetFlood(ports=ports):
+                self.flood = ports
+            case SetRegister(name=name, index=index, value=value, count=count):
+                self.cells.update({(name, each): value for each in range(index, index + count)})
+            case SetCounter(name=name, index=index, packets=packets, bytes=size):
+                self.counted[name][index] = (packets, size)
+            case SetEntry(table=table, key=key, arguments=None):
+                del self.entries[table, key]
+            case SetEntry(table=table, key=key, arguments=arguments):
+                assert arguments is not None
+                self.entries[table, key] = arguments

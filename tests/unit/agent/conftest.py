@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device in front of a switch in memory, and its primary."""
+
+from __future__ import annotations
+
+import pytest
+from finsy.proto import U128, p4r
+
+from clarion_agent.arbitration import Controller
+from clarion_agent.device import Device
+from clarion_agent.program import Program, load
+from fakes.target import FakeTarget
+
+
+class Primary:
+    """A controller that is primary and keeps what it is sent."""
+
+    def __init__(self, device: Device, election_id: int = 1) -> None:
+        self.device = device
+        self.sent: list[p4r.StreamMessageResponse] = []
+        self.controller = Controller(self.sent.append)
+        self.election_id = U128.encode(election_id)
+        update = p4r.MasterArbitrationUpdate(device_id=device.id, election_id=self.election_id)
+        device.arbiter.arbitrate(self.controller, update, first=True)
+
+    async def write(self, *updates: p4r.Update) -> None:
+        await self.device.write(
+            p4r.WriteRequest(device_id=self.device.id, election_id=self.election_id, updates=updates)
+        )
+
+    async def read(self, *entities: p4r.Entity) -> list[p4r.Entity]:
+        return [found async for found in self.device.read(p4r.ReadRequest(entities=entities))]
+
+
+@pytest.fixture(scope="session")
+def program() -> Program:
+    return load()
+
+
+@pytest.fixture
+def target() -> FakeTarget:
+    return FakeTarget()
+
+
+@pytest.fixture
+async def primary(target: FakeTarget, program: Program) -> Primary:
+    device = Device(1, target, program)
+    await device.start()
+    return Primary(device)
