@@ -61,6 +61,7 @@ class P4Device:
         self._addresses: list[P4TableEntry] | None = None
         self._flood: list[P4MulticastGroupEntry] = []
         self._written: tuple[Mapping[int, PortSettings], Forwarding | None] | None = None
+        self._was_backup = False
         self._counters = {counter.id: counter for counter in schema.counters}
         self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
         for digest in schema.digests:
@@ -158,13 +159,17 @@ class P4Device:
     async def _standing(self, arbitration: Any) -> Standing | None:
         """What an arbitration message makes us; None if we have just claimed a place that nobody has."""
         code = arbitration.status.code
-        if code == GRPCStatusCode.OK:
-            return Standing.PRIMARY
-        if code == GRPCStatusCode.NOT_FOUND:
+        if code == GRPCStatusCode.ALREADY_EXISTS:
+            self._was_backup = True
+            return Standing.BACKUP
+        # A place that nobody has (NOT_FOUND) is claimed. BMv2 gives it to a backup unasked (OK), under the
+        # backup's old id: that is replaced by a higher one, too.
+        if code != GRPCStatusCode.OK or self._was_backup:
+            self._was_backup = False
             term = arbitration.election_id.high + 1
             await self._session.ask_for_charge(term * TERM + self._election_id)
             return None
-        return Standing.BACKUP
+        return Standing.PRIMARY
 
     def _reports(self, digests: Any) -> Reports:
         if digests.digest_id not in self._digests:
