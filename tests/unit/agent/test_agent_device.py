@@ -43,7 +43,7 @@ async def test_lists_are_sent_when_they_are_full_or_their_time_is_over(
     await primary.write(delete(digest("queue_drop_t")), delete(digest("interval_report_t")))
     primary.device.on_digest("queue_drop_t", DROP)
     assert len(lists(primary)) == 4
-    assert target.wanted == ()
+    assert not target.wanted
 
 
 async def test_a_report_equal_to_an_unacknowledged_one_is_held_back(primary: Primary) -> None:
