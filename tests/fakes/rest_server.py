@@ -30,7 +30,8 @@ class Served:
         self.rig: Rig
         self._tls: dict[str, Any] = options.pop("tls", {})
         self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
-        self._arguments = (tmp_path, *switches)
+        self._tmp_path = tmp_path
+        self._switches = switches
         self._options = options
         self._ready = threading.Event()
         self._failure: BaseException | None = None
@@ -79,7 +80,7 @@ class Served:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        async with open_rig(*self._arguments, **self._options) as self.rig:
+        async with open_rig(self._tmp_path, *self._switches, **self._options) as self.rig:
             config = uvicorn.Config(
                 self.rig.app,
                 lifespan="off",

@@ -48,7 +48,7 @@ def create_app(
 
     Before the server ends, `app.state.clarion_api.streams.close()` ends the event streams.
     """
-    app = FastAPI(title="Clarion controller", openapi_url="/v1/openapi.json", docs_url=None, redoc_url=None)
+    app = FastAPI(title="Clarion controller", openapi_url=None, docs_url=None, redoc_url=None)
     app.state.clarion_api = ApiContext(
         controller, experiments, options, RateLimits(options), Streams(options), tuner_state
     )
@@ -58,5 +58,6 @@ def create_app(
         app.include_router(router)  # each route is a GuardedRoute: token, role, rate, media type
     app.include_router(fallback.pages)
     app.openapi = document  # type: ignore[method-assign]
+    fallback.add_document(app)
     fallback.add_catch_all(app)
     return app

@@ -18,7 +18,7 @@ from clarion.errors import UserError
 from clarion_control import errors, settings_json
 from clarion_control.api.problems import Problem, at_field, in_header, in_query
 from clarion_control.experiments.scenarios import ExperimentFault
-from clarion_control.experiments.service import QueueFullError
+from clarion_control.experiments.service import ElsewhereError, QueueFullError
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ KINDS: dict[type[UserError], str] = {
     errors.UndoneError: "conflict",
     errors.RefusedError: "refused-by-switch",
     errors.SwitchError: "switch-failed",
+    ElsewhereError: "conflict",
     QueueFullError: "conflict",
     errors.StoreError: "unavailable",
 }

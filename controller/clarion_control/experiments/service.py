@@ -36,6 +36,10 @@ class QueueFullError(UserError):
     """Too many experiments wait."""
 
 
+class ElsewhereError(UserError):
+    """Another controller has it."""
+
+
 class Experiments:
     """Runs of `clarion run`, one at a time."""
 
@@ -101,15 +105,18 @@ class Experiments:
         found = await self._controller.experiment(experiment_id)
         if found.state in FINAL:
             return found
+        if found.state is ExperimentState.RUNNING and not self._place(found).is_dir():
+            raise ElsewhereError(f"experiment {experiment_id}: another controller runs it; stop it there")
         await self._controller.note(actor, "experiment.stop", after={"id": experiment_id})
-        self._stops.add(experiment_id)
         if experiment_id == self._running:
+            self._stops.add(experiment_id)
             if self._child is not None:
                 self._child.stop(self._grace_s)
-            return await self._controller.experiment(experiment_id)
-        with contextlib.suppress(ValueError):
-            self._queue.remove(experiment_id)
-        return await self._end(experiment_id, ExperimentState.STOPPED)
+        elif found.state is ExperimentState.QUEUED:
+            with contextlib.suppress(ValueError):
+                self._queue.remove(experiment_id)
+            return await self._end(experiment_id, ExperimentState.STOPPED)
+        return await self._controller.experiment(experiment_id)
 
     async def experiment(self, experiment_id: int) -> Experiment:
         """One, or NotFoundError."""
@@ -196,9 +203,8 @@ class Experiments:
 
     async def _run(self, experiment_id: int) -> None:
         self._running = experiment_id
-        if experiment_id in self._stops:
-            await self._end(experiment_id, ExperimentState.STOPPED)
-            return
+        if (await self._controller.experiment(experiment_id)).state is not ExperimentState.QUEUED:
+            return  # stopped by another controller of the same store
         found = await self._controller.update_experiment(
             experiment_id, state=ExperimentState.RUNNING, started_us=now_us()
         )

@@ -78,6 +78,7 @@ async def test_a_run_is_stopped(rig: Rig) -> None:
     assert (again.status_code, again.json()["state"]) == (202, "stopped")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("body", "slug", "pointer"),
     [
@@ -90,21 +91,22 @@ async def test_a_run_is_stopped(rig: Rig) -> None:
         ({"scenario": "smoke", "out": "/etc"}, "invalid-request", "#/out"),
     ],
 )
-async def test_what_cannot_run_is_named(rig: Rig, body: dict[str, Any], slug: str, pointer: str) -> None:
-    answer = await rig.operate("POST", "/v1/experiments", json=body)
+async def test_what_cannot_run_is_named(shared: Rig, body: dict[str, Any], slug: str, pointer: str) -> None:
+    answer = await shared.operate("POST", "/v1/experiments", json=body)
     assert problem(answer, 422, slug)["errors"][0]["pointer"] == pointer
-    assert (await rig.read("/v1/experiments"))["items"] == []
+    assert (await shared.read("/v1/experiments"))["items"] == []
 
 
-async def test_unknown_ones(rig: Rig) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_unknown_ones(shared: Rig) -> None:
     for path in (
         "/v1/experiments/9",
         "/v1/experiments/9/files",
         "/v1/experiments/9/files/x",
         "/v1/experiments/9/events",
     ):
-        problem(await rig.ask(Role.VIEWER, "GET", path), 404, "unknown-experiment")
-    problem(await rig.operate("DELETE", "/v1/experiments/9"), 404, "unknown-experiment")
+        problem(await shared.ask(Role.VIEWER, "GET", path), 404, "unknown-experiment")
+    problem(await shared.operate("DELETE", "/v1/experiments/9"), 404, "unknown-experiment")
 
 
 async def test_a_controller_may_run_none(rig: Rig) -> None:
@@ -113,7 +115,8 @@ async def test_a_controller_may_run_none(rig: Rig) -> None:
     problem(await rig.ask(Role.VIEWER, "GET", "/v1/experiments"), 503, "unavailable")
 
 
-async def test_scenarios_and_engines(rig: Rig) -> None:
-    listed = await rig.read("/v1/scenarios")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_scenarios_and_engines(shared: Rig) -> None:
+    listed = await shared.read("/v1/scenarios")
     assert "smoke" in [item["name"] for item in listed["items"]]
     assert listed["engines"] == ["emu", "bmv2"]

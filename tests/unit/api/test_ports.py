@@ -24,8 +24,9 @@ async def change(rig: Rig, changes: Any, **headers: str) -> Any:
     return await rig.operate("PATCH", PORT, json=changes, headers=headers)
 
 
-async def test_a_port_shows_what_is_desired_and_what_is(rig: Rig) -> None:
-    answer = await rig.ask(Role.VIEWER, "GET", PORT)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_port_shows_what_is_desired_and_what_is(shared: Rig) -> None:
+    answer = await shared.ask(Role.VIEWER, "GET", PORT)
     assert answer.headers["etag"] == '"1-1"'
     off = {"xcp": None, "stamp": False, "check": False, "edge": False, "queue_limit_bytes": None}
     shown = answer.json()
@@ -122,13 +123,15 @@ async def test_every_wrong_field_is_named(rig: Rig) -> None:
     assert {error["pointer"] for error in document["errors"]} == {"#/stamp", "#/xcp/gamma", "#/xcp/y"}
 
 
-async def test_xcp_needs_a_capacity(rig: Rig) -> None:
-    answer = await rig.operate("PUT", PORT, json={"xcp": {}}, headers=ANY)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_xcp_needs_a_capacity(shared: Rig) -> None:
+    answer = await shared.operate("PUT", PORT, json={"xcp": {}}, headers=ANY)
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == "#/xcp/capacity_bps"
-    document = problem(await change(rig, {"xcp": {"alpha": 0.3}}), 422, "invalid-settings")
+    document = problem(await change(shared, {"xcp": {"alpha": 0.3}}), 422, "invalid-settings")
     assert document["errors"][0]["pointer"] == "#/xcp/capacity_bps"
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("path", "slug"),
     [
@@ -137,22 +140,24 @@ async def test_xcp_needs_a_capacity(rig: Rig) -> None:
         ("/v1/switches/s1/ports/99999999999", "unknown-port"),
     ],
 )
-async def test_what_is_not_there_says_which_of_the_two(rig: Rig, path: str, slug: str) -> None:
-    problem(await rig.ask(Role.VIEWER, "GET", path), 404, slug)
-    problem(await rig.operate("PATCH", path, json={"stamp": True}), 404, slug)
-    problem(await rig.operate("PUT", path, json={}, headers=ANY), 404, slug)
+async def test_what_is_not_there_says_which_of_the_two(shared: Rig, path: str, slug: str) -> None:
+    problem(await shared.ask(Role.VIEWER, "GET", path), 404, slug)
+    problem(await shared.operate("PATCH", path, json={"stamp": True}), 404, slug)
+    problem(await shared.operate("PUT", path, json={}, headers=ANY), 404, slug)
 
 
-async def test_a_port_is_a_number(rig: Rig) -> None:
-    answer = await rig.ask(Role.VIEWER, "GET", "/v1/switches/s1/ports/eth0")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_port_is_a_number(shared: Rig) -> None:
+    answer = await shared.ask(Role.VIEWER, "GET", "/v1/switches/s1/ports/eth0")
     assert problem(answer, 422, "invalid-request")["errors"][0]["parameter"] == "port"
 
 
 # Conditions.
 
 
-async def test_put_needs_to_know_what_it_replaces(rig: Rig) -> None:
-    document = problem(await rig.operate("PUT", PORT, json={}), 428, "precondition-required")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_put_needs_to_know_what_it_replaces(shared: Rig) -> None:
+    document = problem(await shared.operate("PUT", PORT, json={}), 428, "precondition-required")
     assert '"1-1"' in document["detail"]
     assert document["errors"] == [{"header": "If-Match", "detail": "is missing"}]
 
@@ -198,12 +203,13 @@ async def test_of_many_changes_of_one_version_one_is_made(rig: Rig) -> None:
     assert (await rig.read(PORT))["version"] == 2
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("if_none_match", "status"),
     [('"1-1"', 304), ('W/"1-1"', 304), ("*", 304), ('"x", "1-1"', 304), ('"1-2"', 200), ("x", 400)],
 )
-async def test_if_none_match_spares_a_body(rig: Rig, if_none_match: str, status: int) -> None:
-    answer = await rig.ask(Role.VIEWER, "GET", PORT, headers={"If-None-Match": if_none_match})
+async def test_if_none_match_spares_a_body(shared: Rig, if_none_match: str, status: int) -> None:
+    answer = await shared.ask(Role.VIEWER, "GET", PORT, headers={"If-None-Match": if_none_match})
     assert answer.status_code == status
     if status == 304:
         assert answer.content == b""
@@ -287,5 +293,6 @@ async def test_a_reason_goes_into_the_audit(rig: Rig) -> None:
     assert (record["before"]["stamp"], record["after"]["stamp"]) == (False, True)
 
 
-async def test_all_ports(rig: Rig) -> None:
-    assert [port["port"] for port in (await rig.read("/v1/switches/s2/ports"))["items"]] == [1, 2, 3]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_all_ports(shared: Rig) -> None:
+    assert [port["port"] for port in (await shared.read("/v1/switches/s2/ports"))["items"]] == [1, 2, 3]

@@ -25,7 +25,7 @@ JSON = {"Content-Type": "application/json"}
 
 def filled(path: str) -> str:
     """An address of things that are there, or could be."""
-    return path.format(switch="s1", port=1, policy="capacity", id=999_999, path="summary.json")
+    return path.format(switch="s2", port=1, policy="capacity", id=999_999, path="summary.json")
 
 
 def test_the_routes_ask_for_the_roles_of_the_table() -> None:
@@ -66,25 +66,27 @@ def test_every_route_is_guarded() -> None:
         role_of(route)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("key", ROLES, ids=" ".join)
-async def test_nobody_gets_beyond_their_role(rig: Rig, key: tuple[str, str]) -> None:
+async def test_nobody_gets_beyond_their_role(shared: Rig, key: tuple[str, str]) -> None:
     method, path = key
     needs = ROLES[key]
     if needs is None:
-        assert (await rig.ask(None, method, filled(path))).status_code == 200
+        assert (await shared.ask(None, method, filled(path))).status_code == 200
         return
     # A body that is no JSON at all: whoever may not is not told.
     more: dict[str, Any] = {"content": b"{", "headers": JSON}
-    problem(await rig.ask(None, method, filled(path), **more), 401, "unauthenticated")
+    problem(await shared.ask(None, method, filled(path), **more), 401, "unauthenticated")
     for role in Role:
         if role < needs:
-            document = problem(await rig.ask(role, method, filled(path), **more), 403, "forbidden")
+            document = problem(await shared.ask(role, method, filled(path), **more), 403, "forbidden")
             assert needs.name.lower() in document["detail"]
         elif "stream" not in path and "events" not in path:
-            answer = await rig.ask(role, method, filled(path), **more)
+            answer = await shared.ask(role, method, filled(path), **more)
             assert answer.status_code not in (401, 403)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     "authorization",
     [
@@ -98,24 +100,26 @@ async def test_nobody_gets_beyond_their_role(rig: Rig, key: tuple[str, str]) -> 
         "",
     ],
 )
-async def test_what_is_no_token_is_refused(rig: Rig, authorization: str) -> None:
+async def test_what_is_no_token_is_refused(shared: Rig, authorization: str) -> None:
     headers = {"Authorization": authorization.encode("latin-1")}
-    answer = await rig.client.get("/v1/switches", headers=headers)  # type: ignore[arg-type]
+    answer = await shared.client.get("/v1/switches", headers=headers)  # type: ignore[arg-type]
     problem(answer, 401, "unauthenticated")
     assert answer.headers["www-authenticate"].startswith('Bearer realm="clarion"')
 
 
-async def test_two_tokens_are_none(rig: Rig) -> None:
-    token = f"Bearer {rig.tokens[Role.VIEWER]}"
-    answer = await rig.client.get(
+@pytest.mark.asyncio(loop_scope="module")
+async def test_two_tokens_are_none(shared: Rig) -> None:
+    token = f"Bearer {shared.tokens[Role.VIEWER]}"
+    answer = await shared.client.get(
         "/v1/switches", headers=[("Authorization", token), ("Authorization", token)]
     )
     problem(answer, 401, "unauthenticated")
 
 
-async def test_a_scheme_is_no_matter_of_capitals(rig: Rig) -> None:
-    answer = await rig.client.get(
-        "/v1/switches", headers={"Authorization": f"bEARER {rig.tokens[Role.VIEWER]}"}
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_scheme_is_no_matter_of_capitals(shared: Rig) -> None:
+    answer = await shared.client.get(
+        "/v1/switches", headers={"Authorization": f"bEARER {shared.tokens[Role.VIEWER]}"}
     )
     assert answer.status_code == 200
 
@@ -130,6 +134,7 @@ async def test_a_revoked_token_is_worth_nothing(rig: Rig) -> None:
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -148,8 +153,8 @@ async def test_a_revoked_token_is_worth_nothing(rig: Rig) -> None:
         (b'{"queue_limit_bytes": ' + b"1" * 5000 + b"}", "too long"),
     ],
 )
-async def test_what_is_no_json_is_refused(rig: Rig, body: bytes, reason: str) -> None:
-    answer = await rig.operate("PATCH", PORT, content=body, headers=JSON)
+async def test_what_is_no_json_is_refused(shared: Rig, body: bytes, reason: str) -> None:
+    answer = await shared.operate("PATCH", PORT, content=body, headers=JSON)
     document = problem(answer, 400 if body else 422, "malformed-json" if body else "invalid-request")
     assert reason in document["detail"]
 
@@ -160,20 +165,22 @@ def test_json_is_what_everybody_reads() -> None:
         parsed(b"")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     "media_type", [None, "", "text/plain", "application/x-www-form-urlencoded", "application/xml", "json"]
 )
-async def test_other_media_types_are_refused(rig: Rig, media_type: str | None) -> None:
+async def test_other_media_types_are_refused(shared: Rig, media_type: str | None) -> None:
     headers = {} if media_type is None else {"Content-Type": media_type}
-    answer = await rig.operate("PATCH", PORT, content=b'{"stamp": true}', headers=headers)
+    answer = await shared.operate("PATCH", PORT, content=b'{"stamp": true}', headers=headers)
     problem(answer, 415, "unsupported-media-type")
     assert "application/merge-patch+json" in answer.headers["accept-patch"]
-    assert not rig.switches["s1"].ports[1].stamp
+    assert not shared.switches["s1"].ports[1].stamp
 
 
-async def test_a_merge_patch_is_for_patch_only(rig: Rig) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_merge_patch_is_for_patch_only(shared: Rig) -> None:
     headers = {"Content-Type": "application/merge-patch+json", "If-Match": "*"}
-    answer = await rig.operate("PUT", PORT, content=b"{}", headers=headers)
+    answer = await shared.operate("PUT", PORT, content=b"{}", headers=headers)
     problem(answer, 415, "unsupported-media-type")
 
 
@@ -190,20 +197,23 @@ async def test_large_bodies_are_refused_whether_they_say_so_or_not(tmp_path: Pat
         assert (await rig.operate("PATCH", PORT, content=fits, headers=JSON)).status_code == 200
 
 
-async def test_parameters_that_there_are_not_are_refused(rig: Rig) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_parameters_that_there_are_not_are_refused(shared: Rig) -> None:
     """A misspelt filter would show, or stop, everything."""
-    answer = await rig.operate("GET", "/v1/audit", params={"swich": "s1"})
+    answer = await shared.operate("GET", "/v1/audit", params={"swich": "s1"})
     document = problem(answer, 422, "invalid-request")
     assert document["errors"][0]["parameter"] == "swich"
     assert "switch" in document["errors"][0]["detail"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/switches/", "/v1/switches/s1/ports/1/"])
-async def test_unknown_addresses_are_problems(rig: Rig, path: str) -> None:
+async def test_unknown_addresses_are_problems(shared: Rig, path: str) -> None:
     for role in (None, Role.ADMIN):
-        problem(await rig.ask(role, "GET", path), 404, "not-found")
+        problem(await shared.ask(role, "GET", path), 404, "not-found")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("method", "path", "allow"),
     [
@@ -214,24 +224,26 @@ async def test_unknown_addresses_are_problems(rig: Rig, path: str) -> None:
         ("PUT", "/v1/experiments/1/files/a/b/c", "GET"),
     ],
 )
-async def test_methods_that_an_address_does_not_have(rig: Rig, method: str, path: str, allow: str) -> None:
-    answer = await rig.ask(Role.ADMIN, method, path)
+async def test_methods_that_an_address_does_not_have(shared: Rig, method: str, path: str, allow: str) -> None:
+    answer = await shared.ask(Role.ADMIN, method, path)
     assert answer.headers["allow"] == allow
     if method != "HEAD":
         problem(answer, 405, "method-not-allowed")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("slug", PROBLEMS)
-async def test_every_problem_has_a_page(rig: Rig, slug: str) -> None:
-    answer = await rig.client.get(PROBLEMS[slug].uri)
+async def test_every_problem_has_a_page(shared: Rig, slug: str) -> None:
+    answer = await shared.client.get(PROBLEMS[slug].uri)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/html")
     assert f"status {PROBLEMS[slug].status}" in answer.text
-    assert slug in (await rig.client.get("/problems")).text
+    assert slug in (await shared.client.get("/problems")).text
 
 
-async def test_there_is_no_page_about_other_problems(rig: Rig) -> None:
-    problem(await rig.client.get("/problems/%3Cscript%3E"), 404, "not-found")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_there_is_no_page_about_other_problems(shared: Rig) -> None:
+    problem(await shared.client.get("/problems/%3Cscript%3E"), 404, "not-found")
 
 
 async def test_a_fault_of_ours_shows_nothing_of_itself(
@@ -248,6 +260,7 @@ async def test_a_fault_of_ours_shows_nothing_of_itself(
     assert "swordfish" in caplog.text
 
 
-async def test_the_document_is_there_without_a_token(rig: Rig) -> None:
-    answer = await rig.ask(None, "GET", "/v1/openapi.json")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_document_is_there_without_a_token(shared: Rig) -> None:
+    answer = await shared.ask(None, "GET", "/v1/openapi.json")
     assert answer.json()["openapi"].startswith("3.1")

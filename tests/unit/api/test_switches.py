@@ -34,10 +34,14 @@ async def test_switches_are_added_shown_and_removed(rig: Rig) -> None:
     problem(await rig.administer("DELETE", "/v1/switches/s3"), 404, "unknown-switch")
 
 
-async def test_a_name_is_given_once(rig: Rig) -> None:
-    problem(await rig.administer("POST", "/v1/switches", json={**NEW, "name": "s1"}), 409, "already-exists")
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_name_is_given_once(shared: Rig) -> None:
+    problem(
+        await shared.administer("POST", "/v1/switches", json={**NEW, "name": "s1"}), 409, "already-exists"
+    )
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("changes", "pointer"),
     [
@@ -58,10 +62,12 @@ async def test_a_name_is_given_once(rig: Rig) -> None:
         ({"colour": "red"}, "#/colour"),
     ],
 )
-async def test_what_is_wrong_with_a_switch_is_named(rig: Rig, changes: dict[str, Any], pointer: str) -> None:
-    answer = await rig.administer("POST", "/v1/switches", json={**NEW, **changes})
+async def test_what_is_wrong_with_a_switch_is_named(
+    shared: Rig, changes: dict[str, Any], pointer: str
+) -> None:
+    answer = await shared.administer("POST", "/v1/switches", json={**NEW, **changes})
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
-    assert len(rig.controller.switches()) == 2
+    assert len(shared.controller.switches()) == 2
 
 
 async def test_forwarding_is_set_and_left_alone_again(rig: Rig) -> None:
@@ -77,6 +83,7 @@ async def test_forwarding_is_set_and_left_alone_again(rig: Rig) -> None:
     problem(await rig.ask(Role.VIEWER, "GET", FORWARDING), 404, "no-forwarding")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("table", "pointer"),
     [
@@ -87,10 +94,10 @@ async def test_forwarding_is_set_and_left_alone_again(rig: Rig) -> None:
         ({"addresses": {}, "flood_ports": [1, 1]}, "#/flood_ports"),
     ],
 )
-async def test_forwarding_that_cannot_be_is_named(rig: Rig, table: dict[str, Any], pointer: str) -> None:
-    answer = await rig.operate("PUT", FORWARDING, json=table)
+async def test_forwarding_that_cannot_be_is_named(shared: Rig, table: dict[str, Any], pointer: str) -> None:
+    answer = await shared.operate("PUT", FORWARDING, json=table)
     assert problem(answer, 422, "invalid-settings")["errors"][0]["pointer"] == pointer
-    assert rig.switches["s1"].forwarding is None
+    assert shared.switches["s1"].forwarding is None
 
 
 async def test_health_says_how_it_is_and_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +151,9 @@ async def test_figures_are_those_of_the_controller(rig: Rig) -> None:
     assert samples["clarion_switch_reports_total", "switch=s1"] == 1
 
 
-async def test_figures_come_in_the_format_that_is_asked_for(rig: Rig) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_figures_come_in_the_format_that_is_asked_for(shared: Rig) -> None:
     headers = {"Accept": "application/openmetrics-text; version=1.0.0"}
-    answer = await rig.ask(Role.VIEWER, "GET", "/metrics", headers=headers)
+    answer = await shared.ask(Role.VIEWER, "GET", "/metrics", headers=headers)
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     assert answer.text.endswith("# EOF\n")

@@ -55,6 +55,7 @@ async def test_steps(rig: Rig) -> None:
     assert max(item["queue_max_bytes"] for item in page["items"]) == 4000
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("path", "params", "parameter"),
     [
@@ -67,8 +68,10 @@ async def test_steps(rig: Rig) -> None:
         ("telemetry/summary", {"step_us": 0}, "step_us"),
     ],
 )
-async def test_spans_that_cannot_be(rig: Rig, path: str, params: dict[str, object], parameter: str) -> None:
-    answer = await rig.ask(Role.VIEWER, "GET", f"{PORT}/{path}", params=params)
+async def test_spans_that_cannot_be(
+    shared: Rig, path: str, params: dict[str, object], parameter: str
+) -> None:
+    answer = await shared.ask(Role.VIEWER, "GET", f"{PORT}/{path}", params=params)
     assert problem(answer, 422, "invalid-request")["errors"][0]["parameter"] == parameter
 
 
@@ -107,12 +110,13 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
             assert str(first.id).isdigit()
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("last", "since"),
     [("1764000000000000", "1764000000000000"), ("x", "null"), ("9" * 30, "null"), ("²", "null")],
 )
-async def test_who_comes_back_is_told_that_there_is_a_gap(rig: Rig, last: str, since: str) -> None:
-    with rig.controller.subscribe() as events:
+async def test_who_comes_back_is_told_that_there_is_a_gap(shared: Rig, last: str, since: str) -> None:
+    with shared.controller.subscribe() as events:
         lost = await anext(_told(events, last))
     assert lost.data == f'{{"reason":"reconnected","events":null,"since_us":{since}}}'
 

@@ -37,8 +37,9 @@ async def activate(rig: Rig) -> None:
     assert (await rig.operate("PUT", POLICY, json={"state": "active"})).status_code == 200
 
 
-async def test_policies_describe_themselves(rig: Rig) -> None:
-    kinds = (await rig.read("/v1/policies"))["items"]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_policies_describe_themselves(shared: Rig) -> None:
+    kinds = (await shared.read("/v1/policies"))["items"]
     assert [kind["name"] for kind in kinds] == list(POLICIES)
     for kind in kinds:
         assert kind["law"]
@@ -47,8 +48,9 @@ async def test_policies_describe_themselves(rig: Rig) -> None:
             assert parameter["minimum"] <= parameter["default"] <= parameter["maximum"]
 
 
-async def test_all_policies_are_off_at_first(rig: Rig) -> None:
-    policies = (await rig.read(f"{PORT}/policies"))["items"]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_all_policies_are_off_at_first(shared: Rig) -> None:
+    policies = (await shared.read(f"{PORT}/policies"))["items"]
     assert [(policy["name"], policy["state"]) for policy in policies] == [(name, "off") for name in POLICIES]
     assert policies[0]["parameters"]
 
@@ -64,6 +66,7 @@ async def test_a_policy_is_set_held_and_resumed(rig: Rig) -> None:
     assert (await rig.operate("POST", f"{POLICY}/resume")).json()["state"] == "active"
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
@@ -74,16 +77,17 @@ async def test_a_policy_is_set_held_and_resumed(rig: Rig) -> None:
         ({"state": "active", "parameters": {"target_utilisation": "x"}}, "#/parameters/target_utilisation"),
     ],
 )
-async def test_policies_that_cannot_be_are_named(rig: Rig, body: dict[str, Any], pointer: str) -> None:
-    answer = await rig.operate("PUT", POLICY, json=body)
+async def test_policies_that_cannot_be_are_named(shared: Rig, body: dict[str, Any], pointer: str) -> None:
+    answer = await shared.operate("PUT", POLICY, json=body)
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
 
 
-async def test_there_are_no_other_policies(rig: Rig) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_there_are_no_other_policies(shared: Rig) -> None:
     path = f"{PORT}/policies/magic"
-    problem(await rig.ask(Role.VIEWER, "GET", path), 404, "unknown-policy")
-    problem(await rig.operate("PUT", path, json={"state": "active"}), 404, "unknown-policy")
-    problem(await rig.operate("POST", f"{path}/resume"), 404, "unknown-policy")
+    problem(await shared.ask(Role.VIEWER, "GET", path), 404, "unknown-policy")
+    problem(await shared.operate("PUT", path, json={"state": "active"}), 404, "unknown-policy")
+    problem(await shared.operate("POST", f"{path}/resume"), 404, "unknown-policy")
 
 
 async def test_a_decision_is_shown_with_its_evidence_and_undone(rig: Rig) -> None:
@@ -149,6 +153,7 @@ async def test_a_token_is_made_shown_once_and_revoked(rig: Rig) -> None:
     problem(await rig.administer("GET", "/v1/tokens/999"), 404, "unknown-token")
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
@@ -160,8 +165,8 @@ async def test_a_token_is_made_shown_once_and_revoked(rig: Rig) -> None:
         ({"name": "x", "role": "viewer", "expires_us": "2030"}, "#/expires_us"),
     ],
 )
-async def test_tokens_that_cannot_be_are_named(rig: Rig, body: dict[str, Any], pointer: str) -> None:
-    answer = await rig.administer("POST", "/v1/tokens", json=body)
+async def test_tokens_that_cannot_be_are_named(shared: Rig, body: dict[str, Any], pointer: str) -> None:
+    answer = await shared.administer("POST", "/v1/tokens", json=body)
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
 
 
@@ -171,6 +176,7 @@ async def test_a_token_ends_by_itself(rig: Rig) -> None:
     assert made.json()["token"]["expires_us"] == body["expires_us"]
 
 
-async def test_a_name_of_a_token_is_given_once(rig: Rig) -> None:
-    answer = await rig.administer("POST", "/v1/tokens", json={"name": "viewer", "role": "viewer"})
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_name_of_a_token_is_given_once(shared: Rig) -> None:
+    answer = await shared.administer("POST", "/v1/tokens", json={"name": "viewer", "role": "viewer"})
     problem(answer, 409, "already-exists")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from clarion.errors import UserError
 from clarion.state import start_time
 from clarion_control.controller import Controller
 from clarion_control.errors import NotFoundError
@@ -201,8 +202,17 @@ async def test_runs_of_another_controller_are_left_alone(controller: Controller,
     theirs = await opened(controller, tmp_path / "theirs")
     made = await submit(theirs, **GOES_ON)
     await going_on(theirs, made)
+    waiting = await submit(theirs)
     ours = await opened(controller, tmp_path / "ours")
+    with pytest.raises(UserError, match="another controller runs it"):
+        await ours.stop(ADMIN, made.id)
     assert (await ours.experiment(made.id)).state is ExperimentState.RUNNING
+    assert (await ours.stop(ADMIN, waiting.id)).state is ExperimentState.STOPPED
+    await theirs.stop(ADMIN, made.id)
+    await ended(theirs, made)
+    last = await submit(theirs)
+    await ended(theirs, last)
+    assert (await theirs.experiment(waiting.id)).started_us is None
     await ours.close()
     await theirs.close()
 

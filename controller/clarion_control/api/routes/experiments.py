@@ -131,6 +131,7 @@ async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
         "stop_experiment",
         "Stop an experiment",
         "unknown-experiment",
+        "conflict",
         status=202,
         description="It writes what it has measured and ends. One that has ended stays as it is.",
     ),

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from clarion_control.api.problems import INDEX, PROBLEMS, Problem
 
@@ -51,6 +52,16 @@ async def show_problem(slug: str) -> HTMLResponse:
         f'<p>{_code(kind.remedy)}</p>\n<p><a href="{INDEX}">All problems</a></p>'
     )
     return _page(kind.title, body)
+
+
+def add_document(app: FastAPI) -> None:
+    """The OpenAPI document, put into text once."""
+    text = json.dumps(app.openapi()).encode()
+
+    async def show(request: Request) -> Response:
+        return Response(text, media_type="application/json")
+
+    app.add_route("/v1/openapi.json", show, methods=["GET"], include_in_schema=False)
 
 
 def add_catch_all(app: FastAPI) -> None:
