@@ -133,6 +133,29 @@ def test_a_revoked_token_changes_nothing_any_more(screen: Opener, site: Site, po
     assert site.do("settings", switch="s1", port=1)["xcp"]["gamma"] == 0.1
 
 
+def test_an_admin_adds_and_removes_a_switch(screen: Opener) -> None:
+    page = screen("admin").open("/")
+    page.get_by_role("button", name="Add switch").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("s9")
+    dialog.get_by_label("Address").fill("127.0.0.1")
+    dialog.get_by_label("Ports").fill("1, 3-4")
+    dialog.get_by_role("button", name="Add").click()
+    expect(dialog.get_by_text("use HOST:PORT")).to_be_visible()
+    dialog.get_by_label("Address").fill("127.0.0.1:9")
+    dialog.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("heading", name="s9")).to_be_visible()
+    expect(page.get_by_text("s9 is unreachable")).to_be_visible()
+    expect(page.get_by_role("link", name="Port 4").first).to_be_visible()
+
+    page.get_by_role("button", name="Remove switch").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_label("Switch s1")).to_be_visible()
+    expect(page.get_by_label("Switch s9")).to_have_count(0)
+    expect(screen("operator").open("/").get_by_role("button", name="Add switch")).to_have_count(0)
+
+
 # Settings.
 
 

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.audit_table import differences
 from clarion_control.dashboard.experiment_results import address, table_rows
 from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
+from clarion_control.dashboard.switch_admin import port_list
 from clarion_control.dashboard.wire import WireErrors
+from clarion_control.errors import FieldError
 from clarion_control.model import (
     DesiredPort,
     LinkState,
@@ -72,6 +76,14 @@ def test_results_that_are_no_summary_make_no_table() -> None:
     assert table_rows({}) == []
     assert table_rows({"format": "clarion-batch"}) == []
     assert table_rows({"format": "clarion-batch", "rows": [["smoke", 1]]}) == [["smoke", "1"]]
+
+
+def test_ports_are_written_as_numbers_and_ranges() -> None:
+    assert port_list("1, 2,5-8") == [1, 2, 5, 6, 7, 8]
+    assert port_list("") == []
+    for wrong in ("one", "1;2", "5-2", "0-9999", "-1"):
+        with pytest.raises(FieldError, match="ports"):
+            port_list(wrong)
 
 
 def test_no_error_rate_without_two_looks() -> None:

@@ -13,9 +13,10 @@ from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, fresh, switch_address
 from clarion_control.dashboard.series import Growth
+from clarion_control.dashboard.switch_admin import AddSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
-from clarion_control.model import LinkState, Switch
+from clarion_control.model import LinkState, Role, Switch
 
 SHOWN = 20  # switches on one page: a browser has to draw them every second
 SETTINGS_EVERY = 5  # refreshes between two looks at settings and policies
@@ -79,9 +80,10 @@ class Overview:
 
     async def build(self) -> None:
         """Draws it and keeps it up to date."""
-        with parts.block(classes="page-head"):
-            parts.text("Overview", "h1")
+        with parts.heading("Overview"):
             parts.block(classes="grow")
+            if self._visit.may(Role.ADMIN):
+                AddSwitch(self._visit)
             search = ui.input(placeholder="Filter switches", on_change=self._filter)
             search.props('outlined dense clearable debounce=250 type="search" aria-label="Filter switches"')
         self._banners = parts.block()
@@ -125,7 +127,7 @@ class Overview:
             self._cards = [SwitchCard(self._controller, switch) for switch in shown]
             if not total:
                 with parts.card():
-                    parts.empty("No switches yet. Add one with POST /v1/switches; it appears here at once.")
+                    parts.empty("No switches yet. An admin adds them, here or over REST.")
             elif not matching:
                 with parts.card():
                     parts.empty(f"No switch has “{self._pattern}” in its name.")

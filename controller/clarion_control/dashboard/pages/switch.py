@@ -11,6 +11,7 @@ from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.audit_table import audit_table
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, port_address
+from clarion_control.dashboard.switch_admin import RemoveSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Forwarding, Role, Switch
@@ -45,6 +46,9 @@ class SwitchPage:
         ui.page_title(f"{switch.name} · Clarion")
         with parts.heading(switch.name, ("Overview", "/")):
             self._state = parts.state_badge(self._controller.status(switch.name))
+            if self._visit.may(Role.ADMIN):
+                parts.block(classes="grow")
+                RemoveSwitch(self._visit, switch.name)
         self._banner = parts.block()
         with parts.block("dl", "tiles"):
             self._since = parts.Tile("In this state for")
