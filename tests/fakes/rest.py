@@ -18,10 +18,16 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Role
 from fakes.clarion_command import command
-from fakes.controller import ADMIN, open_controller
+from fakes.controller import ADMIN, DEADLINE_S, open_controller
 from fakes.switch import FakeSwitch
 
-GENEROUS = ApiOptions(requests_per_minute=10**6, anonymous_per_minute=10**6, failures_per_minute=10**6)
+GENEROUS = ApiOptions(
+    requests_per_minute=10**6,
+    anonymous_per_minute=10**6,
+    failures_per_minute=10**6,
+    streams=10**6,
+    streams_per_token=10**6,
+)
 PORT = "/v1/switches/s1/ports/1"
 
 
@@ -70,6 +76,7 @@ async def open_rig(
     """A controller, its experiments, its API, and a token for each role. `clarion` runs the experiments;
     without it a stand-in does. What else is given goes to the controller.
     """
+    more.setdefault("apply_timeout_s", DEADLINE_S)  # a slow machine is no reason for a 202
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
     async with open_controller(tmp_path, *switches, **more) as controller:
         experiments = await Experiments.open(

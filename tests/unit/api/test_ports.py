@@ -242,7 +242,7 @@ async def test_a_cache_sees_that_a_change_is_through(tmp_path: Path) -> None:
         assert seen[-1].headers["etag"] == '"1-2"'
         changed = await rig.ask(Role.VIEWER, "GET", PORT, headers={"If-None-Match": tag})
         assert changed.status_code == 200
-        assert (await change(rig, {"edge": True}, **{"If-Match": tag})).status_code == 200
+        assert (await change(rig, {"edge": True}, **{"If-Match": tag})).status_code in (200, 202)
 
 
 # Switches that do not answer, refuse, or belong to somebody else.

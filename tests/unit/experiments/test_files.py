@@ -86,4 +86,4 @@ def test_descriptors_are_not_lost(place: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     for path in ("summary.json", "iperf3/flow-1.json", "directory/secret", "nothing/x", "fifo", "link"):
         read(place, path)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before
