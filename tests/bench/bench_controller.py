@@ -158,8 +158,9 @@ def digests(options: argparse.Namespace) -> list[Json]:
                 with controller.api() as another:
                     another.get("/v1/health")
                 health_s = time.monotonic() - began
-                sent, late = set_rate(0)
+                set_rate(0)
                 newest_us = drain(controller.store)
+                sent, late = set_rate(0)  # once more: lists were under way
                 figures: Json = {
                     "switches": options.switches,
                     "rate": rate,
