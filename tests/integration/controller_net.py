@@ -125,8 +125,12 @@ class FarSide(Protocol):
 class Embedded:
     """`clarion switch serve` with clarion-switch, whose switches have two ports wired to each other."""
 
-    def __init__(self, directory: Path, switches: int = 1, *, watched: bool = False) -> None:
-        """`watched`: clarion-switch is a process of ours, with its control socket at `control`."""
+    def __init__(
+        self, directory: Path, switches: int = 1, *, watched: bool = False, xcp: bool = False
+    ) -> None:
+        """`watched`: clarion-switch is a process of ours, with its control socket at `control`. `xcp`: its
+        configuration has switched on XCP at the first port.
+        """
         self.control = directory / "control.sock"
         self._watched = watched
         self._data_plane: Process | None = None
@@ -139,7 +143,12 @@ class Embedded:
                 {
                     "name": f"s{number}",
                     "ports": [
-                        {"name": "a", "peer": f"s{number}:b", "rate_bps": 100_000_000},
+                        {
+                            "name": "a",
+                            "peer": f"s{number}:b",
+                            "rate_bps": 100_000_000,
+                            "xcp": {"enabled": xcp},
+                        },
                         {"name": "b", "peer": f"s{number}:a", "rate_bps": 100_000_000},
                     ],
                 }

@@ -102,6 +102,18 @@ async def test_a_new_controller_adopts_what_an_earlier_one_left(tmp_path: Path, 
         assert {record.origin for record in await controller.audit(actor="controller")} == {Origin.ADOPTED}
 
 
+@pytest.mark.root
+async def test_what_a_configuration_has_switched_on_is_adopted(tmp_path: Path) -> None:
+    side = Embedded(tmp_path, xcp=True)
+    with running(side):
+        async with opened(tmp_path, side) as controller:
+            await in_state(controller, "s1", LinkState.IN_SYNC)
+            state = await controller.port("s1", 1)
+            assert state.desired is not None
+            assert state.desired.settings == PortSettings(1, xcp=XcpSettings(100_000_000))
+            assert (await seen(side))[1] == state.desired.settings
+
+
 async def test_a_killed_switch_gets_everything_again(tmp_path: Path, side: FarSide) -> None:
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
