@@ -64,7 +64,7 @@ class Store:
     async def change(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes settings; it happens wholly, or not at all.
 
-        If the caller is cancelled meanwhile, the operation goes on.
+        If the caller is cancelled meanwhile, it may happen all the same.
         """
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
