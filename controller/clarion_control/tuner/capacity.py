@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -102,12 +102,16 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     return Verdict.wait({"state": "queue comes and goes", **seen}, asdict(state))
 
 
-def _span(reports: Sequence[Interval], parameters: Mapping[str, float]) -> Sequence[Interval] | None:
-    """The latest intervals that are enough, with one before them that says how long the queue was."""
+def _span(reports: Iterable[Interval], parameters: Mapping[str, float]) -> Sequence[Interval] | None:
+    """Of reports from the newest on those that are enough, in the order of time, with one before them that
+    says how long the queue was; None if there are too few.
+    """
+    taken: list[Interval] = []
     time_us = 0.0
-    for taken, each in enumerate(reversed(reports)):
-        if taken >= parameters["evidence_intervals"] and time_us >= parameters["evidence_ms"] * 1000:
-            return reports[-taken - 1 :]
+    for each in reports:
+        taken.append(each)
+        if len(taken) > parameters["evidence_intervals"] and time_us >= parameters["evidence_ms"] * 1000:
+            return taken[::-1]
         time_us += each.report.elapsed_us
     return None
 

@@ -8,7 +8,7 @@ JSON and is kept with each decision, so that a controller that starts again goes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -111,23 +111,22 @@ class PolicySpec:
     judge: Judge
 
 
-def settled(view: View, intervals: float) -> list[Interval]:
-    """The reports of intervals that began when the last change was at least that many intervals old, without
-    a gap between them; a restarted switch counts from one again, which is a gap.
+def settled(view: View, intervals: float) -> Iterator[Interval]:
+    """From the newest on, the reports of intervals that began when the last change was at least that many
+    intervals old, up to the first gap; a restarted switch counts from one again, which is a gap.
     """
-    found: list[Interval] = []
     began_us = math.inf
+    newer: Interval | None = None
     for each in reversed(view.reports):
         report = each.report
+        if newer is not None and newer.report.intervals != report.intervals + 1:
+            return
         # Several may have come at once: an interval ended where the next began, however late we heard of it.
         began_us = min(began_us, each.time_us) - report.elapsed_us
         if began_us < view.changed_us + intervals * max(report.avg_rtt_us, report.elapsed_us):
-            break
-        if found and found[-1].report.intervals != report.intervals + 1:
-            break
-        found.append(each)
-    found.reverse()
-    return found
+            return
+        yield each
+        newer = each
 
 
 def mbps(bits_per_s: float) -> str:

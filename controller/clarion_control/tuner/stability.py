@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from clarion_control.model import Interval
@@ -55,7 +55,7 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     if xcp is None:
         return Verdict.wait({"state": "XCP is off at this port"}, memory)
     needed = int(parameters["evidence_intervals"])
-    reports = settled(view, parameters["settle_intervals"])[-needed:]
+    reports = list(islice(settled(view, parameters["settle_intervals"]), needed))[::-1]
     if len(reports) < needed:
         return Verdict.wait({"state": "collecting evidence", "intervals": len(reports)}, memory)
     wait_s = max(parameters["calm_s"], float(memory.get("wait_s", 0)))
