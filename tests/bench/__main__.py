@@ -18,7 +18,9 @@ ROOT = HERE.parents[1]
 BENCHMARKS = {
     "core": [str(ROOT / "build/cpp/hls/bench-core")],
     "switch": [sys.executable, str(HERE / "bench_switch.py")],
+    "agent": [sys.executable, str(HERE / "bench_agent.py")],
     "p4": [sys.executable, str(HERE / "bench_p4.py")],
+    "controller": [sys.executable, str(HERE / "bench_controller.py")],
     "tuner": [sys.executable, str(HERE / "bench_tuner.py")],
 }
 
