@@ -321,6 +321,28 @@ async def test_a_removed_switch_is_forgotten(tmp_path: Path) -> None:
         assert at.tuner.observed("s1", 1) == {}
 
 
+async def test_when_time_is_up_the_other_ports_have_their_turn_with_the_next_look(tmp_path: Path) -> None:
+    switch = FakeSwitch("s1", ports=(1, 2, 3))
+    async with open_controller(tmp_path, switch) as controller:
+        for port in switch.ports:
+            await controller.set_port(ADMIN, "s1", PortSettings(port, xcp=XCP))
+        at = Scene(controller, switch)
+        at.tuner = Tuner(controller, policies={"noise": at.scripts["noise"].scripted()}, look_every_s=0.0)
+        for port in switch.ports:
+            await at.switch_on("noise", port=port)
+        await at.tuner.look()
+        with controller.subscribe(kinds=["interval"]) as events:
+            for port in switch.ports:
+                switch.report(port)
+                await anext(events)
+        asked = at.scripts["noise"].views
+        for looks in (1, 2, 3, 4):
+            await at.tuner.look()
+            assert len(asked) == min(looks, 3)  # one at a time, and none twice for one report
+        assert {view.settings.port for view in asked} == {1, 2, 3}
+        await at.tuner.close()
+
+
 async def test_it_runs_by_itself(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")
