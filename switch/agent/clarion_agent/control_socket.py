@@ -13,7 +13,8 @@ from typing import Any
 
 from clarion_agent.target import TargetError
 
-LINE_LIMIT_BYTES = 64 << 20
+LINE_LIMIT_BYTES = 4 << 20
+LINES_AT_A_TIME = 64  # then others have their turn
 ANSWER_TIMEOUT_S = 10.0
 RETRY_S = 0.1
 EVENTS = ("interval", "drop", "packet", "lost")
@@ -72,8 +73,12 @@ class ControlSocket:
     async def _receive(self, reader: asyncio.StreamReader) -> None:
         """Until the connection ends."""
         with contextlib.suppress(OSError, ValueError):
-            while line := await reader.readline():
+            lines = 0
+            while line := await reader.readline():  # which does not wait while there are any
                 self._take(json.loads(line))
+                lines += 1
+                if lines % LINES_AT_A_TIME == 0:
+                    await asyncio.sleep(0)
         self._disconnect()
 
     def _take(self, message: Json) -> None:
