@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from clarion import __version__
 from clarion_control.api import failures, openapi
 from clarion_control.api.body_limit import BodyLimit
-from clarion_control.api.context import ApiContext
+from clarion_control.api.context import ApiContext, TunerView
 from clarion_control.api.limits import RateLimits
 from clarion_control.api.options import DEFAULTS, ApiOptions
 from clarion_control.api.routes import (
@@ -43,14 +43,22 @@ def create_app(
     experiments: Experiments | None = None,
     options: ApiOptions = DEFAULTS,
     tuner_state: Callable[[], str] = lambda: "off",
+    tuner: TunerView | None = None,
 ) -> FastAPI:
     """The application. What the controller or the experiments need closing is their owner's to close.
 
     Before the server ends, `app.state.clarion_api.streams.close()` ends the event streams.
     """
     app = FastAPI(title="Clarion controller", openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.tuner = tuner  # may also come later
     app.state.clarion_api = ApiContext(
-        controller, experiments, options, RateLimits(options), Streams(options), tuner_state
+        controller,
+        experiments,
+        options,
+        RateLimits(options),
+        Streams(options),
+        tuner_state,
+        lambda: app.state.tuner,
     )
     app.add_middleware(BodyLimit, max_bytes=options.body_bytes)
     failures.install(app)

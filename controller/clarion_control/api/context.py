@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from fastapi import Depends, Request
 
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from clarion_control.experiments.service import Experiments
 
 
+class TunerView(Protocol):
+    """What the API shows of a running tuner."""
+
+    def observed(self, switch: str, port: int) -> Mapping[str, Mapping[str, Any]]:
+        """What each policy saw last at a port."""
+
+    def health(self) -> Mapping[str, str]:
+        """What keeps policies from working, by SWITCH/PORT/POLICY; empty if all is well."""
+
+
 @dataclass(frozen=True)
 class ApiContext:
     """One application's state. `tuner_state` says in one word how the tuner is."""
@@ -28,6 +38,7 @@ class ApiContext:
     limits: RateLimits
     streams: Streams
     tuner_state: Callable[[], str]
+    tuner: Callable[[], TunerView | None]
 
 
 def of(request: Request) -> ApiContext:

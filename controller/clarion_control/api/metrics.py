@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from clarion_control.api.context import TunerView
 from clarion_control.controller import Controller
 from clarion_control.model import LinkState
 
@@ -28,10 +29,10 @@ _INTERVAL = (
 )
 
 
-def exposition(controller: Controller, accept: str) -> tuple[bytes, str]:
+def exposition(controller: Controller, tuner: TunerView | None, accept: str) -> tuple[bytes, str]:
     """All figures, and their media type."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(ControllerCollector(controller))
+    registry.register(ControllerCollector(controller, tuner))
     encode, media_type = choose_encoder(accept)
     return encode(registry), media_type
 
@@ -39,8 +40,9 @@ def exposition(controller: Controller, accept: str) -> tuple[bytes, str]:
 class ControllerCollector(Collector):
     """Switches, ports and the controller itself."""
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: Controller, tuner: TunerView | None) -> None:
         self._controller = controller
+        self._tuner = tuner
 
     def describe(self) -> list[Metric]:
         """Nothing in advance: what there is depends on the switches."""
@@ -51,6 +53,8 @@ class ControllerCollector(Collector):
         yield from self._links()
         yield from self._intervals()
         yield from self._counters()
+        if self._tuner is not None:
+            yield from self._noise(self._tuner)
         waiting = GaugeMetricFamily("clarion_reports_waiting", "Reports that are not stored yet")
         waiting.add_metric([], self._controller.reports_waiting)
         yield waiting
@@ -96,6 +100,21 @@ class ControllerCollector(Collector):
                 for counter, value in latest.bytes.items():
                     counted.add_metric([name, str(port), counter], value)
         yield from (packets, counted)
+
+    def _noise(self, tuner: TunerView) -> Iterator[Metric]:
+        """What the tuner's policy `noise` found where it is active."""
+        packets = GaugeMetricFamily(
+            "clarion_wire_packet_error_rate",
+            "Part of the packets that the wire into a port lost",
+            labels=_PORT,
+        )
+        bits = GaugeMetricFamily("clarion_wire_bit_error_rate", "The same as bit errors", labels=_PORT)
+        for name, port in self._ports():
+            seen = tuner.observed(name, port).get("noise", {})
+            for field, family in (("per", packets), ("ber", bits)):
+                if isinstance(seen.get(field), (int, float)):
+                    family.add_metric([name, str(port)], seen[field])
+        yield from (packets, bits)
 
     def _ports(self) -> Iterator[tuple[str, int]]:
         for switch in self._controller.switches():

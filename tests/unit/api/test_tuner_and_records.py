@@ -82,6 +82,29 @@ async def test_policies_that_cannot_be_are_named(shared: Rig, body: dict[str, An
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
 
 
+class Watching:
+    """A tuner that has seen something."""
+
+    def observed(self, switch: str, port: int) -> dict[str, dict[str, Any]]:
+        if (switch, port) != ("s1", 1):
+            return {}
+        return {"capacity": {"rate_bps": 4e7}, "noise": {"per": 0.001, "ber": None}}
+
+    def health(self) -> dict[str, str]:
+        return {"s1/1/capacity": "the switch is not in sync"}
+
+
+async def test_a_policy_shows_what_the_tuner_sees(rig: Rig) -> None:
+    await activate(rig)
+    assert ((await rig.read(POLICY))["observed"], (await rig.read(POLICY))["problem"]) == ({}, None)
+    rig.app.state.tuner = Watching()
+    shown = await rig.read(POLICY)
+    assert (shown["observed"], shown["problem"]) == ({"rate_bps": 4e7}, "the switch is not in sync")
+    figures = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text
+    assert 'clarion_wire_packet_error_rate{port="1",switch="s1"} 0.001' in figures
+    assert "clarion_wire_bit_error_rate{" not in figures
+
+
 @pytest.mark.asyncio(loop_scope="module")
 async def test_there_are_no_other_policies(shared: Rig) -> None:
     path = f"{PORT}/policies/magic"

@@ -81,5 +81,5 @@ async def _store(api: Api) -> Literal["ok", "failing"]:
 )
 async def get_metrics(api: Api, request: Request) -> Response:
     """Everything that is in memory."""
-    text, media_type = metrics.exposition(api.controller, request.headers.get("accept", ""))
+    text, media_type = metrics.exposition(api.controller, api.tuner(), request.headers.get("accept", ""))
     return Response(text, media_type=media_type, headers={"Cache-Control": "no-store"})

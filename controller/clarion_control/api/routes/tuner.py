@@ -34,7 +34,7 @@ from clarion_control.api.schemas.tuner import (
     PolicyView,
 )
 from clarion_control.errors import ApplyPending
-from clarion_control.model import PolicyState, Role
+from clarion_control.model import Policy, PolicyState, Role
 from clarion_control.tuner import registry
 
 routes = router("tuner")
@@ -116,7 +116,7 @@ async def set_policy(
     parameters = registry.checked_parameters(policy, new.parameters)
     state = PolicyState(new.state)
     made = await api.controller.put_policy(actor, switch, port, policy, state, parameters, reason)
-    return PolicyView.of(made)
+    return _view(api, made)
 
 
 @routes.post(
@@ -146,7 +146,7 @@ async def resume_policy(
     made = await api.controller.put_policy(
         actor, switch, port, policy, PolicyState.ACTIVE, found.parameters, reason
     )
-    return PolicyView.of(made)
+    return _view(api, made)
 
 
 @routes.get(
@@ -219,21 +219,32 @@ async def _all(api: Api, switch: str, port: int) -> list[PolicyView]:
     made = []
     for name in registry.POLICIES:
         if name in stored:
-            made.append(PolicyView.of(stored[name]))
+            made.append(_view(api, stored[name]))
         else:
+            parameters = registry.checked_parameters(name, {})
             made.append(
                 PolicyView(
                     switch=switch,
                     port=port,
                     name=name,
                     state=PolicyState.OFF,
-                    parameters=registry.checked_parameters(name, {}),
+                    parameters=parameters,
                     changed_us=None,
                     changed_by=None,
                     reason=None,
+                    observed={},
+                    problem=None,
                 )
             )
     return made
+
+
+def _view(api: Api, policy: Policy) -> PolicyView:
+    tuner = api.tuner()
+    if tuner is None:
+        return PolicyView.of(policy)
+    observed = tuner.observed(policy.switch, policy.port).get(policy.name, {})
+    return PolicyView.of(policy, observed, tuner.health().get(f"{policy.switch}/{policy.port}/{policy.name}"))
 
 
 async def _one(api: Api, switch: str, port: int, policy: str) -> PolicyView:

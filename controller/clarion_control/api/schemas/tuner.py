@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -80,10 +82,17 @@ class PolicyView(Model):
     changed_us: int | None = time_field("Last change; null if there was none")
     changed_by: str | None = Field(description="Whose change that was.", examples=["alice"])
     reason: str | None = Field(description="Why it is held.")
+    observed: dict[str, Any] = Field(
+        description="What it saw last; empty if it does not run or has seen nothing yet.",
+        examples=[{"state": "settled", "per": 0.0001}],
+    )
+    problem: str | None = Field(description="What keeps it from working; null if nothing does.")
 
     @classmethod
-    def of(cls, policy: Policy) -> PolicyView:
-        """From the controller's record."""
+    def of(
+        cls, policy: Policy, observed: Mapping[str, Any] = MappingProxyType({}), problem: str | None = None
+    ) -> PolicyView:
+        """From the records of the controller and of the tuner."""
         return cls(
             switch=policy.switch,
             port=policy.port,
@@ -93,6 +102,8 @@ class PolicyView(Model):
             changed_us=policy.changed_us,
             changed_by=policy.changed_by,
             reason=policy.reason,
+            observed=dict(observed),
+            problem=problem,
         )
 
 
