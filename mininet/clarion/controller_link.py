@@ -23,7 +23,8 @@ from clarion.scenario import Scenario
 from clarion.state import RunState
 from clarion.topology import Network, switch_config
 
-READY_TIMEOUT_S = 30.0
+READY_TIMEOUT_S = 30.0  # of the agent
+SYNC_TIMEOUT_S = 30.0
 POLL_S = 0.1
 AGENT_LOG = "agent.log"
 SERVING = re.compile(r"serving P4Runtime on (\S+)")
@@ -208,7 +209,7 @@ class AttachedRun:
                 self._client.call("DELETE", f"/v1/switches/{name}")
 
     def _await_sync(self, name: str, check: Callable[[], None]) -> None:
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + SYNC_TIMEOUT_S
         while True:
             status = self._client.call("GET", f"/v1/switches/{name}")["status"]
             if status["state"] == "in-sync":

@@ -210,7 +210,7 @@ def test_a_switch_that_does_not_come_into_sync_fails_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     api.state = "refused"
-    monkeypatch.setattr(controller_link, "READY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(controller_link, "SYNC_TIMEOUT_S", 0.0)
     with pytest.raises(UserError, match="smoke-s1 is not in sync but refused: no answer"):
         attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path)
     assert api.switches == {}
