@@ -21,7 +21,6 @@ async def admit(api: ApiContext, request: Request, role: Role | None) -> None:
     if role is None:
         api.limits.anonymous(address)
         return
-    api.limits.before_authentication(address)
     text = _bearer(request.headers.getlist("authorization"))
     token = await api.controller.authenticate(text) if text else None
     if token is None:

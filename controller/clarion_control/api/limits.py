@@ -34,14 +34,13 @@ class RateLimits:
         """Counts a request that needs no token."""
         self._take(self._anonymous, _network(address), "requests without token from your address")
 
-    def before_authentication(self, address: str) -> None:
-        """Refuses an address that has guessed too often, whatever it brings now."""
-        if not self._windows.test(self._failures, _network(address)):
-            self._refuse(self._failures, _network(address), "invalid tokens from your address")
-
     def failed(self, address: str) -> None:
-        """Counts a token that is not valid."""
-        self._windows.hit(self._failures, _network(address))
+        """Counts a token that is not valid.
+
+        Valid ones from the same address are not held up: a script with an old token, or anybody on the same
+        machine, would shut everybody else out, and 256 bits are not guessed.
+        """
+        self._take(self._failures, _network(address), "invalid tokens from your address")
 
     def _take(self, item: RateLimitItemPerMinute, key: str, what: str) -> None:
         if not self._windows.hit(item, key):

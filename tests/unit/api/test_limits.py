@@ -87,9 +87,9 @@ def test_addresses_of_one_owner_share_a_window(clock: Clock, first: str, second:
     limits.failed(first)
     if same:
         with pytest.raises(Problem):
-            limits.before_authentication(second)
+            limits.failed(second)
     else:
-        limits.before_authentication(second)
+        limits.failed(second)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 2)), max_size=60), st.integers(1, 5))
@@ -124,10 +124,11 @@ async def test_guessing_tokens_is_slowed_down_and_others_are_not(tmp_path: Path)
         for _ in range(3):
             guess = await rig.client.get("/v1/switches", headers={"Authorization": "Bearer clarion_guess"})
             problem(guess, 401, "unauthenticated")
-        refused = await rig.ask(Role.ADMIN, "GET", "/v1/switches")
+        refused = await rig.client.get("/v1/switches", headers={"Authorization": "Bearer clarion_guess"})
         problem(refused, 429, "too-many-requests")
         assert 1 <= int(refused.headers["retry-after"]) <= 60
-        problem(await rig.ask(None, "GET", "/v1/switches"), 429, "too-many-requests")
+        assert (await rig.ask(Role.ADMIN, "GET", "/v1/switches")).status_code == 200
+        problem(await rig.ask(None, "GET", "/v1/switches"), 401, "unauthenticated")
 
 
 async def test_a_token_that_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
