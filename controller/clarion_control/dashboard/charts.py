@@ -47,7 +47,7 @@ class Chart:
             "aria": {"enabled": True, "label": {"description": f"{self.title}. {self.hint}"}},
             "grid": {
                 "left": 8,
-                "right": 14,
+                "right": 26,
                 "top": 30 if len(self.lines) > 1 else 14,
                 "bottom": 4,
                 "containLabel": True,
@@ -73,7 +73,7 @@ class Chart:
             },
             "xAxis": {
                 "type": "time",
-                ":min": f"range => range.max - {span_us // 1000}",
+                ":min": f"range => clarion.begin(range, {span_us // 1000})",
                 "axisLine": {"lineStyle": {"color": "var(--line)"}},
                 "axisTick": {"show": False},
                 "splitLine": {"show": False},

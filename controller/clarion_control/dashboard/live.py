@@ -12,27 +12,24 @@ from nicegui import background_tasks, context, ui
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.charts import CHARTS
-from clarion_control.dashboard.series import Gathering, Point, history
-from clarion_control.dashboard.wire import WireErrors
+from clarion_control.dashboard.series import Capacities, Gathering, Point, history
 from clarion_control.model import Interval
 
 MAX_POINTS = 900  # of a line; more could not be told apart on any screen
 SHORTEST_STEP_US = 1_000_000
+RECORDS = 1000  # of the audit that are searched for changes of the capacity
 WAITING = 20_000  # reports that may wait for the next point: a second of 50 us intervals
 
 
 class PortCharts:
     """All charts of a port over the last minutes."""
 
-    def __init__(
-        self, controller: Controller, name: str, port: int, minutes: int, errors: WireErrors
-    ) -> None:
+    def __init__(self, controller: Controller, name: str, port: int, minutes: int) -> None:
         self._controller = controller
         self._name, self._port = name, port
         self._span_us = minutes * 60_000_000
         self._step_us = max(SHORTEST_STEP_US, self._span_us // MAX_POINTS)
         self._gathering = Gathering()
-        self._errors = errors
         self._charts: list[ui.echart] = []
 
     async def build(self, capacity_bps: float | None) -> None:
@@ -57,7 +54,8 @@ class PortCharts:
             step_us=self._step_us,
             limit=MAX_POINTS,
         )
-        self._draw(history(summaries, capacity_bps), now_us)
+        records = await self._controller.audit(switch=self._name, limit=RECORDS)
+        self._draw(history(summaries, Capacities(records, self._port, capacity_bps)), now_us)
 
     def _draw(self, points: list[Point], now_us: int) -> None:
         self._next_us = now_us + self._step_us
@@ -68,7 +66,7 @@ class PortCharts:
                     made.classes("chart").props(f'data-chart="{chart.key}"')
                     self._charts.append(made)
 
-    def refresh(self, capacity_bps: float | None) -> Point | None:
+    def refresh(self, capacity_bps: float | None, bit_error_rate: float | None) -> Point | None:
         """Adds what was reported since the last point; to be called about once a second."""
         now_us = time.time_ns() // 1000
         if now_us < self._next_us:
@@ -77,8 +75,7 @@ class PortCharts:
         point = self._gathering.take(capacity_bps)
         if point is None:
             return None
-        rates = self._errors.rates()
-        point = replace(point, ber=None if rates is None else rates.ber)
+        point = replace(point, ber=bit_error_rate)
         rows = {made.id: chart.row(point) for chart, made in zip(CHARTS, self._charts, strict=True)}
         gap_ms = max(10_000, 3 * self._step_us // 1000)
         ui.run_javascript(f"clarion.append({json.dumps(rows)}, {self._span_us // 1000}, {gap_ms})")

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from clarion_control.model import Interval, IntervalSummary
+from clarion_control.model import AuditRecord, Interval, IntervalSummary
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,33 @@ def _growth(before: Interval | None, waiting: list[Interval], total: str) -> flo
     return _rate(grown, (last.time_us - first.time_us) / 1e6)
 
 
-def history(summaries: Iterable[IntervalSummary], capacity_bps: float | None) -> list[Point]:
-    """What the store has summed up, as points; the capacity is today's."""
+class Capacities:
+    """What a port could carry at which time, as its audit tells."""
+
+    def __init__(self, records: Iterable[AuditRecord], port: int, now_bps: float | None) -> None:
+        """`records` run from new to old; `now_bps` is for a port that is in none."""
+        self._steps: list[tuple[int, float | None]] = []  # from new to old
+        self._first: float | None = now_bps
+        for record in records:
+            if record.port == port and record.action == "port.change":
+                self._steps.append((record.time_us, _capacity(record.after)))
+                self._first = _capacity(record.before)
+
+    def at(self, time_us: int) -> float | None:
+        """The capacity at that time."""
+        for since_us, capacity_bps in self._steps:
+            if since_us <= time_us:
+                return capacity_bps
+        return self._first
+
+
+def _capacity(settings: Mapping[str, Any] | None) -> float | None:
+    xcp = (settings or {}).get("xcp")
+    return xcp.get("capacity_bps") if isinstance(xcp, Mapping) else None
+
+
+def history(summaries: Iterable[IntervalSummary], capacities: Capacities) -> list[Point]:
+    """What the store has summed up, as points."""
     made: list[Point] = []
     before: IntervalSummary | None = None
     for each in summaries:
@@ -76,7 +102,7 @@ def history(summaries: Iterable[IntervalSummary], capacity_bps: float | None) ->
             Point(
                 time_us=each.start_us,
                 input_bps=each.input_bps,
-                capacity_bps=capacity_bps,
+                capacity_bps=capacities.at(each.start_us),
                 queue_bytes=each.queue_max_bytes,
                 phi_bps=each.phi_bps,
                 avg_rtt_us=each.avg_rtt_us,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from clarion_control.dashboard.charts import CHARTS
-from clarion_control.dashboard.series import Gathering, Growth, history
-from clarion_control.model import Interval, IntervalSummary
+from clarion_control.dashboard.series import Capacities, Gathering, Growth, history
+from clarion_control.model import AuditRecord, Interval, IntervalSummary, Origin
 from fakes.switch import REPORT
 
 S = 1_000_000
@@ -60,10 +60,24 @@ def test_a_history_has_a_point_for_each_step() -> None:
         IntervalSummary(start * S, S, "s1", 1, 10, 5e7, -1e6, 50_000.0, 100.0, 3000, lost, 0)
         for start, lost in ((1, 0), (2, 5), (6, 13))
     ]
-    points = history(steps, 1e8)
+    points = history(steps, Capacities([], 1, 1e8))
     assert [point.time_us for point in points] == [1 * S, 2 * S, 6 * S]
     assert [point.wire_per_s for point in points] == [None, 5.0, 2.0]
     assert points[0].queue_bytes == 3000
+
+
+def change(time_us: int, before_bps: int | None, after_bps: int, port: int = 1) -> AuditRecord:
+    before, after = (
+        None if bps is None else {"xcp": {"capacity_bps": bps}} for bps in (before_bps, after_bps)
+    )
+    return AuditRecord(time_us, time_us, "tuner", "port.change", Origin.TUNER, "s1", port, before, after)
+
+
+def test_a_history_knows_what_the_capacity_was() -> None:
+    records = [change(5 * S, 40, 90), change(4 * S, 1, 2, port=2), change(3 * S, 100, 40)]
+    capacities = Capacities(records, 1, 90)
+    assert [capacities.at(second * S) for second in (1, 3, 4, 5, 9)] == [100, 40, 40, 90, 90]
+    assert Capacities([], 1, 90).at(0) == 90
 
 
 def test_growth_looks_back_ten_seconds_and_forgets_a_restart() -> None:

@@ -20,7 +20,7 @@ from clarion_control.model import PortState
 from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
-DECISIONS = 10
+DECISIONS = 5
 SLOW_EVERY = 3  # refreshes between two looks at policies and decisions
 
 
@@ -65,25 +65,30 @@ class PortPage:
         self._tiles()
         with parts.block(classes="columns"):
             with parts.block(classes="stack"):
-                self._charts = PortCharts(self._controller, self._name, self._port, minutes, self._errors)
+                self._charts = PortCharts(self._controller, self._name, self._port, minutes)
                 await self._charts.build(capacity_bps(state))
                 with parts.card("Decisions", "What the tuner changed or flagged here, and why") as box:
                     box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
+                    with parts.block(classes="buttons pager"):
+                        parts.link("All decisions", "/tuner", "button small")
             with parts.block(classes="stack"):
                 self._form = SettingsForm(self._visit, self._name, state)
                 stored = await self._controller.policies(self._name, self._port)
                 self._policies = PolicyCards(self._visit, self._tuner, self._name, self._port, stored)
+        self._timer = ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
         await self.refresh()
-        ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
 
     async def refresh(self) -> None:
         """Every second: figures, charts, settings; every few: policies and decisions."""
         try:
             state = await self._controller.port(self._name, self._port)
             status = self._controller.status(self._name)
-        except NotFoundError:  # the switch was removed
-            ui.navigate.to("/")
+        except NotFoundError:  # the switch was removed; what it did last may still be of interest
+            self._timer.cancel()
+            self._banner.clear()
+            with self._banner:
+                parts.banner("warn", f"{self._name} was removed from this controller.")
             return
         self._link.show(*parts.state_words(status))
         said = parts.state_sentence(self._name, status)
@@ -94,7 +99,7 @@ class PortPage:
                 with self._banner:
                     parts.banner(*said)
         self._figures(state)
-        self._charts.refresh(capacity_bps(state))
+        self._charts.refresh(capacity_bps(state), self._bit_errors())
         self._form.refresh(state)
         if self._refreshes % SLOW_EVERY == 0:
             await self._slow()
@@ -147,10 +152,20 @@ class PortPage:
             lost, dropped = report.lost_on_wire, report.dropped_by_queue
             self._lost.show(quantities.per_second(self._wire.per_second()), quantities.packets(lost))
             self._drops.show(quantities.per_second(self._dropped.per_second()), quantities.packets(dropped))
+
+    def _bit_errors(self) -> float | None:
+        """Shows and returns the estimate from the counters, or else that of policy noise where it acts."""
         self._errors.add(self._controller, self._name, self._port)
         rates = self._errors.rates()
-        if rates is None or rates.ber is None:
+        if rates is not None:
+            ber, low, high = rates.ber, rates.ber_low, rates.ber_high
+        else:
+            observed = {} if self._tuner is None else self._tuner.observed(self._name, self._port)
+            noise = observed.get("noise", {})
+            ber, low, high = (noise.get(name) for name in ("ber", "ber_low", "ber_high"))
+        if ber is None:
             self._ber.show(quantities.DASH, "nothing received lately")
         else:
-            low, high = quantities.error_rate(rates.ber_low), quantities.error_rate(rates.ber_high)
-            self._ber.show(quantities.error_rate(rates.ber), f"95 %: {low} to {high}")
+            bounds = f"{quantities.error_rate(low)} to {quantities.error_rate(high)}"
+            self._ber.show(quantities.error_rate(ber), f"95 %: {bounds}")
+        return ber

@@ -67,8 +67,8 @@ class SwitchPage:
             if self._visit.may(Role.OPERATOR):
                 with parts.card("Latest changes"):
                     audit_table(await self._controller.audit(switch=switch.name, limit=CHANGES), place=False)
+        self._timer = ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
         await self.refresh()
-        ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
 
     async def refresh(self) -> None:
         """Every second: figures; every few: settings and policies."""
@@ -80,7 +80,10 @@ class SwitchPage:
                 row.refresh()
             self._count()
         except NotFoundError:  # it was removed
-            ui.navigate.to("/")
+            self._timer.cancel()
+            self._banner.clear()
+            with self._banner:
+                parts.banner("warn", f"{self._switch.name} was removed from this controller.")
             return
         self._refreshes += 1
         self._state.show(*parts.state_words(status))

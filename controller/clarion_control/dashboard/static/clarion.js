@@ -24,6 +24,11 @@
     return [time.getUTCHours(), time.getUTCMinutes(), time.getUTCSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
   }
 
+  // The window ends with the newest point; as long as there is less to show than fits, it is narrower.
+  function begin(range, span_ms) {
+    return Math.min(Math.max(range.min, range.max - span_ms), range.max - Math.min(span_ms, 60000));
+  }
+
   // rows: {element id: [[time, value] for each series]}; points older than the window are dropped, and a gap
   // of more than `gap_ms` is left open
   function append(rows, span_ms, gap_ms) {
@@ -51,5 +56,5 @@
     document.cookie = `clarion_theme=${name ?? ""}; Path=/; SameSite=Lax; Max-Age=${name ? 31536000 : 0}${secure}`;
   }
 
-  window.clarion = { si, clock, append, theme };
+  window.clarion = { si, clock, begin, append, theme };
 })();
