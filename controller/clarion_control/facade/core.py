@@ -12,7 +12,8 @@ from clarion_control.errors import ApplyPending, NotFoundError
 from clarion_control.facade.owner import LinkOwner
 from clarion_control.fleet.device import DeviceFactory
 from clarion_control.fleet.fleet import Fleet
-from clarion_control.fleet.link import FORWARDING, Link
+from clarion_control.fleet.goal import FORWARDING
+from clarion_control.fleet.link import Link
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
 from clarion_control.model import PolicyChange

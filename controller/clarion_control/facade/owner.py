@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from clarion_control.errors import NotFoundError, StaleVersionError, SwitchError
 from clarion_control.fleet.device import Reports
-from clarion_control.fleet.link import Wanted
+from clarion_control.fleet.goal import Wanted, version
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
 from clarion_control.model import (
@@ -29,7 +29,7 @@ from clarion_control.telemetry import IntervalReport
 
 
 class LinkOwner:
-    """See fleet.link.Owner."""
+    """See fleet.owner.Owner."""
 
     def __init__(self, store: Store, hub: Hub, recorder: Recorder) -> None:
         self._store = store
@@ -49,7 +49,7 @@ class LinkOwner:
         self, switch: Switch, port: int, tried: Wanted, good: Wanted, error: SwitchError
     ) -> Desired:
         """Desires again what the switch took last, unless something newer is desired."""
-        reason = f"the switch refused version {_version(tried)}: {error.message}"
+        reason = f"the switch refused version {version(tried)}: {error.message}"
         with contextlib.suppress(StaleVersionError, NotFoundError):
             if isinstance(good, DesiredPort):
                 earlier = good.settings
@@ -59,7 +59,7 @@ class LinkOwner:
                     switch,
                     port,
                     lambda _: earlier,
-                    if_version=_version(tried),
+                    if_version=version(tried),
                     origin=Origin.REVERT,
                     reason=reason,
                 )
@@ -69,7 +69,7 @@ class LinkOwner:
                     CONTROLLER,
                     switch,
                     good[0],
-                    if_version=_version(tried),
+                    if_version=version(tried),
                     origin=Origin.REVERT,
                     reason=reason,
                 )
@@ -94,7 +94,3 @@ class LinkOwner:
     def changed(self, switch: Switch, status: SwitchStatus) -> None:
         """A link's state is another."""
         self._hub.publish(StatusChange(now_us(), switch.name, status))
-
-
-def _version(wanted: Wanted) -> int:
-    return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]

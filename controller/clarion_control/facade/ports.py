@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clarion_control.facade.core import Core, check_writable
-from clarion_control.fleet.link import FORWARDING, Link
+from clarion_control.fleet.goal import FORWARDING
+from clarion_control.fleet.link import Link
 from clarion_control.model import Actor, DesiredPort, Forwarding, Origin, PortState
 from clarion_control.settings import PortSettings, checked_addresses, checked_ports
 from clarion_control.settings_json import checked, merged

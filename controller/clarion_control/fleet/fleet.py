@@ -7,7 +7,8 @@ import asyncio
 
 from clarion_control.errors import NotFoundError
 from clarion_control.fleet.device import DeviceFactory
-from clarion_control.fleet.link import Link, Owner, Pace
+from clarion_control.fleet.link import Link
+from clarion_control.fleet.owner import Owner, Pace
 from clarion_control.model import Switch
 from clarion_control.store.ports import Desired
 

@@ -12,13 +12,13 @@ import contextlib
 import logging
 import random
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 from clarion.errors import UserError
 from clarion_control.errors import NotPrimaryError, RefusedError, SwitchError, UnreachableError
-from clarion_control.fleet.device import Device, DeviceFactory, Reports, Standing
+from clarion_control.fleet.device import Device, DeviceFactory, Standing
+from clarion_control.fleet.goal import FORWARDING, Goal, version, wanted_at
+from clarion_control.fleet.owner import Owner, Pace
 from clarion_control.model import (
     DesiredPort,
     Forwarding,
@@ -28,13 +28,11 @@ from clarion_control.model import (
     Switch,
     SwitchStatus,
 )
-from clarion_control.settings import PortSettings
 from clarion_control.store.clock import now_us
 from clarion_control.store.ports import Desired
 
 LOG = logging.getLogger(__name__)
 
-FORWARDING = -1  # stands for a port number where forwarding is meant
 FIRST_BACKOFF_S = 0.2
 LAST_BACKOFF_S = 5.0
 SESSION_OVER = frozenset(
@@ -43,44 +41,8 @@ SESSION_OVER = frozenset(
 _REFUSED_PORT = re.compile(r"\w+_port\[(\d+)\]")
 
 
-@dataclass
-class Pace:
-    """How often a link does what it does unasked; a large fleet makes it slower."""
-
-    compare_s: float = 10.0
-    counters_s: float = 2.0
-    reports_s: float = 0.1  # for which a switch may collect reports
-
-
-class Owner(Protocol):
-    """What a link needs of the controller."""
-
-    async def desired(self, switch: Switch) -> Desired:
-        """What the store says."""
-
-    async def adopt(self, switch: Switch, found: Mapping[int, PortSettings]) -> Desired:
-        """Makes desired what was found, where nothing is; all that is desired then."""
-
-    async def refused(
-        self, switch: Switch, port: int, tried: Wanted, good: Wanted, error: SwitchError
-    ) -> Desired:
-        """The switch refused: desires again what it took last, unless something newer is desired."""
-
-    def received(self, switch: Switch, reports: Reports) -> None:
-        """Reports came in."""
-
-    def counted(self, counters: PortCounters) -> None:
-        """Counters were read."""
-
-    def changed(self, switch: Switch, status: SwitchStatus) -> None:
-        """The link's state is another."""
-
-
-Wanted = DesiredPort | tuple[Forwarding | None, int]
-
-
 class Link:
-    """Desired and effective state of one switch, and the task that makes them the same."""
+    """The task that makes a switch what it should be, and what others may ask it."""
 
     def __init__(
         self, switch: Switch, connect: DeviceFactory, owner: Owner, gate: asyncio.Semaphore, pace: Pace
@@ -93,18 +55,14 @@ class Link:
         self._owner = owner
         self._gate = gate
         self._pace = pace
-        self._desired = Desired({}, None, 0)
-        self._effective: dict[int, PortSettings] = {}
-        self._confirmed: dict[int, Wanted] = {}  # in this session
-        self._good: dict[int, Wanted] = {}  # in any session
-        self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
+        self._goal = Goal()
         self._wake = asyncio.Event()
         self._standing: Standing | None = None  # None: no session
         self._task: asyncio.Task[None] | None = None
 
     def start(self, desired: Desired) -> None:
         """Begins to connect."""
-        self._desired = desired
+        self._goal.desire(desired)
         self._task = asyncio.create_task(self._run(), name=f"link {self.switch.name}")
 
     async def close(self) -> None:
@@ -112,9 +70,7 @@ class Link:
         while self._task is not None and not self._task.done():
             self._task.cancel()  # more than once: before Python 3.12 wait_for may swallow it
             await asyncio.wait([self._task], timeout=0.2)
-        for waiters in self._waiters.values():
-            for _, waiter in waiters:
-                waiter.cancel()
+        self._goal.give_up()
 
     def current_status(self) -> SwitchStatus:
         """The status with the figures of this moment."""
@@ -122,19 +78,11 @@ class Link:
 
     def port(self, port: int) -> PortState:
         """Desired and effective state of a port."""
-        desired = self._desired.ports.get(port)
-        confirmed = self._confirmed.get(port)
-        return PortState(
-            self.switch,
-            port,
-            desired,
-            self._effective.get(port),
-            desired is not None and confirmed is not None and _version(confirmed) == desired.version,
-        )
+        return self._goal.port(self.switch, port)
 
     def forwarding(self) -> Forwarding | None:
         """The desired forwarding."""
-        return self._desired.forwarding
+        return self._goal.desired.forwarding
 
     def check_writable(self) -> None:
         """NotPrimaryError or UnreachableError unless the switch would get a change at once."""
@@ -148,15 +96,8 @@ class Link:
             raise NotPrimaryError(self.switch.name)
 
     def desire(self, desired: Desired) -> None:
-        """What is desired by now. Older versions than those known are ignored: two changes may overtake."""
-        ports = dict(self._desired.ports)
-        for port, wanted in desired.ports.items():
-            if port not in ports or ports[port].version < wanted.version:
-                ports[port] = wanted
-        newest = desired if desired.forwarding_version > self._desired.forwarding_version else self._desired
-        merged = Desired(ports, newest.forwarding, newest.forwarding_version)
-        if merged != self._desired:
-            self._desired = merged
+        """What is desired by now; older versions than those known are ignored."""
+        if self._goal.desire(desired):
             self._wake.set()
 
     def desire_port(self, port: int, wanted: DesiredPort) -> None:
@@ -165,17 +106,7 @@ class Link:
 
     async def applied(self, port: int, version: int) -> None:
         """Waits until the switch has confirmed this version or a newer one; RefusedError if it refuses."""
-        confirmed = self._confirmed.get(port)
-        if confirmed is not None and _version(confirmed) >= version:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (version, waiter)
-        self._waiters.setdefault(port, []).append(entry)
-        try:
-            await waiter
-        finally:
-            if entry in self._waiters[port]:
-                self._waiters[port].remove(entry)
+        await self._goal.applied(port, version)
 
     # The task.
 
@@ -186,7 +117,7 @@ class Link:
             state, reason = await self._one_session()
             if asyncio.get_running_loop().time() - began > LAST_BACKOFF_S:
                 backoff_s = FIRST_BACKOFF_S
-            self._confirmed.clear()
+            self._goal.doubt()
             reconnects = self.status.reconnects + 1
             self._set_state(state, reason, reconnects=reconnects)
             await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
@@ -233,9 +164,9 @@ class Link:
             if self._standing is Standing.BACKUP:
                 if primary or self.status.state is not LinkState.BACKUP:
                     primary = False
-                    self._confirmed.clear()
+                    self._goal.doubt()
                     self._set_state(LinkState.BACKUP)
-                self._effective = dict(await device.read())
+                self._goal.effective = dict(await device.read())
                 self.desire(await self._owner.desired(self.switch))
                 compared = loop.time()
             else:
@@ -260,37 +191,26 @@ class Link:
     async def _compare(self, device: Device) -> None:
         """Reads what the switch has, which may be other than we know: it may have been restarted."""
         found = dict(await device.read())
-        self._effective = found
-        if any(port not in self._desired.ports for port in self.switch.ports):
+        self._goal.effective = found
+        if any(port not in self._goal.desired.ports for port in self.switch.ports):
             self.desire(await self._owner.adopt(self.switch, found))
 
     async def _write(self, device: Device) -> None:
         """Writes what is desired; what the switch refuses is replaced by what it confirmed last."""
         while True:
-            tried = self._desired
-            settings = {port: wanted.settings for port, wanted in tried.ports.items()}
+            tried = self._goal.desired
             try:
-                await device.write(settings, tried.forwarding)
+                await device.write(self._goal.settings(), tried.forwarding)
             except SwitchError as error:
                 if error.code in SESSION_OVER:
                     raise
                 if not await self._take_back(device, tried, error):
                     return
             else:
-                self._confirm(tried)
+                self._goal.confirm(tried)
+                if self.status.state is not LinkState.IN_SYNC:
+                    self._set_state(LinkState.IN_SYNC)
                 return
-
-    def _confirm(self, written: Desired) -> None:
-        items: dict[int, Wanted] = dict(written.ports)
-        items[FORWARDING] = (written.forwarding, written.forwarding_version)
-        for port, wanted in items.items():
-            self._confirmed[port] = self._good[port] = wanted
-            if isinstance(wanted, DesiredPort):
-                self._effective[port] = wanted.settings
-            if self._waiters.get(port):
-                self._settle(port, _version(wanted), None)
-        if self.status.state is not LinkState.IN_SYNC:
-            self._set_state(LinkState.IN_SYNC)
 
     async def _take_back(self, device: Device, tried: Desired, error: SwitchError) -> bool:
         """After a refusal; whether something else is desired now, so that writing again makes sense."""
@@ -305,24 +225,16 @@ class Link:
         refusal = RefusedError(self.switch.name, error.entry, error.message)
         changed = False
         for port in suspects:
-            wanted = _wanted(tried, port)
-            good = self._good.get(port)
-            if wanted is None or (good is not None and _version(good) == _version(wanted)):
+            wanted = wanted_at(tried, port)
+            good = self._goal.last_good(port)
+            if wanted is None or (good is not None and version(good) == version(wanted)):
                 continue
             if good is not None:
                 self.desire(await self._owner.refused(self.switch, port, wanted, good, error))
-                changed = changed or _wanted(self._desired, port) != wanted
-            self._settle(port, _version(wanted), refusal)
-        self._effective = dict(await device.read())
+                changed = changed or wanted_at(self._goal.desired, port) != wanted
+            self._goal.settle(port, version(wanted), refusal)
+        self._goal.effective = dict(await device.read())
         return changed
-
-    def _settle(self, port: int, version: int, refusal: RefusedError | None) -> None:
-        for entry in list(self._waiters.get(port, ())):
-            if entry[0] <= version and not entry[1].done():
-                if refusal is None:
-                    entry[1].set_result(None)
-                else:
-                    entry[1].set_exception(refusal)
 
     async def _receive(self, device: Device) -> None:
         while True:
@@ -358,13 +270,3 @@ class Link:
             return
         self.status = SwitchStatus(state, now_us(), reason, kept)
         self._owner.changed(self.switch, self.current_status())
-
-
-def _version(wanted: Wanted) -> int:
-    return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]
-
-
-def _wanted(desired: Desired, port: int) -> Wanted | None:
-    if port == FORWARDING:
-        return (desired.forwarding, desired.forwarding_version)
-    return desired.ports.get(port)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is desired of a switch, what it has, and who waits until the two are the same. No I/O."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from clarion_control.errors import RefusedError
+from clarion_control.model import DesiredPort, Forwarding, PortState, Switch
+from clarion_control.settings import PortSettings
+from clarion_control.store.ports import Desired
+
+FORWARDING = -1  # stands for a port number where forwarding is meant
+
+Wanted = DesiredPort | tuple[Forwarding | None, int]
+
+
+class Goal:
+    """Of one switch."""
+
+    def __init__(self) -> None:
+        self.desired = Desired({}, None, 0)
+        self.effective: dict[int, PortSettings] = {}
+        self._confirmed: dict[int, Wanted] = {}  # in this session
+        self._good: dict[int, Wanted] = {}  # in any session
+        self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
+
+    def port(self, switch: Switch, port: int) -> PortState:
+        """Desired and effective state of a port."""
+        desired = self.desired.ports.get(port)
+        confirmed = self._confirmed.get(port)
+        return PortState(
+            switch,
+            port,
+            desired,
+            self.effective.get(port),
+            desired is not None and confirmed is not None and version(confirmed) == desired.version,
+        )
+
+    def settings(self) -> Mapping[int, PortSettings]:
+        """The desired settings by port."""
+        return {port: wanted.settings for port, wanted in self.desired.ports.items()}
+
+    def desire(self, desired: Desired) -> bool:
+        """What is desired by now; whether that is new. Older versions than those known are ignored, since
+        two changes may overtake each other on their way here.
+        """
+        ports = dict(self.desired.ports)
+        for port, wanted in desired.ports.items():
+            if port not in ports or ports[port].version < wanted.version:
+                ports[port] = wanted
+        newest = desired if desired.forwarding_version > self.desired.forwarding_version else self.desired
+        merged = Desired(ports, newest.forwarding, newest.forwarding_version)
+        changed = merged != self.desired
+        self.desired = merged
+        return changed
+
+    def confirm(self, written: Desired) -> None:
+        """The switch has all of this."""
+        items: dict[int, Wanted] = dict(written.ports)
+        items[FORWARDING] = (written.forwarding, written.forwarding_version)
+        for port, wanted in items.items():
+            self._confirmed[port] = self._good[port] = wanted
+            if isinstance(wanted, DesiredPort):
+                self.effective[port] = wanted.settings
+            if self._waiters.get(port):
+                self.settle(port, version(wanted), None)
+
+    def doubt(self) -> None:
+        """The session is over: the switch may have anything."""
+        self._confirmed.clear()
+
+    def last_good(self, port: int) -> Wanted | None:
+        """What the switch took last."""
+        return self._good.get(port)
+
+    async def applied(self, port: int, wanted: int) -> None:
+        """Waits until this version or a newer one is confirmed; RefusedError if it is refused."""
+        confirmed = self._confirmed.get(port)
+        if confirmed is not None and version(confirmed) >= wanted:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (wanted, waiter)
+        self._waiters.setdefault(port, []).append(entry)
+        try:
+            await waiter
+        finally:
+            self._waiters[port].remove(entry)
+
+    def settle(self, port: int, up_to: int, refusal: RefusedError | None) -> None:
+        """Answers those who wait for a version up to this one."""
+        for wanted, waiter in self._waiters.get(port, ()):
+            if wanted <= up_to and not waiter.done():
+                if refusal is None:
+                    waiter.set_result(None)
+                else:
+                    waiter.set_exception(refusal)
+
+    def give_up(self) -> None:
+        """Nobody need wait any more."""
+        for waiters in self._waiters.values():
+            for _, waiter in waiters:
+                waiter.cancel()
+
+
+def version(wanted: Wanted) -> int:
+    """Of a port, or of the forwarding."""
+    return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]
+
+
+def wanted_at(desired: Desired, port: int) -> Wanted | None:
+    """What is desired of a port, or of the forwarding."""
+    if port == FORWARDING:
+        return (desired.forwarding, desired.forwarding_version)
+    return desired.ports.get(port)
