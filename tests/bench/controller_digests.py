@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def digests(options: argparse.Namespace) -> list[Json]:
                     another.get("/v1/health")
                 health_s = time.monotonic() - began
                 set_rate(0)
-                newest_us = drain(controller.store)
+                newest_us = drain(controller)
                 sent, late = set_rate(0)  # once more: lists were under way
                 figures: Json = {
                     "switches": options.switches,
@@ -104,15 +105,26 @@ def query(store: str, text: str, *values: object) -> list[tuple[Any, ...]]:
         return connection.execute(text, values).fetchall()
 
 
-def drain(store: str) -> int:
-    """Waits until no more reports arrive in the store; the time of the newest."""
+def drain(controller: ServedController) -> int:
+    """Waits until no report is under way to the store any more; the time of the newest."""
     last, since = -1, time.monotonic()
-    while time.monotonic() < since + 3:
+    while time.monotonic() < since + 3 or waiting(controller):
         time.sleep(0.5)
-        ((newest,),) = query(store, "SELECT max(time_us) FROM intervals")
+        ((newest,),) = query(controller.store, "SELECT max(time_us) FROM intervals")
         if newest != last:
             last, since = newest, time.monotonic()
     return int(last or 0)
+
+
+def waiting(controller: ServedController) -> int:
+    """Reports that the controller has and the store has not."""
+    request = urllib.request.Request(
+        f"{controller.url}metrics", headers={"Authorization": f"Bearer {controller.token}"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        text = reply.read().decode()
+    line = next(line for line in text.splitlines() if line.startswith("clarion_reports_waiting "))
+    return int(float(line.split()[1]))
 
 
 def lags(store: str, start_us: int, end_us: int, seconds: float) -> Json:
