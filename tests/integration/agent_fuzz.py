@@ -282,10 +282,12 @@ class Attack:
         return outcome
 
     def _state(self) -> Any:
-        """What the switch has: entries, and some registers and counters that the writes go for."""
+        """What the switch has: entries, and registers that frames without a Clarion header do not change."""
         ask = self._switch.ask
-        arrays = ("avg_rtt", "pos", "carry", "xcp_epoch")
-        cells = [ask(cmd="registers", switch="s1", register=name, count=64) for name in arrays]
+        arrays = (("wire_lost", 0), ("queue_lost", 0), ("link_numbers", 4096), ("queue_slots", 4096))
+        cells = [
+            ask(cmd="registers", switch="s1", register=name, first=first, count=64) for name, first in arrays
+        ]
         return self._switch.entries(), cells
 
     def _primary(self) -> Client:
