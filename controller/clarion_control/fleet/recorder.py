@@ -16,7 +16,7 @@ LOG = logging.getLogger(__name__)
 
 FLUSH_S = 0.5
 BATCH = 1000  # reports in one transaction: a change of settings waits no longer than for that
-MAX_WAITING = 200_000  # reports, before the store is given up and the oldest are lost
+MAX_WAITING = 200_000  # reports; what comes while the store is that far behind is lost
 EXPIRE_EVERY_S = 60.0
 
 
@@ -44,7 +44,10 @@ class Recorder:
             await self.flush()
 
     def add(self, uid: int, event: Interval | Drop) -> None:
-        """Takes an event of the switch with this uid."""
+        """Takes an event of the switch with this uid, unless far too many wait already."""
+        if self.waiting >= MAX_WAITING:
+            self.lost += 1
+            return
         if type(event) is Interval:
             self._intervals.append((uid, event))
         else:
@@ -68,10 +71,6 @@ class Recorder:
             LOG.warning("telemetry: %s", error)
             self._intervals = intervals + self._intervals  # the next flush tries again
             self._drops = drops + self._drops
-            for waiting in (self._intervals, self._drops):
-                excess = max(len(waiting) - MAX_WAITING, 0)
-                self.lost += excess
-                del waiting[:excess]
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
