@@ -60,17 +60,16 @@ class Recorder:
         return len(self._intervals) + len(self._drops)
 
     async def flush(self) -> None:
-        """Writes all that waits."""
-        intervals, self._intervals = self._intervals, []
-        drops, self._drops = self._drops, []
-        try:
-            while intervals or drops:
-                await self._store.append(telemetry.append, intervals[:BATCH], drops[:BATCH])
-                del intervals[:BATCH], drops[:BATCH]
-        except UserError as error:
-            LOG.warning("telemetry: %s", error)
-            self._intervals = intervals + self._intervals  # the next flush tries again
-            self._drops = drops + self._drops
+        """Writes what waits; what the store does not take waits for the next time."""
+        for _ in range(-(-self.waiting // BATCH)):
+            intervals, drops = self._intervals[:BATCH], self._drops[:BATCH]
+            del self._intervals[:BATCH], self._drops[:BATCH]
+            try:
+                await self._store.append(telemetry.append, intervals, drops)
+            except UserError as error:
+                LOG.warning("telemetry: %s", error)
+                self._intervals[:0], self._drops[:0] = intervals, drops
+                return
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
