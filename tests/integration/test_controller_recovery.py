@@ -10,7 +10,7 @@ import pytest
 from integration import recovery
 from integration.controller_net import Embedded, ServedController, running
 
-KILLS = 8  # tests/bench/bench_controller.py does hundreds
+KILLS = 6  # tests/bench/bench_controller.py does hundreds
 
 
 @pytest.mark.root
