@@ -42,8 +42,8 @@ def run(out: Path, behaviour: str) -> int:
     if behaviour == "fails":
         print("clarion: scenario smoke: links: nothing works", file=sys.stderr)
         return 1
-    if behaviour == "ignores signals":
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignores = behaviour == "ignores signals"
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if ignores else signal.default_int_handler)
     print("smoke: network", file=sys.stderr, flush=True)
     (out / "started").write_text(f"{os.getpid()}\n")
     try:
@@ -53,7 +53,7 @@ def run(out: Path, behaviour: str) -> int:
     except KeyboardInterrupt:
         (out / "summary.json").write_text('{"state": "interrupted"}')
         print("clarion: stopped; partial results are in it", file=sys.stderr)
-        return 130
+        return 143
     (out / "summary.json").write_text('{"state": "complete"}')
     (out / "iperf3").mkdir(exist_ok=True)
     (out / "iperf3" / "flow-1.json").write_text("{}")

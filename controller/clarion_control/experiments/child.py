@@ -16,10 +16,10 @@ from pathlib import Path
 from clarion_control.experiments.scenarios import Request
 
 CLARION = (sys.executable, "-m", "clarion")
-# The kernel interrupts the run when its controller is gone, however that went: it takes itself down. Code of
+# The kernel stops the run when its controller is gone, however that went: it takes itself down. Code of
 # our own between fork and exec could hang in a process that has threads, so a program does it.
-WITH_PARENT = ("setpriv", "--pdeathsig", "INT", "--")
-INTERRUPT_GRACE_S = 60.0  # to take a network down, and to draw plots of what there is
+WITH_PARENT = ("setpriv", "--pdeathsig", "TERM", "--")
+STOP_GRACE_S = 60.0  # to take a network down, and to draw plots of what there is
 LINE_CHARACTERS = 500
 LINES_KEPT = 20
 _ENDS = re.compile(r"[\r\n]+")
@@ -66,8 +66,11 @@ class Child:
         await asyncio.gather(self._reader, return_exceptions=True)
         return status
 
-    def stop(self, grace_s: float = INTERRUPT_GRACE_S) -> None:
-        """Begins to stop it: SIGINT, and SIGKILL if it has not ended after the grace period."""
+    def stop(self, grace_s: float = STOP_GRACE_S) -> None:
+        """Begins to stop it: SIGTERM, and SIGKILL if it has not ended after the grace period.
+
+        Not SIGINT, which a controller that a shell put into the background ignores, and its children with it.
+        """
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop(grace_s))
 
@@ -78,7 +81,7 @@ class Child:
             await asyncio.gather(self._stopping, return_exceptions=True)
 
     async def _stop(self, grace_s: float) -> None:
-        self._signal(signal.SIGINT)
+        self._signal(signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), grace_s)
         except asyncio.TimeoutError:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from clarion.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.experiments import files, scenarios
-from clarion_control.experiments.child import CLARION, INTERRUPT_GRACE_S, Child, run_command
+from clarion_control.experiments.child import CLARION, STOP_GRACE_S, Child, run_command
 from clarion_control.experiments.scenarios import Request
 from clarion_control.model import Actor, Experiment, ExperimentState
 from clarion_control.store.clock import now_us
@@ -49,7 +49,7 @@ class Experiments:
         directory: Path,
         *,
         clarion: Sequence[str] = CLARION,
-        grace_s: float = INTERRUPT_GRACE_S,
+        grace_s: float = STOP_GRACE_S,
     ) -> None:
         self._controller = controller
         self._directory = directory
