@@ -15,7 +15,7 @@ agent := --manifest-path hosts/agent/Cargo.toml
 .PHONY: help demo test unit integration bench lint build p4 clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: build ## The geo path (100 Mbit/s, 570 ms, 0.1 % errors) under six senders; about 4 minutes, as root
 	.venv/bin/clarion demo --out out/demo
@@ -30,7 +30,7 @@ unit: build ## The tests that need no root
 	$(cargo) test --quiet --release --locked $(agent)
 	$(python) -m pytest tests/unit tests/conformance
 
-integration: build ## The tests in network namespaces
+integration: build ## The tests with real processes, devices and browsers, as root
 	$(python) -m pytest tests/integration
 
 bench: build ## Benchmarks, as ratios and medians; JSON beside them in build/bench
