@@ -20,8 +20,6 @@ STANDARD = [
     *(["mcast_grp", 16], ["egress_rid", 16], ["parser_error", 32], ["_padding", 3]),
 ]
 
-ERRORS = {"NoError": 0, "PacketTooShort": 1, "HeaderTooShort": 4, "ParserInvalidArgument": 6}
-
 
 def field(header: str, name: str) -> Json:
     return {"type": "field", "value": [header, name]}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -104,8 +103,3 @@ def served(tmp_path: Path, *switches: FakeSwitch, **options: Any) -> Iterator[Se
     """A server; `options` are those of `open_rig`, and `tls` of uvicorn."""
     with Served(tmp_path, switches, options) as made:
         yield made
-
-
-def client_context(authority: str) -> ssl.SSLContext:
-    """What a client of a server with TLS trusts."""
-    return ssl.create_default_context(cafile=authority)
