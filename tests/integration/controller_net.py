@@ -165,7 +165,9 @@ class Embedded:
             self._data_plane = Process([binary("clarion-switch"), *options], self._directory / "switch.log")
             self._data_plane.await_text("ready")
             source = ["--control", str(self.control)]
-        command = [*CLARION, "switch", "serve", *source, "--listen", self.address]
+        # What the agent leaves in its temporary directory when it is killed goes with ours.
+        command = ["env", f"TMPDIR={self._directory}", *CLARION, "switch", "serve", *source]
+        command += ["--listen", self.address]
         self._process = Process(command, self._directory / "agent.log")
         self._process.await_text("serving P4Runtime")
 
