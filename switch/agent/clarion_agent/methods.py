@@ -74,9 +74,7 @@ def _one(method: _One) -> _One:
     return checked
 
 
-def _many(
-    method: Callable[[Any, Context], AsyncIterator[Any]],
-) -> Callable[[Any, Context], AsyncIterator[Any]]:
+def _many(method: _Many) -> _Many:
     async def checked(request: Any, context: Context) -> AsyncIterator[Any]:
         if isinstance(request, Undecodable):
             await abort(context, request.refusal)
