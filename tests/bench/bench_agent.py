@@ -26,19 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from finsy.proto import p4r
 
 from bench.figures import Json, summary, text
-from integration.agent_net import (
-    MAC,
-    XCP,
-    AgentProcess,
-    Client,
-    SwitchProcess,
-    digest,
-    end,
-    ethernet,
-    insert,
-    modify,
-    table_entry,
-)
+from fakes.p4runtime_messages import XCP, digest, insert, modify, table_entry
+from integration.agent_net import MAC, AgentProcess, Client, SwitchProcess, end, ethernet
 
 WRITES = 1000
 BATCHES = 200

@@ -17,15 +17,8 @@ from typing import Any
 import grpc
 from finsy.proto import U128, p4r
 
-from integration.agent_net import (
-    DEADLINE_S,
-    IDS,
-    Client,
-    SwitchProcess,
-    p4info,
-    switch_and_agent,
-    table_entry,
-)
+from fakes.p4runtime_messages import IDS, p4info, table_entry
+from integration.agent_net import DEADLINE_S, Client, SwitchProcess, switch_and_agent
 
 VALUES = (b"", b"\0", b"\1", b"\2", b"\3", b"\xff", b"\1\0", b"\xff" * 5, b"\0" * 9, b"\xff" * 16)
 NUMBERS = (0, 1, 2, 3, 63, 64, 255, 4096, 262143, 262144, 2**31 - 1, 2**32 - 1)

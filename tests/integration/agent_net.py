@@ -14,22 +14,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import grpc
-from finsy.proto import U128, p4i, p4r, p4r_grpc, rpc_status
-from google.protobuf import text_format
+from finsy.proto import U128, p4r, p4r_grpc, rpc_status
 
 from clarion.paths import ROOT
+from fakes.p4runtime_messages import p4info
 
 SWITCH = Path(os.environ.get("CLARION_SWITCH_BIN", ROOT / "build/cpp/switch/clarion-switch"))
 DEADLINE_S = 30.0
 MAC = 0x020000000002
-P4INFO = ROOT / "p4/clarion.p4info.txtpb"
 
 # s1 has ports 1 to 3; what leaves by them ends at switches that have no other port.
 DOCUMENT: dict[str, Any] = {
@@ -267,20 +266,6 @@ class Client:
             self.received.put(error)
 
 
-def p4info() -> p4i.P4Info:
-    """The P4Info of p4/."""
-    made = p4i.P4Info()
-    text_format.Parse(P4INFO.read_text(), made)
-    return made
-
-
-def ids() -> dict[str, int]:
-    """The id of each table, action, counter, register and digest by name."""
-    info = p4info()
-    kinds: Iterable[Any] = (info.tables, info.actions, info.counters, info.registers, info.digests)
-    return {each.preamble.name: each.preamble.id for kind in kinds for each in kind}
-
-
 def details(error: grpc.RpcError) -> list[tuple[str, str]]:
     """Code and message of each update of a refused Write."""
     trailing: Any = dict(error.trailing_metadata() or ())  # type: ignore[arg-type]
@@ -292,78 +277,6 @@ def details(error: grpc.RpcError) -> list[tuple[str, str]]:
         codes = {code.value[0]: code.name for code in grpc.StatusCode}
         found.append((codes[detail.canonical_code], detail.message))
     return found
-
-
-IDS = ids()
-XCP = (1_000_000, 26214, 14811, 6554, 268_435, 268_435_456, 1)
-
-
-def table_entry(table: str, key: int | None, action: str = "", arguments: Sequence[int] = ()) -> p4r.Entity:
-    """An entry; without a key all of the table, without an action the key alone."""
-    entry = p4r.TableEntry(table_id=IDS[table] if table else 0)
-    if key is not None:
-        entry.match.add(field_id=1).exact.value = key.to_bytes(6 if table == "l2_forward" else 2, "big")
-    if action:
-        entry.action.action.action_id = IDS[action]
-        for number, value in enumerate(arguments, 1):
-            entry.action.action.params.add(param_id=number, value=value.to_bytes(9, "big"))
-    return p4r.Entity(table_entry=entry)
-
-
-def insert(entity: p4r.Entity) -> p4r.Update:
-    """INSERT."""
-    return p4r.Update(type=p4r.Update.INSERT, entity=entity)
-
-
-def modify(entity: p4r.Entity) -> p4r.Update:
-    """MODIFY."""
-    return p4r.Update(type=p4r.Update.MODIFY, entity=entity)
-
-
-def delete(entity: p4r.Entity) -> p4r.Update:
-    """DELETE."""
-    return p4r.Update(type=p4r.Update.DELETE, entity=entity)
-
-
-def group(*ports: int) -> p4r.Entity:
-    """Multicast group 1."""
-    entity = p4r.Entity()
-    made = entity.packet_replication_engine_entry.multicast_group_entry
-    made.multicast_group_id = 1
-    for port in ports:
-        made.replicas.add(egress_port=256 + port)
-    return entity
-
-
-def cell(kind: str, name: str, index: int | None = None) -> p4r.Entity:
-    """A counter or register cell, or the whole array."""
-    entity = p4r.Entity()
-    if kind == "counter":
-        entity.counter_entry.counter_id = IDS[name] if name else 0
-        if index is not None:
-            entity.counter_entry.index.index = index
-        entity.counter_entry.SetInParent()
-    else:
-        entity.register_entry.register_id = IDS[name] if name else 0
-        if index is not None:
-            entity.register_entry.index.index = index
-        entity.register_entry.SetInParent()
-    return entity
-
-
-def digest(name: str, *, size: int = 0, timeout_ns: int = 0, ack_ns: int = 0) -> p4r.Entity:
-    """A digest's configuration."""
-    entity = p4r.Entity()
-    entity.digest_entry.digest_id = IDS[name] if name else 0
-    entity.digest_entry.config.max_list_size = size
-    entity.digest_entry.config.max_timeout_ns = timeout_ns
-    entity.digest_entry.config.ack_timeout_ns = ack_ns
-    return entity
-
-
-def packet_out(frame: bytes) -> p4r.StreamMessageRequest:
-    """A frame for the switch to forward."""
-    return p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))
 
 
 def ethernet(to: int, length: int = 500) -> bytes:

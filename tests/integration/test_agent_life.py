@@ -16,23 +16,18 @@ import grpc
 import pytest
 import trustme
 
+from fakes.p4runtime_messages import XCP, digest, group, insert, modify, table_entry
 from integration.agent_net import (
     DEADLINE_S,
     DOCUMENT,
     MAC,
     SWITCH,
-    XCP,
     AgentProcess,
     Client,
     SwitchProcess,
-    digest,
     end,
-    group,
-    insert,
     json_file,
-    modify,
     switch_and_agent,
-    table_entry,
     until,
 )
 

@@ -9,27 +9,30 @@ import grpc
 import pytest
 from finsy.proto import U128, p4i, p4r
 
-from integration.agent_net import (
-    DEADLINE_S,
+from fakes.p4runtime_messages import (
     IDS,
-    MAC,
-    SWITCH,
     XCP,
-    AgentProcess,
-    Client,
-    SwitchProcess,
-    cell,
+    counter,
     delete,
-    details,
     digest,
-    ethernet,
     group,
     insert,
     modify,
     p4info,
     packet_out,
-    switch_and_agent,
+    register,
     table_entry,
+)
+from integration.agent_net import (
+    DEADLINE_S,
+    MAC,
+    SWITCH,
+    AgentProcess,
+    Client,
+    SwitchProcess,
+    details,
+    ethernet,
+    switch_and_agent,
     until,
 )
 
@@ -141,15 +144,15 @@ def test_updates_build_on_each_other(served: Served, client: Client) -> None:
 
 
 def test_registers_are_read_and_written(client: Client) -> None:
-    rtt = cell("register", "avg_rtt", 2)
+    rtt = register("avg_rtt", 2)
     rtt.register_entry.data.bitstring = (1 << 27).to_bytes(4, "big")
     client.write(modify(rtt))
-    assert client.read(cell("register", "avg_rtt", 2))[0].register_entry.data.bitstring == b"\x08\0\0\0"
-    assert len(client.read(cell("register", "avg_rtt"))) == 64
-    numbers = cell("register", "link_numbers")
+    assert client.read(register("avg_rtt", 2))[0].register_entry.data.bitstring == b"\x08\0\0\0"
+    assert len(client.read(register("avg_rtt"))) == 64
+    numbers = register("link_numbers")
     numbers.register_entry.data.bitstring = b"\x4d"
     client.write(modify(numbers))
-    found = client.read(cell("register", "link_numbers"))
+    found = client.read(register("link_numbers"))
     assert len(found) == 64 * 4096
     values = [entity.register_entry.data.bitstring for entity in found]
     assert set(values[4096 : 4 * 4096]) == {b"\x4d"}  # ports 1 to 3
@@ -164,12 +167,12 @@ def test_registers_are_read_and_written(client: Client) -> None:
         with pytest.raises(grpc.RpcError) as error:
             client.write(modify(rtt))
         assert details(error.value) == [expected]
-    fixed = cell("register", "left_bytes", 2)
+    fixed = register("left_bytes", 2)
     fixed.register_entry.data.bitstring = b"\1"
     with pytest.raises(grpc.RpcError) as error:
         client.write(modify(fixed))
     assert details(error.value)[0][0] == "UNIMPLEMENTED"
-    gain = cell("register", "cp_shift", 2)  # P4Info says 8 bits, the core shifts by 63 at most
+    gain = register("cp_shift", 2)  # P4Info says 8 bits, the core shifts by 63 at most
     gain.register_entry.data.bitstring = b"\x40"
     with pytest.raises(grpc.RpcError) as error:
         client.write(insert(table_entry("stamp_port", 2, "stamp")), modify(gain))
@@ -185,21 +188,21 @@ def test_counters_are_read_and_set(client: Client) -> None:
     client.send(packet_out(ethernet(MAC, 100)))
 
     def sent() -> bool:
-        data = client.read(cell("counter", "tx", 1))[0].counter_entry.data
+        data = client.read(counter("tx", 1))[0].counter_entry.data
         return (data.packet_count, data.byte_count) == (1, 100)
 
     until(sent, "the frame is counted")
-    everything = client.read(cell("counter", ""))
+    everything = client.read(counter(""))
     assert len(everything) == 64 * len(p4info().counters)
-    tx = cell("counter", "tx", 1)
+    tx = counter("tx", 1)
     tx.counter_entry.data.packet_count = 5
     client.write(modify(tx))
-    data = client.read(cell("counter", "tx", 1))[0].counter_entry.data
+    data = client.read(counter("tx", 1))[0].counter_entry.data
     assert (data.packet_count, data.byte_count) == (5, 0)
-    whole = cell("counter", "tx")
+    whole = counter("tx")
     whole.counter_entry.data.SetInParent()
     client.write(modify(whole))
-    assert client.read(cell("counter", "tx", 1))[0].counter_entry.data.packet_count == 0
+    assert client.read(counter("tx", 1))[0].counter_entry.data.packet_count == 0
     with pytest.raises(grpc.RpcError) as error:
         client.write(insert(tx))
     assert details(error.value)[0][0] == "INVALID_ARGUMENT"
@@ -209,7 +212,7 @@ def test_packets_go_out_and_come_in(client: Client) -> None:
     client.write(insert(table_entry("l2_forward", MAC, "forward", (63,))), insert(group(1, 63)))
     client.send(packet_out(ethernet(MAC)))  # from the controller's port to itself: nowhere
     client.send(packet_out(ethernet(0xFFFFFFFFFFFF)))
-    until(lambda: client.read(cell("counter", "tx", 1))[0].counter_entry.data.packet_count == 1, "flooded")
+    until(lambda: client.read(counter("tx", 1))[0].counter_entry.data.packet_count == 1, "flooded")
     client.send(packet_out(b"short"))
     error = client.next("error")
     assert error.canonical_code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
@@ -264,7 +267,7 @@ def test_interval_reports_have_the_members_of_the_program(client: Client) -> Non
     )
     for _ in range(3):
         client.send(packet_out(ethernet(MAC, 100)))
-        until(lambda: client.read(cell("register", "intervals", 2)), "answers")
+        until(lambda: client.read(register("intervals", 2)), "answers")
     wanted = p4info().type_info.structs["interval_report_t"].members
 
     def more() -> bool:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from clarion.paths import ROOT
-from integration.agent_net import P4INFO, SWITCH, switch_and_agent
+from fakes.p4runtime_messages import P4INFO
+from integration.agent_net import SWITCH, switch_and_agent
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
 

@@ -12,9 +12,9 @@ from clarion_agent import values
 from clarion_agent.device import RefusedBatch
 from clarion_agent.status import Refused
 from clarion_agent.target import TargetError
+from fakes.p4runtime_messages import XCP, delete, insert, modify, register, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
-from unit.agent.messages import XCP, delete, entry, insert, modify, register
 
 MAC = 0x020000000002
 
@@ -29,30 +29,30 @@ async def refusals(primary: Primary, *updates: p4r.Update) -> list[tuple[str, st
 @pytest.mark.parametrize(
     ("update", "code", "message"),
     [
-        (insert(entry("xcp_port", 4, "stamp")), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 4, "stamp")), "INVALID_ARGUMENT",
          "xcp_port[4]: the switch has no port 4; it has 1, 2, 3"),
-        (insert(entry("xcp_port", 2, "stamp")), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 2, "stamp")), "INVALID_ARGUMENT",
          "xcp_port[2]: stamp: not an action for entries of this table; use set_xcp_port"),
-        (insert(entry("xcp_port", 2, "set_xcp_port", XCP[:6])), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 2, "set_xcp_port", XCP[:6])), "INVALID_ARGUMENT",
          "xcp_port[2].epoch: is missing"),
-        (insert(entry("xcp_port", 2, "set_xcp_port", (*XCP[:6], 0))), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP[:6], 0))), "INVALID_ARGUMENT",
          "xcp_port[2].epoch: 0: use 1 to 255"),
-        (insert(entry("xcp_port", 2, "set_xcp_port", (1, 1, 1, 1, 9, 8, 1))), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 2, "set_xcp_port", (1, 1, 1, 1, 9, 8, 1))), "INVALID_ARGUMENT",
          "xcp_port[2].min_interval: 9: exceeds max_interval, 8"),
-        (insert(entry("xcp_port", 2, "set_xcp_port", (*XCP, 1))), "INVALID_ARGUMENT",
+        (insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP, 1))), "INVALID_ARGUMENT",
          "xcp_port[2]: set_xcp_port: a parameter is unknown, or there twice"),
-        (insert(entry("tag_port", 2, "set_tag_port", (2, 0, 1))), "OUT_OF_RANGE",
+        (insert(table_entry("tag_port", 2, "set_tag_port", (2, 0, 1))), "OUT_OF_RANGE",
          "tag_port[2].check: 0x000000000000000002: has more than 1 bits"),
-        (insert(entry("l2_forward", MAC, "forward", (9,))), "INVALID_ARGUMENT",
+        (insert(table_entry("l2_forward", MAC, "forward", (9,))), "INVALID_ARGUMENT",
          "l2_forward[02:00:00:00:00:02].port: the switch has no port 9; it has 1, 2, 3"),
-        (insert(entry("stamp_port", 2)), "INVALID_ARGUMENT",
+        (insert(table_entry("stamp_port", 2)), "INVALID_ARGUMENT",
          "stamp_port[2]: action: is missing, or not a single action"),
-        (insert(entry("stamp_port", None, "stamp")), "INVALID_ARGUMENT",
+        (insert(table_entry("stamp_port", None, "stamp")), "INVALID_ARGUMENT",
          "stamp_port: match: give field 1 (port), once"),
-        (insert(entry("clock", 1, "set_clock", (1, 1))), "INVALID_ARGUMENT",
+        (insert(table_entry("clock", 1, "set_clock", (1, 1))), "INVALID_ARGUMENT",
          "clock: has no key; it has a default entry only"),
-        (modify(entry("stamp_port", 2, "stamp")), "NOT_FOUND", "stamp_port[2]: does not exist"),
-        (delete(entry("stamp_port", 2)), "NOT_FOUND", "stamp_port[2]: does not exist"),
+        (modify(table_entry("stamp_port", 2, "stamp")), "NOT_FOUND", "stamp_port[2]: does not exist"),
+        (delete(table_entry("stamp_port", 2)), "NOT_FOUND", "stamp_port[2]: does not exist"),
         (modify(register("left_bytes", 2, 1)), "UNIMPLEMENTED",
          "left_bytes[2]: the switch keeps it itself: read only"),
         (insert(register("avg_rtt", 2, 1)), "INVALID_ARGUMENT",
@@ -65,14 +65,14 @@ async def refusals(primary: Primary, *updates: p4r.Update) -> list[tuple[str, st
 async def test_refusals_name_the_entity(
     primary: Primary, target: FakeTarget, update: p4r.Update, code: str, message: str
 ) -> None:
-    good = insert(entry("stamp_port", 1, "stamp"))
+    good = insert(table_entry("stamp_port", 1, "stamp"))
     assert await refusals(primary, good, update) == [None, (code, message)]
-    assert (target.batches, await primary.read(entry("", None))) == ([], [])
+    assert (target.batches, await primary.read(table_entry("", None))) == ([], [])
 
 
 async def test_the_table_of_addresses_is_full_at_its_size(primary: Primary, target: FakeTarget) -> None:
-    await primary.write(*(insert(entry("l2_forward", mac, "forward", (1,))) for mac in range(4096)))
-    assert await refusals(primary, insert(entry("l2_forward", MAC, "forward", (1,)))) == [
+    await primary.write(*(insert(table_entry("l2_forward", mac, "forward", (1,))) for mac in range(4096)))
+    assert await refusals(primary, insert(table_entry("l2_forward", MAC, "forward", (1,)))) == [
         ("RESOURCE_EXHAUSTED", "l2_forward[02:00:00:00:00:02]: the table holds 4096 entries")
     ]
     assert len(target.entries) == 4096
@@ -80,22 +80,22 @@ async def test_the_table_of_addresses_is_full_at_its_size(primary: Primary, targ
 
 async def test_what_the_switch_refuses_is_blamed_on_the_update(primary: Primary, target: FakeTarget) -> None:
     target.refuse = TargetError("changes[1].value: must be less", gone=False)
-    updates = [modify(entry("clock", None)), insert(entry("stamp_port", 1, "stamp"))]
+    updates = [modify(table_entry("clock", None)), insert(table_entry("stamp_port", 1, "stamp"))]
     updates[0].entity.table_entry.is_default_action = True
     assert await refusals(primary, *updates, modify(register("pos", 2, 1))) == [
         None,
         None,
         ("INVALID_ARGUMENT", "pos[2]: the switch refused: value: must be less"),
     ]
-    assert await primary.read(entry("", None)) == []
+    assert await primary.read(table_entry("", None)) == []
 
 
 async def test_a_switch_that_is_away(primary: Primary, target: FakeTarget) -> None:
     target.refuse = TargetError("clarion-switch does not answer", gone=True)
     with pytest.raises(Refused, match="switch s1: clarion-switch does not answer") as refused:
-        await primary.write(insert(entry("stamp_port", 1, "stamp")))
+        await primary.write(insert(table_entry("stamp_port", 1, "stamp")))
     assert refused.value.code.name == "UNAVAILABLE"
-    assert await primary.read(entry("", None)) == []
+    assert await primary.read(table_entry("", None)) == []
 
 
 async def test_a_whole_register_array_is_written_port_by_port(primary: Primary, target: FakeTarget) -> None:
@@ -133,7 +133,7 @@ async def test_any_batches_leave_the_switch_as_the_agent_says(
             else:
                 model[port] = limit
         updates = [
-            p4r.Update(type=kind, entity=entry("queue_port", port, "set_queue_port", (limit,)))  # type: ignore[arg-type]
+            p4r.Update(type=kind, entity=table_entry("queue_port", port, "set_queue_port", (limit,)))  # type: ignore[arg-type]
             for kind, port, limit in batch
         ]
         if model is None:
@@ -143,7 +143,7 @@ async def test_any_batches_leave_the_switch_as_the_agent_says(
             await primary.write(*updates)
             before = model
         assert {key: each["limit_bytes"] for (_, key), each in target.entries.items()} == before
-        assert len(await primary.read(entry("queue_port", None))) == len(before)
+        assert len(await primary.read(table_entry("queue_port", None))) == len(before)
 
 
 @given(number=st.integers(0, 2**64), zeros=st.integers(0, 9))

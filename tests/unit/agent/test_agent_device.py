@@ -12,9 +12,9 @@ from clarion_agent.device import Device
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_agent.target import Reset, SetEntry
+from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
-from unit.agent.messages import XCP, delete, digest, entry, insert, modify
 
 DROP = tuple(range(1, 12))
 FOREVER_NS = 10**15
@@ -71,7 +71,7 @@ async def commit(primary: Primary, program: Program, action: int, cookie: int) -
 async def test_a_commit_clears_a_reconciliation_keeps(
     primary: Primary, target: FakeTarget, program: Program
 ) -> None:
-    await primary.write(insert(entry("xcp_port", 2, "set_xcp_port", XCP)))
+    await primary.write(insert(table_entry("xcp_port", 2, "set_xcp_port", XCP)))
     await commit(primary, program, _Set.RECONCILE_AND_COMMIT, 5)
     assert len(target.entries) == 1
     await commit(primary, program, _Set.VERIFY, 6)
@@ -79,7 +79,7 @@ async def test_a_commit_clears_a_reconciliation_keeps(
     cookie_only = get(response_type=get.COOKIE_ONLY)
     assert primary.device.get_pipeline(cookie_only).config.cookie.cookie == 5
     await commit(primary, program, _Set.VERIFY_AND_COMMIT, 7)
-    assert (target.entries, await primary.read(entry("", None))) == ({}, [])
+    assert (target.entries, await primary.read(table_entry("", None))) == ({}, [])
     other = Program(program.p4info)
     changed = type(program.p4info)()
     changed.CopyFrom(program.p4info)
@@ -95,7 +95,7 @@ async def test_a_switch_that_forgot_everything_gets_it_again(
 ) -> None:
     await commit(primary, program, _Set.VERIFY_AND_COMMIT, 7)
     await primary.write(
-        insert(entry("xcp_port", 2, "set_xcp_port", XCP)),
+        insert(table_entry("xcp_port", 2, "set_xcp_port", XCP)),
         insert(digest("queue_drop_t", size=3)),
     )
     before, note = dict(target.entries), target.note
@@ -119,11 +119,11 @@ async def test_another_agent_takes_over(primary: Primary, target: FakeTarget, pr
     made.multicast_group_id = 1
     made.replicas.add(port=b"\1\2", instance=9)
     await primary.write(
-        insert(entry("xcp_port", 2, "set_xcp_port", XCP)),
+        insert(table_entry("xcp_port", 2, "set_xcp_port", XCP)),
         insert(group),
         insert(digest("queue_drop_t", size=3)),
     )
-    everything = (entry("", None), group, digest("queue_drop_t"))
+    everything = (table_entry("", None), group, digest("queue_drop_t"))
     successor = Device(1, target, program)
     await successor.start()
     second = Primary(successor)
@@ -140,23 +140,23 @@ async def test_what_the_configuration_switched_on_is_there_until_somebody_writes
     device = Device(1, target, program)
     await device.start()
     primary = Primary(device)
-    assert len(await primary.read(entry("stamp_port", None))) == 1
+    assert len(await primary.read(table_entry("stamp_port", None))) == 1
     assert not device.get_pipeline(p4r.GetForwardingPipelineConfigRequest()).config.HasField("cookie")
     target.forget()
     await device.on_connected()  # the switch started again with another configuration
-    assert await primary.read(entry("stamp_port", None)) == []
-    await primary.write(insert(entry("stamp_port", 2, "stamp")))
+    assert await primary.read(table_entry("stamp_port", None)) == []
+    await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
     target.forget()
     await device.on_connected()
     assert list(target.entries) == [("stamp_port", 2)]
 
 
 async def test_a_write_is_finished_when_its_client_hangs_up(primary: Primary, target: FakeTarget) -> None:
-    writing = asyncio.create_task(primary.write(insert(entry("stamp_port", 2, "stamp"))))
+    writing = asyncio.create_task(primary.write(insert(table_entry("stamp_port", 2, "stamp"))))
     await asyncio.sleep(0)
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
     while not target.entries:
         await asyncio.sleep(0)
-    assert len(await primary.read(entry("", None))) == 1
+    assert len(await primary.read(table_entry("", None))) == 1
