@@ -48,7 +48,7 @@ def _bearer(values: list[str]) -> str | None:
 
 def _unauthenticated(text: str | None) -> Problem:
     if text is None:
-        return Problem("unauthenticated", "no token came", headers={"WWW-Authenticate": REALM})
+        return Problem("unauthenticated", "no token was sent", headers={"WWW-Authenticate": REALM})
     challenge = f'{REALM}, error="invalid_token"'
     detail = "the token is not known, has expired or was revoked"
     return Problem("unauthenticated", detail, headers={"WWW-Authenticate": challenge})

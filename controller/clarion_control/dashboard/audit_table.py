@@ -17,7 +17,7 @@ SEPARATOR = " · "
 def audit_table(records: Sequence[AuditRecord], *, place: bool = True) -> None:
     """The records, the newest first; `place`: with the switch that each is about."""
     if not records:
-        parts.empty("Nothing was changed yet.")
+        parts.empty("Nothing has been changed yet.")
         return
     with parts.block("table", "table rows"):
         parts.head_row("Time", "Who", "What", *(("Where",) if place else ("Port",)), "Change")

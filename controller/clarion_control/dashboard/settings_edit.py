@@ -98,7 +98,7 @@ FIELDS = (
         quantities.exact_size,
         _quantity(parse_size, "B"),
     ),
-    Field("stamp", "Stamp", "Numbers packets for the next wire, so that its losses can be told"),
+    Field("stamp", "Stamp", "Numbers packets for the next wire, so that its losses can be counted"),
     Field("check", "Check", "Looks for losses of the wire into this port"),
     Field("edge", "Edge", "A host is behind this port: its claims are zeroed"),
 )

@@ -71,7 +71,7 @@ class SettingsForm:
                 with parts.block("button", "button").props('type="button"').on("click", self._discard):
                     parts.text("Discard edits")
         else:
-            parts.text("Your role may look only; changes need the role operator.", "p", "hint")
+            parts.text("Your role may only look; changes need the role operator.", "p", "hint")
 
     def _text(self, name: str) -> None:
         field = BY_NAME[name]

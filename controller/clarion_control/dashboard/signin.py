@@ -21,7 +21,7 @@ _POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 WRONG = "This token is not valid. It may be mistyped, revoked or expired."
-SPENT = "This sign-in link was used already, or is too old. Paste a token instead."
+SPENT = "This sign-in link has been used already, or is too old. Paste a token instead."
 
 
 class SignIn:

@@ -45,7 +45,7 @@ async def show_problem(slug: str) -> HTMLResponse:
     """One kind, for people."""
     kind = PROBLEMS.get(slug)
     if kind is None:
-        raise Problem("not-found", f"no problem is called like this; {INDEX} lists them")
+        raise Problem("not-found", f"no problem has this name; {INDEX} lists them")
     body = (
         f"<h1>{html.escape(kind.title)}</h1>\n"
         f"<p>Problem <code>{kind.slug}</code>, status {kind.status}.</p>\n"

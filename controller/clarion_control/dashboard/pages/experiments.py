@@ -71,7 +71,7 @@ class ExperimentsPage:
                 if self._visit.may(Role.OPERATOR):
                     self._form(await asyncio.to_thread(catalogue))
                 else:
-                    parts.text("Your role may look only; starting needs the role operator.", "p", "hint")
+                    parts.text("Your role may only look; starting needs the role operator.", "p", "hint")
         await self._refresh()
         ui.timer(REFRESH_S, self._refresh, immediate=False)
 
@@ -145,7 +145,7 @@ class ExperimentsPage:
         self._list.clear()
         with self._list:
             if not found:
-                parts.empty("Nothing was run yet.")
+                parts.empty("Nothing has been run yet.")
                 return
             with parts.block("table", "table rows"):
                 parts.head_row("Run", "Scenario", "Engine", "By", "Started", "Took", "State")
