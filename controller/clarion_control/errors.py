@@ -124,3 +124,7 @@ class UndoneError(UserError):
 
 class StoreError(UserError):
     """The database cannot be used: named as `STORE: reason`."""
+
+
+class UnstorableError(StoreError):
+    """A value that the database has no place for, such as a number that is too large."""

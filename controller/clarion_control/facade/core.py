@@ -12,7 +12,7 @@ from clarion_control.errors import ApplyPending, NotFoundError
 from clarion_control.facade.owner import LinkOwner
 from clarion_control.fleet.device import DeviceFactory
 from clarion_control.fleet.fleet import Fleet
-from clarion_control.fleet.goal import FORWARDING
+from clarion_control.fleet.goal import FORWARDING, LinkClosedError
 from clarion_control.fleet.link import Link
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
@@ -57,7 +57,7 @@ class Core:
     async def _applied(self, link: Link, port: int, version: int) -> None:
         try:
             await asyncio.wait_for(link.applied(port, version), self._apply_timeout_s)
-        except asyncio.TimeoutError:
+        except (asyncio.TimeoutError, LinkClosedError):
             raise ApplyPending(link.switch.name, None if port == FORWARDING else port) from None
 
     async def _carried_through(self, change: Coroutine[Any, Any, T]) -> T:

@@ -60,6 +60,7 @@ class SwitchPart(Core):
     async def _add_switch(self, actor: Actor, switch: Switch) -> Switch:
         async with self._membership:
             added = await self.store.change(switches.add, actor, switch)
+            await self._fleet.remove(added.name)  # one that another controller has removed just now
             self._fleet.add(added, Desired({}, None, 0))
             return added
 
@@ -90,6 +91,8 @@ class SwitchPart(Core):
                 self._seen_audit = newest
             except UserError as error:
                 LOG.warning("%s", error)
+            except Exception:  # the next time may be better, and nobody would notice that this task is gone
+                LOG.exception("refresh from store")
 
     async def _reread(self, touched: Collection[str]) -> None:
         async with self._membership:

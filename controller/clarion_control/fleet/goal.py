@@ -16,6 +16,10 @@ FORWARDING = -1  # stands for a port number where forwarding is meant
 Wanted = DesiredPort | tuple[Forwarding | None, int]
 
 
+class LinkClosedError(Exception):
+    """Nothing will be confirmed any more. (To cancel would look as if whoever waits had been cancelled.)"""
+
+
 class Goal:
     """Of one switch."""
 
@@ -98,10 +102,11 @@ class Goal:
                     waiter.set_exception(refusal)
 
     def give_up(self) -> None:
-        """Nobody need wait any more."""
+        """Those who wait get LinkClosedError."""
         for waiters in self._waiters.values():
             for _, waiter in waiters:
-                waiter.cancel()
+                if not waiter.done():
+                    waiter.set_exception(LinkClosedError())
 
 
 def version(wanted: Wanted) -> int:

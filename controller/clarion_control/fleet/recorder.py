@@ -8,6 +8,7 @@ import contextlib
 import logging
 
 from clarion.errors import UserError
+from clarion_control.errors import UnstorableError
 from clarion_control.model import Drop, Interval
 from clarion_control.store import Store, decisions, telemetry
 from clarion_control.store.clock import now_us
@@ -66,10 +67,28 @@ class Recorder:
             del self._intervals[:BATCH], self._drops[:BATCH]
             try:
                 await self._store.append(telemetry.append, intervals, drops)
+            except UnstorableError as error:  # of a switch out of its mind; the others' reports must go on
+                LOG.warning("telemetry: %s", error)
+                await self._keep_what_fits(intervals, drops)
             except UserError as error:
                 LOG.warning("telemetry: %s", error)
                 self._intervals[:0], self._drops[:0] = intervals, drops
                 return
+
+    async def _keep_what_fits(
+        self, intervals: list[tuple[int, Interval]], drops: list[tuple[int, Drop]]
+    ) -> None:
+        """Of a batch that the store did not take, report by report: the rest is lost."""
+        for one in intervals:
+            await self._keep([one], [])
+        for other in drops:
+            await self._keep([], [other])
+
+    async def _keep(self, intervals: list[tuple[int, Interval]], drops: list[tuple[int, Drop]]) -> None:
+        try:
+            await self._store.append(telemetry.append, intervals, drops)
+        except UserError:
+            self.lost += 1
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()

@@ -12,9 +12,9 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, SQLAlchemyError
 
-from clarion_control.errors import StoreError
+from clarion_control.errors import StoreError, UnstorableError
 
 DEFAULT = "/var/lib/clarion/controller.db"  # CLARION_STORE names another
 BUSY_TIMEOUT_MS = 30_000  # how long one writer of a SQLite file waits for another
@@ -28,11 +28,13 @@ def location(text: str | None) -> URL:
         return URL.create("sqlite", database=str(Path(text).absolute()))
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
         raise StoreError("store: not a URL; use postgresql://USER@HOST/DATABASE or a path") from None
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
-    if url.get_backend_name() not in ("sqlite", "postgresql"):
+    if url.drivername == "sqlite" and (not url.database or url.database == ":memory:"):
+        raise StoreError("store: has to be a file: it is read over several connections")
+    if url.drivername not in ("sqlite", "postgresql+psycopg"):
         raise StoreError(f"store: {url.drivername}: use a path (SQLite) or a postgresql:// URL")
     return url
 
@@ -85,10 +87,16 @@ def explained(url: URL) -> Iterator[None]:
     """Makes a database's errors StoreErrors of one line."""
     try:
         yield
+    except (DataError, OverflowError) as error:
+        raise UnstorableError(f"store {shown(url)}: a value does not fit: {_reason(error)}") from error
     except SQLAlchemyError as error:
-        cause = getattr(error, "orig", None) or error
-        lines = str(cause).strip().splitlines() or [type(cause).__name__]
-        raise StoreError(f"store {shown(url)}: {lines[0]}") from error
+        raise StoreError(f"store {shown(url)}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    lines = str(cause).strip().splitlines() or [type(cause).__name__]
+    return lines[0]
 
 
 def _make_parent(path: Path) -> None:

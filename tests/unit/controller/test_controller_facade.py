@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from clarion_control.controller import Controller
 from clarion_control.errors import (
     ApplyPending,
     ExistsError,
@@ -23,6 +24,7 @@ from clarion_control.errors import (
     UndoneError,
     UnreachableError,
 )
+from clarion_control.facade import switches
 from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import (
     Actor,
@@ -36,6 +38,7 @@ from clarion_control.model import (
     StatusChange,
 )
 from clarion_control.settings import PortSettings, XcpSettings
+from clarion_control.store import switches as store_switches
 from fakes.controller import ADMIN, in_state, open_controller, until
 from fakes.switch import FakeSwitch
 
@@ -331,6 +334,46 @@ async def test_removing_a_switch_forgets_it(tmp_path: Path) -> None:
         again = await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
         assert again.uid != first.uid
         assert controller.latest("s1", 1) is None
+
+
+async def test_who_waits_for_a_switch_that_is_removed_is_told(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        switch.answering.clear()
+        change = asyncio.create_task(controller.change_port(ADMIN, "s1", 1, {"stamp": True}))
+        await until(lambda: _desired_version(controller) == 2)
+        await controller.remove_switch(ADMIN, "s1")
+        with pytest.raises(ApplyPending):
+            await change
+
+
+def _desired_version(controller: Controller) -> int:
+    desired = controller._fleet.link("s1").port(1).desired
+    return 0 if desired is None else desired.version
+
+
+async def test_a_switch_that_another_controller_removed_can_be_added_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switches, "REFRESH_S", 3600.0)  # it has not heard of it yet
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        gone = controller._fleet.link("s1")
+        await controller.store.change(store_switches.remove, ADMIN, "s1")
+        added = await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        assert controller.switch("s1") == added
+        assert gone._task is not None
+        assert gone._task.done()
+
+
+async def test_a_report_that_cannot_be_kept_does_not_take_others_along(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        switch.report(1, input_bytes=2**64)  # no database has such integers
+        switch.report(1)
+        await until(lambda: controller.status("s1").reports == 2)
+    async with open_controller(tmp_path, switch) as controller:
+        assert len(await controller.intervals("s1", 1, from_us=0, to_us=2**62, limit=10)) == 1
 
 
 @pytest.mark.parametrize(

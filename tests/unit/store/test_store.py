@@ -165,7 +165,19 @@ async def test_the_file_is_nobody_elses_business(tmp_path: Path) -> None:
         assert (tmp_path / "controller.db").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("where", ["mysql://x@y/z", "nonsense://", "postgresql://u@/db?host=/nowhere"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "mysql://x@y/z",
+        "nonsense://",
+        "postgresql://u@/db?host=/nowhere",
+        "postgresql://u@host:port/db",
+        "postgresql+asyncpg://u@host/db",
+        "sqlite+nonsense:///x",
+        "sqlite://",
+        "sqlite:///:memory:",
+    ],
+)
 def test_a_store_that_cannot_be(where: str) -> None:
     with pytest.raises(StoreError, match=r"^store"):
         Store.open(where)
