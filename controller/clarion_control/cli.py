@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # at run time only inside commands: every `clarion` command c
     from clarion_control.model import Actor, Token
 
 ROLES = ("viewer", "operator", "admin")
+_LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind which Python knows none
 _UNITS_S = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 STORE_HELP = "a path (SQLite) or postgresql:// URL; default: $CLARION_STORE or /var/lib/clarion/controller.db"
 
@@ -178,6 +179,8 @@ def _line(token: Token) -> str:
 def _date(time_us: int | None) -> str:
     if time_us is None:
         return "never"
+    if time_us > _LAST_DATE_US:
+        return "after 9999"
     return datetime.fromtimestamp(time_us / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
@@ -199,12 +202,12 @@ def _duration_s(text: str) -> float:
 
 
 def _positive(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 10**9:
+    if not text.isdecimal() or not 1 <= int(text) <= 10**9:
         raise argparse.ArgumentTypeError(f"{text}: use a whole number from 1")
     return int(text)
 
 
 def _election_id(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) < 2**64:
+    if not text.isdecimal() or not 1 <= int(text) < 2**64:
         raise argparse.ArgumentTypeError(f"{text}: use a whole number from 1 to 2^64-1")
     return int(text)

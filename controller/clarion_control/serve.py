@@ -191,7 +191,7 @@ def _tuner_state(tuner: Tuner | None) -> str:
 def _checked_listen(options: ServeOptions) -> tuple[str, int]:
     host, _, port = options.listen.rpartition(":")
     host = host.strip("[]")
-    if not host or not port.isdigit() or int(port) > 65535:
+    if not host or not port.isdecimal() or int(port) > 65535:
         raise UserError(f"--listen: {options.listen}: write HOST:PORT, such as 127.0.0.1:8080")
     secure = options.tls_certificate is not None
     if not secure and not options.insecure_http and not _is_loopback(host):

@@ -146,7 +146,7 @@ def assign(name: str, document: Document, key: str, value: object) -> None:
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
         if isinstance(here, list):
-            if not part.isdigit() or int(part) >= len(here):
+            if not part.isdecimal() or int(part) >= len(here):
                 raise ScenarioError(name, key, f'"{part}": use a number from 0 to {len(here) - 1}')
             if last:
                 here[int(part)] = value

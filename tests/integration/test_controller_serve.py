@@ -83,6 +83,7 @@ def test_tls(tmp_path: Path) -> None:
         (["--tls-certificate", "/nowhere.pem", "--tls-key", "/n"], "clarion: --tls-certificate /nowhere.pem"),
         (["--store", "mysql://x"], "clarion: store: mysql: use a path"),
         (["--store", "/proc/nowhere/x.db"], "clarion: store /proc/nowhere/x.db: "),
+        (["--listen", "127.0.0.1:²"], "clarion: --listen: 127.0.0.1:²: write HOST:PORT"),
         (["--sign-in-link", "bob"], "clarion: --sign-in-link: bob: there is no token of that name"),
     ],
 )

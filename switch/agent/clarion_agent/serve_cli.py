@@ -81,7 +81,7 @@ def serving(server: AgentServer) -> str:
 def checked_address(text: str) -> str:
     """HOST:PORT, or UserError."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
+    if not host or not port.isdecimal() or int(port) > 65535:
         raise UserError(f"--listen: {text}: write HOST:PORT, such as {DEFAULT_LISTEN}")
     return text
 

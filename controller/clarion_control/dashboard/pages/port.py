@@ -112,8 +112,8 @@ class PortPage:
 
     def _minutes(self) -> int:
         asked = self._visit.request.query_params.get("minutes", "")
-        known = [minutes for minutes, _ in SPANS]
-        return int(asked) if asked.isdigit() and int(asked) in known else self._visit.options.history_minutes
+        known = {str(minutes): minutes for minutes, _ in SPANS}
+        return known.get(asked, self._visit.options.history_minutes)
 
     def _spans(self, minutes: int) -> None:
         with parts.block("nav", "segments").props('aria-label="Time shown"'):

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odd values of options: one line, never a traceback."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clarion import cli
+from clarion.errors import UserError
+from clarion_agent.serve_cli import checked_address
+from clarion_control.cli import _election_id, _positive
+
+
+def test_a_token_that_outlives_the_calendar_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(tmp_path / "x.db")]
+    assert cli.main(["token", "create", "eve", "--role", "viewer", "--expires", "999999w", *store]) == 0
+    assert cli.main(["token", "list", *store]) == 0
+    assert "expires after 9999" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("read", [_election_id, _positive])
+def test_digits_that_are_no_number(read: Callable[[str], int]) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="whole number"):
+        read("²")
+
+
+def test_a_port_that_is_no_number() -> None:
+    with pytest.raises(UserError, match="HOST:PORT"):
+        checked_address("127.0.0.1:²")
