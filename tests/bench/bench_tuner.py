@@ -16,7 +16,6 @@ import argparse
 import contextlib
 import json
 import select
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,16 +117,13 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each variant (default: 3)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the results of the runs there")
     arguments = parser.parse_args()
-    root = arguments.keep or Path(tempfile.mkdtemp(prefix="clarion-bench-"))
     runs: dict[str, list[Json]] = {name: [] for name in VARIANTS}
     began_s = time.monotonic()
-    try:
+    with tempfile.TemporaryDirectory(prefix="clarion-bench-") as passing:
+        root = arguments.keep or Path(passing)
         for number in range(arguments.runs):
             for name, options in VARIANTS.items():
                 runs[name].append(one_run(root / f"{name}-{number + 1}", options, seed=number + 1))
-    finally:
-        if arguments.keep is None:
-            shutil.rmtree(root, ignore_errors=True)
     report = {name: summary([run["figures"] for run in made]) for name, made in runs.items()}
     print(f"tuner: capacity policy on 100 -> 40 -> 100 Mbit/s, {arguments.runs} runs each")
     for name, figures in report.items():
