@@ -91,7 +91,7 @@ class Device:
         if request.action == _Set.VERIFY_AND_SAVE:
             self._saved = given
             return
-        await self._to_the_end(self._commit(given, clear=request.action == _Set.VERIFY_AND_COMMIT))
+        await self._to_the_end(self._commit(request, given))
 
     def get_pipeline(
         self, request: p4r.GetForwardingPipelineConfigRequest
@@ -182,8 +182,10 @@ class Device:
 
     # Inside.
 
-    async def _commit(self, given: Pipeline | None, *, clear: bool) -> None:
+    async def _commit(self, request: p4r.SetForwardingPipelineConfigRequest, given: Pipeline | None) -> None:
+        clear = request.action == _Set.VERIFY_AND_COMMIT
         async with self._changing:
+            self._authorize(request)  # there may be another primary by now
             if given is None:
                 given = self._saved
                 if given is None:

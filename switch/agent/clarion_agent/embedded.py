@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from clarion_agent.target import (
     SetRegister,
     TargetError,
 )
+
+_log = logging.getLogger(__name__)
 
 DIGESTS = {"interval_report_t": "intervals", "queue_drop_t": "drops"}  # and the list of `subscribe`
 PARTS = {"tag_port": "tag", "xcp_port": "xcp", "queue_port": "queue_limit", "stamp_port": "stamp"}
@@ -132,8 +135,15 @@ class SwitchConnection:
     async def _on_connected(self) -> None:
         await self.subscribe()
         for each in self.switches:
-            if each.listener is not None:
+            if each.listener is None:
+                continue
+            try:
                 await each.listener.on_connected()
+            except TargetError as error:
+                if error.gone:
+                    raise
+                # Its configuration may have lost a port, for one. The other switches are to get theirs.
+                _log.warning("%s does not take its entries back: %s", each.name, error)
 
     def _on_event(self, kind: str, value: Any) -> None:
         if kind == "lost":

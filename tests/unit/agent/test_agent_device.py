@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from finsy.proto import p4r
 
 from clarion_agent.device import Device
+from clarion_agent.embedded import EmbeddedSwitch, SwitchConnection
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
-from clarion_agent.target import Reset, SetEntry
+from clarion_agent.target import Reset, SetEntry, TargetError
 from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
@@ -160,3 +162,45 @@ async def test_a_write_is_finished_when_its_client_hangs_up(primary: Primary, ta
     while not target.entries:
         await asyncio.sleep(0)
     assert len(await primary.read(table_entry("", None))) == 1
+
+
+async def test_a_commit_that_has_to_wait_is_refused_to_a_primary_of_the_past(
+    primary: Primary, target: FakeTarget, program: Program
+) -> None:
+    await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
+    async with primary.device._changing:  # somebody's Write
+        late = asyncio.create_task(commit(primary, program, _Set.VERIFY_AND_COMMIT, 7))
+        await asyncio.sleep(0.01)
+        assert not late.done()
+        Primary(primary.device, election_id=2)
+    with pytest.raises(Refused, match="not the primary"):
+        await late
+    assert list(target.entries) == [("stamp_port", 2)]
+
+
+async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(tmp_path: Path) -> None:
+    connection = SwitchConnection(tmp_path / "none.sock")
+    told = [_Told(TargetError("changes[0].port: the switch has no port 3", gone=False)), _Told(None)]
+    connection.switches = [EmbeddedSwitch(connection, f"s{at}", {1: "p"}) for at in range(2)]
+    for switch, listener in zip(connection.switches, told, strict=True):
+        switch.listen(listener)
+    connection.subscribe = _nothing  # type: ignore[method-assign]
+    await connection._on_connected()
+    assert [listener.times for listener in told] == [1, 1]
+
+
+class _Told(Device):
+    """Is told that its switch is back, no more."""
+
+    def __init__(self, refusal: TargetError | None) -> None:
+        self.times = 0
+        self._refusal = refusal
+
+    async def on_connected(self) -> None:
+        self.times += 1
+        if self._refusal is not None:
+            raise self._refusal
+
+
+async def _nothing() -> None:
+    pass
