@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,6 @@ class Rig:
     experiments: Experiments
     switches: dict[str, FakeSwitch]
     tokens: dict[Role, str]
-    answers: list[httpx.Response] = field(default_factory=list)
 
     async def ask(self, role: Role | None, method: str, path: str, **more: Any) -> httpx.Response:
         """One request; without a role it carries no token."""

@@ -40,11 +40,6 @@ def checked_parameters(name: str, given: Mapping[str, Any]) -> dict[str, float]:
     return values
 
 
-def governing(field: str) -> str | None:
-    """The policy that governs a field of the port's JSON form, such as "xcp.alpha"; None if none does."""
-    return next((spec.name for spec in POLICIES.values() if field in spec.governs), None)
-
-
 _ORDERED = (
     ("min_capacity_bps", "max_capacity_bps"),
     ("first_step_up", "max_step_up"),

@@ -22,8 +22,6 @@ from clarion_control.settings import (
     XcpSettings,
 )
 from clarion_control.settings_json import checked, from_json, merged, pointer, to_json
-from clarion_control.store.policies import GOVERNED
-from clarion_control.tuner.registry import POLICIES
 
 ON = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
 
@@ -120,9 +118,3 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], where: str) -> None:
     with pytest.raises(SettingsError) as caught:
         checked("s1", [1], merged("s1", ON, changes))
     assert pointer(caught.value.entry) == where
-
-
-def test_the_store_holds_the_policies_that_the_tuner_has() -> None:
-    assert {name: tuple(f"xcp.{each}" for each in GOVERNED[name]) for name in GOVERNED} == {
-        name: policy.governs for name, policy in POLICIES.items()
-    }

@@ -13,7 +13,7 @@ import pytest
 from clarion_control.errors import FieldError, NotFoundError
 from clarion_control.store.policies import GOVERNED
 from clarion_control.tuner.describe import markdown
-from clarion_control.tuner.registry import POLICIES, checked_parameters, governing, policy
+from clarion_control.tuner.registry import POLICIES, checked_parameters, policy
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/tuner.md"
 
@@ -29,8 +29,6 @@ def test_the_store_holds_a_policy_for_the_fields_that_it_governs() -> None:
         name: tuple(field.removeprefix("xcp.") for field in spec.governs) for name, spec in POLICIES.items()
     }
     assert fields == dict(GOVERNED)
-    assert governing("xcp.beta") == "stability"
-    assert governing("queue_limit_bytes") is None
 
 
 @pytest.mark.parametrize("spec", POLICIES.values(), ids=POLICIES)
