@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from nicegui import ui
+from nicegui import context, ui
 from starlette.requests import Request
 
 from clarion.errors import UserError
@@ -65,11 +66,22 @@ class Visit:
         return await action(actor)
 
     def watch_session(self) -> None:
-        """Closes the page when the session ends, so that nothing is shown to somebody who signed out."""
+        """Closes the page when the session ends, so that nothing is shown to somebody who signed out. A
+        browser that is told to leave and stays is cut off with the next check.
+        """
+        client = context.client
+        told = False
 
         async def check() -> None:
+            nonlocal told
             actor = await self._guard.actor(self._key)
-            if actor is None or actor.role != self.actor.role:
+            if actor is not None and actor.role == self.actor.role:
+                told = False
+            elif told and actor is None and client.has_socket_connection:
+                # After this call: the page's timers, of which this is one, end with it.
+                asyncio.get_running_loop().call_soon(client.delete)
+            else:
+                told = True
                 ui.navigate.to("/login" if actor is None else self.request.url.path)
 
         ui.timer(CHECK_EVERY_S, check, immediate=False)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -17,12 +19,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from clarion_control.controller import Controller
-from clarion_control.dashboard import guard
+from clarion_control.dashboard import guard, visit
 from clarion_control.dashboard.gate import Gate
 from clarion_control.dashboard.guard import SESSION_KEY, ForbiddenError, Guard, SignedOutError
+from clarion_control.dashboard.options import Options
 from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.signin import MAX_FORM_BYTES, SPENT, WRONG, SignIn
-from clarion_control.model import Role, Token
+from clarion_control.model import Actor, Role, Token
 from clarion_control.store.clock import now_us
 from fakes.controller import ADMIN, open_controller
 
@@ -139,6 +142,42 @@ async def test_an_expired_token_is_out(door: Door, monkeypatch: pytest.MonkeyPat
     assert await door.guard.actor(key) is not None
     monkeypatch.setattr(guard, "now_us", lambda: expires_us)
     assert await door.guard.actor(key) is None
+
+
+async def test_a_browser_that_does_not_leave_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = door.sessions.begin(door.token.id, time.monotonic())
+    page = _Page()
+    monkeypatch.setattr(visit, "context", SimpleNamespace(client=page))
+    monkeypatch.setattr(visit, "ui", page)
+    request = Request({"type": "http", "headers": [], "session": {SESSION_KEY: key}})
+    actor = Actor("vera", Role.VIEWER)
+    visit.Visit(request, actor, door.controller, door.guard, Options()).watch_session()
+    await page.check()
+    assert page.left == []
+    await door.controller.revoke_token(ADMIN, door.token.id)
+    await page.check()
+    assert (page.left, page.deleted) == (["/login"], False)
+    await page.check()
+    await asyncio.sleep(0)
+    assert page.deleted
+
+
+class _Page:
+    """What a visit uses of NiceGUI."""
+
+    has_socket_connection = True
+
+    def __init__(self) -> None:
+        self.left: list[str] = []
+        self.deleted = False
+        self.navigate = SimpleNamespace(to=self.left.append)
+        self.check: Callable[[], Awaitable[None]]
+
+    def timer(self, _: float, check: Callable[[], Awaitable[None]], *, immediate: bool) -> None:
+        self.check = check
+
+    def delete(self) -> None:
+        self.deleted = True
 
 
 async def test_what_needs_a_role_names_it(door: Door) -> None:
