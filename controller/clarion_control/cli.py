@@ -31,7 +31,7 @@ def add_controller_commands(commands: Any) -> None:
         "--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="default: 127.0.0.1:8080"
     )
     command.add_argument("--store", help=STORE_HELP)
-    command.add_argument("--tls-certificate", "--tls-cert", type=Path, metavar="PEM", help="serve over TLS")
+    command.add_argument("--tls-certificate", type=Path, metavar="PEM", help="serve over TLS")
     command.add_argument("--tls-key", type=Path, metavar="PEM", help="and its private key")
     command.add_argument(
         "--insecure-http", action="store_true", help="without TLS also where others can reach it"
@@ -73,7 +73,12 @@ def add_token_commands(commands: Any) -> None:
     """`clarion token ...`."""
     command = commands.add_parser("create", help="create a token and print it; nobody can read it again")
     command.add_argument("name", help="who or what uses it")
-    command.add_argument("--role", choices=ROLES, required=True)
+    command.add_argument(
+        "--role",
+        choices=ROLES,
+        required=True,
+        help="a viewer looks, an operator also changes settings, an admin also adds switches and tokens",
+    )
     command.add_argument("--expires", type=_duration_s, metavar="TIME", help="such as 12h or 90d")
     command.add_argument("--store", help=STORE_HELP)
     command.set_defaults(command=_create)
@@ -160,7 +165,8 @@ def _revoke(options: argparse.Namespace) -> int:
         if not named:
             raise NotFoundError("token", options.token)
         if len(named) > 1:  # one's name is the other's number
-            raise UserError(f"token {options.token}: is a name and a number; revoke it over REST")
+            reason = "is the name of one token and the number of another; revoke it over REST"
+            raise UserError(f"token {options.token}: {reason}")
         store.change_now(tokens.revoke, _actor(), named[0].id)
     finally:
         store.dispose()
