@@ -20,7 +20,7 @@ from integration.dashboard_browser import (
     running_site,
 )
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 PORT = "/switches/s1/ports/1"
 PAGES = ("/", "/switches/s1", PORT, "/tuner", "/experiments", "/audit")

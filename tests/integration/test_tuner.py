@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import signal
 import subprocess
@@ -18,11 +17,7 @@ import pytest
 
 from clarion.rest_client import RestClient
 
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.slow,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
-]
+pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 CLARION = [sys.executable, "-m", "clarion"]
 READY_S = 60.0
