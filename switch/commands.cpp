@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr const char* kOk = R"({"ok":true})";
 constexpr std::uint64_t kMaxCells = DEFAULT_BUCKETS;  // of one reply
+constexpr int kMaxDepth = 16;                         // a message that quotes a value recurses into it
 
 struct Request {
   Fabric& fabric;
@@ -136,6 +137,13 @@ const std::map<std::string, std::string (*)(const Request&, JsonObject&)> kComma
     {"counters", counters}, {"inject", inject},   {"subscribe", subscribe},
 };
 
+json parse(const std::string& line) {
+  return json::parse(line, [](int depth, json::parse_event_t, json&) {
+    if (depth > kMaxDepth) throw ConfigError("command", "is nested too deeply");
+    return true;
+  });
+}
+
 std::string dispatch(const Request& request) {
   JsonObject object(request.command, "");
   std::string name;
@@ -154,7 +162,7 @@ std::string dispatch(const Request& request) {
 
 std::string execute(Fabric& fabric, const std::string& line, Subscription& subscription) {
   try {
-    return dispatch({fabric, json::parse(line), subscription});
+    return dispatch({fabric, parse(line), subscription});
   } catch (const json::exception&) {
     return R"({"error":"command: not one JSON object on one line"})";
   } catch (const ConfigError& error) {

@@ -252,6 +252,17 @@ TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
   EXPECT_EQ(cell("queue_numbers", 2 * 4096 + 5), 2U);
 }
 
+TEST_F(BatchTest, DepthIsLimited) {
+  build(kThreePorts);
+  const std::size_t depth = 500'000;  // of a line that fits
+  const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+  for (const char* key : {"register", "count"}) {
+    const json reply =
+        command(R"({"cmd":"registers","switch":"s1",")" + std::string(key) + R"(":)" + nested + "}");
+    EXPECT_EQ(reply["error"], "command: is nested too deeply");
+  }
+}
+
 TEST_F(BatchTest, SetAndEntriesAreOne) {
   build(kThreePorts);
   command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":true},"tag":{"check":true}})");
