@@ -13,14 +13,12 @@ packets dropped by the queue.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import select
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from bench.figures import Json, summary, text
+from integration.controller_net import CLARION, ServedController
 
-CLARION = [sys.executable, "-m", "clarion"]
 SCENARIO = "rate-steps"
 PORT = "s1-right"
 PHASES = {  # seconds and what the link carries, as in the scenario
@@ -42,47 +40,16 @@ PHASES = {  # seconds and what the link carries, as in the scenario
     "100 Mbit/s again, from 15 s on": (65.0, 80.0, 100e6),
 }
 VARIANTS: dict[str, list[str]] = {"without": [], "capacity": ["--tune", "capacity"]}
-READY_S = 30.0
-
-
-@contextlib.contextmanager
-def controller(directory: Path) -> Iterator[list[str]]:
-    """A controller with an empty store; the options that put a run under it."""
-    store, token = directory / "controller.db", directory / "token"
-    created = subprocess.run(
-        [*CLARION, "token", "create", "bench", "--role", "admin", "--store", str(store)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    token.write_text(created.stdout)
-    command = [*CLARION, "controller", "serve", "--listen", "127.0.0.1:0", "--store", str(store)]
-    with (directory / "controller.log").open("wb") as log:
-        child = subprocess.Popen(
-            [*command, "--no-experiments", "--no-dashboard"], stdout=subprocess.PIPE, stderr=log, text=True
-        )
-    assert child.stdout is not None
-    try:
-        url = None
-        if select.select([child.stdout], [], [], READY_S)[0]:
-            words = child.stdout.readline().split()
-            url = next((word.rstrip("/") for word in words if word.startswith("http://")), None)
-        if url is None:
-            raise SystemExit(f"bench_tuner: {(directory / 'controller.log').read_text().strip()}")
-        yield ["--controller", url, "--token-file", str(token)]
-    finally:
-        child.terminate()
-        child.wait(READY_S)
-        child.stdout.close()
 
 
 def one_run(directory: Path, options: Sequence[str], seed: int) -> Json:
     """The figures of one run by phase, and of what the policy did."""
     directory.mkdir(parents=True)
     out = directory / "out"
-    with controller(directory) as under:
+    with ServedController(directory) as controller:
         command = [*CLARION, "run", SCENARIO, "--out", str(out), "--seed", str(seed), "--json"]
-        done = subprocess.run([*command, *under, *options], capture_output=True, text=True, check=False)
+        command += [*controller.run_options(), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"bench_tuner: {done.stderr.strip()}")
     decided = json.loads((out / "decisions.json").read_text())["decisions"]

@@ -289,6 +289,12 @@ class ServedController:
         """A client of its own connection."""
         return Api(self.url, self.token)
 
+    def run_options(self) -> list[str]:
+        """What puts a `clarion run` under this controller."""
+        token_file = self._directory / "token"
+        token_file.write_text(self.token)
+        return ["--controller", self.url, "--token-file", str(token_file)]
+
     def __enter__(self) -> ServedController:
         try:
             self.start()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,63 +13,20 @@ from typing import Any
 
 import pytest
 
-from clarion.rest_client import RestClient
+from integration.controller_net import CLARION, ServedController
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 
-CLARION = [sys.executable, "-m", "clarion"]
-READY_S = 60.0
 RUN_S = 150.0
 
 
-class Controller:
-    """`clarion controller serve` as a child, and a token for it."""
-
-    def __init__(self, directory: Path) -> None:
-        store, self.token_file = directory / "controller.db", directory / "token"
-        created = subprocess.run(
-            [*CLARION, "token", "create", "test", "--role", "admin", "--store", str(store)],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=READY_S,
-        )
-        self.token_file.write_text(created.stdout)
-        command = [*CLARION, "controller", "serve", "--listen", "127.0.0.1:0", "--store", str(store)]
-        self._log = directory / "controller.log"
-        with self._log.open("wb") as log:
-            self._child = subprocess.Popen(
-                [*command, "--no-experiments", "--no-dashboard"],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        self.client = RestClient(self._address(), created.stdout.strip())
-
-    def _address(self) -> str:
-        assert self._child.stdout is not None
-        assert select.select([self._child.stdout], [], [], READY_S)[0], self._log.read_text()
-        words = self._child.stdout.readline().split()
-        return next(word.rstrip("/") for word in words if word.startswith("http://"))
-
-    def run_options(self) -> list[str]:
-        return ["--controller", self.client.url, "--token-file", str(self.token_file)]
-
-    def stop(self) -> None:
-        self._child.terminate()
-        self._child.wait(READY_S)
-        assert self._child.stdout is not None
-        self._child.stdout.close()
-
-
 @pytest.fixture(scope="module")
-def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Controller]:
-    made = Controller(tmp_path_factory.mktemp("controller"))
-    yield made
-    made.stop()
+def controller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedController]:
+    with ServedController(tmp_path_factory.mktemp("controller")) as made:
+        yield made
 
 
-def run(controller: Controller, out: Path, *options: str) -> subprocess.Popen[str]:
+def run(controller: ServedController, out: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*CLARION, "run", "rate-steps", "--out", str(out), "--json", *controller.run_options(), *options],
         stdout=subprocess.PIPE,
@@ -81,13 +36,14 @@ def run(controller: Controller, out: Path, *options: str) -> subprocess.Popen[st
     )
 
 
-def switches(controller: Controller) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = controller.client.call("GET", "/v1/switches")["items"]
+def switches(controller: ServedController) -> list[dict[str, Any]]:
+    with controller.api() as api:
+        items: list[dict[str, Any]] = api.get("/v1/switches")["items"]
     return items
 
 
 def test_the_capacity_policy_follows_a_link_that_became_slower(
-    controller: Controller, tmp_path: Path
+    controller: ServedController, tmp_path: Path
 ) -> None:
     """Ten of fourteen seconds at 20 Mbit/s on a link that XCP takes for 50: what happened is recorded."""
     child = run(
@@ -118,13 +74,14 @@ def test_the_capacity_policy_follows_a_link_that_became_slower(
     for decision in decided:
         assert decision["summary"]
         assert "memory" in decision["evidence"]
-    audit = controller.client.call("GET", "/v1/audit?limit=500")["items"]
+    with controller.api() as api:
+        audit = api.get("/v1/audit?limit=500")["items"]
     by_tuner = [record for record in audit if record["origin"] == "tuner"]
     assert len(by_tuner) == len(capacities)
     assert switches(controller) == []
 
 
-def test_a_run_that_is_stopped_takes_its_switches_away(controller: Controller, tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_takes_its_switches_away(controller: ServedController, tmp_path: Path) -> None:
     child = run(controller, tmp_path / "out", "--set=duration=70 s")
     try:
         while not (joined := switches(controller)) or joined[-1]["status"]["state"] != "in-sync":
