@@ -115,7 +115,7 @@ class SwitchClient:
     def reports(self) -> AsyncIterator[IntervalReport | QueueDrop]:
         """What the switch reports from entering on, up to 0.3 s late; ends when the client is left.
 
-        SwitchError when the session breaks, or when so many wait that they can not all be kept.
+        SwitchError when the session breaks, or when so many wait that they cannot all be kept.
         """
         return self._inbox.read()
 

@@ -48,7 +48,7 @@ class Generator:
         return self._random.choice(choices)
 
     def write(self, election_id: int) -> bytes:
-        """A WriteRequest; serialised, because some can not be built."""
+        """A WriteRequest; serialised, because some cannot be built."""
         request = p4r.WriteRequest(device_id=self._device(), atomicity=self.pick(0, 0, 0, 1, 2, 7))
         self._claim(request, election_id)
         for _ in range(self.pick(0, 1, 1, 2, 5)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion switch serve`: start, stop, crashes on either side, TLS, and what it says when it can not."""
+"""`clarion switch serve`: start, stop, crashes on either side, TLS, and what it says when it cannot."""
 
 from __future__ import annotations
 

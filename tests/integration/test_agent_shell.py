@@ -43,7 +43,7 @@ def shell_python() -> Path:
             except subprocess.TimeoutExpired:
                 pytest.skip("p4runtime-shell: the package registry does not answer")
             if done.returncode:
-                pytest.skip(f"p4runtime-shell can not be installed: {done.stderr.strip().splitlines()[-1]}")
+                pytest.skip(f"p4runtime-shell cannot be installed: {done.stderr.strip().splitlines()[-1]}")
             (directory / "complete").touch()
     return python
 

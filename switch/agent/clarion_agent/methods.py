@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service's methods for gRPC. Requests that can not be decoded are refused like other bad ones: by itself
+"""The service's methods for gRPC. Requests that cannot be decoded are refused like other bad ones: by itself
 gRPC would say UNKNOWN, and log a traceback.
 """
 

@@ -24,7 +24,7 @@ class Refused(Exception):  # noqa: N818  (a reply, not a fault of ours)
 
 
 def invalid(message: str) -> Refused:
-    """The request can not mean anything."""
+    """The request cannot mean anything."""
     return Refused(StatusCode.INVALID_ARGUMENT, message)
 
 

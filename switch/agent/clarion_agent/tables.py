@@ -202,7 +202,7 @@ def _refuse_extras(message: p4r.TableEntry, name: str) -> None:
     if message.idle_timeout_ns:
         raise invalid(f"{name}.idle_timeout_ns: entries of this table do not time out")
     if message.is_const:
-        raise invalid(f"{name}.is_const: an entry that is written can not be constant")
+        raise invalid(f"{name}.is_const: an entry that is written cannot be constant")
 
 
 def _default_message(table: Table) -> p4r.TableEntry:
