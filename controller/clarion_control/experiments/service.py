@@ -94,7 +94,11 @@ class Experiments:
         made = await self._controller.create_experiment(
             actor, request.scenario, request.engine, request.settings, request.repeat
         )
-        await asyncio.to_thread(self._place(made).mkdir, 0o750)
+        try:
+            await asyncio.to_thread(self._place(made).mkdir, 0o750)
+        except OSError as error:
+            await self._end(made.id, ExperimentState.FAILED, f"no directory for results: {error.strerror}")
+            raise UserError(f"{self._place(made)}: {error.strerror}; the experiment cannot run") from error
         self._queue.append(made.id)
         self._asked.set()
         self._tell()

@@ -262,3 +262,13 @@ async def test_pipes_and_tasks_are_not_lost(runs: Experiments) -> None:
         await ended(runs, await submit(runs))
     await until(lambda: not [task for task in asyncio.all_tasks() if "Child." in repr(task)])
     await until(lambda: pipes() <= open_pipes)
+
+
+async def test_a_run_without_a_place_for_results_fails(runs: Experiments, tmp_path: Path) -> None:
+    (tmp_path / "experiments").rmdir()
+    with pytest.raises(UserError, match="cannot run"):
+        await submit(runs)
+    found = await runs.experiments()
+    assert [(each.state, each.error) for each in found] == [
+        (ExperimentState.FAILED, "no directory for results: No such file or directory")
+    ]
