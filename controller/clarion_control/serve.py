@@ -229,10 +229,9 @@ def _listener(host: str, port: int) -> Iterator[socket.socket]:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server(address, family=family, backlog=2048)
-    except OSError as error:
-        raise UserError(
-            f"--listen: {host}:{port}: {error.strerror}; choose another address or port"
-        ) from error
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not the name of a host"
+        raise UserError(f"--listen: {host}:{port}: {reason}; choose another address or port") from error
     with listener:
         listener.setblocking(False)
         # asyncio sets it only on sockets that were made with the protocol's number. Without it each answer

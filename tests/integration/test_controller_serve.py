@@ -84,6 +84,7 @@ def test_tls(tmp_path: Path) -> None:
         (["--store", "mysql://x"], "clarion: store: mysql: use a path"),
         (["--store", "/proc/nowhere/x.db"], "clarion: store /proc/nowhere/x.db: "),
         (["--listen", "127.0.0.1:²"], "clarion: --listen: 127.0.0.1:²: write HOST:PORT"),
+        (["--insecure-http", "--listen", f"{64 * 'a'}:0"], f"clarion: --listen: {64 * 'a'}:0: not the name"),
         (["--sign-in-link", "bob"], "clarion: --sign-in-link: bob: there is no token of that name"),
     ],
 )

@@ -103,7 +103,7 @@ class SwitchConnection:
             described = await self.ask({"cmd": "info"})
         except (OSError, TargetError) as error:
             await self.close()
-            reason = error.strerror if isinstance(error, OSError) else str(error)
+            reason = (isinstance(error, OSError) and error.strerror) or str(error)
             raise UserError(
                 f"--control: {self._socket.path}: {reason}; start clarion-switch with --control first"
             ) from error

@@ -36,7 +36,7 @@ class TlsOptions:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.load_cert_chain(self.certificate, self.key)
-        except ssl.SSLError as error:
+        except OSError as error:  # ssl.SSLError is one; a key that needs a pass phrase is another
             raise UserError(
                 f"--tls-certificate, --tls-key: {self.certificate}, {self.key}: no certificate and its key"
             ) from error

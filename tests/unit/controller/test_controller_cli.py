@@ -11,6 +11,7 @@ import pytest
 
 from clarion import cli
 from clarion.errors import UserError
+from clarion_agent.embedded import SwitchConnection
 from clarion_agent.serve_cli import checked_address
 from clarion_control.cli import _election_id, _positive
 
@@ -28,6 +29,11 @@ def test_a_token_that_outlives_the_calendar_is_listed(
 def test_digits_that_are_no_number(read: Callable[[str], int]) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="whole number"):
         read("²")
+
+
+async def test_a_socket_whose_name_is_too_long(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^--control: .*too long"):
+        await SwitchConnection(tmp_path / (150 * "a")).open()
 
 
 def test_a_port_that_is_no_number() -> None:
