@@ -14,6 +14,7 @@ from typing import Any
 from clarion_agent.target import TargetError
 
 LINE_LIMIT_BYTES = 4 << 20
+COMMAND_LIMIT_BYTES = 1 << 20  # that clarion-switch takes
 LINES_AT_A_TIME = 64  # then others have their turn
 ANSWER_TIMEOUT_S = 10.0
 RETRY_S = 0.1
@@ -54,9 +55,14 @@ class ControlSocket:
         """The reply to one command. TargetError if it is refused or does not come."""
         if self._writer is None:
             raise TargetError("clarion-switch does not answer", gone=True)
+        line = json.dumps(command).encode() + b"\n"
+        if len(line) > COMMAND_LIMIT_BYTES:  # else it would hang up, on all its switches
+            raise TargetError(
+                f"more than {COMMAND_LIMIT_BYTES} bytes at once; write less at a time", gone=False
+            )
         reply: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting.append(reply)
-        self._writer.write(json.dumps(command).encode() + b"\n")
+        self._writer.write(line)
         try:
             answer = await asyncio.wait_for(asyncio.shield(reply), ANSWER_TIMEOUT_S)
         except asyncio.TimeoutError:

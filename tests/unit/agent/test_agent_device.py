@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 
+from clarion_agent.control_socket import COMMAND_LIMIT_BYTES, ControlSocket
 from clarion_agent.device import Device
 from clarion_agent.embedded import EmbeddedSwitch, SwitchConnection
 from clarion_agent.program import Program
@@ -176,6 +177,31 @@ async def test_a_commit_that_has_to_wait_is_refused_to_a_primary_of_the_past(
     with pytest.raises(Refused, match="not the primary"):
         await late
     assert list(target.entries) == [("stamp_port", 2)]
+
+
+async def test_what_is_too_much_for_the_switch_is_not_sent(tmp_path: Path) -> None:
+    heard: list[int] = []
+    left = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            heard.append(len(line))
+            writer.write(b'{"ok":true}\n')
+        writer.close()
+        await writer.wait_closed()
+        left.set()
+
+    path = tmp_path / "control.sock"
+    async with await asyncio.start_unix_server(listen, path):
+        socket = ControlSocket(path, lambda *_: None)
+        await socket.open()
+        with pytest.raises(TargetError, match="write less at a time") as refused:
+            await socket.ask({"note": COMMAND_LIMIT_BYTES * "x"})
+        assert not refused.value.gone
+        assert await socket.ask({"note": "x"}) == {"ok": True}
+        await socket.close()
+        await asyncio.wait_for(left.wait(), 30)
+    assert heard == [14]
 
 
 async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(tmp_path: Path) -> None:
