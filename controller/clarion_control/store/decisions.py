@@ -102,6 +102,8 @@ def undo(
     decision = get(connection, decision_id)
     if decision.undone_us is not None:
         raise UndoneError(decision_id, f"was undone by {decision.undone_by} already")
+    if decision.time_us < switch.added_us:
+        raise UndoneError(decision_id, f"is about an earlier switch {switch.name}, which was removed")
     if not decision.changes:
         raise UndoneError(decision_id, "changed nothing that could be undone")
 

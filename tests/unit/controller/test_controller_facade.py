@@ -336,6 +336,31 @@ async def test_removing_a_switch_forgets_it(tmp_path: Path) -> None:
         assert controller.latest("s1", 1) is None
 
 
+async def test_a_decision_about_an_earlier_switch_of_the_name_is_not_undone(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await controller.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, PARAMETERS)
+        changes = {"xcp": {"capacity_bps": 40_000_000}}
+        decision = await controller.apply_decision(
+            ADMIN,
+            "s1",
+            1,
+            "capacity",
+            if_version=None,
+            changes=changes,
+            summary="less",
+            evidence={},
+            wait=True,
+        )
+        await controller.remove_switch(ADMIN, "s1")
+        await controller.add_switch(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        with pytest.raises(UndoneError, match="earlier switch s1"):
+            await controller.undo_decision(ADMIN, decision.id)
+        assert switch.ports[1].xcp == XcpSettings(40_000_000)
+
+
 async def test_who_waits_for_a_switch_that_is_removed_is_told(tmp_path: Path) -> None:
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller:
