@@ -59,6 +59,10 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
     IntervalTelemetry() interval_telemetry;
 
     apply {
+        if (standard.ingress_port >= (bit<9>)PORTS) {
+            mark_to_drop(standard);
+            exit;
+        }
         classify.apply(hdr, meta, standard);
         if (standard.instance_type == INSTANCE_RECIRCULATED) {
             standard.egress_spec = meta.flood_port;

@@ -3,6 +3,8 @@
 
 @id(0x12000001)
 counter(PORTS, CounterType.packets) malformed;
+@id(0x12000008)
+counter(PORTS, CounterType.packets_and_bytes) rx;  // all that came in by the port, whatever becomes of it
 
 control Classify(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     @hidden
@@ -42,6 +44,9 @@ control Classify(in headers_t hdr, inout metadata_t meta, in standard_metadata_t
     }
 
     apply {
+        if (standard.instance_type != INSTANCE_RECIRCULATED) {
+            rx.count((bit<32>)standard.ingress_port);
+        }
         classify();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where to: by destination address; unknown and group addresses go to all ports. No frame goes back by the port that
-// it came in by.
+// it came in by, and none goes to a port that has no registers, whatever a client wrote into the table.
 //
 // A flooded packet is copied behind ingress, where XCP's arrival and the queue check would miss it. The copies
 // therefore go to FLOOD_BASE + port, which has no queue, and come in again with their port decided: from there
@@ -34,7 +34,9 @@ control L2Forward(in headers_t hdr, inout standard_metadata_t standard) {
         } else {
             flood();
         }
-        if (standard.egress_spec == standard.ingress_port && standard.mcast_grp == 0) {
+        bool goes_back = standard.egress_spec == standard.ingress_port;
+        bool goes_nowhere = standard.egress_spec >= (bit<9>)PORTS;
+        if (standard.mcast_grp == 0 && (goes_back || goes_nowhere)) {
             mark_to_drop(standard);
             exit;
         }

@@ -52,6 +52,7 @@ IDS = {
         "queue_rebased": 0x12000005,
         "tx": 0x12000006,
         "queue_drops": 0x12000007,
+        "rx": 0x12000008,
     },
     "digests": {"interval_report_t": 0x174A5CDF, "queue_drop_t": 0x17F63D64},  # from their names
 }

@@ -124,3 +124,26 @@ def test_no_frame_goes_back_by_the_port_that_it_came_in_by() -> None:
     assert [copy.port for copy in switch.ingress(0, known, 0)] == [1]
     copies = switch.ingress(1, unknown, 0)
     assert [type(switch.egress(copy, 0)) for copy in copies] == [Recirculated, type(None)]
+
+
+def test_what_comes_in_is_counted_by_port_whatever_becomes_of_it() -> None:
+    switch = Switch(PROGRAM)
+    switch.groups[1] = [(256, 0), (257, 1)]
+    flooded = b"\xff" * 6 + frames.ipv4(b"")[6:]
+    for copy in switch.ingress(0, flooded, 0):
+        again = switch.egress(copy, 0)
+        if isinstance(again, Recirculated):
+            assert [copy.port for copy in switch.ingress_again(again, 0)] == [1]
+    assert switch.counters["rx"][0] == [1, len(flooded)]  # not again for the copies
+    assert switch.counters["rx"][1] == [0, 0]
+
+
+def test_ports_without_registers_take_and_bring_nothing() -> None:
+    # The registers have 64 cells: what another P4Runtime client writes must not reach behind them.
+    switch = Switch(PROGRAM)
+    switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 64)
+    known = frames.ipv4(b"")
+    assert switch.ingress(0, known, 0) == []
+    switch.table("l2_forward").add(int.from_bytes(b"\x02" * 6, "big"), "forward", 1)
+    assert switch.ingress(64, b"\x02" * 6 + known[6:], 0) == []
+    assert [copy.port for copy in switch.ingress(63, b"\x02" * 6 + known[6:], 0)] == [1]
