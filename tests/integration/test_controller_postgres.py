@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -44,7 +45,10 @@ def cases_in(module: object) -> list[Callable[[Path], Awaitable[None]]]:
     return [
         value
         for name, value in vars(module).items()
-        if name.startswith("test_") and name not in SQLITE_ONLY and not hasattr(value, "pytestmark")
+        if name.startswith("test_")
+        and name not in SQLITE_ONLY
+        and not hasattr(value, "pytestmark")
+        and list(inspect.signature(value).parameters) == ["tmp_path"]
     ]
 
 
