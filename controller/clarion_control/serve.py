@@ -116,8 +116,8 @@ async def _application(
             experiments=experiments,
             options=ApiOptions(requests_per_minute=options.requests_per_minute),
             tuner_state=lambda: _tuner_state(tuner),
+            tuner=tuner,
         )
-        app.state.tuner = tuner
         dashboard = None
         if options.dashboard:
             from clarion_control import dashboard as pages
