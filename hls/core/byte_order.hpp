@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network byte order, written as shifts: no alignment or host order is assumed, compilers turn each
 // function into one load or store with a byte swap, and synthesis turns it into wires.
+//
+// `Bytes` is what bytes are reached through: a pointer in software, in hardware a register that is as wide as
+// the headers (hls/block/window.hpp). It needs `bytes + n` and `bytes[n]`.
 #ifndef CLARION_CORE_BYTE_ORDER_HPP
 #define CLARION_CORE_BYTE_ORDER_HPP
 
@@ -10,21 +13,25 @@
 
 namespace clarion {
 
-CLARION_INLINE std::uint16_t load_be16(const std::uint8_t* bytes) {
+template <class Bytes>
+CLARION_INLINE std::uint16_t load_be16(Bytes bytes) {
   return static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
 }
 
-CLARION_INLINE std::uint32_t load_be32(const std::uint8_t* bytes) {
+template <class Bytes>
+CLARION_INLINE std::uint32_t load_be32(Bytes bytes) {
   return static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
          static_cast<std::uint32_t>(bytes[2]) << 8 | static_cast<std::uint32_t>(bytes[3]);
 }
 
-CLARION_INLINE void store_be16(std::uint8_t* bytes, std::uint16_t value) {
+template <class Bytes>
+CLARION_INLINE void store_be16(Bytes bytes, std::uint16_t value) {
   bytes[0] = static_cast<std::uint8_t>(value >> 8);
   bytes[1] = static_cast<std::uint8_t>(value);
 }
 
-CLARION_INLINE void store_be32(std::uint8_t* bytes, std::uint32_t value) {
+template <class Bytes>
+CLARION_INLINE void store_be32(Bytes bytes, std::uint32_t value) {
   bytes[0] = static_cast<std::uint8_t>(value >> 24);
   bytes[1] = static_cast<std::uint8_t>(value >> 16);
   bytes[2] = static_cast<std::uint8_t>(value >> 8);

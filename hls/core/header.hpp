@@ -77,7 +77,8 @@ constexpr std::uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr std::uint16_t ETHERTYPE_IPV6 = 0x86dd;
 constexpr std::uint16_t IPV4_FRAGMENT_MASK = 0x3fff;  // more-fragments flag and offset
 
-CLARION_INLINE IpPayload parse_ipv4(const std::uint8_t* frame, std::uint32_t length, std::uint32_t at) {
+template <class Bytes>
+CLARION_INLINE IpPayload parse_ipv4(Bytes frame, std::uint32_t length, std::uint32_t at) {
   IpPayload ip;
   if (length < at + IPV4_MIN_BYTES) return ip;
   const std::uint32_t header_bytes = (frame[at] & 0x0fu) * 4;
@@ -91,7 +92,8 @@ CLARION_INLINE IpPayload parse_ipv4(const std::uint8_t* frame, std::uint32_t len
   return ip;
 }
 
-CLARION_INLINE IpPayload parse_ipv6(const std::uint8_t* frame, std::uint32_t length, std::uint32_t at) {
+template <class Bytes>
+CLARION_INLINE IpPayload parse_ipv6(Bytes frame, std::uint32_t length, std::uint32_t at) {
   IpPayload ip;
   if (length < at + IPV6_BYTES || frame[at] >> 4 != 6) return ip;
   const std::uint32_t end = at + IPV6_BYTES + load_be16(frame + at + 4);
@@ -103,7 +105,8 @@ CLARION_INLINE IpPayload parse_ipv6(const std::uint8_t* frame, std::uint32_t len
 }
 
 // Ethernet with at most one VLAN tag, then IPv4 with options or IPv6 without extension headers.
-CLARION_INLINE IpPayload parse_ip(const std::uint8_t* frame, std::uint32_t length) {
+template <class Bytes>
+CLARION_INLINE IpPayload parse_ip(Bytes frame, std::uint32_t length) {
   if (length < ETHERNET_BYTES + VLAN_BYTES) return IpPayload{};
   std::uint32_t at = ETHERNET_BYTES;
   std::uint16_t ethertype = load_be16(frame + at - 2);
@@ -130,9 +133,10 @@ CLARION_INLINE unsigned format_bytes(unsigned format) {
   }
 }
 
-CLARION_INLINE void read_fields(const std::uint8_t* header, Meta& meta) {
+template <class Bytes>
+CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
   if (carries_tags(meta.kind)) {
-    const std::uint8_t* tags = header + tags_offset(meta.kind);
+    const Bytes tags = header + tags_offset(meta.kind);
     meta.bucket = load_be16(tags + TAGS_BUCKET);
     meta.link_seq = load_be16(tags + TAGS_LINK_SEQ);
     meta.corrupt = load_be16(tags + TAGS_CORRUPT);
@@ -147,13 +151,13 @@ CLARION_INLINE void read_fields(const std::uint8_t* header, Meta& meta) {
 
 // Fills `meta` from a frame. Ordinary: not IP or another protocol. Malformed: the IP header names the
 // Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary.
-CLARION_INLINE ParseResult parse(const std::uint8_t* frame, std::uint32_t length, std::uint8_t protocol,
-                                 Meta& meta) {
+template <class Bytes>
+CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta) {
   meta = Meta{};
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found || ip.protocol != protocol) return ParseResult::ordinary;
   if (ip.fragment || ip.begin + ACK_BYTES > ip.end) return ParseResult::malformed;
-  const std::uint8_t* header = frame + ip.begin;
+  const Bytes header = frame + ip.begin;
   const unsigned format = header[OFFSET_VERSION_FORMAT] & 0x0fu;
   const unsigned bytes = format_bytes(format);
   if (header[OFFSET_VERSION_FORMAT] >> 4 != HEADER_VERSION || bytes == 0 || header[OFFSET_LENGTH] != bytes ||
@@ -167,17 +171,20 @@ CLARION_INLINE ParseResult parse(const std::uint8_t* frame, std::uint32_t length
 }
 
 // Writes the path totals; they are the same two fields in DATA and TAG.
-CLARION_INLINE void write_totals(std::uint8_t* frame, const Meta& meta) {
-  std::uint8_t* tags = frame + meta.offset + tags_offset(meta.kind);
+template <class Bytes>
+CLARION_INLINE void write_totals(Bytes frame, const Meta& meta) {
+  const Bytes tags = frame + meta.offset + tags_offset(meta.kind);
   store_be16(tags + TAGS_CORRUPT, meta.corrupt);
   store_be16(tags + TAGS_CONGEST, meta.congest);
 }
 
-CLARION_INLINE void write_link_seq(std::uint8_t* frame, const Meta& meta, std::uint16_t link_seq) {
+template <class Bytes>
+CLARION_INLINE void write_link_seq(Bytes frame, const Meta& meta, std::uint16_t link_seq) {
   store_be16(frame + meta.offset + tags_offset(meta.kind) + TAGS_LINK_SEQ, link_seq);
 }
 
-CLARION_INLINE void write_delta_throughput(std::uint8_t* frame, const Meta& meta, std::int32_t granted) {
+template <class Bytes>
+CLARION_INLINE void write_delta_throughput(Bytes frame, const Meta& meta, std::int32_t granted) {
   store_be32(frame + meta.offset + OFFSET_DELTA_THROUGHPUT, static_cast<std::uint32_t>(granted));
 }
 

@@ -33,6 +33,8 @@ class QueueTracker {
 
   std::uint64_t persistent_bytes() const { return persistent_; }
   std::uint64_t minimum_bytes() const { return minimum_; }
+  Ticks window_start() const { return start_; }
+  bool started() const { return started_; }
 
  private:
   friend struct StateAccess;

@@ -40,7 +40,35 @@ struct SequenceCounters {
   std::uint64_t rebased = 0;  // jumps that were not believed
 };
 
-// Compares numbers with what is expected and keeps the running loss total of each bucket, modulo 2^16.
+// What a check keeps of one bucket.
+struct SequenceSlot {
+  std::uint16_t expected = 0;  // next number
+  std::uint16_t total = 0;     // running loss total, modulo 2^16
+  bool based = false;          // a first packet has set `expected`
+};
+
+// Judges one packet with number `seq`. On its own so that hardware can forward a slot that is not yet written
+// back to the packet behind it.
+CLARION_INLINE void judge(SequenceSlot& slot, SequenceCounters& counters, std::uint16_t seq) {
+  const auto ahead = static_cast<std::int16_t>(static_cast<std::uint16_t>(seq - slot.expected));
+  const auto after = static_cast<std::uint16_t>(seq + 1);
+  if (!slot.based) {
+    slot.based = true;
+    slot.expected = after;
+  } else if (ahead >= 0 && ahead < GAP_LIMIT) {
+    slot.total = static_cast<std::uint16_t>(slot.total + ahead);
+    slot.expected = after;
+    counters.lost = saturating_add(counters.lost, static_cast<std::uint64_t>(ahead), UINT64_MAX);
+  } else if (ahead < 0 && ahead >= -LATE_LIMIT) {
+    slot.total = static_cast<std::uint16_t>(slot.total - 1);
+    counters.late = saturating_add(counters.late, 1, UINT64_MAX);
+  } else {
+    slot.expected = after;
+    counters.rebased = saturating_add(counters.rebased, 1, UINT64_MAX);
+  }
+}
+
+// Compares numbers with what is expected and keeps the running loss total of each bucket.
 template <unsigned BUCKETS>
 class SequenceCheck {
   static_assert(BUCKETS > 0 && (BUCKETS & (BUCKETS - 1)) == 0, "the bucket index is a mask");
@@ -54,23 +82,8 @@ class SequenceCheck {
   // One packet with number `seq` in `bucket`; returns the bucket's total after it.
   CLARION_INLINE std::uint16_t step(std::uint16_t bucket, std::uint16_t seq) {
     CLARION_RAM(slots_);
-    Slot slot = slots_[bucket & (BUCKETS - 1)];
-    const auto ahead = static_cast<std::int16_t>(static_cast<std::uint16_t>(seq - slot.expected));
-    const auto after = static_cast<std::uint16_t>(seq + 1);
-    if (!slot.based) {
-      slot.based = true;
-      slot.expected = after;
-    } else if (ahead >= 0 && ahead < GAP_LIMIT) {
-      slot.total = static_cast<std::uint16_t>(slot.total + ahead);
-      slot.expected = after;
-      counters_.lost = saturating_add(counters_.lost, static_cast<std::uint64_t>(ahead), UINT64_MAX);
-    } else if (ahead < 0 && ahead >= -LATE_LIMIT) {
-      slot.total = static_cast<std::uint16_t>(slot.total - 1);
-      counters_.late = saturating_add(counters_.late, 1, UINT64_MAX);
-    } else {
-      slot.expected = after;
-      counters_.rebased = saturating_add(counters_.rebased, 1, UINT64_MAX);
-    }
+    SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
+    judge(slot, counters_, seq);
     slots_[bucket & (BUCKETS - 1)] = slot;
     return slot.total;
   }
@@ -83,13 +96,7 @@ class SequenceCheck {
  private:
   friend struct StateAccess;
 
-  struct Slot {
-    std::uint16_t expected = 0;
-    std::uint16_t total = 0;
-    bool based = false;  // a first packet has set `expected`
-  };
-
-  Slot slots_[BUCKETS] = {};
+  SequenceSlot slots_[BUCKETS] = {};
   SequenceCounters counters_;
 };
 

@@ -20,6 +20,18 @@ namespace clarion {
 // q8: the most that one packet is given or charged, 2^31 - 1 bytes/s.
 constexpr std::uint64_t PACKET_SHARE_MAX = max_of_bits(31) << RATE_FRACTION_BITS;
 
+// What a packet would be given and charged, q8, if the pools were without end.
+struct FairShare {
+  std::uint64_t p = 0;
+  std::uint64_t n = 0;
+};
+
+// Depends on no earlier packet of the interval, so that hardware can compute it ahead.
+CLARION_INLINE FairShare fair_share(Gain cp, Gain cn, std::uint32_t x, std::uint32_t length) {
+  return FairShare{min_u64(multiply(cp, x), PACKET_SHARE_MAX),
+                   min_u64(multiply(cn, length), PACKET_SHARE_MAX)};
+}
+
 class XcpDeparture {
  public:
   CLARION_INLINE void restart() { *this = XcpDeparture{}; }
@@ -28,22 +40,25 @@ class XcpDeparture {
 
   // One DATA packet leaves: returns its delta_throughput, bytes/s.
   CLARION_INLINE std::int32_t step(const Meta& meta, std::uint32_t length) {
-    const auto p =
-        static_cast<std::int64_t>(min_u64(min_u64(left_.pos, multiply(left_.cp, meta.x)), PACKET_SHARE_MAX));
-    const auto n =
-        static_cast<std::int64_t>(min_u64(min_u64(left_.neg, multiply(left_.cn, length)), PACKET_SHARE_MAX));
+    return step(meta.delta_throughput, fair_share(left_.cp, left_.cn, meta.x, length));
+  }
+
+  // The same for a share that was computed with the gains of this interval, whether or not they are spent.
+  CLARION_INLINE std::int32_t step(std::int32_t asked, FairShare share) {
+    const auto p = static_cast<std::int64_t>(left_.cp.mantissa == 0 ? 0 : min_u64(left_.pos, share.p));
+    const auto n = static_cast<std::int64_t>(left_.cn.mantissa == 0 ? 0 : min_u64(left_.neg, share.n));
     const std::int64_t feedback = p - n + carry_;  // q8
     const std::int64_t whole = floor_bytes_per_s(feedback);
-    if (meta.delta_throughput >= whole) {
+    if (asked >= whole) {
       carry_ = static_cast<std::uint8_t>(feedback - whole * Q8_ONE);
       pay(p, n);
       return static_cast<std::int32_t>(whole);
     }
-    const std::int64_t kept = meta.delta_throughput * Q8_ONE;  // below p, since kept <= whole - 1 <= p
+    const std::int64_t kept = asked * Q8_ONE;  // below p, since kept <= whole - 1 <= p
     const auto given_back =
         static_cast<std::int64_t>(min_u64(left_.neg, static_cast<std::uint64_t>(p - kept)));
     pay(kept + given_back, given_back);
-    return meta.delta_throughput;
+    return asked;
   }
 
   const Shares& left() const { return left_; }

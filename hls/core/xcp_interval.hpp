@@ -78,6 +78,23 @@ CLARION_INLINE Shares share_out(const XcpConfig& config, const IntervalSums& sum
   return shares;
 }
 
+// The control step: what follows from an interval of `elapsed` ticks that had these sums and persistent
+// queue. No state of its own, so that hardware can run it beside the packets.
+CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const XcpConfig& config,
+                                           const IntervalSums& sums, std::uint64_t queue_bytes,
+                                           std::uint32_t elapsed) {
+  IntervalReport report;
+  report.intervals = saturating_add(last.intervals, 1, UINT64_MAX);
+  report.avg_rtt = average_rtt(sums, last.avg_rtt);
+  report.elapsed = elapsed;
+  report.sums = sums;
+  report.queue_bytes = queue_bytes;
+  report.rate_q8 = rate_of(sums.input, elapsed);
+  report.phi_q8 = wanted_change(config, report.rate_q8, queue_bytes, report.avg_rtt);
+  report.shares = share_out(config, sums, report.rate_q8, report.phi_q8);
+  return report;
+}
+
 class XcpInterval {
  public:
   CLARION_INLINE void restart() { *this = XcpInterval{}; }
@@ -95,17 +112,18 @@ class XcpInterval {
   // Ends the interval at `now` with these sums and persistent queue.
   CLARION_INLINE Shares step(Ticks now, const XcpConfig& config, const IntervalSums& sums,
                              std::uint64_t queue_bytes) {
-    report_.intervals = saturating_add(report_.intervals, 1, UINT64_MAX);
-    report_.avg_rtt = average_rtt(sums, report_.avg_rtt);
-    report_.elapsed = elapsed_ticks(start_, now);
-    report_.sums = sums;
-    report_.queue_bytes = queue_bytes;
-    report_.rate_q8 = rate_of(sums.input, report_.elapsed);
-    report_.phi_q8 = wanted_change(config, report_.rate_q8, queue_bytes, report_.avg_rtt);
-    report_.shares = share_out(config, sums, report_.rate_q8, report_.phi_q8);
-    start_ = now;
+    adopt(control_step(report_, config, sums, queue_bytes, next(now)));
     return report_.shares;
   }
+
+  // The same in two halves: the next interval starts at `now`, how long was the last?
+  CLARION_INLINE std::uint32_t next(Ticks now) {
+    const std::uint32_t elapsed = elapsed_ticks(start_, now);
+    start_ = now;
+    return elapsed;
+  }
+  // And what its control step came to. Neither ended() nor length() may be asked in between.
+  CLARION_INLINE void adopt(const IntervalReport& report) { report_ = report; }
 
   // Of the interval that is running, ticks.
   CLARION_INLINE std::uint32_t length(const XcpConfig& config) const {
@@ -114,6 +132,8 @@ class XcpInterval {
   }
 
   const IntervalReport& report() const { return report_; }
+  Ticks start() const { return start_; }
+  bool started() const { return started_; }
 
  private:
   friend struct StateAccess;
