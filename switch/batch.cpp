@@ -192,7 +192,7 @@ class Reader {
     sw_.note.clear();
     for (Port* port : sw_.ports) {
       fabric_.enter(*port, PortEntries{});
-      port->epochs.forget(port->plane.state(0));
+      port->path.forget();
       for (std::size_t array = 0; array < counter_arrays().size(); ++array) write_counter(*port, array, {});
     }
   }

@@ -2,6 +2,7 @@
 // How the switch says that something is wrong: one line that names the field and the reason.
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -16,7 +17,7 @@ class ConfigError : public std::runtime_error {
 };
 
 inline void warn(const std::string& message) {
-  std::fprintf(stderr, "clarion-switch: %s\n", message.c_str());
+  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, message.c_str());
 }
 
 }  // namespace clarion::emu

@@ -56,8 +56,8 @@ void EventLog::end() {
 
 void EventLog::interval(const Port& port) {
   if (!begin("interval", *port.parent)) return;
-  const auto& core = port.plane.port(0);
-  const IntervalReport& report = core.interval.report();
+  const PortTelemetry telemetry = port.path.telemetry();
+  const IntervalReport& report = telemetry.interval;
   const std::array<std::uint64_t, 18> members = {port.options.number,
                                                  report.intervals & TICKS_MAX,
                                                  report.elapsed,
@@ -74,8 +74,8 @@ void EventLog::interval(const Port& port) {
                                                  report.shares.cp.shift,
                                                  report.shares.cn.mantissa,
                                                  report.shares.cn.shift,
-                                                 core.wire_check.counters().lost,
-                                                 core.queue_check.counters().lost};
+                                                 telemetry.wire.lost,
+                                                 telemetry.queue.lost};
   for (const std::uint64_t member : members) number(member);
   end();
 }

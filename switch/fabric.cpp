@@ -46,12 +46,12 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
   const bool asked = before.xcp != after.xcp;
   const bool follows = was.enabled && entries.xcp && same(entries.xcp->config, was);
   if (asked || (follows && !same(was, xcp))) {
-    const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.epochs.fresh_xcp();
+    const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.path.fresh_xcp_epoch();
     entries.xcp = xcp.enabled ? std::optional(XcpEntry{xcp, epoch}) : std::nullopt;
   }
   if (!same(before.tag, after.tag)) {
     const bool watched = entries.tag && entries.tag->check;
-    const std::uint8_t epoch = watched ? entries.tag->epoch : port.epochs.fresh_check();
+    const std::uint8_t epoch = watched ? entries.tag->epoch : port.path.fresh_check_epoch();
     const bool any = after.tag.check || after.tag.edge;
     entries.tag = any ? std::optional(TagEntry{after.tag.check, after.tag.edge, epoch}) : std::nullopt;
     entries.stamp = after.tag.stamp;
@@ -108,9 +108,7 @@ void Fabric::apply(Port& port, const PortOptions& options) {
 }
 
 void Fabric::enter(Port& port, const PortEntries& entries) {
-  port.epochs.enter(port.plane.state(0), entries);
-  port.plane.adopt(0, core_config(entries));
-  port.queue_limit_bytes = entries.queue_limit_bytes.value_or(port.options.queue_bytes);
+  port.path.enter(entries, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
   port.entries = entries;
 }
 
@@ -151,7 +149,7 @@ void Fabric::run(Port& port) {
 
 void Fabric::reschedule(Port& port) {
   Nanoseconds next = kNever;
-  if (port.out.queued() > 0) next = port.shaper.free_at();
+  if (port.path.queued() > 0) next = port.shaper.free_at();
   if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
   schedule_.set(port.id, next);
@@ -201,8 +199,8 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
   }
   ++port.counters.rx_packets;
   port.counters.rx_bytes += length;
-  const Meta meta = port.plane.ingress(0, ticks_of_ns(now_), frame, length);
-  forward(*port.parent, &port, frame, length, meta);
+  const Incoming incoming = port.path.ingress(ticks_of_ns(now_), frame, length);
+  forward(*port.parent, &port, incoming.frame, incoming.length, incoming.meta);
 }
 
 void Fabric::inject(Switch& sw, const std::uint8_t* frame, std::uint32_t length) {
@@ -242,19 +240,16 @@ void Fabric::deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint3
   if (sw.listeners.packets > 0) events_.packet(sw, frame, length);
 }
 
-void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta) {
-  const IntervalReport& report = port.plane.port(0).interval.report();
-  const std::uint64_t intervals = report.intervals;
-  port.plane.enqueue(0, ticks_of_ns(now_), port.queue_bytes, length, meta);
-  if (report.intervals > intervals && port.parent->listeners.intervals > 0) events_.interval(port);
-  const bool fits = port.queue_bytes + length <= port.queue_limit_bytes;
-  Packet* packet = fits ? port.out.push(frame, length, meta) : nullptr;
-  if (packet == nullptr) {
-    if (fits) ++port.counters.memory_drops;
+void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
+  const bool listened = port.parent->listeners.intervals > 0;
+  const std::uint64_t intervals = listened ? port.path.intervals() : 0;
+  const Admission admission = port.path.enqueue(ticks_of_ns(now_), frame, length, meta);
+  if (listened && port.path.intervals() > intervals) events_.interval(port);
+  if (admission != Admission::kTaken) {
+    if (admission == Admission::kNoMemory) ++port.counters.memory_drops;
     return drop(port, frame, length);
   }
-  port.queue_bytes += length;
-  port.queue_statistics.change(now_, port.queue_bytes);
+  port.queue_statistics.change(now_, port.path.queue_bytes());
   serve(port);
   reschedule(port);
 }
@@ -270,19 +265,16 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
 }
 
 void Fabric::serve(Port& port) {
-  while (port.out.queued() > 0 && port.shaper.free_at() <= now_) depart(port);
+  while (port.path.queued() > 0 && port.shaper.free_at() <= now_) depart(port);
 }
 
 // The packet leaves the queue as its first bit goes onto the wire; it arrives one transmission time and one
 // propagation delay later. Whether it arrives whole is settled, and logged, now.
 void Fabric::depart(Port& port) {
-  Packet& packet = *port.out.queue_head();
-  port.queue_bytes -= packet.length;
-  port.queue_statistics.change(now_, port.queue_bytes);
-  port.plane.dequeue(0, ticks_of_ns(now_), port.queue_bytes, packet.frame(), packet.length, packet.meta);
+  Packet& packet = *port.path.depart(ticks_of_ns(now_));
+  port.queue_statistics.change(now_, port.path.queue_bytes());
   packet.arrival = port.out_wire.arrival_of(port.shaper.transmit(now_, packet.length));
   packet.lost = port.out_wire.loses(packet.length);
-  port.out.depart();
   ++port.counters.tx_packets;
   port.counters.tx_bytes += packet.length;
   if (!packet.lost) return;
@@ -325,7 +317,7 @@ Nanoseconds Fabric::next_time() {
   for (const auto& port : ports_) {
     if (port->out.flying() > 0) {
       next = std::min(next, port->out.wire_head()->arrival);
-    } else if (port->out.queued() > 0) {
+    } else if (port->path.queued() > 0) {
       next = std::min(next, port->shaper.free_at());
     }
     if (port->in.flying() > 0) next = std::min(next, port->in.wire_head()->arrival);

@@ -86,7 +86,7 @@ class Fabric {
                           const Meta& meta);
   void deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
   void drop(Port& port, const std::uint8_t* frame, std::uint32_t length);
-  void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, Meta meta);
+  void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
   void serve(Port& port);
   void depart(Port& port);
   void deliver_inside(Port& port);

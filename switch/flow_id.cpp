@@ -10,12 +10,10 @@
 namespace clarion::emu {
 namespace {
 
-void read_addresses(const std::uint8_t* frame, FlowId& flow) {
-  const std::uint32_t at =
-      ETHERNET_BYTES + (load_be16(frame + ETHERNET_BYTES - 2) == ETHERTYPE_VLAN ? VLAN_BYTES : 0);
-  flow.ip_version = frame[at] >> 4;
+void read_addresses(const std::uint8_t* header, FlowId& flow) {
+  flow.ip_version = header[0] >> 4;
   const std::uint32_t bytes = flow.ip_version == 4 ? 4 : 16;
-  const std::uint8_t* source = frame + at + (flow.ip_version == 4 ? 12 : 8);
+  const std::uint8_t* source = header + (flow.ip_version == 4 ? 12 : 8);
   std::memcpy(flow.source, source, bytes);
   std::memcpy(flow.destination, source + bytes, bytes);
 }
@@ -38,9 +36,9 @@ FlowId identify_flow(const std::uint8_t* frame, std::uint32_t length, std::uint8
   FlowId flow;
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found) return flow;
-  read_addresses(frame, flow);
+  read_addresses(frame + ip.at, flow);
   flow.protocol = ip.protocol;
-  std::uint32_t transport = ip.begin;
+  std::uint32_t transport = ip.at + ip.begin;
   Meta meta;
   if (parse(frame, length, clarion_protocol, meta) == ParseResult::valid) {
     const std::uint8_t* header = frame + meta.offset;
@@ -49,7 +47,8 @@ FlowId identify_flow(const std::uint8_t* frame, std::uint32_t length, std::uint8
     flow.protocol = header[0];
     transport += header[OFFSET_LENGTH];
   }
-  if (!ip.fragment && transport < ip.end) read_transport(frame + transport, ip.end - transport, flow);
+  const std::uint32_t end = ip.at + ip.end;
+  if (!ip.fragment && transport < end) read_transport(frame + transport, end - transport, flow);
   return flow;
 }
 

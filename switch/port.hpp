@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One port of one switch: its options, its half of the links, its share of the core, its counters.
+// One port of one switch: its options, its half of the links, its path through the data plane, its counters.
 #pragma once
 
 #include <array>
@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "clock.hpp"
-#include "epochs.hpp"
-#include "hls/core/data_plane.hpp"
 #include "netdev.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
 #include "port_entries.hpp"
+#include "port_path.hpp"
 #include "queue_statistics.hpp"
 #include "shaper.hpp"
 #include "wire.hpp"
@@ -52,11 +51,10 @@ struct Port {
         id(port_id),
         switch_name(std::move(name_of_switch)),
         out(pool),
+        path(out, protocol),
         out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
         in(pool),
-        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")) {
-    plane.set_protocol(protocol);
-  }
+        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")) {}
 
   PortOptions options;
   std::size_t id;  // position in the fabric
@@ -65,15 +63,11 @@ struct Port {
   Port* peer = nullptr;  // internal link; or
   std::unique_ptr<Netdev> netdev;
 
-  DataPlane<1> plane;   // this port's own state is all a packet meets at this port
-  PortEntries entries;  // what it is configured with
-  Epochs epochs;
-
-  PacketFifo out;  // queue and outgoing wire
+  PortEntries entries;  // what the path is configured with
+  PacketFifo out;       // outgoing wire, and the queue if that is in the switch's memory
+  PortPath path;
   Shaper shaper;
   Wire out_wire;
-  std::uint64_t queue_bytes = 0;
-  std::uint64_t queue_limit_bytes = 0;
   QueueStatistics queue_statistics;
 
   PacketFifo in;  // incoming wire, only where the options delay what comes in

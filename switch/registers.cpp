@@ -8,7 +8,7 @@ using Access = StateAccess;
 
 constexpr std::uint8_t kQueueEpoch = 1;  // the queue's check is never made to forget
 
-CorePort& core(Port& port) { return port.plane.state(0); }
+CorePort& core(Port& port) { return port.path.core(); }
 
 // epoch 8, expected 16, total 16
 std::uint64_t packed(std::uint8_t epoch, std::uint16_t expected, std::uint16_t total) {
@@ -35,22 +35,23 @@ const std::vector<RegisterArray>& arrays() {
        [](Port& port, unsigned bucket) {
          const auto& check = core(port).wire_check;
          const auto number = static_cast<std::uint16_t>(bucket);
-         return packed(port.epochs.slot(core(port), bucket), check.expected(number), check.total(number));
+         return packed(port.path.epochs().slot(core(port), bucket), check.expected(number),
+                       check.total(number));
        },
        [](Port& port, unsigned bucket, std::uint64_t value) {
          unpack(core(port).wire_check, bucket, value);
-         port.epochs.set_slot(core(port), bucket, static_cast<std::uint8_t>(value >> 32));
+         port.path.epochs().set_slot(core(port), bucket, static_cast<std::uint8_t>(value >> 32));
        }},
       CELL("wire_lost", 64, false, Access::counters(core(port).wire_check).lost),
       {"accepted_bytes", 64, false,
-       [](Port& port, unsigned) { return port.counters.tx_bytes + port.queue_bytes; }, nullptr},
+       [](Port& port, unsigned) { return port.counters.tx_bytes + port.path.queue_bytes(); }, nullptr},
       {"left_bytes", 64, false, [](Port& port, unsigned) { return port.counters.tx_bytes; }, nullptr},
       {"queue_byte_us", 64, false, [](Port& port, unsigned) { return port.queue_statistics.byte_us(); },
        nullptr},
       {"xcp_epoch", 8, false,
-       [](Port& port, unsigned) { return std::uint64_t{port.epochs.xcp_running(core(port))}; },
+       [](Port& port, unsigned) { return std::uint64_t{port.path.epochs().xcp_running(core(port))}; },
        [](Port& port, unsigned, std::uint64_t value) {
-         port.epochs.set_xcp_running(core(port), static_cast<std::uint8_t>(value));
+         port.path.epochs().set_xcp_running(core(port), static_cast<std::uint8_t>(value));
        }},
       CELL("avg_rtt", 32, false, Access::report(core(port).interval).avg_rtt),
       {"interval_start", 64, false,

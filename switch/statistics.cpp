@@ -11,8 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-json xcp_telemetry(const Port& port) {
-  const IntervalReport& report = port.plane.port(0).interval.report();
+json xcp_telemetry(const IntervalReport& report) {
   return {{"intervals", report.intervals},
           {"avg_rtt_us", us_of_ticks(report.avg_rtt)},
           {"interval_us", us_of_ticks(report.elapsed)},
@@ -43,16 +42,16 @@ void add_netdev(json& out, Netdev* netdev) {
 json port_statistics(Port& port, Nanoseconds now) {
   port.queue_statistics.settle(now);
   const PortCounters& counters = port.counters;
-  const auto& core = port.plane.port(0);
-  const SequenceCounters& wire = core.wire_check.counters();
-  const SequenceCounters& queue = core.queue_check.counters();
+  const PortTelemetry telemetry = port.path.telemetry();
+  const SequenceCounters& wire = telemetry.wire;
+  const SequenceCounters& queue = telemetry.queue;
   json out = {{"name", port.options.name},
               {"tx_packets", counters.tx_packets},
               {"tx_bytes", counters.tx_bytes},
               {"rx_packets", counters.rx_packets},
               {"rx_bytes", counters.rx_bytes},
-              {"queue_bytes", port.queue_bytes},
-              {"queue_packets", port.out.queued()},
+              {"queue_bytes", telemetry.queue_bytes},
+              {"queue_packets", port.path.queued()},
               {"queue_byte_us", port.queue_statistics.byte_us()},
               {"queue_hist", queue_histogram(port.queue_statistics)},
               {"queue_max_bytes", port.queue_statistics.max_bytes()},
@@ -65,11 +64,11 @@ json port_statistics(Port& port, Nanoseconds now) {
               {"tx_late_packets", counters.tx_late_packets},
               {"tx_late_max_us", counters.tx_late_max_ns / 1000},
               {"rx_runts", counters.rx_runts},
-              {"malformed", core.malformed},
+              {"malformed", telemetry.malformed},
               {"corrupt_total", static_cast<std::int64_t>(wire.lost - wire.late)},
               {"congest_total", static_cast<std::int64_t>(queue.lost - queue.late)},
               {"rebased", wire.rebased + queue.rebased},
-              {"xcp", xcp_telemetry(port)}};
+              {"xcp", xcp_telemetry(telemetry.interval)}};
   add_netdev(out, port.netdev.get());
   return out;
 }
