@@ -64,8 +64,10 @@ struct IpPayload {
   bool found = false;     // an IP header that can be read
   bool fragment = false;  // IPv4: not a whole datagram
   std::uint8_t protocol = 0;
-  std::uint32_t begin = 0;  // bytes from the start of the frame
-  std::uint32_t end = 0;    // by the IP length, at most the end of the frame
+  bool tagged = false;      // behind a VLAN tag
+  std::uint32_t at = 0;     // of the IP header, bytes from the start of the frame
+  std::uint32_t begin = 0;  // bytes from the start of the IP header
+  std::uint32_t end = 0;    // by the IP length, at most the end of the frame; from there too
 };
 
 constexpr unsigned ETHERNET_BYTES = 14;
@@ -77,46 +79,54 @@ constexpr std::uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr std::uint16_t ETHERTYPE_IPV6 = 0x86dd;
 constexpr std::uint16_t IPV4_FRAGMENT_MASK = 0x3fff;  // more-fragments flag and offset
 
+// The IP header. Of two constants, so that hardware needs a choice of two here, not a shifter.
 template <class Bytes>
-CLARION_INLINE IpPayload parse_ipv4(Bytes frame, std::uint32_t length, std::uint32_t at) {
+CLARION_INLINE Bytes ip_header(Bytes frame, bool tagged) {
+  return tagged ? frame + (ETHERNET_BYTES + VLAN_BYTES) : frame + ETHERNET_BYTES;
+}
+
+// `available` is what the frame holds from the IP header on; begin and end count from there too.
+template <class Bytes>
+CLARION_INLINE IpPayload parse_ipv4(Bytes header, std::uint32_t available) {
   IpPayload ip;
-  if (length < at + IPV4_MIN_BYTES) return ip;
-  const std::uint32_t header_bytes = (frame[at] & 0x0fu) * 4;
-  if (frame[at] >> 4 != 4 || header_bytes < IPV4_MIN_BYTES) return ip;
-  const std::uint32_t end = at + load_be16(frame + at + 2);
+  if (available < IPV4_MIN_BYTES) return ip;
+  const std::uint32_t header_bytes = (header[0] & 0x0fu) * 4;
+  if (header[0] >> 4 != 4 || header_bytes < IPV4_MIN_BYTES) return ip;
+  const std::uint32_t end = load_be16(header + 2);
   ip.found = true;
-  ip.fragment = (load_be16(frame + at + 6) & IPV4_FRAGMENT_MASK) != 0;
-  ip.protocol = frame[at + 9];
-  ip.begin = at + header_bytes;
-  ip.end = end < length ? end : length;
+  ip.fragment = (load_be16(header + 6) & IPV4_FRAGMENT_MASK) != 0;
+  ip.protocol = header[9];
+  ip.begin = header_bytes;
+  ip.end = end < available ? end : available;
   return ip;
 }
 
 template <class Bytes>
-CLARION_INLINE IpPayload parse_ipv6(Bytes frame, std::uint32_t length, std::uint32_t at) {
+CLARION_INLINE IpPayload parse_ipv6(Bytes header, std::uint32_t available) {
   IpPayload ip;
-  if (length < at + IPV6_BYTES || frame[at] >> 4 != 6) return ip;
-  const std::uint32_t end = at + IPV6_BYTES + load_be16(frame + at + 4);
+  if (available < IPV6_BYTES || header[0] >> 4 != 6) return ip;
+  const std::uint32_t end = IPV6_BYTES + load_be16(header + 4);
   ip.found = true;
-  ip.protocol = frame[at + 6];
-  ip.begin = at + IPV6_BYTES;
-  ip.end = end < length ? end : length;
+  ip.protocol = header[6];
+  ip.begin = IPV6_BYTES;
+  ip.end = end < available ? end : available;
   return ip;
 }
 
 // Ethernet with at most one VLAN tag, then IPv4 with options or IPv6 without extension headers.
 template <class Bytes>
 CLARION_INLINE IpPayload parse_ip(Bytes frame, std::uint32_t length) {
-  if (length < ETHERNET_BYTES + VLAN_BYTES) return IpPayload{};
-  std::uint32_t at = ETHERNET_BYTES;
-  std::uint16_t ethertype = load_be16(frame + at - 2);
-  if (ethertype == ETHERTYPE_VLAN) {
-    at += VLAN_BYTES;
-    ethertype = load_be16(frame + at - 2);
-  }
-  if (ethertype == ETHERTYPE_IPV4) return parse_ipv4(frame, length, at);
-  if (ethertype == ETHERTYPE_IPV6) return parse_ipv6(frame, length, at);
-  return IpPayload{};
+  IpPayload ip;
+  if (length < ETHERNET_BYTES + VLAN_BYTES) return ip;
+  const bool tagged = load_be16(frame + 12) == ETHERTYPE_VLAN;
+  const std::uint32_t at = tagged ? ETHERNET_BYTES + VLAN_BYTES : ETHERNET_BYTES;
+  const std::uint16_t ethertype = tagged ? load_be16(frame + 16) : load_be16(frame + 12);
+  const Bytes header = ip_header(frame, tagged);
+  if (ethertype == ETHERTYPE_IPV4) ip = parse_ipv4(header, length - at);
+  if (ethertype == ETHERTYPE_IPV6) ip = parse_ipv6(header, length - at);
+  ip.tagged = tagged;
+  ip.at = at;
+  return ip;
 }
 
 // Length that the second byte must state for a format; 0 if there is no such format.
@@ -157,7 +167,7 @@ CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found || ip.protocol != protocol) return ParseResult::ordinary;
   if (ip.fragment || ip.begin + ACK_BYTES > ip.end) return ParseResult::malformed;
-  const Bytes header = frame + ip.begin;
+  const Bytes header = ip_header(frame, ip.tagged) + ip.begin;
   const unsigned format = header[OFFSET_VERSION_FORMAT] & 0x0fu;
   const unsigned bytes = format_bytes(format);
   if (header[OFFSET_VERSION_FORMAT] >> 4 != HEADER_VERSION || bytes == 0 || header[OFFSET_LENGTH] != bytes ||
@@ -165,7 +175,7 @@ CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t
     return ParseResult::malformed;
   }
   meta.kind = static_cast<Kind>(format);
-  meta.offset = static_cast<std::uint16_t>(ip.begin);
+  meta.offset = static_cast<std::uint16_t>(ip.at + ip.begin);
   read_fields(header, meta);
   return ParseResult::valid;
 }
