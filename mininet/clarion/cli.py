@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from clarion_agent.nic import cli as nic_cli
     from clarion_control import cli as controller_cli
 
     parser = argparse.ArgumentParser(
@@ -88,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
 
     switch = commands.add_parser("switch", help="P4Runtime in front of the embedded switch")
     _add_switch_commands(switch.add_subparsers(required=True, metavar="COMMAND"))
+
+    nic = commands.add_parser("nic", help="look at an FPGA NIC, and set its ports")
+    nic_cli.add_commands(nic.add_subparsers(required=True, metavar="COMMAND"))
 
     command = commands.add_parser("cleanup", help="remove what killed runs left behind")
     command.set_defaults(command=_cleanup)

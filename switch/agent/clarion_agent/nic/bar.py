@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card's register window in our memory: a PCIe resource file, or a plain file that a simulation serves."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from pathlib import Path
+
+from clarion_agent.nic.errors import CardError, CardGone
+
+ALL_ONES = 0xFFFF_FFFF  # what a PCIe read returns when nobody answers it
+WORD_BYTES = 4
+
+
+class Bar:
+    """So many bytes of a file, mapped. Offsets are in bytes from the start of the window.
+
+    A card's registers take accesses of 32 bits only, at addresses that are multiples of 4. `memoryview.cast`
+    gives exactly those: each index is one aligned load or store of an unsigned int. Slices of bytes, or
+    `struct`, would copy byte by byte or with whatever width memcpy prefers, and the card would refuse them.
+    Stores go out in the order in which they are made, since the kernel maps such files uncached.
+    """
+
+    def __init__(self, card: str, path: Path, offset: int, size: int) -> None:
+        self.card = card
+        self.path = path
+        if sys.byteorder != "little":
+            raise CardError(card, "registers are little-endian, and this machine is not")
+        if offset % mmap.ALLOCATIONGRANULARITY:
+            raise CardError(card, f"--offset {offset:#x}: use a multiple of {mmap.ALLOCATIONGRANULARITY}")
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
+        except OSError as error:
+            raise CardError(card, _why_not(path, error)) from None
+        try:
+            present = os.fstat(descriptor).st_size
+            if present < offset + size:
+                raise CardError(
+                    card, f"{path}: has {present:#x} bytes, the registers need {size:#x} from {offset:#x} on"
+                )
+            self._map = mmap.mmap(descriptor, size, offset=offset)
+        except (OSError, ValueError) as error:
+            raise CardError(card, f"{path}: cannot be mapped: {error}") from None
+        finally:
+            os.close(descriptor)
+        self._bytes = memoryview(self._map)
+        self._words = self._bytes.cast("I")
+        self.size = size
+        self.closed = False
+
+    def load(self, offset: int) -> int:
+        """The register at an offset."""
+        return self._words[_index(offset)]
+
+    def store(self, offset: int, value: int) -> None:
+        """Writes the register at an offset."""
+        self._words[_index(offset)] = value
+
+    def check_there(self) -> None:
+        """CardGone if reads return all ones, as they do without a card. The first word is a block's type."""
+        if self.closed:
+            raise CardGone(self.card, "is not open any more")
+        if self.load(0) == ALL_ONES:
+            raise CardGone(
+                self.card,
+                "all registers read as ones: the card is gone, or its memory is off; look at "
+                "`lspci -vv`, write 1 to its file `enable`, or rescan the bus",
+            )
+
+    def close(self) -> None:
+        """Unmaps it."""
+        self.closed = True
+        self._words.release()
+        self._bytes.release()
+        self._map.close()
+
+
+def _index(offset: int) -> int:
+    assert offset % WORD_BYTES == 0, hex(offset)
+    return offset // WORD_BYTES
+
+
+def _why_not(path: Path, error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"{path}: {error.strerror}; run as root"
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: not there"
+    return f"{path}: {error.strerror}"
