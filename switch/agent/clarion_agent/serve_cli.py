@@ -18,6 +18,7 @@ from clarion_agent.tls import TlsOptions
 
 if TYPE_CHECKING:
     from clarion_agent.server import AgentServer
+    from clarion_agent.target import Source
 
 DEFAULT_LISTEN = "127.0.0.1:9559"
 
@@ -28,6 +29,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     switch.add_argument("--control", type=Path, metavar="SOCKET", help="of a clarion-switch that runs")
     switch.add_argument(
         "--config", type=Path, metavar="FILE", help="starts clarion-switch with this configuration"
+    )
+    switch.add_argument(
+        "--nic", metavar="BDF", help="an FPGA NIC: its PCI address, or a file with its registers"
     )
     command.add_argument(
         "--listen", default=DEFAULT_LISTEN, metavar="HOST:PORT", help=f"default: {DEFAULT_LISTEN}"
@@ -52,7 +56,6 @@ def serve(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace) -> None:
     from clarion_agent.server import AgentServer
-    from clarion_agent.supervisor import Supervisor
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -61,14 +64,28 @@ async def _serve(options: argparse.Namespace) -> None:
     listen = checked_address(options.listen)
     tls = tls_options(options)
     async with contextlib.AsyncExitStack() as stack:
-        control = options.control
-        if control is None:
-            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="clarion-switch-"))
-            control = Path(directory, "control.sock")
-            await stack.enter_async_context(Supervisor(options.config, control))
-        server = await stack.enter_async_context(AgentServer(control, listen, tls))
+        source = await _source(options, stack)
+        server = await stack.enter_async_context(AgentServer(source, listen, tls))
         print(serving(server), flush=True)
         await stopped.wait()
+
+
+async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack) -> Source:
+    """Where the switches are; a clarion-switch of our own is started first."""
+    from clarion_agent.embedded import SwitchConnection
+    from clarion_agent.supervisor import Supervisor
+
+    if options.nic is not None:
+        from clarion_agent.nic.place import named
+        from clarion_agent.nic.target import NicConnection
+
+        return NicConnection(named(options.nic))
+    control = options.control
+    if control is None:
+        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="clarion-switch-"))
+        control = Path(directory, "control.sock")
+        await stack.enter_async_context(Supervisor(options.config, control))
+    return SwitchConnection(control)
 
 
 def serving(server: AgentServer) -> str:

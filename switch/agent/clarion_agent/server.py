@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gRPC server in front of a clarion-switch process."""
+"""The gRPC server in front of a clarion-switch process or a NIC."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from grpc import ServerCredentials, aio
 
 from clarion.errors import UserError
 from clarion_agent import methods, program
 from clarion_agent.device import Device
-from clarion_agent.embedded import SwitchConnection
 from clarion_agent.service import P4RuntimeService
+from clarion_agent.target import Source, TargetError
 from clarion_agent.tls import TlsOptions
 
 GRACE_S = 1.0
@@ -28,10 +27,10 @@ OPTIONS = (
 
 
 class AgentServer:
-    """Serves P4Runtime for all switches of one process while it is entered."""
+    """Serves P4Runtime for all switches of one process, or a card, while it is entered."""
 
-    def __init__(self, control: Path, listen: str, tls: TlsOptions | None = None) -> None:
-        self._connection = SwitchConnection(control)
+    def __init__(self, source: Source, listen: str, tls: TlsOptions | None = None) -> None:
+        self._source = source
         self._listen = listen
         self._tls = tls
         self._server: aio.Server | None = None
@@ -41,15 +40,15 @@ class AgentServer:
     async def __aenter__(self) -> AgentServer:
         known = program.load()
         credentials = None if self._tls is None else self._tls.credentials()
-        await self._connection.open()
+        await self._source.open()
         try:
-            for number, switch in enumerate(self._connection.switches, 1):
+            for number, switch in enumerate(self._source.switches, 1):
                 self.devices.append(Device(number, switch, known))
-            await asyncio.gather(*(device.start() for device in self.devices))
-            self._connection.keep()
+            await self._start()
+            self._source.keep()
             await self._serve(credentials)
         except BaseException:
-            await self._connection.close()
+            await self._source.close()
             raise
         return self
 
@@ -58,7 +57,13 @@ class AgentServer:
             await self._server.stop(GRACE_S)
         for device in self.devices:
             device.stop()
-        await self._connection.close()
+        await self._source.close()
+
+    async def _start(self) -> None:
+        try:
+            await asyncio.gather(*(device.start() for device in self.devices))
+        except TargetError as error:  # gone since it was opened
+            raise UserError(f"switch: {error}; start it, and then the agent again") from error
 
     async def _serve(self, credentials: ServerCredentials | None) -> None:
         server = aio.server(options=OPTIONS)

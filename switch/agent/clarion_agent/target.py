@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a switch has to offer to be served over P4Runtime: the embedded one, later a NIC."""
+"""What a switch has to offer to be served over P4Runtime: the embedded one, or a NIC."""
 
 from __future__ import annotations
 
@@ -121,3 +121,20 @@ class Target(Protocol):
 
     async def inject(self, frame: bytes) -> None:
         """A frame from the controller, forwarded like one that came in by a port."""
+
+
+class Source(Protocol):
+    """Where an agent's switches are: a process, or a card."""
+
+    @property
+    def switches(self) -> Sequence[Target]:
+        """In the order of their device ids."""
+
+    async def open(self) -> None:
+        """Learns which switches there are; UserError if nobody answers."""
+
+    def keep(self) -> None:
+        """From now on notices when they go and come again."""
+
+    async def close(self) -> None:
+        """Leaves them as they are."""
