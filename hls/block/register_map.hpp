@@ -40,10 +40,12 @@ constexpr unsigned MASK_CLARION_SCRATCH = 0xffffffffu;
 constexpr unsigned RESET_CLARION_PROTOCOL = 253;
 constexpr unsigned MASK_CLARION_PROTOCOL = 0xff;
 
-// Blocks with a mailbox: offsets.
+// Blocks with a mailbox: offsets, values after a reset, bits that can be written, sizes.
 constexpr unsigned AT_MAILBOX_REQUEST = 0x10;
 constexpr unsigned AT_MAILBOX_DONE = 0x14;
 constexpr unsigned AT_MAILBOX_STATUS = 0x18;
+constexpr unsigned RESET_MAILBOX_REQUEST = 0;
+constexpr unsigned MASK_MAILBOX_REQUEST = 0xffffffffu;
 constexpr unsigned AT_MAILBOX_COMMAND = 0x40;
 constexpr unsigned AT_MAILBOX_REPLY = 0x100;
 constexpr unsigned COMMAND_WORDS = 16;

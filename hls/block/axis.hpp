@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames as the wires carry them: AXI4-Stream, 512 bits wide, with the side-band of the OpenNIC 250 MHz box.
+#ifndef CLARION_BLOCK_AXIS_HPP
+#define CLARION_BLOCK_AXIS_HPP
+
+#include <ap_axi_sdata.h>
+#include <ap_int.h>
+#include <hls_stream.h>
+
+namespace clarion::block {
+
+constexpr unsigned BEAT_BYTES = 64;
+constexpr unsigned FRAME_MIN_BYTES = 60;  // without the checksum
+constexpr unsigned FRAME_MAX_BYTES = 9600;
+constexpr unsigned FRAME_MAX_BEATS = FRAME_MAX_BYTES / BEAT_BYTES;
+
+using Data = ap_uint<8 * BEAT_BYTES>;
+using Keep = ap_uint<BEAT_BYTES>;
+using User = ap_uint<48>;  // size 16, source 16, destination 16, from the low end
+
+using Beat = hls::axis<Data, 48, 0, 0>;
+using Axis = hls::stream<Beat>;
+
+// What packet memory holds of a beat. The length says which bytes of the last one count.
+struct StoredBeat {
+  Data data;
+  Keep keep;
+  User user;
+  bool last;
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_AXIS_HPP

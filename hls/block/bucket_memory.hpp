@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One slot per bucket in block RAM: read, changed and written back once per clock.
+//
+// A slot that is read again before it is back in memory is taken from the last few that were written. So
+// packets of one bucket in consecutive clocks give what they give in software, and memory may take up to
+// FORWARDED - 1 clocks from a read to the write that follows from it.
+#ifndef CLARION_BLOCK_BUCKET_MEMORY_HPP
+#define CLARION_BLOCK_BUCKET_MEMORY_HPP
+
+#include <cstdint>
+
+#include "hls/block/slow_ram.hpp"
+#include "hls/core/platform.hpp"
+
+namespace clarion::block {
+
+constexpr unsigned FORWARDED = 4;
+
+template <class Slot, unsigned BUCKETS>
+class BucketMemory {
+ public:
+  CLARION_INLINE static std::uint16_t index_of(std::uint16_t bucket) { return bucket & (BUCKETS - 1); }
+
+  CLARION_INLINE Slot read(std::uint16_t bucket) const {
+    const std::uint16_t index = index_of(bucket);
+    Slot slot = ram_.read(index);
+    for (unsigned i = FORWARDED; i > 0; --i) {  // the youngest last
+#pragma HLS unroll
+      if (recent_[i - 1].valid && recent_[i - 1].index == index) slot = recent_[i - 1].slot;
+    }
+    return slot;
+  }
+
+  CLARION_INLINE void write(std::uint16_t bucket, const Slot& slot) {
+    const std::uint16_t index = index_of(bucket);
+    ram_.write(index, slot);
+    for (unsigned i = FORWARDED - 1; i > 0; --i) {
+#pragma HLS unroll
+      recent_[i] = recent_[i - 1];
+    }
+    recent_[0] = Recent{true, index, slot};
+  }
+
+ private:
+  struct Recent {
+    bool valid = false;
+    std::uint16_t index = 0;
+    Slot slot{};
+  };
+
+  SlowRam<Slot, BUCKETS, FORWARDED> ram_;
+  Recent recent_[FORWARDED] = {};
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_BUCKET_MEMORY_HPP

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the window of each frame with the core's parser. No state: a wide register goes in, what the stages
+// need to know of the frame comes out.
+#ifndef CLARION_BLOCK_CLASSIFIER_HPP
+#define CLARION_BLOCK_CLASSIFIER_HPP
+
+#include "hls/block/frame_intake.hpp"
+#include "hls/core/header.hpp"
+
+namespace clarion::block {
+
+// A frame as the stages see it.
+struct Packet {
+  Meta meta;  // ordinary, if malformed or errored
+  bool malformed;
+  ap_uint<16> length;
+  ap_uint<8> stored;
+  bool whole;
+  bool errored;
+  ap_uint<16> untold;
+  Ticks now;
+};
+
+class Classifier {
+ public:
+  template <class Arrivals, class Packets>
+  CLARION_INLINE void step(Arrivals& arrivals, Packets& packets, ap_uint<8> protocol) {
+    if (arrivals.empty() || packets.full()) return;
+    const Arrival arrival = arrivals.read();
+    Packet packet{};
+    if (!arrival.errored) {
+      const ParseResult result = parse(arrival.window, arrival.length.to_uint(),
+                                       static_cast<std::uint8_t>(protocol.to_uint()), packet.meta);
+      packet.malformed = result == ParseResult::malformed;
+    }
+    packet.length = arrival.length;
+    packet.stored = arrival.stored;
+    packet.whole = arrival.whole;
+    packet.errored = arrival.errored;
+    packet.untold = arrival.untold;
+    packet.now = arrival.now;
+    packets.write(packet);
+  }
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_CLASSIFIER_HPP

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port's way out: from the host, or from the other port of a bump in the wire, through a queue to the
+// wire.
+//
+//   from_host ─► FrameIntake ─► arrivals ─► Classifier ─► packets ─► EgressStage ─► departures ─► GrantJoin
+//                     │                                  ends │▲ reports │ pool         grants ▲       │
+//                     releases │                                       ▼│         ▼                     │ ▼
+//                     │                                 IntervalStage   GrantStage ────────────┘ FrameRelease
+//                     ─► to_wire └─────────────────────── beats (packet memory)
+//                     ─────────────────────────────────┘
+//
+// A call of step is one clock, written from the end to the start.
+#ifndef CLARION_BLOCK_EGRESS_HPP
+#define CLARION_BLOCK_EGRESS_HPP
+
+#include "hls/block/axis.hpp"
+#include "hls/block/classifier.hpp"
+#include "hls/block/egress_stage.hpp"
+#include "hls/block/frame_intake.hpp"
+#include "hls/block/frame_release.hpp"
+#include "hls/block/grant_join.hpp"
+#include "hls/block/grant_stage.hpp"
+#include "hls/block/interval_stage.hpp"
+#include "hls/block/mailbox.hpp"
+#include "hls/block/sizes.hpp"
+
+namespace clarion::block {
+
+template <class Watch = Unwatched>
+class Egress {
+ public:
+  CLARION_INLINE void step(Axis& from_host, Axis& to_wire, ap_uint<8> protocol, ap_uint<40> queue_elsewhere,
+                           hls::stream<Command>& commands, hls::stream<Reply>& replies,
+                           hls::stream<Reply>& pool_replies, Ticks now) {
+#pragma HLS inline
+    release_.step(releases_, beats_, to_wire);
+    join_.step(departures_, grants_, releases_);
+    grant_.step(pool_, grants_, pool_replies);
+    interval_.step(ends_, reports_);
+    stage_.step(packets_, departures_, pool_, ends_, reports_, commands, replies, queue_elsewhere, now);
+    classifier_.step(arrivals_, packets_, protocol);
+    intake_.step(from_host, beats_, arrivals_, now);
+  }
+
+  Watch& watch() { return stage_.watch; }
+
+ private:
+  FrameIntake intake_;
+  Classifier classifier_;
+  EgressStage<Watch> stage_;
+  IntervalStage interval_;
+  GrantStage grant_;
+  GrantJoin join_;
+  FrameRelease release_;
+
+  hls::stream<StoredBeat, QUEUE_BEATS> beats_{"egress.beats"};
+  hls::stream<Arrival, 2> arrivals_{"egress.arrivals"};
+  hls::stream<Packet, DECISION_DEPTH> packets_{"egress.packets"};
+  // Short: a packet that has left the queue but not yet the block is not seen to wait.
+  hls::stream<Departure, 4> departures_{"egress.departures"};
+  hls::stream<PoolEvent, 4> pool_{"egress.pool"};
+  hls::stream<std::int32_t, 4> grants_{"egress.grants"};
+  hls::stream<Release, 2> releases_{"egress.releases"};
+  hls::stream<IntervalEnd, 2> ends_{"egress.ends"};
+  hls::stream<IntervalReport, 2> reports_{"egress.reports"};
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_EGRESS_HPP

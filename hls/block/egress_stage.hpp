@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a port: what is decided as a packet joins it, and as it leaves. In each clock one packet may
+// join and one may leave, in this order; or one command is carried out.
+//
+// While the divisions of a control step run (interval_stage.hpp), no packet joins or leaves: its clocks are
+// few, the frames that come in meanwhile go to packet memory, and what would be decided from old shares never
+// happens.
+//
+// WATCH is told of everything in the order in which it happens, for tests; hardware has none.
+#ifndef CLARION_BLOCK_EGRESS_STAGE_HPP
+#define CLARION_BLOCK_EGRESS_STAGE_HPP
+
+#include "hls/block/bucket_memory.hpp"
+#include "hls/block/classifier.hpp"
+#include "hls/block/grant_join.hpp"
+#include "hls/block/grant_stage.hpp"
+#include "hls/block/interval_stage.hpp"
+#include "hls/block/mailbox.hpp"
+#include "hls/block/queue_counters.hpp"
+#include "hls/block/sizes.hpp"
+#include "hls/block/waiting_room.hpp"
+#include "hls/core/config.hpp"
+#include "hls/core/queue_tracker.hpp"
+#include "hls/core/sequence_check.hpp"
+#include "hls/core/xcp_arrival.hpp"
+#include "hls/core/xcp_interval.hpp"
+
+namespace clarion::block {
+
+struct Unwatched {
+  CLARION_INLINE void joins(Ticks /*now*/, std::uint64_t /*queue_bytes*/, bool /*dropped*/) {}
+  CLARION_INLINE void leaves(std::uint64_t /*queue_bytes*/) {}
+};
+
+template <class Watch = Unwatched>
+class EgressStage {
+ public:
+  template <class Packets, class Departures, class PoolEvents, class Ends, class Reports>
+  CLARION_INLINE void step(Packets& packets, Departures& departures, PoolEvents& pool, Ends& ends,
+                           Reports& reports, hls::stream<Command>& commands, hls::stream<Reply>& replies,
+                           ap_uint<40> queue_elsewhere, Ticks now) {
+    counters_.time_passes(now, queue_bytes_);
+    room_.clock();
+    elsewhere_ = queue_elsewhere.to_uint64();
+    if (!holding_ && !commands.empty()) {
+      held_ = commands.read();
+      holding_ = true;
+    }
+    if (dividing_) {
+      if (!reports.empty() && !pool.full()) refill(reports.read(), pool);
+    } else if (answering_ != 0) {
+      if (!replies.full() && !pool.full()) answer_on(replies, pool);
+    } else if (holding_) {
+      if (!replies.full() && !pool.full()) carry_out(replies, pool);
+    } else {
+      bool pool_told = false;
+      if (!packets.empty() && !ends.full() && !pool.full()) pool_told = join(packets.read(), ends, pool);
+      const bool may_leave = !dividing_ && !pool_told && !departures.full() && !pool.full();
+      if (may_leave && room_.any()) leave(departures, pool);
+    }
+  }
+
+  Watch watch;
+
+ private:
+  struct Config {
+    XcpConfig xcp;
+    bool stamp = false;
+    std::uint8_t epoch = 0;
+    std::uint64_t queue_limit_bytes = QUEUE_MAX;  // none but packet memory
+  };
+
+  // --- A packet joins ---------------------------------------------------------------------------------
+
+  // True if the pools were told something.
+  template <class Ends, class PoolEvents>
+  CLARION_INLINE bool join(const Packet& packet, Ends& ends, PoolEvents& pool) {
+    counters_.overflow += packet.untold;
+    if (packet.errored) {
+      ++counters_.errored;
+      let_go(packet);
+      return false;
+    }
+    const std::uint32_t length = packet.length.to_uint();
+    Waiting waiting;
+    waiting.meta = packet.meta;
+    waiting.meta.xcp = config_.xcp.enabled;
+    bool pool_told = false;
+    const bool fits = packet.whole && queue_bytes_ + length <= config_.queue_limit_bytes;
+    watch.joins(packet.now, queue_bytes_ + elsewhere_, !fits);
+    if (waiting.meta.xcp) {
+      pool_told = begin_if_new(pool);
+      control(packet.now, ends);
+      arrival_.step(packet.meta, length, config_.xcp.max_interval);
+    }
+    waiting.meta.in_queue = carries_tags(packet.meta.kind) && config_.stamp;
+    if (waiting.meta.in_queue) waiting.meta.queue_seq = number(queue_stamp_, packet.meta.bucket);
+    if (!fits) {
+      counters_.drop(length, !packet.whole);
+      let_go(packet);
+      return pool_told;
+    }
+    queue_bytes_ += length;
+    waiting.send = true;
+    waiting.length = packet.length;
+    waiting.stored = packet.stored;
+    room_.push(waiting);
+    return pool_told;
+  }
+
+  // Its beats are to be taken out of packet memory when their turn comes.
+  CLARION_INLINE void let_go(const Packet& packet) {
+    Waiting waiting;
+    waiting.stored = packet.stored;
+    if (packet.stored != 0) room_.push(waiting);
+  }
+
+  template <class PoolEvents>
+  CLARION_INLINE bool begin_if_new(PoolEvents& pool) {
+    if (running_epoch_ == config_.epoch) return false;
+    running_epoch_ = config_.epoch;
+    restart(pool);
+    return true;
+  }
+
+  template <class PoolEvents>
+  CLARION_INLINE void restart(PoolEvents& pool) {
+    arrival_.take();
+    tracker_.restart();
+    interval_.restart();
+    PoolEvent event;
+    event.kind = PoolEvent::Kind::restart;
+    pool.write(event);
+  }
+
+  // Ends what is over.
+  template <class Ends>
+  CLARION_INLINE void control(Ticks now, Ends& ends) {
+    const XcpConfig& xcp = config_.xcp;
+    tracker_.arrival(now, queue_bytes_ + elsewhere_, interval_.length(xcp) >> 1);
+    if (!interval_.ended(now, xcp)) return;
+    const IntervalReport& last = interval_.report();
+    ends.write(IntervalEnd{xcp, last.intervals, last.avg_rtt, arrival_.take(), tracker_.persistent_bytes(),
+                           interval_.next(now)});
+    dividing_ = true;
+  }
+
+  template <class PoolEvents>
+  CLARION_INLINE void refill(const IntervalReport& report, PoolEvents& pool) {
+    interval_.adopt(report);
+    PoolEvent event;
+    event.kind = PoolEvent::Kind::refill;
+    event.shares = report.shares;
+    pool.write(event);
+    dividing_ = false;
+  }
+
+  // --- A packet leaves --------------------------------------------------------------------------------
+
+  template <class Departures, class PoolEvents>
+  CLARION_INLINE void leave(Departures& departures, PoolEvents& pool) {
+    const Waiting waiting = room_.pop();
+    Departure departure;
+    departure.release.stored = waiting.stored;
+    departure.release.send = waiting.send;
+    if (waiting.send) {
+      const std::uint32_t length = waiting.length.to_uint();
+      queue_bytes_ -= length;
+      counters_.send(length);
+      watch.leaves(queue_bytes_ + elsewhere_);
+      if (waiting.meta.xcp) tracker_.observe(queue_bytes_ + elsewhere_);
+      departure.granted = waiting.meta.xcp && waiting.meta.kind == Kind::data;
+      if (departure.granted) ask(waiting, pool);
+      departure.release.patch.offset = waiting.meta.offset;
+      if (carries_tags(waiting.meta.kind)) tag(waiting.meta, departure.release.patch);
+    }
+    departures.write(departure);
+  }
+
+  template <class PoolEvents>
+  CLARION_INLINE void ask(const Waiting& waiting, PoolEvents& pool) {
+    PoolEvent event;
+    event.x = waiting.meta.x;
+    event.delta_throughput = waiting.meta.delta_throughput;
+    event.length = waiting.length;
+    pool.write(event);
+  }
+
+  CLARION_INLINE void tag(Meta meta, HeaderPatch& patch) {
+    const PatchWriter frame(patch);
+    if (meta.in_queue) {
+      SequenceSlot slot = queue_check_.read(meta.bucket);
+      judge(slot, queue_counters_, meta.queue_seq);
+      queue_check_.write(meta.bucket, slot);
+      meta.congest = static_cast<std::uint16_t>(meta.congest + slot.total);
+      write_link_seq(frame, meta, number(link_stamp_, meta.bucket));
+    }
+    write_totals(frame, meta);
+  }
+
+  using Numbers = BucketMemory<std::uint16_t, BUCKETS>;
+
+  CLARION_INLINE static std::uint16_t number(Numbers& numbers, std::uint16_t bucket) {
+    const std::uint16_t number = numbers.read(bucket);
+    numbers.write(bucket, static_cast<std::uint16_t>(number + 1));
+    return number;
+  }
+
+  // --- Commands ---------------------------------------------------------------------------------------
+
+  template <class PoolEvents>
+  CLARION_INLINE void carry_out(hls::stream<Reply>& replies, PoolEvents& pool) {
+    using namespace registers;
+    holding_ = false;
+    const std::uint32_t operation = word_of(held_, 0);
+    if (operation == OP_CONFIGURE) {
+      replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
+    } else if (operation == OP_READ) {
+      answering_ = 1;
+      replies.write(counters_.reply(queue_bytes_));
+    } else if (operation == OP_READ_BUCKET) {
+      replies.write(bucket(word_of(held_, EGRESS_READ_BUCKET_BUCKET)));
+    } else if (operation == OP_RESET) {
+      reset(pool);
+      replies.write(answer(STATUS_OK));
+    } else {
+      replies.write(answer(STATUS_UNKNOWN_OPERATION));
+    }
+  }
+
+  CLARION_INLINE bool configure() {
+    using namespace registers;
+    const std::uint32_t enabled = word_of(held_, EGRESS_CONFIGURE_XCP);
+    const std::uint32_t stamp = word_of(held_, EGRESS_CONFIGURE_STAMP);
+    const std::uint32_t epoch = word_of(held_, EGRESS_CONFIGURE_EPOCH);
+    const std::uint64_t queue_limit_bytes = words_of(held_, EGRESS_CONFIGURE_QUEUE_LIMIT);
+    const XcpConfig xcp = asked_xcp();
+    const XcpConfig legal = limited(xcp);
+    const bool in_range = legal.capacity_bytes_per_s == xcp.capacity_bytes_per_s &&
+                          legal.alpha_q16 == xcp.alpha_q16 && legal.beta_q16 == xcp.beta_q16 &&
+                          legal.gamma_q16 == xcp.gamma_q16 && legal.min_interval == xcp.min_interval &&
+                          legal.max_interval == xcp.max_interval && queue_limit_bytes <= QUEUE_MAX;
+    if (!in_range || enabled > 1 || stamp > 1 || epoch > EGRESS_CONFIGURE_EPOCH_LIMIT) return false;
+    if (enabled == 1 && epoch == 0) return false;
+    config_ = Config{xcp, stamp == 1, static_cast<std::uint8_t>(epoch), queue_limit_bytes};
+    return true;
+  }
+
+  CLARION_INLINE XcpConfig asked_xcp() const {
+    using namespace registers;
+    XcpConfig xcp;
+    xcp.enabled = word_of(held_, EGRESS_CONFIGURE_XCP) == 1;
+    xcp.capacity_bytes_per_s = words_of(held_, EGRESS_CONFIGURE_CAPACITY);
+    xcp.alpha_q16 = word_of(held_, EGRESS_CONFIGURE_ALPHA);
+    xcp.beta_q16 = word_of(held_, EGRESS_CONFIGURE_BETA);
+    xcp.gamma_q16 = word_of(held_, EGRESS_CONFIGURE_GAMMA);
+    xcp.min_interval = word_of(held_, EGRESS_CONFIGURE_MIN_INTERVAL);
+    xcp.max_interval = word_of(held_, EGRESS_CONFIGURE_MAX_INTERVAL);
+    return xcp;
+  }
+
+  // As after power-on, but for the buckets' numbers and totals: neighbours would take a jump there for
+  // losses. What waits is sent.
+  template <class PoolEvents>
+  CLARION_INLINE void reset(PoolEvents& pool) {
+    config_ = Config{};
+    running_epoch_ = 0;
+    counters_ = QueueCounters{};
+    queue_counters_ = SequenceCounters{};
+    restart(pool);
+  }
+
+  // The further beats of the answer to `read`; the last one comes from the pools.
+  template <class PoolEvents>
+  CLARION_INLINE void answer_on(hls::stream<Reply>& replies, PoolEvents& pool) {
+    if (answering_ == registers::EGRESS_READ_BEATS - 1) {
+      PoolEvent event;
+      event.kind = PoolEvent::Kind::report;
+      pool.write(event);
+      answering_ = 0;
+      return;
+    }
+    Reply reply;
+    if (answering_ == 1) put_running(reply.data);
+    if (answering_ == 2) put_rates(reply.data);
+    if (answering_ == 3) put_shares(reply.data);
+    if (answering_ == 4) put_configuration(reply.data);
+    reply.index = answering_;
+    replies.write(reply);
+    ++answering_;
+  }
+
+  CLARION_INLINE void put_running(Words& data) const {
+    using namespace registers;
+    put_words(data, EGRESS_READ_QUEUE_LOST, queue_counters_.lost);
+    put_words(data, EGRESS_READ_QUEUE_LATE, queue_counters_.late);
+    put_words(data, EGRESS_READ_QUEUE_REBASED, queue_counters_.rebased);
+    put_words(data, EGRESS_READ_INPUT, arrival_.sums().input);
+    put_words(data, EGRESS_READ_SUM_X, arrival_.sums().sum_x);
+    put_words(data, EGRESS_READ_SUM_X_RTT, arrival_.sums().sum_x_rtt);
+    put_words(data, EGRESS_READ_PERSISTENT_QUEUE, tracker_.persistent_bytes());
+    put_words(data, EGRESS_READ_LEAST_QUEUE, tracker_.minimum_bytes());
+  }
+
+  CLARION_INLINE void put_rates(Words& data) const {
+    using namespace registers;
+    const IntervalReport& report = interval_.report();
+    put_words(data, EGRESS_READ_INTERVALS, report.intervals);
+    put_words(data, EGRESS_READ_RATE, report.rate_q8);
+    put_words(data, EGRESS_READ_PHI, static_cast<std::uint64_t>(report.phi_q8));
+    put_words(data, EGRESS_READ_INTERVAL_START, interval_.start());
+    put_words(data, EGRESS_READ_WINDOW_START, tracker_.window_start());
+    put_words(data, EGRESS_READ_INTERVAL_INPUT, report.sums.input);
+    put_words(data, EGRESS_READ_INTERVAL_SUM_X, report.sums.sum_x);
+    put_words(data, EGRESS_READ_INTERVAL_SUM_X_RTT, report.sums.sum_x_rtt);
+  }
+
+  CLARION_INLINE void put_shares(Words& data) const {
+    using namespace registers;
+    const IntervalReport& report = interval_.report();
+    put_word(data, EGRESS_READ_AVG_RTT, report.avg_rtt);
+    put_word(data, EGRESS_READ_ELAPSED, report.elapsed);
+    put_words(data, EGRESS_READ_INTERVAL_QUEUE, report.queue_bytes);
+    put_words(data, EGRESS_READ_INTERVAL_POS, report.shares.pos);
+    put_words(data, EGRESS_READ_INTERVAL_NEG, report.shares.neg);
+    put_word(data, EGRESS_READ_INTERVAL_CP, report.shares.cp.mantissa);
+    put_word(data, EGRESS_READ_INTERVAL_CP_SHIFT, report.shares.cp.shift);
+    put_word(data, EGRESS_READ_INTERVAL_CN, report.shares.cn.mantissa);
+    put_word(data, EGRESS_READ_INTERVAL_CN_SHIFT, report.shares.cn.shift);
+    put_word(data, EGRESS_READ_INTERVAL_STARTED, interval_.started());
+    put_word(data, EGRESS_READ_WINDOW_STARTED, tracker_.started());
+  }
+
+  CLARION_INLINE void put_configuration(Words& data) const {
+    using namespace registers;
+    put_word(data, EGRESS_READ_XCP, config_.xcp.enabled);
+    put_word(data, EGRESS_READ_STAMP, config_.stamp);
+    put_word(data, EGRESS_READ_EPOCH, config_.epoch);
+    put_words(data, EGRESS_READ_CAPACITY, config_.xcp.capacity_bytes_per_s);
+    put_word(data, EGRESS_READ_ALPHA, config_.xcp.alpha_q16);
+    put_word(data, EGRESS_READ_BETA, config_.xcp.beta_q16);
+    put_word(data, EGRESS_READ_GAMMA, config_.xcp.gamma_q16);
+    put_word(data, EGRESS_READ_MIN_INTERVAL, config_.xcp.min_interval);
+    put_word(data, EGRESS_READ_MAX_INTERVAL, config_.xcp.max_interval);
+    put_words(data, EGRESS_READ_QUEUE_LIMIT, config_.queue_limit_bytes);
+    put_word(data, EGRESS_READ_RUNNING_EPOCH, running_epoch_);
+  }
+
+  CLARION_INLINE Reply bucket(std::uint32_t bucket) const {
+    using namespace registers;
+    if (bucket >= BUCKETS) return answer(STATUS_OUT_OF_RANGE);
+    const auto number = static_cast<std::uint16_t>(bucket);
+    const SequenceSlot slot = queue_check_.read(number);
+    Reply reply = answer(STATUS_OK);
+    put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_NEXT, queue_stamp_.read(number));
+    put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_EXPECTED, slot.expected);
+    put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_TOTAL, slot.total);
+    put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_EPOCH, slot.based);
+    put_word(reply.data, EGRESS_READ_BUCKET_LINK_NEXT, link_stamp_.read(number));
+    return reply;
+  }
+
+  Config config_;
+  std::uint8_t running_epoch_ = 0;  // that the controllers started with
+
+  XcpArrival arrival_;
+  QueueTracker tracker_;
+  XcpInterval interval_;
+  bool dividing_ = false;
+
+  Numbers queue_stamp_;
+  BucketMemory<SequenceSlot, BUCKETS> queue_check_;
+  SequenceCounters queue_counters_;
+  Numbers link_stamp_;
+
+  WaitingRoom room_;
+  std::uint64_t queue_bytes_ = 0;
+  std::uint64_t elsewhere_ = 0;
+  QueueCounters counters_;
+
+  Command held_ = 0;
+  bool holding_ = false;
+  ap_uint<3> answering_ = 0;  // next beat, 0: none
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_EGRESS_STAGE_HPP

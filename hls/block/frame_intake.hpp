@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes a beat each clock, whatever is behind: stores it, and tells of each frame when its last beat has
+// come.
+//
+// A frame for which packet memory has no room is stored up to where it ended, and said not to be whole; so
+// nothing has to flow back to here. Frames that are none (length, keep, a size that is not true) are told of
+// too.
+#ifndef CLARION_BLOCK_FRAME_INTAKE_HPP
+#define CLARION_BLOCK_FRAME_INTAKE_HPP
+
+#include "hls/block/axis.hpp"
+#include "hls/block/window.hpp"
+#include "hls/core/types.hpp"
+
+namespace clarion::block {
+
+// A frame that has come in.
+struct Arrival {
+  Window window;       // its first 128 bytes
+  ap_uint<16> length;  // bytes, if not errored
+  ap_uint<8> stored;   // beats in packet memory
+  bool whole;          // that is all of it
+  bool errored;        // not a frame that can be passed on
+  ap_uint<16> untold;  // frames before it that could not even be told of
+  Ticks now;           // when its last beat came
+};
+
+class FrameIntake {
+ public:
+  template <class Beats, class Arrivals>
+  CLARION_INLINE void step(Axis& in, Beats& beats, Arrivals& arrivals, Ticks now) {
+    if (owing_ && !arrivals.full()) {
+      arrivals.write(owed_);
+      owing_ = false;
+    }
+    if (in.empty()) return;
+    const Beat beat = in.read();
+    store(beat, beats);
+    examine(beat);
+    if (!beat.last) return;
+    if (owing_) {  // nobody takes decisions: what was not stored need not be told of in its place
+      if (untold_ != 0xffff) ++untold_;
+    } else {
+      owed_ = arrival(now);
+      owing_ = true;
+      untold_ = 0;
+    }
+    begin();
+  }
+
+ private:
+  template <class Beats>
+  CLARION_INLINE void store(const Beat& beat, Beats& beats) {
+    if (count_ == 0) whole_ = !owing_;
+    if (whole_ && !beats.full() && count_ < FRAME_MAX_BEATS) {
+      beats.write(StoredBeat{beat.data, beat.keep, beat.user, beat.last == 1});
+      ++stored_;
+    } else {
+      whole_ = false;
+    }
+  }
+
+  CLARION_INLINE void examine(const Beat& beat) {
+    if (count_ == 0) {
+      first_ = beat.data;
+      stated_ = beat.user(15, 0);
+    }
+    if (count_ == 1) second_ = beat.data;
+    // Only the last beat may have bytes that do not count, and only at its end.
+    const std::uint64_t keep = beat.keep.to_uint64();
+    const bool contiguous = (keep & (keep + 1)) == 0 && keep != 0;
+    if (!contiguous || (!beat.last && keep != UINT64_MAX)) gaps_ = true;
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < BEAT_BYTES; ++i) {
+#pragma HLS unroll
+      bytes += keep >> i & 1;
+    }
+    length_ += bytes;
+    if (count_ <= FRAME_MAX_BEATS) {
+      ++count_;
+    } else {
+      length_ = FRAME_MAX_BYTES + 1;  // does not wrap
+    }
+  }
+
+  CLARION_INLINE Arrival arrival(Ticks now) const {
+    const bool size_lies = stated_ != 0 && stated_ != length_;
+    const bool errored = gaps_ || size_lies || length_ < FRAME_MIN_BYTES || length_ > FRAME_MAX_BYTES;
+    return Arrival{Window(first_, second_), length_, stored_, whole_, errored, untold_, now};
+  }
+
+  CLARION_INLINE void begin() {
+    first_ = second_ = 0;
+    length_ = 0;
+    count_ = stored_ = 0;
+    gaps_ = false;
+  }
+
+  Arrival owed_ = {};  // the last frame, which is told of in the next clock
+  bool owing_ = false;
+  Data first_ = 0;
+  Data second_ = 0;
+  ap_uint<16> stated_ = 0;
+  ap_uint<16> length_ = 0;
+  ap_uint<8> count_ = 0;
+  ap_uint<8> stored_ = 0;
+  ap_uint<16> untold_ = 0;
+  bool gaps_ = false;
+  bool whole_ = true;
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_FRAME_INTAKE_HPP

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends a frame from packet memory with its patch in it, or lets it go; one beat per clock, as fast as it is
+// taken.
+#ifndef CLARION_BLOCK_FRAME_RELEASE_HPP
+#define CLARION_BLOCK_FRAME_RELEASE_HPP
+
+#include "hls/block/axis.hpp"
+#include "hls/block/window.hpp"
+
+namespace clarion::block {
+
+// What is to become of the next frame in packet memory.
+struct Release {
+  ap_uint<8> stored = 0;  // beats; 0: the frame never got there
+  bool send = false;
+  HeaderPatch patch;
+};
+
+class FrameRelease {
+ public:
+  template <class Releases, class Beats>
+  CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out) {
+    if (left_ == 0 && !next_frame(releases)) return;
+    if (beats.empty() || (release_.send && out.full())) return;
+    const StoredBeat stored = beats.read();
+    if (release_.send) out.write(patched(stored));
+    --left_;
+    if (at_ < 2) ++at_;
+  }
+
+ private:
+  template <class Releases>
+  CLARION_INLINE bool next_frame(Releases& releases) {
+    if (releases.empty()) return false;
+    release_ = releases.read();
+    left_ = release_.stored;
+    at_ = 0;
+    return left_ != 0;
+  }
+
+  CLARION_INLINE Beat patched(const StoredBeat& stored) const {
+    Beat beat;
+    const bool in_window = at_ < 2;
+    beat.data = in_window ? PatchMask(release_.patch).applied(stored.data, at_ == 1) : stored.data;
+    beat.keep = beat.strb = stored.keep;
+    beat.user = stored.user;
+    beat.last = stored.last;
+    return beat;
+  }
+
+  Release release_;
+  ap_uint<8> left_ = 0;  // beats of the frame
+  ap_uint<2> at_ = 0;    // beat, from 2 on whichever
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_FRAME_RELEASE_HPP

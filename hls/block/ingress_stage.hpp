@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a packet that comes in from the wire: distrust of hosts, losses of the wire, totals into
+// the header. One packet or one command per clock.
+#ifndef CLARION_BLOCK_INGRESS_STAGE_HPP
+#define CLARION_BLOCK_INGRESS_STAGE_HPP
+
+#include "hls/block/bucket_memory.hpp"
+#include "hls/block/classifier.hpp"
+#include "hls/block/frame_release.hpp"
+#include "hls/block/mailbox.hpp"
+#include "hls/block/sizes.hpp"
+#include "hls/core/sequence_check.hpp"
+
+namespace clarion::block {
+
+// A slot with the epoch of the check that wrote it; of another epoch, it has no base. A reset turns the
+// generation over, and with it all epochs of the other one are 0.
+struct WireSlot {
+  std::uint16_t expected = 0;
+  std::uint16_t total = 0;
+  std::uint8_t epoch = 0;
+  bool generation = false;
+};
+
+class IngressStage {
+ public:
+  template <class Packets, class Releases>
+  CLARION_INLINE void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
+                           hls::stream<Reply>& replies) {
+    if (!holding_ && !commands.empty()) {
+      held_ = commands.read();
+      holding_ = true;
+    }
+    if (answering_) {
+      if (!replies.full()) replies.write(configuration());
+    } else if (holding_ && !replies.full()) {
+      carry_out(replies);
+    } else if (!packets.empty() && !releases.full()) {
+      const Release release = release_of(packets.read());
+      if (release.stored != 0) releases.write(release);
+    } else if (renewing_) {
+      renew_next();
+    }
+  }
+
+ private:
+  struct Config {
+    bool check = false;
+    bool edge = false;
+    std::uint8_t epoch = 0;
+  };
+
+  CLARION_INLINE Release release_of(const Packet& packet) {
+    overflow_ += packet.untold;
+    Release release;
+    release.stored = packet.stored;
+    release.send = packet.whole && !packet.errored;
+    if (packet.errored) {
+      ++errored_;
+      return release;
+    }
+    ++rx_packets_;
+    rx_bytes_ += packet.length;
+    if (packet.malformed) malformed_ = saturating_add(malformed_, 1, UINT64_MAX);
+    if (!packet.whole) ++overflow_;
+    if (!carries_tags(packet.meta.kind)) return release;
+    Meta meta = packet.meta;
+    if (config_.edge) meta.corrupt = meta.congest = 0;
+    if (config_.check) meta.corrupt = static_cast<std::uint16_t>(meta.corrupt + check(meta));
+    release.patch.offset = meta.offset;
+    write_totals(PatchWriter(release.patch), meta);
+    return release;
+  }
+
+  // Losses of the wire in the packet's bucket so far.
+  CLARION_INLINE std::uint16_t check(const Meta& meta) {
+    const WireSlot before = read_slot(meta.bucket);
+    SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch};
+    judge(slot, counters_, meta.link_seq);
+    memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch});
+    return slot.total;
+  }
+
+  CLARION_INLINE WireSlot read_slot(std::uint16_t bucket) const {
+    WireSlot slot = memory_.read(bucket);
+    if (slot.generation != generation_) slot.epoch = 0;
+    return slot;
+  }
+
+  // After a reset every slot is taken over into the new generation, one in each clock that has nothing else
+  // to do.
+  CLARION_INLINE void renew_next() {
+    const auto bucket = static_cast<std::uint16_t>(renewed_.to_uint());
+    WireSlot slot = read_slot(bucket);
+    slot.generation = generation_;
+    memory_.write(bucket, slot);
+    renewing_ = renewed_ != BUCKETS - 1;
+    ++renewed_;
+  }
+
+  CLARION_INLINE void carry_out(hls::stream<Reply>& replies) {
+    using namespace registers;
+    const std::uint32_t operation = word_of(held_, 0);
+    if (operation == OP_RESET && renewing_) return renew_next();  // one after the other
+    holding_ = false;
+    if (operation == OP_CONFIGURE) {
+      replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
+    } else if (operation == OP_READ) {
+      replies.write(counters());
+      answering_ = true;
+    } else if (operation == OP_READ_BUCKET) {
+      replies.write(bucket(word_of(held_, INGRESS_READ_BUCKET_BUCKET)));
+    } else if (operation == OP_RESET) {
+      reset();
+      replies.write(answer(STATUS_OK));
+    } else {
+      replies.write(answer(STATUS_UNKNOWN_OPERATION));
+    }
+  }
+
+  CLARION_INLINE bool configure() {
+    using namespace registers;
+    const std::uint32_t check = word_of(held_, INGRESS_CONFIGURE_CHECK);
+    const std::uint32_t edge = word_of(held_, INGRESS_CONFIGURE_EDGE);
+    const std::uint32_t epoch = word_of(held_, INGRESS_CONFIGURE_EPOCH);
+    if (check > 1 || edge > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT || (check == 1 && epoch == 0)) {
+      return false;
+    }
+    config_ = Config{check == 1, edge == 1, static_cast<std::uint8_t>(epoch)};
+    return true;
+  }
+
+  CLARION_INLINE Reply counters() const {
+    using namespace registers;
+    Reply reply;
+    put_words(reply.data, INGRESS_READ_RX_PACKETS, rx_packets_);
+    put_words(reply.data, INGRESS_READ_RX_BYTES, rx_bytes_);
+    put_words(reply.data, INGRESS_READ_MALFORMED, malformed_);
+    put_words(reply.data, INGRESS_READ_ERRORED, errored_);
+    put_words(reply.data, INGRESS_READ_OVERFLOW, overflow_);
+    put_words(reply.data, INGRESS_READ_LOST, counters_.lost);
+    put_words(reply.data, INGRESS_READ_LATE, counters_.late);
+    put_words(reply.data, INGRESS_READ_REBASED, counters_.rebased);
+    return reply;
+  }
+
+  // The second and last beat of the answer to `read`.
+  CLARION_INLINE Reply configuration() {
+    using namespace registers;
+    answering_ = false;
+    Reply reply = answer(STATUS_OK);
+    reply.index = INGRESS_READ_BEATS - 1;
+    put_word(reply.data, INGRESS_READ_CHECK, config_.check);
+    put_word(reply.data, INGRESS_READ_EDGE, config_.edge);
+    put_word(reply.data, INGRESS_READ_EPOCH, config_.epoch);
+    return reply;
+  }
+
+  CLARION_INLINE Reply bucket(std::uint32_t bucket) const {
+    using namespace registers;
+    if (bucket >= BUCKETS) return answer(STATUS_OUT_OF_RANGE);
+    const WireSlot slot = read_slot(static_cast<std::uint16_t>(bucket));
+    Reply reply = answer(STATUS_OK);
+    put_word(reply.data, INGRESS_READ_BUCKET_EXPECTED, slot.expected);
+    put_word(reply.data, INGRESS_READ_BUCKET_TOTAL, slot.total);
+    put_word(reply.data, INGRESS_READ_BUCKET_EPOCH, slot.epoch);
+    return reply;
+  }
+
+  // As after power-on, but for the buckets' numbers and totals: neighbours would take a jump there for
+  // losses.
+  CLARION_INLINE void reset() {
+    config_ = Config{};
+    counters_ = SequenceCounters{};
+    rx_packets_ = rx_bytes_ = malformed_ = errored_ = overflow_ = 0;
+    generation_ = !generation_;
+    renewing_ = true;
+    renewed_ = 0;
+  }
+
+  Config config_;
+  BucketMemory<WireSlot, BUCKETS> memory_;
+  bool generation_ = false;
+  bool renewing_ = false;
+  ap_uint<17> renewed_ = 0;
+
+  SequenceCounters counters_;
+  std::uint64_t rx_packets_ = 0;
+  std::uint64_t rx_bytes_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t errored_ = 0;
+  std::uint64_t overflow_ = 0;
+
+  Command held_ = 0;
+  bool holding_ = false;
+  bool answering_ = false;
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_INGRESS_STAGE_HPP

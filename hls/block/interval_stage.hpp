@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control step beside the packets: five divisions, one after the other in a pipeline of its own.
+#ifndef CLARION_BLOCK_INTERVAL_STAGE_HPP
+#define CLARION_BLOCK_INTERVAL_STAGE_HPP
+
+#include "hls/core/config.hpp"
+#include "hls/core/xcp_interval.hpp"
+
+namespace clarion::block {
+
+// An interval that has ended.
+struct IntervalEnd {
+  XcpConfig config;
+  std::uint64_t intervals;  // before it
+  std::uint32_t avg_rtt;    // of the one before it
+  IntervalSums sums;
+  std::uint64_t queue_bytes;
+  std::uint32_t elapsed;
+};
+
+class IntervalStage {
+ public:
+  template <class Ends, class Reports>
+  CLARION_INLINE void step(Ends& ends, Reports& reports) {
+    if (ends.empty() || reports.full()) return;
+    const IntervalEnd end = ends.read();
+    IntervalReport last;
+    last.intervals = end.intervals;
+    last.avg_rtt = end.avg_rtt;
+    reports.write(control_step(last, end.config, end.sums, end.queue_bytes, end.elapsed));
+  }
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_INTERVAL_STAGE_HPP

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory whose writes show late, as in a pipeline: what is written is read back only WRITES writes later. The
+// only header of the block that knows whether it is synthesised: hardware has a plain array, and is told that
+// it may take that long; C simulation always takes the full time, so that whoever relies on less fails there.
+#ifndef CLARION_BLOCK_SLOW_RAM_HPP
+#define CLARION_BLOCK_SLOW_RAM_HPP
+
+#include <cstdint>
+
+#include "hls/core/platform.hpp"
+
+namespace clarion::block {
+
+#ifdef __SYNTHESIS__
+
+template <class Word, unsigned WORDS, unsigned WRITES>
+class SlowRam {
+ public:
+  CLARION_INLINE Word read(unsigned index) const { return words_[index]; }
+  CLARION_INLINE void write(unsigned index, const Word& word) {
+    CLARION_RAM(words_);
+#pragma HLS dependence variable = words_ type = inter direction = RAW distance = WRITES true
+    words_[index] = word;
+  }
+
+ private:
+  Word words_[WORDS] = {};
+};
+
+#else
+
+template <class Word, unsigned WORDS, unsigned WRITES>
+class SlowRam {
+ public:
+  CLARION_INLINE Word read(unsigned index) const { return words_[index]; }
+  CLARION_INLINE void write(unsigned index, const Word& word) {
+    const Late due = late_[next_];
+    if (due.valid) words_[due.index] = due.word;
+    late_[next_] = Late{true, index, word};
+    next_ = (next_ + 1) % WRITES;
+  }
+
+ private:
+  struct Late {
+    bool valid = false;
+    unsigned index = 0;
+    Word word{};
+  };
+
+  Word words_[WORDS] = {};
+  Late late_[WRITES] = {};
+  unsigned next_ = 0;
+};
+
+#endif
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_SLOW_RAM_HPP

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the frames that wait in packet memory, in their order.
+#ifndef CLARION_BLOCK_WAITING_ROOM_HPP
+#define CLARION_BLOCK_WAITING_ROOM_HPP
+
+#include <ap_int.h>
+
+#include "hls/block/sizes.hpp"
+#include "hls/core/header.hpp"
+
+namespace clarion::block {
+
+struct Waiting {
+  Meta meta;
+  ap_uint<16> length = 0;
+  ap_uint<8> stored = 0;  // beats in packet memory, at least one
+  bool send = false;      // or it only has to be taken out
+};
+
+// Never full: each frame has a beat in packet memory, and that has as many places. A frame may leave SETTLING
+// clocks after it joined, when its entry is sure to be in memory.
+class WaitingRoom {
+ public:
+  CLARION_INLINE void clock() { settling_ <<= 1; }
+
+  CLARION_INLINE void push(const Waiting& waiting) {
+    CLARION_RAM(entries_);
+#pragma HLS dependence variable = entries_ type = inter direction = RAW distance = SETTLING true
+    entries_[tail_ & (QUEUE_BEATS - 1)] = waiting;
+    ++tail_;
+    settling_[0] = 1;
+  }
+
+  // One has settled.
+  CLARION_INLINE bool any() const {
+    ap_uint<18> young = 0;
+    for (unsigned i = 0; i < SETTLING; ++i) {
+#pragma HLS unroll
+      young += settling_[i];
+    }
+    return ap_uint<18>(tail_ - head_) > young;
+  }
+
+  CLARION_INLINE Waiting pop() { return entries_[head_++ & (QUEUE_BEATS - 1)]; }
+
+ private:
+  static constexpr unsigned SETTLING = 8;
+
+  Waiting entries_[QUEUE_BEATS] = {};
+  ap_uint<18> head_ = 0;  // counts on
+  ap_uint<18> tail_ = 0;
+  ap_uint<SETTLING> settling_ = 0;  // one bit per clock: has one joined?
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_WAITING_ROOM_HPP
