@@ -59,7 +59,10 @@ def _layout(regmap: RegisterMap) -> Iterator[Section]:
                 f"Block `{block.name}`: offsets, values after a reset, bits that can be written.",
                 _offsets(block.name, block.registers) + _resets(block.name, block.registers),
             )
-    yield Section("Blocks with a mailbox: offsets.", [*_offsets("MAILBOX", regmap.mailbox), *_areas(regmap)])
+    yield Section(
+        "Blocks with a mailbox: offsets, values after a reset, bits that can be written, sizes.",
+        [*_offsets("MAILBOX", regmap.mailbox), *_resets("MAILBOX", regmap.mailbox), *_areas(regmap)],
+    )
 
 
 def _areas(regmap: RegisterMap) -> list[Constant]:

@@ -22,6 +22,7 @@ def as_sv(regmap: RegisterMap) -> str:
 // SPDX-License-Identifier: Apache-2.0
 // Made by `generate.py` from registers.yaml; do not edit.
 package clarion_registers_pkg;
+  // verilator lint_off UNUSEDPARAM
 {body}
 
 endpackage

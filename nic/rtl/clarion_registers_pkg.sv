@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `generate.py` from registers.yaml; do not edit.
 package clarion_registers_pkg;
+  // verilator lint_off UNUSEDPARAM
 
   // The window, and the distance of its blocks, bytes.
   localparam logic [31:0] WINDOW_BYTES = 32'h00010000;
@@ -36,10 +37,12 @@ package clarion_registers_pkg;
   localparam logic [31:0] RESET_CLARION_PROTOCOL = 32'd253;
   localparam logic [31:0] MASK_CLARION_PROTOCOL = 32'h000000ff;
 
-  // Blocks with a mailbox: offsets.
+  // Blocks with a mailbox: offsets, values after a reset, bits that can be written, sizes.
   localparam logic [31:0] AT_MAILBOX_REQUEST = 32'h00000010;
   localparam logic [31:0] AT_MAILBOX_DONE = 32'h00000014;
   localparam logic [31:0] AT_MAILBOX_STATUS = 32'h00000018;
+  localparam logic [31:0] RESET_MAILBOX_REQUEST = 32'd0;
+  localparam logic [31:0] MASK_MAILBOX_REQUEST = 32'hffffffff;
   localparam logic [31:0] AT_MAILBOX_COMMAND = 32'h00000040;
   localparam logic [31:0] AT_MAILBOX_REPLY = 32'h00000100;
   localparam logic [31:0] COMMAND_WORDS = 32'd16;
