@@ -12,15 +12,10 @@ set clarion_dir $::env(CLARION_BUILD_DIR)
 # clarion_build.vh; the shell sets this list on the project after all boxes have been read.
 lappend include_dirs $clarion_dir
 
-set clarion_rtl [file normalize ../rtl]
-read_verilog -quiet -sv [list \
-    $clarion_rtl/clarion_registers_pkg.sv \
-    $clarion_rtl/clarion_mailbox.sv \
-    $clarion_rtl/clarion_axil.sv \
-    $clarion_rtl/clarion_clock.sv \
-    $clarion_rtl/clarion_axil_crossing.sv \
-    $clarion_rtl/clarion_box.sv \
-    [file normalize clarion_250mhz.sv]]
+# The package first: the other files import it.
+read_verilog -quiet -sv [file normalize ../rtl/clarion_registers_pkg.sv]
+read_verilog -quiet -sv [glob -directory [file normalize ../rtl] *.sv]
+read_verilog -quiet -sv [file normalize clarion_250mhz.sv]
 
 set_property ip_repo_paths [list $clarion_dir/ip_repo] [current_project]
 update_ip_catalog -rebuild

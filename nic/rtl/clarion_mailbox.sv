@@ -108,7 +108,9 @@ module clarion_mailbox #(
 
   always_ff @(posedge aclk) begin
     if (write) begin
-      if (writes_command) command[{write_offset[5:2], 5'h0}+:32] <= write_data;
+      for (int i = 0; i < 16; i++) begin
+        if (writes_command && write_offset[5:2] == 4'(i)) command[32*i+:32] <= write_data;
+      end
       if (write_offset == clarion_registers_pkg::AT_MAILBOX_REQUEST) request <= write_data;
     end
     if (!aresetn) begin
@@ -119,17 +121,27 @@ module clarion_mailbox #(
 
   logic [2:0] read_beat;
   logic [511:0] beat;
+  logic [31:0] command_word;
   logic [31:0] reply_word;
   assign read_beat = 3'((read_offset - AT_REPLY) >> 6);
   assign beat = beats[read_beat];
-  assign reply_word = filled[read_beat] ? beat[{read_offset[5:2], 5'h0}+:32] : 32'h0;
+  always_comb begin
+    command_word = 32'h0;
+    reply_word = 32'h0;
+    for (int i = 0; i < 16; i++) begin
+      if (read_offset[5:2] == 4'(i)) begin
+        command_word = command[32*i+:32];
+        reply_word   = beat[32*i+:32];
+      end
+    end
+  end
 
   always_ff @(posedge aclk) begin
     read_known <= 1'b1;
     if (read_offset >= AT_COMMAND && read_offset < COMMAND_END) begin
-      read_data <= command[{read_offset[5:2], 5'h0}+:32];
+      read_data <= command_word;
     end else if (read_offset >= AT_REPLY && read_offset < REPLY_END) begin
-      read_data <= reply_word;
+      read_data <= filled[read_beat] ? reply_word : 32'h0;
     end else begin
       case (read_offset)
         clarion_registers_pkg::AT_HEADER_TYPE: read_data <= TYPE;

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From source to a bitstream: the HLS units, the shell with our box in it, the images with their manifest."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from clarion.errors import UserError
+
+from clarion_nic import boards, manifest
+from clarion_nic.boards import NIC, Board
+from clarion_nic.manifest import Manifest
+from clarion_nic.steps import Steps, complain
+
+ROOT = NIC.parent
+PORTS = 2
+UNITS = ("clarion_ingress", "clarion_egress")
+UNTIL = "install Vivado and Vitis HLS 2022.1 or newer and source their settings64.sh"
+BUCKETS = (4096, 65536)
+
+
+@dataclass(frozen=True)
+class Build:
+    """One board, one mode, one source."""
+
+    board: Board
+    mode: str
+    buckets: int
+    queue_beats: int
+    jobs: int
+    shell: Path
+    out: Path
+    commit: str
+    changed: bool
+
+    @property
+    def tag(self) -> str:
+        """What the shell adds to the name of its build folder."""
+        return f"clarion_{self.mode}"
+
+    @property
+    def work(self) -> Path:
+        """Where the shell's scripts find what is made for this build."""
+        return self.out / "work"
+
+    @property
+    def shell_results(self) -> Path:
+        """Where the shell leaves the images."""
+        folder = f"{self.board.shell_board}_{self.tag}"
+        return self.shell / "build" / folder / "open_nic_shell" / "open_nic_shell.runs" / "impl_1"
+
+    def image(self, suffix: str) -> str:
+        """Return the name that an image gets."""
+        return f"clarion-{self.board.name}-{self.mode}{suffix}"
+
+
+def header(build: Build) -> str:
+    """Return clarion_build.vh, which the plug-in includes."""
+    return (
+        f"// Made by nic/build.sh for {build.board.name}, mode {build.mode}.\n"
+        f"`define CLARION_BUMP 1'b{int(build.mode == 'bump')}\n"
+        f"`define CLARION_CLOCK_HZ {build.board.clock_hz}\n"
+        f"`define CLARION_BUCKETS {build.buckets}\n"
+        f"`define CLARION_QUEUE_BEATS {build.queue_beats}\n"
+        f"`define CLARION_BUILD 32'h{build.commit[:8]}\n"
+    )
+
+
+def constraints(build: Build) -> str:
+    """Return clarion.xdc for the board."""
+    return (NIC / "open_nic" / "clarion.xdc.in").read_text(encoding="utf-8").replace("@SLR@", build.board.slr)
+
+
+def make_units(steps: Steps, build: Build) -> None:
+    """Make the two HLS units and lay them out as an IP repository."""
+    steps.note("the ingress and egress unit, from C++")
+    steps.run(
+        ["make", "hls-ip", f"BOARD={build.board.name}", f"BUCKETS={build.buckets}"]
+        + [f"QUEUE_BEATS={build.queue_beats}"],
+        folder=ROOT,
+    )
+    for unit in UNITS:
+        archive = ROOT / "build" / "hls" / "ip" / f"{unit}.zip"
+        if not steps.dry_run and not archive.is_file():
+            raise UserError(f"{archive}: not found after make hls-ip; see what it said")
+        into = build.work / "ip_repo" / unit
+        steps.run(["rm", "-rf", into])
+        steps.run([sys.executable, "-m", "zipfile", "-e", archive, into])
+
+
+def run_shell(steps: Steps, build: Build, vivado: str) -> None:
+    """Build the shell with our box in it."""
+    steps.note("the shell, with the plug-in in its 250 MHz box; this takes hours")
+    steps.write(build.work / "clarion_build.vh", header(build))
+    steps.write(build.work / "clarion.xdc", constraints(build))
+    stamp = build.commit[:8]
+    options = {
+        "board": build.board.shell_board,
+        "tag": build.tag,
+        "rebuild": 1,  # without it a folder of an earlier build makes the script ask, and then do nothing
+        "jobs": build.jobs,
+        "user_plugin": NIC / "open_nic",
+        "num_cmac_port": PORTS,
+        "num_phys_func": PORTS,
+        "num_qdma": 1,
+        "min_pkt_len": 64,
+        "max_pkt_len": 9600,
+        "build_timestamp": stamp,
+        "bitstream_userid": f"0x{stamp}",
+        "impl": 1,
+        "post_impl": 1,
+    }
+    steps.run(
+        [vivado, "-mode", "batch", "-nojournal", "-log", build.work / "vivado.log", "-source", "build.tcl"]
+        + ["-tclargs", *(str(part) for name, value in options.items() for part in (f"-{name}", value))],
+        folder=build.shell / "script",
+        environment={"CLARION_BUILD_DIR": str(build.work)},
+    )
+
+
+def check_results(steps: Steps, build: Build) -> None:
+    """Refuse what the shell's script leaves without an error: no image, or one that misses its timing."""
+    steps.note("the images are there, and meet their timing")
+    if steps.dry_run:
+        return
+    for suffix in (".bit", ".mcs"):
+        path = build.shell_results / f"open_nic_shell{suffix}"
+        if not path.is_file():
+            raise UserError(f"{path}: the shell's build did not make it; see {build.work / 'vivado.log'}")
+    report = build.shell_results / "open_nic_shell_timing_summary_routed.rpt"
+    text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
+    if not re.search(r"^All user specified timing constraints are met\.", text, re.MULTILINE):
+        raise UserError(f"{report}: timing is not met, so the images are not taken; see the paths there")
+
+
+def collect(steps: Steps, build: Build) -> None:
+    """Copy the images beside the register map and write the manifest."""
+    steps.note("the images, the register map and the manifest")
+    registers = ROOT / "hls" / "registers" / "registers.yaml"
+    copies = {
+        build.image(".bit"): build.shell_results / "open_nic_shell.bit",
+        build.image(".mcs"): build.shell_results / "open_nic_shell.mcs",
+        registers.name: registers,
+    }
+    for name, source in copies.items():
+        steps.run(["cp", source, build.out / name])
+    blocks = yaml.safe_load(registers.read_text(encoding="utf-8"))["blocks"]
+    hashes = {name: "0" * 64 if steps.dry_run else manifest.sha256(build.out / name) for name in copies}
+    made = Manifest(
+        board=build.board.name,
+        mode=build.mode,
+        ports=PORTS,
+        commit=build.commit,
+        changed=build.changed,
+        versions={k: f"{b['version']['major']}.{b['version']['minor']}" for k, b in blocks.items()},
+        types={kind: f"0x{block['type']:08x}" for kind, block in blocks.items()},
+        files=hashes,
+    )
+    steps.write(build.out / manifest.NAME, made.text())
+
+
+def check_shell(shell: Path, board: Board) -> None:
+    """Refuse a folder that is not the shell, or a shell without the board."""
+    for file in ("script/build.tcl", f"script/board_settings/{board.shell_board}.tcl", "plugin/p2p"):
+        if not (shell / file).exists():
+            raise UserError(f"--shell {shell}: no {file} in it; give a checkout of open-nic-shell")
+
+
+def source_state() -> tuple[str, bool]:
+    """Return the commit of the source, and whether files differ from it."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", ROOT, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", "hls", "nic"))
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UserError(f"{ROOT}: git does not say which commit this is; build from a checkout") from error
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    options = _parser().parse_args(arguments)
+    steps = Steps(options.dry_run)
+    try:
+        build = _build(options)
+        vivado = steps.need_program("vivado", get=UNTIL)
+        steps.need_program("vitis-run", "vitis_hls", get=UNTIL)
+        make_units(steps, build)
+        run_shell(steps, build, vivado)
+        check_results(steps, build)
+        collect(steps, build)
+    except (UserError, OSError) as error:
+        complain("build", error)
+        return 1
+    steps.note(f"next: nic/package.sh {os.path.relpath(build.out)}")
+    return 0
+
+
+def _build(options: argparse.Namespace) -> Build:
+    board = boards.load(options.board)
+    if options.shell is None:
+        raise UserError("--shell: give the folder of open-nic-shell, here or as OPEN_NIC_SHELL")
+    shell = options.shell.resolve()
+    check_shell(shell, board)
+    commit, changed = source_state()
+    if changed and not (options.allow_changes or options.dry_run):
+        raise UserError("hls or nic: files differ from the commit; commit them, or give --allow-changes")
+    out = options.out or ROOT / "build" / "nic" / f"{board.name}-{options.mode}"
+    return Build(
+        board=board,
+        mode=options.mode,
+        buckets=options.buckets,
+        queue_beats=options.queue_beats,
+        jobs=options.jobs,
+        shell=shell,
+        out=out.resolve(),
+        commit=commit,
+        changed=changed,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="build.sh", description="build the bitstream of a card")
+    parser.add_argument("--board", required=True, choices=boards.names())
+    parser.add_argument(
+        "--shell",
+        type=Path,
+        default=os.environ.get("OPEN_NIC_SHELL") and Path(os.environ["OPEN_NIC_SHELL"]),
+        metavar="DIR",
+        help="checkout of open-nic-shell; default: $OPEN_NIC_SHELL",
+    )
+    parser.add_argument("--mode", choices=manifest.MODES, default="nic")
+    parser.add_argument("--buckets", type=_power_of_two(*BUCKETS), default=BUCKETS[0], help="of each port")
+    parser.add_argument(
+        "--queue-beats", type=_power_of_two(256, 16384), default=4096, help="packet memory, beats of 64 bytes"
+    )
+    parser.add_argument("--jobs", type=int, choices=range(1, 33), default=8, metavar="1..32")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="default: build/nic/BOARD-MODE")
+    parser.add_argument("--allow-changes", action="store_true", help="build from files that are not committed")
+    parser.add_argument("--dry-run", action="store_true", help="only show the commands")
+    return parser
+
+
+def _power_of_two(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most or value & (value - 1):
+            raise argparse.ArgumentTypeError(f"{value}: a power of two from {least} to {most} is needed")
+        return value
+
+    parse.__name__ = "number"
+    return parse
+
+
+if __name__ == "__main__":
+    sys.exit(main())

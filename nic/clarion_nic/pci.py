@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The card as the kernel sees it, read from sysfs; nothing here changes anything."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from clarion.errors import UserError
+
+from clarion_nic.boards import Board, all_boards
+
+XILINX = 0x10EE
+# Whose hands a card may be in: nobody's, OpenNIC's, or those of AMD's drivers for the factory image.
+DRIVERS = ("onic", "xclmgmt", "xocl")
+INTERFACE_UP = 0x1  # IFF_UP
+
+
+@dataclass(frozen=True)
+class Card:
+    """One slot with its functions, the lowest first, and the bridge above it (None: a root bus)."""
+
+    bus: Path  # sysfs/bus/pci
+    functions: tuple[str, ...]
+    bridge: str | None
+
+    @property
+    def rescan(self) -> Path:
+        """The file that makes the kernel look for the card again."""
+        return self.bus / ("rescan" if self.bridge is None else f"devices/{self.bridge}/rescan")
+
+    def path(self, function: str) -> Path:
+        """Return the folder of a function."""
+        return self.bus / "devices" / function
+
+
+def full_name(device: str) -> str:
+    """Return DDDD:BB:DD.F of a device given as people do, with or without domain and function."""
+    match = re.fullmatch(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2})(?:\.([0-7]))?", device.lower())
+    if not match:
+        raise UserError(f"--device {device}: not a PCI address such as 0000:81:00.0")
+    return f"{match[1] or '0000'}:{match[2]}.{match[3] or '0'}"
+
+
+def find(sysfs: Path, device: str) -> Card:
+    """Return the card of which a function has this address."""
+    bus = sysfs / "bus" / "pci"
+    name = full_name(device)
+    if not (bus / "devices" / name).exists():
+        raise UserError(f"--device {name}: no such PCI device; `lspci -d 10ee:` lists what is there")
+    slot = name.partition(".")[0]
+    functions = tuple(sorted(path.name for path in (bus / "devices").glob(f"{slot}.*")))
+    above = Path(os.path.realpath(bus / "devices" / name)).parent.name
+    bridge = above if re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", above) else None
+    return Card(bus=bus, functions=functions, bridge=bridge)
+
+
+def check(card: Card, board: Board) -> None:
+    """Refuse a device that is no such card, or one that somebody uses."""
+    for function in card.functions:
+        path = card.path(function)
+        if _number(path / "vendor") != XILINX:
+            raise UserError(f"--device {function}: vendor {_text(path / 'vendor')}: not a card of AMD (0x10ee)")
+        identity = f"{_number(path / 'device'):04x}"
+        other = next((b for b in all_boards() if identity in b.factory_ids and b.name != board.name), None)
+        if other is not None:
+            raise UserError(f"--device {function}: the card says it is a {other.title}, not a {board.title}")
+        _check_driver(path, function)
+
+
+def _check_driver(path: Path, function: str) -> None:
+    driver = Path(os.path.realpath(path / "driver")).name if (path / "driver").exists() else None
+    if driver is not None and driver not in DRIVERS:
+        raise UserError(f"--device {function}: in use by the driver {driver}; unbind it first")
+    for interface in sorted((path / "net").glob("*")):
+        if _number(interface / "flags") & INTERFACE_UP:
+            raise UserError(
+                f"--device {function}: interface {interface.name} is up; `ip link set {interface.name} down` first"
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+
+
+def _number(path: Path) -> int:
+    return int(_text(path), 16)
