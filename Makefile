@@ -59,7 +59,11 @@ $(python_stamp): requirements.lock pyproject.toml tools/python-env.sh $(stamps)/
 	@tools/python-env.sh
 	@touch $@
 
-$(stamps)/cmake: CMakeLists.txt $(stamps)/packages
+$(stamps)/ap-types: hls/sim/ap-types.lock tools/ap-types.sh $(python_stamp)
+	@tools/ap-types.sh
+	@touch $@
+
+$(stamps)/cmake: CMakeLists.txt $(stamps)/packages $(stamps)/ap-types
 	@echo "build: configuring C++"
 	@cmake -S . -B build/cpp -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@touch $@

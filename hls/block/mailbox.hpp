@@ -16,11 +16,13 @@ namespace clarion::block {
 using Words = ap_uint<32 * registers::BEAT_WORDS>;
 using Command = Words;
 
-// One beat of an answer; the last one of an answer says so and comes after all others.
+// One beat of an answer; the last one of an answer says so and comes after all others. Packed from the low
+// end, it is what the register front end (nic/rtl/clarion_axil.sv) takes.
 struct Reply {
   ap_uint<3> index = 0;
-  bool last = false;
+  ap_uint<1> last = 0;
   ap_uint<8> status = 0;
+  ap_uint<4> reserved = 0;
   Words data = 0;
 };
 
@@ -45,7 +47,7 @@ CLARION_INLINE void put_words(Words& words, unsigned place, std::uint64_t value)
 
 CLARION_INLINE Reply answer(unsigned status) {
   Reply reply;
-  reply.last = true;
+  reply.last = 1;
   reply.status = status;
   return reply;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bump in the wire: what comes in by one port leaves by the other.
+#ifndef CLARION_BLOCK_BUMP_HPP
+#define CLARION_BLOCK_BUMP_HPP
+
+#include "hls/block/egress.hpp"
+#include "hls/block/ingress.hpp"
+
+namespace clarion::block {
+
+// The streams of one port.
+struct BumpPort {
+  Axis& from_wire;
+  Axis& to_wire;
+  hls::stream<Command>& ingress_commands;
+  hls::stream<Reply>& ingress_replies;
+  hls::stream<Command>& egress_commands;
+  hls::stream<Reply>& traffic_replies;
+  hls::stream<Reply>& grant_replies;
+};
+
+template <class Watch = Unwatched>
+class Bump {
+ public:
+  CLARION_INLINE void step(const BumpPort& a, const BumpPort& b, ap_uint<8> protocol, Ticks now) {
+#pragma HLS inline
+    send(out_a_, b_to_a_, a, protocol, now);
+    send(out_b_, a_to_b_, b, protocol, now);
+    in_a_.step(a.from_wire, a_to_b_, protocol, a.ingress_commands, a.ingress_replies, now);
+    in_b_.step(b.from_wire, b_to_a_, protocol, b.ingress_commands, b.ingress_replies, now);
+  }
+
+  Watch& watch_a() { return out_a_.watch(); }
+  Watch& watch_b() { return out_b_.watch(); }
+
+ private:
+  CLARION_INLINE static void send(Egress<Watch>& egress, Axis& from, const BumpPort& port,
+                                  ap_uint<8> protocol, Ticks now) {
+#pragma HLS inline
+    egress.step(from, port.to_wire, protocol, 0, port.egress_commands, port.traffic_replies,
+                port.grant_replies, now);
+  }
+
+  Ingress in_a_;
+  Ingress in_b_;
+  Egress<Watch> out_a_;
+  Egress<Watch> out_b_;
+  Axis a_to_b_{"bump.a_to_b"};
+  Axis b_to_a_{"bump.b_to_a"};
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_BUMP_HPP
