@@ -8,4 +8,4 @@ if [ ! -x "$python" ]; then
 	echo "flash: .venv is missing; run make build first" >&2
 	exit 2
 fi
-PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.flash "$@"
+PATH="$PATH:$root/.venv/bin" PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.flash "$@"

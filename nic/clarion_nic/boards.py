@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from clarion.errors import UserError
 
 NIC = Path(__file__).resolve().parents[1]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from clarion.errors import UserError
 
+from clarion.errors import UserError
 from clarion_nic import boards, manifest
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
@@ -82,11 +82,8 @@ def constraints(build: Build) -> str:
 def make_units(steps: Steps, build: Build) -> None:
     """Make the two HLS units and lay them out as an IP repository."""
     steps.note("the ingress and egress unit, from C++")
-    steps.run(
-        ["make", "hls-ip", f"BOARD={build.board.name}", f"BUCKETS={build.buckets}"]
-        + [f"QUEUE_BEATS={build.queue_beats}"],
-        folder=ROOT,
-    )
+    sizes = [f"BUCKETS={build.buckets}", f"QUEUE_BEATS={build.queue_beats}"]
+    steps.run(["make", "hls-ip", f"BOARD={build.board.name}", *sizes], folder=ROOT)
     for unit in UNITS:
         archive = ROOT / "build" / "hls" / "ip" / f"{unit}.zip"
         if not steps.dry_run and not archive.is_file():
@@ -118,9 +115,10 @@ def run_shell(steps: Steps, build: Build, vivado: str) -> None:
         "impl": 1,
         "post_impl": 1,
     }
+    script = ["-mode", "batch", "-nojournal", "-log", build.work / "vivado.log", "-source", "build.tcl"]
+    words = (str(word) for name, value in options.items() for word in (f"-{name}", value))
     steps.run(
-        [vivado, "-mode", "batch", "-nojournal", "-log", build.work / "vivado.log", "-source", "build.tcl"]
-        + ["-tclargs", *(str(part) for name, value in options.items() for part in (f"-{name}", value))],
+        [vivado, *script, "-tclargs", *words],
         folder=build.shell / "script",
         environment={"CLARION_BUILD_DIR": str(build.work)},
     )
@@ -247,7 +245,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--jobs", type=int, choices=range(1, 33), default=8, metavar="1..32")
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: build/nic/BOARD-MODE")
-    parser.add_argument("--allow-changes", action="store_true", help="build from files that are not committed")
+    parser.add_argument("--allow-changes", action="store_true", help="build files that are not committed")
     parser.add_argument("--dry-run", action="store_true", help="only show the commands")
     return parser
 

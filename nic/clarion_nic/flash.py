@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a bitstream on a card: program, boot, find it again, see that it is what it should be; if not, go back.
+"""Puts a bitstream on a card: program, boot, find it again, see that it is the right one; if not, go back.
 
 What can be wrong is looked for before anything is changed. After that there are only two ends: the new image
 runs and says that it is the one of the package, or the card runs its factory image (with --volatile: what is
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -19,7 +20,6 @@ from pathlib import Path
 
 from clarion.errors import UserError
 from clarion_agent.nic.register_map import BLOCK_VERSIONS
-
 from clarion_nic import boards, manifest, mcs, package, pci
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
@@ -31,8 +31,17 @@ RECOVERY = "see Recovery in nic/DRIVER.md"
 POLL_S = 0.1
 
 
-class Unchanged(Exception):
+class UnchangedError(Exception):
     """A step failed before anything was written to the card."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What detach() switches off, as it was: only that is switched on again."""
+
+    autoprobe: str
+    report_errors: int  # bit 8 of the bridge's COMMAND, SERR#
+    report_fatal: int  # bit 2 of its device control
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,9 @@ class Job:
 
     def jtag(self, action: str, *more: str | Path) -> None:
         """Have Vivado do something with the card."""
-        self.steps.run(
-            [self.vivado, "-mode", "batch", "-nojournal", "-nolog", "-source", NIC / "vivado" / "card.tcl"]
-            + ["-tclargs", action, self.hw_server, self.cable, self.board.jtag_device, *map(str, more)]
-        )
+        script = ["-mode", "batch", "-nojournal", "-nolog", "-source", NIC / "vivado" / "card.tcl"]
+        card = [self.hw_server, self.cable, self.board.jtag_device]
+        self.steps.run([self.vivado, *script, "-tclargs", action, *card, *more])
 
 
 def check_images(made: Manifest, folder: Path, board: Board) -> None:
@@ -79,12 +87,22 @@ def check_access(steps: Steps, card: Card) -> None:
     steps.need(os.access(card.rescan, os.W_OK), f"{card.rescan}: cannot be written; run this as root")
 
 
+def remember(job: Job) -> Before:
+    """Read what detach() is going to switch off."""
+    probe = (job.card.bus / "drivers_autoprobe").read_text(encoding="ascii").strip()
+    if job.card.bridge is None:
+        return Before(autoprobe=probe, report_errors=0, report_fatal=0)
+    text = job.steps.run(["setpci", "-s", job.card.bridge, "COMMAND", "CAP_EXP+8.w"], capture=True)
+    command, control = (int(word, 16) for word in text.split()) if text else (0x0100, 0x0004)
+    return Before(autoprobe=probe, report_errors=command & 0x0100, report_fatal=control & 0x0004)
+
+
 def install(job: Job) -> None:
     """Write the image, boot it, and see that it runs."""
     try:
         detach(job)
     except StepError as error:
-        raise Unchanged(str(error)) from error
+        raise UnchangedError(str(error)) from error
     steps = job.steps
     if job.volatile:
         steps.note("load the bitstream; flash stays as it is")
@@ -160,34 +178,34 @@ def roll_back(job: Job) -> None:
     attach(job)
 
 
-def release(job: Job) -> None:
-    """Let drivers take cards again."""
-    job.steps.note("drivers take cards again, this one when it is told to them")
-    job.steps.set(job.card.bus / "drivers_autoprobe", "1")
+def release(job: Job, before: Before) -> None:
+    """Switch on again what detach() switched off."""
+    job.steps.note("as it was before; a driver takes this card when it is told to")
+    job.steps.set(job.card.bus / "drivers_autoprobe", before.autoprobe)
     if job.card.bridge is not None:
-        job.steps.run(["setpci", "-s", job.card.bridge, "COMMAND=0100:0100"])
-        job.steps.run(["setpci", "-s", job.card.bridge, "CAP_EXP+8.w=0004:0004"])
+        job.steps.run(["setpci", "-s", job.card.bridge, f"COMMAND={before.report_errors:04x}:0100"])
+        job.steps.run(["setpci", "-s", job.card.bridge, f"CAP_EXP+8.w={before.report_fatal:04x}:0004"])
 
 
-def carry_out(job: Job) -> int:
+def carry_out(job: Job, before: Before) -> int:
     """Install, and go back if that fails; returns the exit status."""
     try:
         install(job)
-    except Unchanged as error:
+    except UnchangedError as error:
         _try(lambda: attach(job))
-        _try(lambda: release(job))
+        _try(lambda: release(job, before))
         complain("flash", f"{error}; nothing was written to the card")
         return REFUSED
     except (StepError, KeyboardInterrupt) as error:
         complain("flash", f"{error or 'interrupted'}; going back")
-        return _go_back(job)
-    release(job)
+        return _go_back(job, before)
+    release(job, before)
     return DONE
 
 
-def _go_back(job: Job) -> int:
+def _go_back(job: Job, before: Before) -> int:
     failed = _try(lambda: roll_back(job))
-    failed = _try(lambda: release(job)) or failed
+    failed = _try(lambda: release(job, before)) or failed
     if failed:
         complain("flash", f"going back failed, too: {failed}; {RECOVERY}")
         return STUCK
@@ -207,6 +225,7 @@ def _try(action: Callable[[], None]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: by going back
     try:
         with package.opened(options.package) as folder:
             return _run(options, folder)
@@ -217,21 +236,22 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, folder: Path) -> int:
     job = _job(options, folder)
+    before = remember(job)
     if options.golden:
-        return _go_back_only(job)
-    status = carry_out(job)
+        return _go_back_only(job, before)
+    status = carry_out(job, before)
     if job.steps.dry_run:
         job.steps.note("if a step after the removal fails, or the card says anything else:")
         roll_back(job)
-        release(job)
+        release(job, before)
     if status == DONE:
         job.steps.note(f"next: load the driver; nic/DRIVER.md. The card is {job.card.functions[0]}")
     return status
 
 
-def _go_back_only(job: Job) -> int:
+def _go_back_only(job: Job, before: Before) -> int:
     failed = _try(lambda: detach(job)) or _try(lambda: roll_back(job))
-    failed = _try(lambda: release(job)) or failed
+    failed = _try(lambda: release(job, before)) or failed
     if failed:
         complain("flash", f"going back failed: {failed}; {RECOVERY}")
         return STUCK
@@ -246,7 +266,7 @@ def _job(options: argparse.Namespace, folder: Path) -> Job:
     card = pci.find(options.sysfs, options.device)
     pci.check(card, board)
     check_access(steps, card)
-    vivado = steps.need_program("vivado_lab", "vivado", get="install Vivado Lab Edition, it is free of charge")
+    vivado = steps.need_program("vivado_lab", "vivado", get="install Vivado Lab Edition (free)")
     steps.need_program("setpci", get="install the package pciutils")
     steps.need_program("clarion", get="activate the environment: . .venv/bin/activate")
     mcs_image = folder / made.image(".mcs")
@@ -273,17 +293,25 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--board", required=True, choices=boards.names())
     parser.add_argument("--device", required=True, metavar="BDF", help="PCI address, such as 0000:81:00.0")
     parser.add_argument(
-        "--package", required=True, type=Path, metavar="FILE", help="of nic/package.sh, or the folder of a build"
+        "--package",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help="of nic/package.sh; or a build folder",
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--volatile", action="store_true", help="until the next boot: leave the flash alone")
     way.add_argument("--golden", action="store_true", help="only go back to the factory image")
-    parser.add_argument("--hw-server", default="localhost:3121", metavar="HOST:PORT", help="of the JTAG cable")
+    parser.add_argument("--hw-server", default="localhost:3121", metavar="HOST:PORT", help="with the cable")
     parser.add_argument("--cable", default="", metavar="SERIAL", help="which, where there are more")
-    parser.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="for the card after a boot")
+    parser.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="for the card to boot")
     parser.add_argument("--dry-run", action="store_true", help="check everything, but only show the commands")
     parser.add_argument(
-        "--sysfs", type=Path, default=Path("/sys"), metavar="DIR", help="for tests: a tree to read and write instead"
+        "--sysfs",
+        type=Path,
+        default=Path("/sys"),
+        metavar="DIR",
+        help="for tests: a tree to use instead",
     )
     return parser
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clarion.errors import UserError
-
 from clarion_nic import manifest
 from clarion_nic.steps import Steps, complain
 
@@ -20,11 +19,9 @@ from clarion_nic.steps import Steps, complain
 def pack(steps: Steps, folder: Path, out: Path) -> None:
     """Write the package of a folder that a build filled."""
     made = manifest.read(folder)
-    steps.run(
-        ["tar", "--create", "--file", out, "--directory", folder, "--sort=name", "--mtime=@0", "--owner=0"]
-        + ["--group=0", "--numeric-owner", "--mode=0644", "--use-compress-program=gzip -n"]
-        + ["--", manifest.NAME, *sorted(made.files)]
-    )
+    same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=0644"]
+    create = ["tar", "--create", "--file", out, "--directory", folder, "--use-compress-program=gzip -n"]
+    steps.run([*create, *same, "--", manifest.NAME, *sorted(made.files)])
 
 
 @contextlib.contextmanager
@@ -46,7 +43,7 @@ def _unpack(package: Path, folder: Path) -> None:
                 # Nothing but plain files of plain names: a package may come from anywhere.
                 content = archive.extractfile(member) if member.isreg() else None
                 if content is None or Path(member.name).name != member.name:
-                    raise UserError(f"{package}: {member.name}: not a plain file; make it with nic/package.sh")
+                    raise UserError(f"{package}: {member.name}: not a plain file; use nic/package.sh")
                 with (folder / member.name).open("wb") as file:
                     while block := content.read(1 << 20):
                         file.write(block)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clarion.errors import UserError
-
 from clarion_nic.boards import Board, all_boards
 
 XILINX = 0x10EE
@@ -62,7 +61,7 @@ def check(card: Card, board: Board) -> None:
     for function in card.functions:
         path = card.path(function)
         if _number(path / "vendor") != XILINX:
-            raise UserError(f"--device {function}: vendor {_text(path / 'vendor')}: not a card of AMD (0x10ee)")
+            raise UserError(f"--device {function}: vendor {_text(path / 'vendor')}: not AMD's (0x10ee)")
         identity = f"{_number(path / 'device'):04x}"
         other = next((b for b in all_boards() if identity in b.factory_ids and b.name != board.name), None)
         if other is not None:
@@ -76,9 +75,8 @@ def _check_driver(path: Path, function: str) -> None:
         raise UserError(f"--device {function}: in use by the driver {driver}; unbind it first")
     for interface in sorted((path / "net").glob("*")):
         if _number(interface / "flags") & INTERFACE_UP:
-            raise UserError(
-                f"--device {function}: interface {interface.name} is up; `ip link set {interface.name} down` first"
-            )
+            up = interface.name
+            raise UserError(f"--device {function}: interface {up} is up; run `ip link set {up} down`")
 
 
 def _text(path: Path) -> str:

@@ -41,6 +41,12 @@ module clarion_mailbox #(
   localparam logic [31:0] COMMAND_END = AT_COMMAND + 4 * clarion_registers_pkg::COMMAND_WORDS;
   localparam logic [31:0] REPLY_END = AT_REPLY + 4 * clarion_registers_pkg::REPLY_WORDS;
 
+  // A part-select at 32 * which would say the same, but some tools make a barrel shifter of that.
+  function automatic logic [31:0] word_of(input logic [511:0] words, input logic [3:0] which);
+    word_of = 32'h0;
+    for (int i = 0; i < 16; i++) if (which == 4'(i)) word_of = words[32*i+:32];
+  endfunction
+
   logic [31:0] request;
   logic [31:0] taken;  // number of the request that runs
   logic [31:0] done;
@@ -125,16 +131,8 @@ module clarion_mailbox #(
   logic [31:0] reply_word;
   assign read_beat = 3'((read_offset - AT_REPLY) >> 6);
   assign beat = beats[read_beat];
-  always_comb begin
-    command_word = 32'h0;
-    reply_word = 32'h0;
-    for (int i = 0; i < 16; i++) begin
-      if (read_offset[5:2] == 4'(i)) begin
-        command_word = command[32*i+:32];
-        reply_word   = beat[32*i+:32];
-      end
-    end
-  end
+  assign command_word = word_of(command, read_offset[5:2]);
+  assign reply_word = word_of(beat, read_offset[5:2]);
 
   always_ff @(posedge aclk) begin
     read_known <= 1'b1;
