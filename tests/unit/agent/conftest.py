@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from finsy.proto import U128, p4r
 
 from clarion_agent.arbitration import Controller
 from clarion_agent.device import Device
 from clarion_agent.program import Program, load
+from fakes.fake_card import FakeCard
 from fakes.target import FakeTarget
 
 
@@ -47,3 +51,23 @@ async def primary(target: FakeTarget, program: Program) -> Primary:
     device = Device(1, target, program)
     await device.start()
     return Primary(device)
+
+
+@pytest.fixture
+def run_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where locks and notes go."""
+    monkeypatch.setenv("CLARION_RUN_ROOT", str(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def fake_card(tmp_path: Path, run_root: Path) -> Iterator[FakeCard]:
+    """A card that runs, and does what a test says."""
+    with FakeCard(tmp_path / "bar") as card:
+        yield card
+
+
+@pytest.fixture
+def card_file(fake_card: FakeCard) -> Path:
+    """The registers of some card that was just reset: all that a test needs that asks nothing odd of it."""
+    return fake_card.path

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import sys
@@ -41,8 +42,8 @@ class Bar:
                     card, f"{path}: has {present:#x} bytes, the registers need {size:#x} from {offset:#x} on"
                 )
             self._map = mmap.mmap(descriptor, size, offset=offset)
-        except (OSError, ValueError) as error:
-            raise CardError(card, f"{path}: cannot be mapped: {error}") from None
+        except OSError as error:
+            raise CardError(card, f"{path}: cannot be mapped: {_why_unmapped(error)}") from None
         finally:
             os.close(descriptor)
         self._bytes = memoryview(self._map)
@@ -80,6 +81,15 @@ class Bar:
 def _index(offset: int) -> int:
     assert offset % WORD_BYTES == 0, hex(offset)
     return offset // WORD_BYTES
+
+
+def _why_unmapped(error: OSError) -> str:
+    """The kernel says no more than a number where it protects a card's memory from programs."""
+    if error.errno == errno.EINVAL:
+        return f"{error.strerror}; unbind the driver that has the card, or boot with iomem=relaxed"
+    if error.errno == errno.EPERM:
+        return f"{error.strerror}; the kernel is locked down: switch secure boot off"
+    return str(error.strerror)
 
 
 def _why_not(path: Path, error: OSError) -> str:

@@ -39,7 +39,8 @@ class CardLock:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("a+")
         except OSError as error:
-            raise UserError(f"{self.path}: {error.strerror}; run as root") from error
+            remedy = "; run as root" if isinstance(error, PermissionError) else ""
+            raise UserError(f"{self.path}: {error.strerror}{remedy}") from error
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
