@@ -25,6 +25,7 @@ class Classifier {
  public:
   template <class Arrivals, class Packets>
   CLARION_INLINE void step(Arrivals& arrivals, Packets& packets, ap_uint<8> protocol) {
+#pragma HLS pipeline II = 1
     if (arrivals.empty() || packets.full()) return;
     const Arrival arrival = arrivals.read();
     Packet packet{};

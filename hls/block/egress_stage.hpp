@@ -39,6 +39,7 @@ class EgressStage {
   CLARION_INLINE void step(Packets& packets, Departures& departures, PoolEvents& pool, Ends& ends,
                            Reports& reports, hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            ap_uint<40> queue_elsewhere, Ticks now) {
+#pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_);
     room_.clock();
     elsewhere_ = queue_elsewhere.to_uint64();

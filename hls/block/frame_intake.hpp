@@ -29,6 +29,7 @@ class FrameIntake {
  public:
   template <class Beats, class Arrivals>
   CLARION_INLINE void step(Axis& in, Beats& beats, Arrivals& arrivals, Ticks now) {
+#pragma HLS pipeline II = 1
     if (owing_ && !arrivals.full()) {
       arrivals.write(owed_);
       owing_ = false;

@@ -20,6 +20,7 @@ class FrameRelease {
  public:
   template <class Releases, class Beats>
   CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out) {
+#pragma HLS pipeline II = 1
     if (left_ == 0 && !next_frame(releases)) return;
     if (beats.empty() || (release_.send && out.full())) return;
     const StoredBeat stored = beats.read();

@@ -18,6 +18,7 @@ class GrantJoin {
  public:
   template <class Departures, class Grants, class Releases>
   CLARION_INLINE void step(Departures& departures, Grants& grants, Releases& releases) {
+#pragma HLS pipeline II = 1
     if (!waiting_ && !departures.empty()) {
       departure_ = departures.read();
       waiting_ = true;

@@ -29,6 +29,7 @@ class GrantStage {
  public:
   template <class Events, class Grants>
   CLARION_INLINE void step(Events& events, Grants& grants, hls::stream<Reply>& replies) {
+#pragma HLS pipeline II = 2
     if (events.empty() || grants.full() || replies.full()) return;
     const PoolEvent event = events.read();
     if (event.kind == PoolEvent::Kind::departure) {

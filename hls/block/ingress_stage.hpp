@@ -27,6 +27,7 @@ class IngressStage {
   template <class Packets, class Releases>
   CLARION_INLINE void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
                            hls::stream<Reply>& replies) {
+#pragma HLS pipeline II = 1
     if (!holding_ && !commands.empty()) {
       held_ = commands.read();
       holding_ = true;

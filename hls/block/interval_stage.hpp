@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control step beside the packets: five divisions, one after the other in a pipeline of its own.
+// The control step beside the packets: five divisions in a pipeline of their own. There is one in an
+// interval, so it may take its time: spread over 16 clocks, the divisions share their multipliers.
 #ifndef CLARION_BLOCK_INTERVAL_STAGE_HPP
 #define CLARION_BLOCK_INTERVAL_STAGE_HPP
 
@@ -22,6 +23,7 @@ class IntervalStage {
  public:
   template <class Ends, class Reports>
   CLARION_INLINE void step(Ends& ends, Reports& reports) {
+#pragma HLS pipeline II = 16
     if (ends.empty() || reports.full()) return;
     const IntervalEnd end = ends.read();
     IntervalReport last;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hls/sim/register_file.hpp"
+
+#include <stdexcept>
+
+namespace clarion::sim {
+namespace {
+
+using namespace registers;
+
+constexpr std::uint32_t kAllPorts = 0xffffffff;
+
+bool within(std::uint32_t at, std::uint32_t begin, std::uint32_t words) {
+  return at >= begin && at < begin + 4 * words;
+}
+
+void look(ReplyStream* stream, std::optional<block::Reply>& front) {
+  if (stream != nullptr && !front && !stream->empty()) front = stream->read();
+}
+
+}  // namespace
+
+RegisterFile::RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units) : facts_(facts) {
+  if (units.size() > kMaxUnits) throw std::invalid_argument("more units than the window has room for");
+  for (const UnitStreams& unit : units) mailboxes_.emplace_back().unit = unit;
+}
+
+bool RegisterFile::refuse() {
+  if (refused_ != UINT32_MAX) ++refused_;
+  return false;
+}
+
+RegisterFile::Access RegisterFile::clarion_access(std::uint32_t at) const {
+  if (at == AT_CLARION_SCRATCH || at == AT_CLARION_PROTOCOL) return Access::kWritable;
+  return at >= AT_CLARION_PORTS && at <= AT_CLARION_REFUSED ? Access::kReadOnly : Access::kNone;
+}
+
+RegisterFile::Access RegisterFile::mailbox_access(std::uint32_t at) {
+  if (at == AT_MAILBOX_REQUEST || within(at, AT_MAILBOX_COMMAND, COMMAND_WORDS)) return Access::kWritable;
+  const bool told = at == AT_MAILBOX_DONE || at == AT_MAILBOX_STATUS;
+  return told || within(at, AT_MAILBOX_REPLY, REPLY_WORDS) ? Access::kReadOnly : Access::kNone;
+}
+
+RegisterFile::Access RegisterFile::access(std::uint32_t offset) const {
+  const std::uint32_t block = offset / STRIDE_BYTES;
+  const std::uint32_t at = offset % STRIDE_BYTES;
+  if (offset % 4 != 0 || block > mailboxes_.size()) return Access::kNone;
+  if (at <= AT_HEADER_PORT) return Access::kReadOnly;
+  return block == 0 ? clarion_access(at) : mailbox_access(at);
+}
+
+std::uint32_t RegisterFile::header(unsigned block, std::uint32_t at) const {
+  const Mailbox* mailbox = block == 0 ? nullptr : &mailboxes_[block - 1];
+  const bool last = block == mailboxes_.size();
+  switch (at) {
+    case AT_HEADER_TYPE:
+      if (mailbox == nullptr) return TYPE_CLARION;
+      return mailbox->unit.egress ? TYPE_EGRESS : TYPE_INGRESS;
+    case AT_HEADER_VERSION:
+      if (mailbox == nullptr) return VERSION_CLARION;
+      return mailbox->unit.egress ? VERSION_EGRESS : VERSION_INGRESS;
+    case AT_HEADER_NEXT:
+      return last ? 0 : (block + 1) * STRIDE_BYTES;
+    default:
+      return mailbox == nullptr ? kAllPorts : mailbox->unit.port;
+  }
+}
+
+std::uint32_t RegisterFile::clarion(std::uint32_t at) const {
+  switch (at) {
+    case AT_CLARION_PORTS:
+      return facts_.ports;
+    case AT_CLARION_BUCKETS:
+      return facts_.buckets;
+    case AT_CLARION_QUEUE_BEATS:
+      return facts_.queue_beats;
+    case AT_CLARION_CLOCK_HZ:
+      return facts_.clock_hz;
+    case AT_CLARION_BUILD:
+      return facts_.build;
+    case AT_CLARION_SCRATCH:
+      return scratch_;
+    case AT_CLARION_PROTOCOL:
+      return protocol_;
+    case AT_CLARION_NOW_LOW:
+      return static_cast<std::uint32_t>(now_);
+    case AT_CLARION_NOW_HIGH:
+      return static_cast<std::uint32_t>(now_ >> 32);
+    default:
+      return refused_;
+  }
+}
+
+std::uint32_t RegisterFile::mailbox(const Mailbox& mailbox, std::uint32_t at) {
+  if (at == AT_MAILBOX_REQUEST) return mailbox.request;
+  if (at == AT_MAILBOX_DONE) return mailbox.done;
+  if (at == AT_MAILBOX_STATUS) return mailbox.status;
+  if (at < AT_MAILBOX_REPLY) return mailbox.command[(at - AT_MAILBOX_COMMAND) / 4];
+  return mailbox.reply[(at - AT_MAILBOX_REPLY) / 4];
+}
+
+std::uint32_t RegisterFile::value(std::uint32_t offset) const {
+  if (access(offset) == Access::kNone) return 0;
+  const std::uint32_t block = offset / STRIDE_BYTES;
+  const std::uint32_t at = offset % STRIDE_BYTES;
+  if (at <= AT_HEADER_PORT) return header(block, at);
+  return block == 0 ? clarion(at) : mailbox(mailboxes_[block - 1], at);
+}
+
+RegisterFile::Reading RegisterFile::read32(std::uint32_t offset) {
+  if (access(offset) == Access::kNone) return {refuse(), 0};
+  return {true, value(offset)};
+}
+
+bool RegisterFile::write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes) {
+  if (access(offset) != Access::kWritable || strobes != kAllBytes) return refuse();
+  const std::uint32_t block = offset / STRIDE_BYTES;
+  const std::uint32_t at = offset % STRIDE_BYTES;
+  if (block == 0) {
+    if (at == AT_CLARION_SCRATCH) scratch_ = value & MASK_CLARION_SCRATCH;
+    else protocol_ = value & MASK_CLARION_PROTOCOL;
+  } else if (at == AT_MAILBOX_REQUEST) {
+    mailboxes_[block - 1].request = value;
+  } else {
+    mailboxes_[block - 1].command[(at - AT_MAILBOX_COMMAND) / 4] = value;
+  }
+  return true;
+}
+
+void RegisterFile::take_up(Mailbox& mailbox) {
+  block::Command command = 0;
+  for (unsigned i = 0; i < COMMAND_WORDS; ++i) block::put_word(command, i, mailbox.command[i]);
+  mailbox.unit.commands->write(command);
+  mailbox.taken = mailbox.request;
+  mailbox.running = true;
+  mailbox.status = 0;
+  mailbox.reply.fill(0);
+}
+
+void RegisterFile::store(Mailbox& mailbox, const block::Reply& reply) {
+  if (!mailbox.running) return;
+  const unsigned first = reply.index.to_uint() * BEAT_WORDS;
+  for (unsigned i = 0; i < BEAT_WORDS && first < REPLY_WORDS; ++i) {
+    mailbox.reply[first + i] = block::word_of(reply.data, i);
+  }
+  if (!reply.last) return;
+  mailbox.status = reply.status.to_uint();
+  mailbox.done = mailbox.taken;
+  mailbox.running = false;
+}
+
+// Of two that wait, the one that does not end the answer goes first.
+void RegisterFile::collect(Mailbox& mailbox) {
+  look(mailbox.unit.replies, mailbox.waiting);
+  look(mailbox.unit.grant_replies, mailbox.grant_waiting);
+  const bool grant = mailbox.grant_waiting && (!mailbox.waiting || mailbox.waiting->last);
+  std::optional<block::Reply>& next = grant ? mailbox.grant_waiting : mailbox.waiting;
+  if (!next) return;
+  store(mailbox, *next);
+  next.reset();
+}
+
+void RegisterFile::step() {
+  for (Mailbox& mailbox : mailboxes_) {
+    collect(mailbox);
+    if (!mailbox.running && mailbox.request != mailbox.taken && !mailbox.unit.commands->full()) take_up(mailbox);
+  }
+}
+
+}  // namespace clarion::sim

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The AXI4-Lite front end of the block in C simulation, the same as nic/rtl/clarion_axil.sv: one call of step() is one
+// clock.
+#ifndef CLARION_SIM_REGISTER_FILE_HPP
+#define CLARION_SIM_REGISTER_FILE_HPP
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hls/block/mailbox.hpp"
+#include "hls/block/register_map.hpp"
+#include "hls/core/types.hpp"
+
+namespace clarion::sim {
+
+using CommandStream = hls::stream<block::Command>;
+using ReplyStream = hls::stream<block::Reply>;
+
+// What the block `clarion` tells of itself.
+struct BlockFacts {
+  unsigned ports = 0;
+  unsigned buckets = 0;
+  unsigned queue_beats = 0;
+  unsigned clock_hz = 250'000'000;
+  std::uint32_t build = 0;
+};
+
+// A unit's ends of its streams. An ingress unit has one stream of replies.
+struct UnitStreams {
+  bool egress = false;
+  unsigned port = 0;
+  CommandStream* commands = nullptr;
+  ReplyStream* replies = nullptr;
+  ReplyStream* grant_replies = nullptr;
+};
+
+class RegisterFile {
+ public:
+  static constexpr unsigned kWords = registers::WINDOW_BYTES / 4;
+  static constexpr unsigned kMaxUnits = registers::WINDOW_BYTES / registers::STRIDE_BYTES - 1;
+  static constexpr std::uint8_t kAllBytes = 0xf;
+
+  enum class Access { kNone, kReadOnly, kWritable };
+
+  struct Reading {
+    bool ok;  // false: SLVERR
+    std::uint32_t value;
+  };
+
+  // The units in the order of the window, at most kMaxUnits.
+  RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units);
+
+  // As the bus does it: what is refused counts in `refused` and changes nothing.
+  Reading read32(std::uint32_t offset);
+  bool write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes = kAllBytes);
+
+  // As only a simulation can: without a trace.
+  Access access(std::uint32_t offset) const;
+  std::uint32_t value(std::uint32_t offset) const;
+
+  void set_now(Ticks now) { now_ = now; }
+  std::uint8_t protocol() const { return static_cast<std::uint8_t>(protocol_); }
+  std::size_t units() const { return mailboxes_.size(); }
+
+  // One clock of all mailboxes. The units are stepped by the caller.
+  void step();
+  // Of a unit, by its position: a request has not been carried out.
+  bool busy(std::size_t unit) const {
+    return mailboxes_[unit].running || mailboxes_[unit].request != mailboxes_[unit].taken;
+  }
+
+ private:
+  struct Mailbox {
+    UnitStreams unit;
+    std::uint32_t request = 0;
+    std::uint32_t taken = 0;
+    std::uint32_t done = 0;
+    std::uint32_t status = 0;
+    bool running = false;
+    std::optional<block::Reply> waiting;        // at the front of the unit's streams
+    std::optional<block::Reply> grant_waiting;
+    std::array<std::uint32_t, registers::COMMAND_WORDS> command{};
+    std::array<std::uint32_t, registers::REPLY_WORDS> reply{};
+  };
+
+  static void take_up(Mailbox& mailbox);
+  static void collect(Mailbox& mailbox);
+  static void store(Mailbox& mailbox, const block::Reply& reply);
+  std::uint32_t header(unsigned block, std::uint32_t at) const;
+  std::uint32_t clarion(std::uint32_t at) const;
+  static std::uint32_t mailbox(const Mailbox& mailbox, std::uint32_t at);
+  Access clarion_access(std::uint32_t at) const;
+  static Access mailbox_access(std::uint32_t at);
+  bool refuse();
+
+  BlockFacts facts_;
+  std::vector<Mailbox> mailboxes_;
+  Ticks now_ = 0;
+  std::uint32_t scratch_ = registers::RESET_CLARION_SCRATCH;
+  std::uint32_t protocol_ = registers::RESET_CLARION_PROTOCOL;
+  std::uint32_t refused_ = 0;
+};
+
+}  // namespace clarion::sim
+
+#endif  // CLARION_SIM_REGISTER_FILE_HPP

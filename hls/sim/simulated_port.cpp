@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hls/sim/simulated_port.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace clarion::sim {
+namespace {
+
+using block::Beat;
+using block::BEAT_BYTES;
+
+constexpr unsigned kWordBytes = 8;
+constexpr unsigned kBeatWords = BEAT_BYTES / kWordBytes;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::runtime_error("the FPGA block in C simulation " + std::string(what) + " within " +
+                           std::to_string(SimulatedPort::kMaxClocks) + " clocks");
+}
+
+// Up to 64 bytes of a frame that has `left` of them left.
+Beat beat_of(const std::uint8_t* bytes, std::uint32_t present, std::uint32_t left) {
+  std::uint64_t words[kBeatWords] = {};
+  std::memcpy(words, bytes, std::min(present, BEAT_BYTES));
+  Beat beat;
+  for (unsigned i = 0; i < kBeatWords; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
+  const bool whole = left >= BEAT_BYTES;
+  beat.keep = whole ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+  beat.strb = beat.keep;
+  beat.last = left <= BEAT_BYTES;
+  return beat;
+}
+
+void append(Bytes& bytes, const Beat& beat) {
+  std::uint64_t words[kBeatWords];
+  for (unsigned i = 0; i < kBeatWords; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
+  const auto present = static_cast<unsigned>(__builtin_popcountll(beat.keep.to_uint64()));
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(words);
+  bytes.insert(bytes.end(), begin, begin + present);
+}
+
+}  // namespace
+
+void SimulatedPort::clock_ingress(Ticks now) {
+  ++clocks_;
+  ingress_->step(from_wire_, to_host_, protocol_, ingress_commands_, ingress_replies_, now);
+}
+
+void SimulatedPort::clock_egress(Ticks now) {
+  ++clocks_;
+  egress_->step(from_host_, to_wire_, protocol_, behind_bytes_, egress_commands_, egress_replies_, grant_replies_,
+                now);
+  note_departures();
+}
+
+void SimulatedPort::note_departures() {
+  for (; left_ < egress_->watch().left && behind_ < waiting_.size(); ++left_) behind_bytes_ += waiting_[behind_++].length;
+}
+
+// The side-band of OpenNIC: size, source, destination. The block leaves the source as it is.
+std::uint32_t SimulatedPort::send(block::Axis& to, const std::uint8_t* frame, std::uint32_t length,
+                                  std::uint16_t number) {
+  const std::uint32_t padded = std::max(length, block::FRAME_MIN_BYTES);
+  for (std::uint32_t at = 0; at < padded; at += BEAT_BYTES) {
+    Beat beat = beat_of(frame + std::min(at, length), length > at ? length - at : 0, padded - at);
+    beat.user = static_cast<std::uint64_t>(number) << 16 | padded;
+    to.write(beat);
+  }
+  return padded;
+}
+
+const Bytes& SimulatedPort::receive(Ticks now, const std::uint8_t* frame, std::uint32_t length) {
+  send(from_wire_, frame, length, 0);
+  received_.clear();
+  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+    clock_ingress(now);
+    if (to_host_.empty()) continue;
+    const Beat beat = to_host_.read();
+    append(received_, beat);
+    if (beat.last) return received_;
+  }
+  fail("did not pass a frame on");
+}
+
+bool SimulatedPort::offer(Ticks now, const std::uint8_t* frame, std::uint32_t length) {
+  const QueueWatch& watch = egress_->watch();
+  const std::uint64_t decided = watch.decided;
+  const std::uint32_t sent = send(from_host_, frame, length, ++number_);
+  for (unsigned clocks = 0; watch.decided == decided; ++clocks) {
+    if (clocks == kMaxClocks) fail("did not decide on a frame");
+    clock_egress(now);
+  }
+  if (watch.dropped) return false;
+  waiting_.push_back({number_, sent});
+  waiting_bytes_ += sent;
+  note_departures();
+  return true;
+}
+
+const Bytes& SimulatedPort::take(Ticks now) {
+  taken_.clear();
+  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+    if (to_wire_.empty()) {
+      clock_egress(now);
+      continue;
+    }
+    const Beat beat = to_wire_.read();
+    append(taken_, beat);
+    if (!beat.last) continue;
+    const Waiting next = waiting_.front();
+    const auto number = static_cast<std::uint16_t>(beat.user.to_uint64() >> 16);
+    if (number != next.number || taken_.size() != next.length) fail("did not send the frame that was next");
+    waiting_.pop_front();
+    waiting_bytes_ -= next.length;
+    --behind_;
+    behind_bytes_ -= next.length;
+    return taken_;
+  }
+  fail("did not send a frame that it had queued");
+}
+
+Answer SimulatedPort::ask(Ticks now, const CommandWords& command, bool egress) {
+  const UnitStreams streams = egress ? egress_streams(0) : ingress_streams(0);
+  block::Command beat = 0;
+  for (unsigned i = 0; i < registers::COMMAND_WORDS; ++i) block::put_word(beat, i, command[i]);
+  streams.commands->write(beat);
+  Answer answer;
+  bool last = false;
+  const auto collect = [&](ReplyStream* from) {
+    while (from != nullptr && !from->empty()) {
+      const block::Reply reply = from->read();
+      const unsigned first = reply.index.to_uint() * registers::BEAT_WORDS;
+      for (unsigned i = 0; i < registers::BEAT_WORDS; ++i) answer.words.at(first + i) = block::word_of(reply.data, i);
+      answer.status = reply.status.to_uint();
+      last |= reply.last;
+    }
+  };
+  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+    egress ? clock_egress(now) : clock_ingress(now);
+    collect(streams.replies);
+    collect(streams.grant_replies);
+    if (last) return answer;
+  }
+  fail("did not answer a command");
+}
+
+UnitStreams SimulatedPort::ingress_streams(unsigned port) {
+  return {false, port, &ingress_commands_, &ingress_replies_, nullptr};
+}
+
+UnitStreams SimulatedPort::egress_streams(unsigned port) {
+  return {true, port, &egress_commands_, &egress_replies_, &grant_replies_};
+}
+
+}  // namespace clarion::sim

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port of the block in C simulation: an ingress and an egress unit, clocked until they have done what was asked.
+//
+// Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are padded
+// with zeros, as a MAC does. A unit that is not done within kMaxClocks throws std::runtime_error.
+//
+// A few frames that have left the block's queue wait behind it until the wire takes them; the block is told of them
+// as of a queue elsewhere, so that XCP sees all that waits.
+#ifndef CLARION_SIM_SIMULATED_PORT_HPP
+#define CLARION_SIM_SIMULATED_PORT_HPP
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "hls/block/egress.hpp"
+#include "hls/block/ingress.hpp"
+#include "hls/sim/register_file.hpp"
+
+namespace clarion::sim {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Words of a command, from the operation on.
+using CommandWords = std::array<std::uint32_t, registers::COMMAND_WORDS>;
+
+// Words of a reply. A field is at its place in register_map.hpp.
+struct Answer {
+  std::uint32_t status = 0;
+  std::array<std::uint32_t, registers::REPLY_WORDS> words{};
+
+  std::uint32_t at(unsigned place) const { return words[place]; }
+  std::uint64_t wide(unsigned place) const {
+    return words[place] | static_cast<std::uint64_t>(words[place + 1]) << 32;
+  }
+};
+
+// Told by the egress of what it decides.
+struct QueueWatch {
+  void joins(Ticks, std::uint64_t, bool drops) {
+    ++decided;
+    dropped = drops;
+  }
+  void leaves(std::uint64_t) { ++left; }
+
+  std::uint64_t decided = 0;
+  bool dropped = false;
+  std::uint64_t left = 0;  // the queue: for the wire, or the few places between the two
+};
+
+class SimulatedPort {
+ public:
+  static constexpr unsigned kMaxClocks = 100'000;
+
+  explicit SimulatedPort(std::uint8_t protocol) : protocol_(protocol) {}
+
+  void set_protocol(std::uint8_t protocol) { protocol_ = protocol; }
+
+  // Passes a frame from the wire through the ingress. What is returned is valid until the next call.
+  const Bytes& receive(Ticks now, const std::uint8_t* frame, std::uint32_t length);
+
+  // Gives a frame to the egress, which queues or drops it.
+  bool offer(Ticks now, const std::uint8_t* frame, std::uint32_t length);
+
+  // Frames that were offered, not dropped and not taken yet, and their bytes.
+  std::size_t waiting() const { return waiting_.size(); }
+  std::uint64_t waiting_bytes() const { return waiting_bytes_; }
+
+  // The wire takes the next frame of those that wait. Valid until the next call.
+  const Bytes& take(Ticks now);
+
+  // Carries out a command between two packets.
+  Answer ask_ingress(Ticks now, const CommandWords& command) { return ask(now, command, false); }
+  Answer ask_egress(Ticks now, const CommandWords& command) { return ask(now, command, true); }
+
+  // For a register file: the units' mailboxes, and one clock of a unit in which the wires stand still.
+  UnitStreams ingress_streams(unsigned port);
+  UnitStreams egress_streams(unsigned port);
+  void clock_ingress(Ticks now);
+  void clock_egress(Ticks now);
+
+  std::uint64_t clocks() const { return clocks_; }  // of both units since start
+
+ private:
+  static constexpr std::size_t kReplyDepth = 8;
+  static constexpr std::size_t kOneBeat = 1;
+
+  struct Waiting {
+    std::uint16_t number;
+    std::uint32_t length;
+  };
+
+  static std::uint32_t send(block::Axis& to, const std::uint8_t* frame, std::uint32_t length, std::uint16_t number);
+  Answer ask(Ticks now, const CommandWords& command, bool egress);
+  void note_departures();
+
+  std::uint8_t protocol_;
+  std::uint64_t clocks_ = 0;
+  // Large: on the heap wherever the port is.
+  std::unique_ptr<block::Ingress> ingress_ = std::make_unique<block::Ingress>();
+  std::unique_ptr<block::Egress<QueueWatch>> egress_ = std::make_unique<block::Egress<QueueWatch>>();
+
+  block::Axis from_wire_{"from_wire", block::FRAME_MAX_BEATS};
+  block::Axis to_host_{"to_host", kOneBeat};
+  block::Axis from_host_{"from_host", block::FRAME_MAX_BEATS};
+  block::Axis to_wire_{"to_wire", kOneBeat};
+  CommandStream ingress_commands_{"ingress commands", 1};
+  ReplyStream ingress_replies_{"ingress replies", kReplyDepth};
+  CommandStream egress_commands_{"egress commands", 1};
+  ReplyStream egress_replies_{"egress replies", kReplyDepth};
+  ReplyStream grant_replies_{"grant replies", kReplyDepth};
+
+  Bytes received_;
+  Bytes taken_;
+  std::uint16_t number_ = 0;  // of the last frame offered
+  std::deque<Waiting> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t left_ = 0;  // of the watch's, as far as they are in behind_
+  std::size_t behind_ = 0;  // the first of waiting_, which are no longer in the queue but behind it
+  std::uint64_t behind_bytes_ = 0;
+};
+
+}  // namespace clarion::sim
+
+#endif  // CLARION_SIM_SIMULATED_PORT_HPP
