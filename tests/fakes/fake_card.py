@@ -29,7 +29,7 @@ class FakeCard:
         self.path = path
         self.configured: list[tuple[Key, Mapping[str, int]]] = []  # by commands, in order
         self.silent: set[Key] = set()  # units that do not answer
-        self.refuse: dict[Key, list[str]] = {}  # the status of each coming command of a unit; "": as usual
+        self.refuse: dict[Key, str] = {}  # what the next `configure` of a unit ends with
         path.write_bytes(bytes(registers.WINDOW_BYTES))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
@@ -137,9 +137,6 @@ class FakeCard:
             self._words[(offset + registers.MAILBOX["done"].offset) // 4] = request
 
     def _carry_out(self, key: Key, offset: int) -> str:
-        refusal = self.refuse[key].pop(0) if self.refuse.get(key) else ""
-        if refusal:
-            return refusal
         kind = key[0]
         place = (offset + registers.COMMAND_OFFSET) // 4
         command = self._words[place : place + registers.COMMAND_WORDS].tolist()
@@ -152,6 +149,8 @@ class FakeCard:
         }
         if any(given[field.name] > field.limit for field in registers.COMMANDS[kind][operation]):
             return "out_of_range"
+        if operation == "configure" and key in self.refuse:
+            return self.refuse.pop(key)
         if operation == "configure":
             self.configuration[key] = given
             self.configured.append((key, given))

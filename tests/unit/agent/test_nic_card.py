@@ -262,7 +262,7 @@ def test_a_field_that_is_missing_and_a_bucket_that_is_not_there(opened: Card) ->
 def test_what_the_card_refuses(opened: Card, fake_card: FakeCard) -> None:
     unit = opened.unit("egress", 0)
     for status, words in (("out_of_range", "out of range"), ("unknown_operation", "unknown operation")):
-        fake_card.refuse["egress", 0] = [status]
+        fake_card.refuse["egress", 0] = status
         with pytest.raises(CardError, match=rf"^nic: egress\[0\]: configure: the card refused: {words}$"):
             opened.configure(unit, XCP)
     opened.configure(unit, XCP)

@@ -176,7 +176,7 @@ async def test_counters_of_a_nic_are_its_own(manager: Primary, fake_card: FakeCa
 async def test_a_batch_is_looked_through_before_the_card_hears_of_it(
     nic: NicTarget, fake_card: FakeCard, change: Change, reason: str
 ) -> None:
-    changes = [
+    changes: list[Change] = [
         Reset(),
         SetFlood(None),
         SetEntry("stamp_port", 7, None),
@@ -197,7 +197,7 @@ async def test_what_fails_in_the_middle_is_put_back(
     before = {key: dict(values) for key, values in fake_card.configuration.items()}
     entries = await manager.read(table_entry("", None))
     told = len(fake_card.configured)
-    fake_card.refuse["egress", 1] = ["", "out_of_range"]  # it is read, then set, as the third of the units
+    fake_card.refuse["egress", 1] = "out_of_range"  # the third of the units
     assert await refusals(manager, *EVERYTHING) == [
         "the switch refused: egress[1]: configure: the card refused: out of range", None, None, None,
     ]  # fmt: skip

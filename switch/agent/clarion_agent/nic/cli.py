@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time only inside commands: every `clarion` command comes by here
@@ -112,7 +112,7 @@ def _watch(options: argparse.Namespace) -> int:
         with _open(options) as card:
             before, shown = _sample(card), 0
             while options.count is None or shown < options.count:
-                time.sleep(options.every)
+                sleep(options.every)
                 after = _sample(card)
                 found = views.rates(before, after)
                 print(json.dumps(found) if options.json else views.rates_text(found), flush=True)
