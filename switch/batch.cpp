@@ -5,6 +5,7 @@
 #include <map>
 
 #include "counters.hpp"
+#include "hls/core/data_plane.hpp"
 #include "json_object.hpp"
 #include "registers.hpp"
 

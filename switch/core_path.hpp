@@ -59,7 +59,7 @@ class CorePath {
 
   PortTelemetry telemetry() const {
     const CorePort& core = plane_.port(0);
-    return {queue_bytes_, core.malformed, core.wire_check.counters(), core.queue_check.counters(), report()};
+    return {core.malformed, core.wire_check.counters(), core.queue_check.counters(), report()};
   }
 
   // For a control plane that writes registers.

@@ -53,6 +53,17 @@ void EventLoop::watch(int fd) {
   epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
 }
 
+void EventLoop::every(Nanoseconds period_ns, std::function<void()> work) {
+  period_ns_ = period_ns;
+  work_ = std::move(work);
+}
+
+void EventLoop::work() {
+  if (!work_ || woke_ - worked_ < period_ns_) return;
+  worked_ = woke_;
+  work_();
+}
+
 void EventLoop::run() {
   bool busy = false;
   while (!stopping_) {
@@ -65,6 +76,7 @@ void EventLoop::run() {
     fabric_.transmit();
     if (control_) control_->publish(fabric_.events());
     fabric_.truth().tick(woke_);
+    work();
     busy = (frames > 0 || fabric_.next_time() < woke_ + kPace_ns) && woke_ - previous < 2 * kPace_ns;
   }
 }
@@ -75,7 +87,7 @@ void EventLoop::pause(bool busy) {
   if (!busy) {
     const Nanoseconds next = fabric_.next_time();
     const Nanoseconds now = now_ns();
-    poll_descriptors(next <= now ? 0 : std::min(next - now, kSecond_ns));
+    poll_descriptors(next <= now ? 0 : std::min(next - now, period_ns_));
     return;
   }
   const Nanoseconds now = now_ns();

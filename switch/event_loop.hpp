@@ -2,6 +2,7 @@
 // Waits for frames, for the next thing due, for commands and for signals; runs until SIGTERM or SIGINT.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
   ~EventLoop();
+
+  // Something else to do at least so often, as long as the loop runs.
+  void every(Nanoseconds period_ns, std::function<void()> work);
 
   void run();
 
@@ -38,6 +42,7 @@ class EventLoop {
   void poll_descriptors(Nanoseconds timeout_ns);
   std::size_t receive();
   void look(Source& source);
+  void work();
 
   Fabric& fabric_;
   std::vector<Source> sources_;
@@ -48,6 +53,9 @@ class EventLoop {
   Nanoseconds woke_ = 0;
   Nanoseconds polled_ = 0;
   bool stopping_ = false;
+  std::function<void()> work_;
+  Nanoseconds period_ns_ = kSecond_ns;  // the longest sleep
+  Nanoseconds worked_ = 0;
 };
 
 }  // namespace clarion::emu

@@ -24,7 +24,6 @@ enum class Admission {
 
 // Counted since start, and of the last control interval.
 struct PortTelemetry {
-  std::uint64_t queue_bytes = 0;
   std::uint64_t malformed = 0;
   SequenceCounters wire;
   SequenceCounters queue;

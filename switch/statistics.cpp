@@ -50,7 +50,7 @@ json port_statistics(Port& port, Nanoseconds now) {
               {"tx_bytes", counters.tx_bytes},
               {"rx_packets", counters.rx_packets},
               {"rx_bytes", counters.rx_bytes},
-              {"queue_bytes", telemetry.queue_bytes},
+              {"queue_bytes", port.path.queue_bytes()},
               {"queue_packets", port.path.queued()},
               {"queue_byte_us", port.queue_statistics.byte_us()},
               {"queue_hist", queue_histogram(port.queue_statistics)},

@@ -74,8 +74,8 @@ bool BarServer::poll() {
   return requested || changed;
 }
 
-// What software has changed at `offset`, if anything, goes over the bus. Where there is no register it is put back
-// at once, in a register that cannot be written by show().
+// What software has changed at `offset`, if anything, goes over the bus. Where there is no register it is put
+// back at once, in a register that cannot be written by show().
 bool BarServer::take(std::uint32_t offset) {
   const std::uint32_t found = load(offset);
   std::uint32_t& shown = shown_[offset / 4];
@@ -108,7 +108,8 @@ bool BarServer::take_rest() {
   bool any = false;
   for (std::uint32_t offset = 0; offset < WINDOW_BYTES; offset += 4) {
     if (load(offset) == shown_[offset / 4]) continue;
-    const bool of_mailbox = offset >= STRIDE_BYTES && registers_.access(offset) == RegisterFile::Access::kWritable;
+    const bool of_mailbox =
+        offset >= STRIDE_BYTES && registers_.access(offset) == RegisterFile::Access::kWritable;
     if (!of_mailbox) any |= take(offset);  // those are next time's
   }
   return any;
@@ -117,7 +118,8 @@ bool BarServer::take_rest() {
 void BarServer::carry_out() {
   for (std::size_t unit = 0; unit < registers_.units(); ++unit) {
     for (unsigned clocks = 0; registers_.busy(unit); ++clocks) {
-      if (clocks == kMaxClocks) throw std::runtime_error("the FPGA block did not answer a request of software");
+      if (clocks == kMaxClocks)
+        throw std::runtime_error("the FPGA block did not answer a request of software");
       registers_.step();
       clock_unit_(unit);
     }

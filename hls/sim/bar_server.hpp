@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A register file as a file that software maps, in the place of a card's PCIe resource file.
 //
-// Software stores into the file and nobody sees the store itself; what counts is what a register holds. So poll()
-// compares: a register that software has changed is written over AXI4-Lite, `command` before `request`, and the units
-// are clocked until they have answered. Then the file shows all registers, a reply before its status and that before
-// `done`. What software stored where nothing can be written is put back, and refused.
+// Software stores into the file and nobody sees the store itself; what counts is what a register holds. So
+// poll() compares: a register that software has changed is written over AXI4-Lite, `command` before
+// `request`, and the units are clocked until they have answered. Then the file shows all registers, a reply
+// before its status and that before `done`. What software stored where nothing can be written is put back,
+// and refused.
 #ifndef CLARION_SIM_BAR_SERVER_HPP
 #define CLARION_SIM_BAR_SERVER_HPP
 
@@ -46,8 +47,8 @@ class BarServer {
   std::string path_;
   RegisterFile& registers_;
   ClockUnit clock_unit_;
-  std::uint32_t* words_ = nullptr;    // the file
-  std::vector<std::uint32_t> shown_;  // what we last put there or took from there
+  std::uint32_t* words_ = nullptr;     // the file
+  std::vector<std::uint32_t> shown_;   // what we last put there or took from there
   std::vector<std::uint32_t> mapped_;  // offsets of all registers, in the order in which they are shown
 };
 

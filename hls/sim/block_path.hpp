@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port of the switch does to packets in hls-sim: it passes them through the FPGA block in C simulation, whose
-// packet memory is the port's queue. The same interface as switch/core_path.hpp.
+// What a port of the switch does to packets in hls-sim: it passes them through the FPGA block in C
+// simulation, whose packet memory is the port's queue. The same interface as switch/core_path.hpp.
 #pragma once
 
 #include <array>

@@ -21,7 +21,8 @@ using namespace clarion::emu;
 
 constexpr const char* kUsage =
     "usage: clarion-hls-sim --config FILE.json [--control /path/of.sock] [--bar DIRECTORY]\n"
-    "clarion-switch with the FPGA block in C simulation at each port; see switch/README.md and docs/fpga.md.\n"
+    "clarion-switch with the FPGA block in C simulation at each port; see switch/README.md and "
+    "docs/fpga.md.\n"
     "--bar makes DIRECTORY/SWITCH.bar for each switch: its registers, for `clarion nic --bar`.\n"
     "Prints 'ready' when it forwards; SIGTERM or SIGINT ends it.\n";
 

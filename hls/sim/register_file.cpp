@@ -117,8 +117,10 @@ bool RegisterFile::write32(std::uint32_t offset, std::uint32_t value, std::uint8
   const std::uint32_t block = offset / STRIDE_BYTES;
   const std::uint32_t at = offset % STRIDE_BYTES;
   if (block == 0) {
-    if (at == AT_CLARION_SCRATCH) scratch_ = value & MASK_CLARION_SCRATCH;
-    else protocol_ = value & MASK_CLARION_PROTOCOL;
+    if (at == AT_CLARION_SCRATCH)
+      scratch_ = value & MASK_CLARION_SCRATCH;
+    else
+      protocol_ = value & MASK_CLARION_PROTOCOL;
   } else if (at == AT_MAILBOX_REQUEST) {
     mailboxes_[block - 1].request = value;
   } else {
@@ -163,7 +165,8 @@ void RegisterFile::collect(Mailbox& mailbox) {
 void RegisterFile::step() {
   for (Mailbox& mailbox : mailboxes_) {
     collect(mailbox);
-    if (!mailbox.running && mailbox.request != mailbox.taken && !mailbox.unit.commands->full()) take_up(mailbox);
+    if (!mailbox.running && mailbox.request != mailbox.taken && !mailbox.unit.commands->full())
+      take_up(mailbox);
   }
 }
 

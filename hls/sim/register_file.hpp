@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AXI4-Lite front end of the block in C simulation, the same as nic/rtl/clarion_axil.sv: one call of step() is one
-// clock.
+// The AXI4-Lite front end of the block in C simulation, the same as nic/rtl/clarion_axil.sv: one call of
+// step() is one clock.
 #ifndef CLARION_SIM_REGISTER_FILE_HPP
 #define CLARION_SIM_REGISTER_FILE_HPP
 
@@ -79,7 +79,7 @@ class RegisterFile {
     std::uint32_t done = 0;
     std::uint32_t status = 0;
     bool running = false;
-    std::optional<block::Reply> waiting;        // at the front of the unit's streams
+    std::optional<block::Reply> waiting;  // at the front of the unit's streams
     std::optional<block::Reply> grant_waiting;
     std::array<std::uint32_t, registers::COMMAND_WORDS> command{};
     std::array<std::uint32_t, registers::REPLY_WORDS> reply{};

@@ -50,13 +50,14 @@ void SimulatedPort::clock_ingress(Ticks now) {
 
 void SimulatedPort::clock_egress(Ticks now) {
   ++clocks_;
-  egress_->step(from_host_, to_wire_, protocol_, behind_bytes_, egress_commands_, egress_replies_, grant_replies_,
-                now);
+  egress_->step(from_host_, to_wire_, protocol_, behind_bytes_, egress_commands_, egress_replies_,
+                grant_replies_, now);
   note_departures();
 }
 
 void SimulatedPort::note_departures() {
-  for (; left_ < egress_->watch().left && behind_ < waiting_.size(); ++left_) behind_bytes_ += waiting_[behind_++].length;
+  for (; left_ < egress_->watch().left && behind_ < waiting_.size(); ++left_)
+    behind_bytes_ += waiting_[behind_++].length;
 }
 
 // The side-band of OpenNIC: size, source, destination. The block leaves the source as it is.
@@ -132,7 +133,8 @@ Answer SimulatedPort::ask(Ticks now, const CommandWords& command, bool egress) {
     while (from != nullptr && !from->empty()) {
       const block::Reply reply = from->read();
       const unsigned first = reply.index.to_uint() * registers::BEAT_WORDS;
-      for (unsigned i = 0; i < registers::BEAT_WORDS; ++i) answer.words.at(first + i) = block::word_of(reply.data, i);
+      for (unsigned i = 0; i < registers::BEAT_WORDS; ++i)
+        answer.words.at(first + i) = block::word_of(reply.data, i);
       answer.status = reply.status.to_uint();
       last |= reply.last;
     }

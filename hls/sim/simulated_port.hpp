@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One port of the block in C simulation: an ingress and an egress unit, clocked until they have done what was asked.
+// One port of the block in C simulation: an ingress and an egress unit, clocked until they have done what was
+// asked.
 //
-// Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are padded
-// with zeros, as a MAC does. A unit that is not done within kMaxClocks throws std::runtime_error.
+// Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are
+// padded with zeros, as a MAC does. A unit that is not done within kMaxClocks throws std::runtime_error.
 //
-// A few frames that have left the block's queue wait behind it until the wire takes them; the block is told of them
-// as of a queue elsewhere, so that XCP sees all that waits.
+// A few frames that have left the block's queue wait behind it until the wire takes them; the block is told
+// of them as of a queue elsewhere, so that XCP sees all that waits.
 #ifndef CLARION_SIM_SIMULATED_PORT_HPP
 #define CLARION_SIM_SIMULATED_PORT_HPP
 
@@ -92,7 +93,8 @@ class SimulatedPort {
     std::uint32_t length;
   };
 
-  static std::uint32_t send(block::Axis& to, const std::uint8_t* frame, std::uint32_t length, std::uint16_t number);
+  static std::uint32_t send(block::Axis& to, const std::uint8_t* frame, std::uint32_t length,
+                            std::uint16_t number);
   Answer ask(Ticks now, const CommandWords& command, bool egress);
   void note_departures();
 

@@ -44,8 +44,10 @@ void SwitchWindow::clock_unit(std::size_t unit) {
   const std::size_t ports = switch_.ports.size();
   const Ticks now = ticks_of_ns(fabric_.now());
   SimulatedPort& port = switch_.ports[unit % ports]->path.block();
-  if (unit < ports) port.clock_ingress(now);
-  else port.clock_egress(now);
+  if (unit < ports)
+    port.clock_ingress(now);
+  else
+    port.clock_egress(now);
 }
 
 void SwitchWindow::poll() {

@@ -21,6 +21,7 @@ from clarion.switches import Switches, note_histogram
 from clarion.topology import Network, embedded_cables, switch_config
 from clarion.units import format_rate
 
+TRUTH_LOG = "truth.csv"
 MAX_RATE_BPS = 1_200_000_000  # what kernel TCP reaches through the switch process on two cores
 
 
@@ -28,6 +29,7 @@ class EmulationEngine(HostEngine):
     """Runs a scenario through the embedded switch."""
 
     name = "emu"
+    max_rate_bps = MAX_RATE_BPS
 
     def __init__(self) -> None:
         self._controller: ControllerLink | None = None
@@ -58,33 +60,34 @@ class EmulationEngine(HostEngine):
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates that one switch process does not carry."""
-        limit = format_rate(MAX_RATE_BPS)
+        limit = format_rate(self.max_rate_bps)
         for field, link in link_fields(scenario):
             for key, rate_bps in _rates(link):
-                if rate_bps > MAX_RATE_BPS:
-                    reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine emu"
+                if rate_bps > self.max_rate_bps:
+                    reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine {self.name}"
                     raise ScenarioError(scenario.name, f"{field}.{key}", reason)
         total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
-        if total_bps > MAX_RATE_BPS:
-            reason = f"{format_rate(total_bps)} in sum: beyond the {limit} of engine emu's one switch process"
+        if total_bps > self.max_rate_bps:
+            reason = (
+                f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
+            )
             raise ScenarioError(scenario.name, "links.bottleneck", reason)
 
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> Switches:
         """One process for all."""
-        return EmbeddedSwitches(scenario, network, state, directory)
+        config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+        return EmbeddedSwitches(network, SwitchProcess(state, config, directory), directory)
 
 
 class EmbeddedSwitches:
     """The embedded switch process, its statistics and its truth log."""
 
-    def __init__(self, scenario: Scenario, network: Network, state: RunState, directory: Path) -> None:
+    def __init__(self, network: Network, process: SwitchProcess, directory: Path) -> None:
         self._network = network
-        self._truth_log = directory / "truth.csv"
-        self._process = SwitchProcess(
-            state, switch_config(scenario, network, str(self._truth_log)), directory
-        )
+        self._truth_log = directory / TRUTH_LOG
+        self._process = process
         self._edges: list[int] = []
 
     def devices(self) -> list[str]:

@@ -15,6 +15,7 @@ SCENARIOS = PACKAGE.parent / "scenarios"
 
 _BUILT = {
     "clarion-switch": ("CLARION_SWITCH_BIN", "build/cpp/switch/clarion-switch"),
+    "clarion-hls-sim": ("CLARION_HLS_SIM_BIN", "build/cpp/hls/sim/clarion-hls-sim"),
     "clarion-host": ("CLARION_HOST_BIN", "build/cargo/release/clarion-host"),
 }
 

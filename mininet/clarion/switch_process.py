@@ -8,6 +8,7 @@ import select
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,18 @@ UNASKED_DROPS = ("rx_kernel_drops", "rx_oversized", "tx_errors", "memory_drops")
 
 
 class SwitchProcess:
-    """One clarion-switch process, which may hold many switches."""
+    """One process of clarion-switch, or of a program that takes its place; it may hold many switches."""
 
-    def __init__(self, state: RunState, config: dict[str, Any], directory: Path) -> None:
+    def __init__(
+        self,
+        state: RunState,
+        config: dict[str, Any],
+        directory: Path,
+        program: str = "clarion-switch",
+        options: Sequence[str] = (),
+    ) -> None:
+        self._program = program
+        self._options = options
         self._state = state
         self._config = config
         self._directory = directory
@@ -44,8 +54,11 @@ class SwitchProcess:
         with (self._directory / "switch.log").open("wb") as log:
             self._child = processes.spawn(
                 self._state,
-                "clarion-switch",
-                [paths.binary("clarion-switch"), "--config", str(config), "--control", str(control)],
+                self._program,
+                [
+                    *(paths.binary(self._program), "--config", str(config), "--control", str(control)),
+                    *self._options,
+                ],
                 stdout=subprocess.PIPE,
                 stderr=log,
             )
@@ -65,12 +78,12 @@ class SwitchProcess:
             if not line:
                 self._child.wait()
                 raise RunFailedError(self._last_words())
-        raise RunFailedError(f"clarion-switch: not ready after {READY_TIMEOUT_S:g} s")
+        raise RunFailedError(f"{self._program}: not ready after {READY_TIMEOUT_S:g} s")
 
     def _last_words(self) -> str:
         said = processes.last_line((self._directory / "switch.log").read_text(errors="replace"))
         status = self._child.returncode if self._child else None
-        return said or f"clarion-switch: stopped with status {status}"
+        return said or f"{self._program}: stopped with status {status}"
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
         """One command of the control socket and its reply."""
@@ -83,11 +96,11 @@ class SwitchProcess:
                     raise OSError("closed")
                 self._buffer += chunk
         except OSError as error:
-            raise RunFailedError(f"clarion-switch: control socket: {error}") from error
+            raise RunFailedError(f"{self._program}: control socket: {error}") from error
         line, _, self._buffer = self._buffer.partition(b"\n")
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
-            raise RunFailedError(f"clarion-switch: {reply['error']}")
+            raise RunFailedError(f"{self._program}: {reply['error']}")
         return reply
 
     def check(self) -> None:
