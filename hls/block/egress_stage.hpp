@@ -40,13 +40,9 @@ class EgressStage {
                            Reports& reports, hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
-    counters_.time_passes(now, queue_bytes_);
+    counters_.time_passes(now, queue_bytes_.to_uint64());
     room_.clock();
     elsewhere_ = queue_elsewhere.to_uint64();
-    if (!holding_ && !commands.empty()) {
-      held_ = commands.read();
-      holding_ = true;
-    }
     if (dividing_) {
       if (!reports.empty() && !pool.full()) refill(reports.read(), pool);
     } else if (answering_ != 0) {
@@ -54,11 +50,13 @@ class EgressStage {
     } else if (holding_) {
       if (!replies.full() && !pool.full()) carry_out(replies, pool);
     } else {
-      bool pool_told = false;
-      if (!packets.empty() && !ends.full() && !pool.full()) pool_told = join(packets.read(), ends, pool);
-      const bool may_leave = !dividing_ && !pool_told && !departures.full() && !pool.full();
-      if (may_leave && room_.any()) leave(departures, pool);
+      const bool joins = has_next_ && !ends.full() && !pool.full();
+      const bool begins =
+          joins && begins_;  // which the pools are told, and one thing per clock is what they take
+      if (room_.any() && !begins && !departures.full() && !pool.full()) leave(departures, pool);
+      if (joins) join(ends, pool);
     }
+    fetch(packets, commands);
   }
 
   Watch watch;
@@ -71,26 +69,38 @@ class EgressStage {
     std::uint64_t queue_limit_bytes = QUEUE_MAX;  // none but packet memory
   };
 
+  // The packet and the command of the next clock.
+  template <class Packets>
+  CLARION_INLINE void fetch(Packets& packets, hls::stream<Command>& commands) {
+    if (!has_next_ && !packets.empty()) {
+      next_ = packets.read();
+      has_next_ = true;
+    }
+    if (!holding_ && !commands.empty()) {
+      held_ = commands.read();
+      holding_ = true;
+    }
+  }
+
   // --- A packet joins ---------------------------------------------------------------------------------
 
-  // True if the pools were told something.
   template <class Ends, class PoolEvents>
-  CLARION_INLINE bool join(const Packet& packet, Ends& ends, PoolEvents& pool) {
+  CLARION_INLINE void join(Ends& ends, PoolEvents& pool) {
+    const Packet packet = next_;
+    has_next_ = false;
     counters_.overflow += packet.untold;
     if (packet.errored) {
       ++counters_.errored;
-      let_go(packet);
-      return false;
+      return let_go(packet);
     }
     const std::uint32_t length = packet.length.to_uint();
+    const bool fits = packet.whole && queue_bytes_ + packet.length <= limit_bytes_;
+    watch.joins(packet.now, waiting_bytes(), !fits);
     Waiting waiting;
     waiting.meta = packet.meta;
     waiting.meta.xcp = config_.xcp.enabled;
-    bool pool_told = false;
-    const bool fits = packet.whole && queue_bytes_ + length <= config_.queue_limit_bytes;
-    watch.joins(packet.now, queue_bytes_ + elsewhere_, !fits);
     if (waiting.meta.xcp) {
-      pool_told = begin_if_new(pool);
+      if (begins_) restart(pool);
       control(packet.now, ends);
       arrival_.step(packet.meta, length, config_.xcp.max_interval);
     }
@@ -98,15 +108,13 @@ class EgressStage {
     if (waiting.meta.in_queue) waiting.meta.queue_seq = number(queue_stamp_, packet.meta.bucket);
     if (!fits) {
       counters_.drop(length, !packet.whole);
-      let_go(packet);
-      return pool_told;
+      return let_go(packet);
     }
-    queue_bytes_ += length;
+    queue_bytes_ += packet.length;
     waiting.send = true;
     waiting.length = packet.length;
     waiting.stored = packet.stored;
     room_.push(waiting);
-    return pool_told;
   }
 
   // Its beats are to be taken out of packet memory when their turn comes.
@@ -116,16 +124,11 @@ class EgressStage {
     if (packet.stored != 0) room_.push(waiting);
   }
 
-  template <class PoolEvents>
-  CLARION_INLINE bool begin_if_new(PoolEvents& pool) {
-    if (running_epoch_ == config_.epoch) return false;
-    running_epoch_ = config_.epoch;
-    restart(pool);
-    return true;
-  }
-
+  // The controllers start from nothing.
   template <class PoolEvents>
   CLARION_INLINE void restart(PoolEvents& pool) {
+    begins_ = false;
+    running_epoch_ = config_.epoch;
     arrival_.take();
     tracker_.restart();
     interval_.restart();
@@ -138,7 +141,7 @@ class EgressStage {
   template <class Ends>
   CLARION_INLINE void control(Ticks now, Ends& ends) {
     const XcpConfig& xcp = config_.xcp;
-    tracker_.arrival(now, queue_bytes_ + elsewhere_, interval_.length(xcp) >> 1);
+    tracker_.arrival(now, waiting_bytes(), interval_.length(xcp) >> 1);
     if (!interval_.ended(now, xcp)) return;
     const IntervalReport& last = interval_.report();
     ends.write(IntervalEnd{xcp, last.intervals, last.avg_rtt, arrival_.take(), tracker_.persistent_bytes(),
@@ -166,10 +169,10 @@ class EgressStage {
     departure.release.send = waiting.send;
     if (waiting.send) {
       const std::uint32_t length = waiting.length.to_uint();
-      queue_bytes_ -= length;
+      queue_bytes_ -= waiting.length;
       counters_.send(length);
-      watch.leaves(queue_bytes_ + elsewhere_);
-      if (waiting.meta.xcp) tracker_.observe(queue_bytes_ + elsewhere_);
+      watch.leaves(waiting_bytes());
+      if (waiting.meta.xcp) tracker_.observe(waiting_bytes());
       departure.granted = waiting.meta.xcp && waiting.meta.kind == Kind::data;
       if (departure.granted) ask(waiting, pool);
       departure.release.patch.offset = waiting.meta.offset;
@@ -218,7 +221,7 @@ class EgressStage {
       replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
     } else if (operation == OP_READ) {
       answering_ = 1;
-      replies.write(counters_.reply(queue_bytes_));
+      replies.write(counters_.reply(queue_bytes_.to_uint64()));
     } else if (operation == OP_READ_BUCKET) {
       replies.write(bucket(word_of(held_, EGRESS_READ_BUCKET_BUCKET)));
     } else if (operation == OP_RESET) {
@@ -243,7 +246,7 @@ class EgressStage {
                           legal.max_interval == xcp.max_interval && queue_limit_bytes <= QUEUE_MAX;
     if (!in_range || enabled > 1 || stamp > 1 || epoch > EGRESS_CONFIGURE_EPOCH_LIMIT) return false;
     if (enabled == 1 && epoch == 0) return false;
-    config_ = Config{xcp, stamp == 1, static_cast<std::uint8_t>(epoch), queue_limit_bytes};
+    adopt(Config{xcp, stamp == 1, static_cast<std::uint8_t>(epoch), queue_limit_bytes});
     return true;
   }
 
@@ -264,11 +267,16 @@ class EgressStage {
   // losses. What waits is sent.
   template <class PoolEvents>
   CLARION_INLINE void reset(PoolEvents& pool) {
-    config_ = Config{};
-    running_epoch_ = 0;
+    adopt(Config{});
     counters_ = QueueCounters{};
     queue_counters_ = SequenceCounters{};
     restart(pool);
+  }
+
+  CLARION_INLINE void adopt(const Config& config) {
+    config_ = config;
+    begins_ = config.xcp.enabled && config.epoch != running_epoch_;
+    limit_bytes_ = min_u64(config.queue_limit_bytes, QueueBytes(~QueueBytes(0)).to_uint64());
   }
 
   // The further beats of the answer to `read`; the last one comes from the pools.
@@ -361,8 +369,17 @@ class EgressStage {
     return reply;
   }
 
+  // Packet memory bounds it, and narrow sums are fast.
+  using QueueBytes = ap_uint<24>;
+  static_assert(std::uint64_t{QUEUE_BEATS} * BEAT_BYTES + FRAME_MAX_BYTES < (1u << 24),
+                "more may wait than can be counted");
+
+  CLARION_INLINE std::uint64_t waiting_bytes() const { return queue_bytes_.to_uint64() + elsewhere_; }
+
   Config config_;
-  std::uint8_t running_epoch_ = 0;  // that the controllers started with
+  QueueBytes limit_bytes_ = ~QueueBytes(0);  // the configured one, within the range
+  bool begins_ = false;                      // the controllers, with the next packet
+  std::uint8_t running_epoch_ = 0;           // that they started with
 
   XcpArrival arrival_;
   QueueTracker tracker_;
@@ -375,10 +392,12 @@ class EgressStage {
   Numbers link_stamp_;
 
   WaitingRoom room_;
-  std::uint64_t queue_bytes_ = 0;
+  QueueBytes queue_bytes_ = 0;
   std::uint64_t elsewhere_ = 0;
   QueueCounters counters_;
 
+  Packet next_{};
+  bool has_next_ = false;
   Command held_ = 0;
   bool holding_ = false;
   ap_uint<3> answering_ = 0;  // next beat, 0: none

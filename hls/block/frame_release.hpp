@@ -11,7 +11,7 @@ namespace clarion::block {
 
 // What is to become of the next frame in packet memory.
 struct Release {
-  ap_uint<8> stored = 0;  // beats; 0: the frame never got there
+  ap_uint<8> stored = 0;  // beats, at least one
   bool send = false;
   HeaderPatch patch;
 };
@@ -21,24 +21,20 @@ class FrameRelease {
   template <class Releases, class Beats>
   CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out) {
 #pragma HLS pipeline II = 1
-    if (left_ == 0 && !next_frame(releases)) return;
-    if (beats.empty() || (release_.send && out.full())) return;
-    const StoredBeat stored = beats.read();
-    if (release_.send) out.write(patched(stored));
-    --left_;
-    if (at_ < 2) ++at_;
+    if (left_ != 0 && !beats.empty() && !(release_.send && out.full())) {
+      const StoredBeat stored = beats.read();
+      if (release_.send) out.write(patched(stored));
+      --left_;
+      if (at_ < 2) ++at_;
+    }
+    if (left_ == 0 && !releases.empty()) {  // for the next clock
+      release_ = releases.read();
+      left_ = release_.stored;
+      at_ = 0;
+    }
   }
 
  private:
-  template <class Releases>
-  CLARION_INLINE bool next_frame(Releases& releases) {
-    if (releases.empty()) return false;
-    release_ = releases.read();
-    left_ = release_.stored;
-    at_ = 0;
-    return left_ != 0;
-  }
-
   CLARION_INLINE Beat patched(const StoredBeat& stored) const {
     Beat beat;
     const bool in_window = at_ < 2;

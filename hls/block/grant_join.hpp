@@ -19,18 +19,20 @@ class GrantJoin {
   template <class Departures, class Grants, class Releases>
   CLARION_INLINE void step(Departures& departures, Grants& grants, Releases& releases) {
 #pragma HLS pipeline II = 1
-    if (!waiting_ && !departures.empty()) {
+    const bool ready = waiting_ && !releases.full() && !(departure_.granted && grants.empty());
+    if (ready) {
+      if (departure_.granted) {
+        Meta meta;
+        meta.offset = static_cast<std::uint16_t>(departure_.release.patch.offset.to_uint());
+        write_delta_throughput(PatchWriter(departure_.release.patch), meta, grants.read());
+      }
+      releases.write(departure_.release);
+      waiting_ = false;
+    }
+    if (!waiting_ && !departures.empty()) {  // for the next clock
       departure_ = departures.read();
       waiting_ = true;
     }
-    if (!waiting_ || releases.full() || (departure_.granted && grants.empty())) return;
-    if (departure_.granted) {
-      Meta meta;
-      meta.offset = static_cast<std::uint16_t>(departure_.release.patch.offset.to_uint());
-      write_delta_throughput(PatchWriter(departure_.release.patch), meta, grants.read());
-    }
-    releases.write(departure_.release);
-    waiting_ = false;
   }
 
  private:

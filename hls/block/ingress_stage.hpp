@@ -28,10 +28,6 @@ class IngressStage {
   CLARION_INLINE void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
                            hls::stream<Reply>& replies) {
 #pragma HLS pipeline II = 1
-    if (!holding_ && !commands.empty()) {
-      held_ = commands.read();
-      holding_ = true;
-    }
     if (answering_) {
       if (!replies.full()) replies.write(configuration());
     } else if (holding_ && !replies.full()) {
@@ -41,6 +37,10 @@ class IngressStage {
       if (release.stored != 0) releases.write(release);
     } else if (renewing_) {
       renew_next();
+    }
+    if (!holding_ && !commands.empty()) {  // for the next clock
+      held_ = commands.read();
+      holding_ = true;
     }
   }
 
