@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a port: what is decided as a packet joins it, and as it leaves. In each clock one packet may
-// join and one may leave, in this order; or one command is carried out.
+// The queue of a port: what is decided as a packet leaves it, and as one joins. In each clock one packet may
+// leave and one may join, in this order; or one command is carried out. What decides whether they do is held
+// in registers, one packet and one command ahead, so that no clock waits for what the clock before has read.
 //
 // While the divisions of a control step run (interval_stage.hpp), no packet joins or leaves: its clocks are
 // few, the frames that come in meanwhile go to packet memory, and what would be decided from old shares never
@@ -51,8 +52,7 @@ class EgressStage {
       if (!replies.full() && !pool.full()) carry_out(replies, pool);
     } else {
       const bool joins = has_next_ && !ends.full() && !pool.full();
-      const bool begins =
-          joins && begins_;  // which the pools are told, and one thing per clock is what they take
+      const bool begins = joins && begins_;  // the pools are told so, and they take one thing per clock
       if (room_.any() && !begins && !departures.full() && !pool.full()) leave(departures, pool);
       if (joins) join(ends, pool);
     }
