@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The front end in simulation with all that is around it: master, units, and a watch over the handshakes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+
+from clarion_agent.nic import register_map as regmap
+from rtl.axil_master import Master
+from rtl.axil_units import COMMAND_BITS, REPLY_BITS, Unit
+
+PERIOD_NS = 4
+
+
+def replies_of(kind: str) -> list[str]:
+    """Return the reply streams of a kind of unit."""
+    return ["reply"] if kind == "ingress" else ["reply", "grant_reply"]
+
+
+def slice_of(vector: Any, port: int, bits: int) -> int:
+    """Return a port's part of a signal, of which other ports' parts may be undefined."""
+    return int(vector.value[bits * (port + 1) - 1 : bits * port])
+
+
+class Bench:
+    """The module under test with everything around it."""
+
+    def __init__(self, dut: Any, seed: int = 0) -> None:
+        self.dut = dut
+        self.rng = random.Random(seed)
+        self.ports = int(dut.PORTS.value)
+        kinds = [("ingress", 1)] * int(dut.HAS_INGRESS.value) + [("egress", 2)] * int(dut.HAS_EGRESS.value)
+        self.units = [
+            Unit(kind, port, streams, random.Random(self.rng.random()))
+            for kind, streams in kinds
+            for port in range(self.ports)
+        ]
+        self.orders: set[str] = set()  # in which address and data of writes came
+        for kind in ("ingress", "egress"):
+            getattr(dut, f"{kind}_command_tready").value = 0
+            for reply in replies_of(kind):
+                getattr(dut, f"{kind}_{reply}_tvalid").value = 0
+                getattr(dut, f"{kind}_{reply}_tdata").value = 0
+        dut.now.value = 0
+        dut.aresetn.value = 0
+        Clock(dut.aclk, PERIOD_NS, unit="ns").start()
+        self.master = Master(dut)
+
+    @classmethod
+    async def started(cls, dut: Any, seed: int = 0) -> Bench:
+        """Return a bench after its reset."""
+        bench = cls(dut, seed)
+        bench.master.hold(True)
+        await bench.clocks(3)
+        await bench.end_reset()
+        cocotb.start_soon(bench._run_units())
+        cocotb.start_soon(bench._watch())
+        return bench
+
+    async def reset(self, clocks: int) -> None:
+        """Reset the front end, not the units."""
+        self.dut.aresetn.value = 0
+        self.master.hold(True)
+        self.master.forget()
+        await self.clocks(clocks)
+        await self.end_reset()
+
+    async def end_reset(self) -> None:
+        self.dut.aresetn.value = 1
+        self.master.hold(False)
+        await self.clocks(1)
+
+    async def clocks(self, count: int) -> None:
+        for _ in range(count):
+            await RisingEdge(self.dut.aclk)
+
+    def unit_offset(self, unit: Unit) -> int:
+        """Return where the unit's block begins."""
+        return regmap.STRIDE_BYTES * (1 + self.units.index(unit))
+
+    def blocks(self) -> list[tuple[str, int, int]]:
+        """Return kind, offset and port of every block in the order of the window."""
+        units = [(unit.kind, self.unit_offset(unit), unit.port) for unit in self.units]
+        return [("clarion", 0, 0xFFFFFFFF), *units]
+
+    async def _run_units(self) -> None:
+        driven: dict[str, int] = {}
+        while True:
+            await RisingEdge(self.dut.aclk)
+            seen = {name: int(getattr(self.dut, name).value) for name in self._sampled}
+            values: dict[str, int] = {}
+            for unit in self.units:
+                prefix, bit = unit.kind, 1 << unit.port
+                if unit.ready and seen[f"{prefix}_command_tvalid"] & bit:
+                    data = getattr(self.dut, f"{prefix}_command_tdata")
+                    unit.accept(slice_of(data, unit.port, COMMAND_BITS))
+                replies = replies_of(prefix)
+                unit.clock([bool(seen[f"{prefix}_{reply}_tready"] & bit) for reply in replies])
+                self._offer(unit, values)
+            for name, value in values.items():
+                if driven.get(name) != value:
+                    driven[name] = value
+                    getattr(self.dut, name).value = value
+
+    def _offer(self, unit: Unit, values: dict[str, int]) -> None:
+        ready = f"{unit.kind}_command_tready"
+        values[ready] = values.get(ready, 0) | unit.ready << unit.port
+        for reply, beat in zip(replies_of(unit.kind), unit.offers, strict=True):
+            valid, data = f"{unit.kind}_{reply}_tvalid", f"{unit.kind}_{reply}_tdata"
+            values[valid] = values.get(valid, 0) | (beat is not None) << unit.port
+            bits = beat.packed(random.Random(beat.data)) if beat else 0
+            values[data] = values.get(data, 0) | bits << REPLY_BITS * unit.port
+
+    @property
+    def _sampled(self) -> list[str]:
+        names = []
+        for kind in {unit.kind for unit in self.units}:
+            names += [f"{kind}_command_tvalid", *(f"{kind}_{reply}_tready" for reply in replies_of(kind))]
+        return names
+
+    async def _watch(self) -> None:
+        """Hold every output to the rule: once valid, it stands until it is taken or there is a reset."""
+        before: dict[str, int] = {}
+        while True:
+            await RisingEdge(self.dut.aclk)
+            self._note_order()
+            now = {name: (payload, taken) for name, payload, taken in self._outputs()}
+            for name, payload in before.items():
+                assert name in now, f"{name} was withdrawn before it was taken"
+                assert now[name][0] == payload, f"{name} changed before it was taken"
+            in_reset = self.dut.aresetn.value == 0
+            before = (
+                {} if in_reset else {name: payload for name, (payload, taken) in now.items() if not taken}
+            )
+
+    def _outputs(self) -> Iterator[tuple[str, int, bool]]:
+        """Yield name, payload and whether it is taken of every output that is valid."""
+        dut = self.dut
+        if dut.s_axil_bvalid.value == 1:
+            yield "write response", int(dut.s_axil_bresp.value), dut.s_axil_bready.value == 1
+        if dut.s_axil_rvalid.value == 1:
+            payload = int(dut.s_axil_rresp.value) << 32 | int(dut.s_axil_rdata.value)
+            yield "read data", payload, dut.s_axil_rready.value == 1
+        for kind in {unit.kind for unit in self.units}:
+            valid = int(getattr(dut, f"{kind}_command_tvalid").value)
+            if not valid:
+                continue
+            ready = int(getattr(dut, f"{kind}_command_tready").value)
+            data = getattr(dut, f"{kind}_command_tdata")
+            for port in range(self.ports):
+                if valid >> port & 1:
+                    yield (
+                        f"command of {kind} {port}",
+                        slice_of(data, port, COMMAND_BITS),
+                        bool(ready >> port & 1),
+                    )
+
+    def _note_order(self) -> None:
+        dut = self.dut
+        address = bool(dut.s_axil_awvalid.value) and bool(dut.s_axil_awready.value)
+        data = bool(dut.s_axil_wvalid.value) and bool(dut.s_axil_wready.value)
+        if address and data:
+            self.orders.add("together")
+        elif address and bool(dut.s_axil_wready.value):
+            self.orders.add("address first")
+        elif data and bool(dut.s_axil_awready.value):
+            self.orders.add("data first")
