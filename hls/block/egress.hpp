@@ -33,11 +33,12 @@ class Egress {
                            hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            hls::stream<Reply>& pool_replies, Ticks now) {
 #pragma HLS inline
-    release_.step(releases_, beats_, to_wire);
+    release_.step(releases_, beats_, to_wire, sent_);
     join_.step(departures_, grants_, releases_);
     grant_.step(pool_, grants_, pool_replies);
     interval_.step(ends_, reports_);
-    stage_.step(packets_, departures_, pool_, ends_, reports_, commands, replies, queue_elsewhere, now);
+    stage_.step(packets_, departures_, sent_, pool_, ends_, reports_, commands, replies, queue_elsewhere,
+                now);
     classifier_.step(arrivals_, packets_, protocol);
     intake_.step(from_host, beats_, arrivals_, now);
   }
@@ -56,11 +57,12 @@ class Egress {
   hls::stream<StoredBeat, QUEUE_BEATS> beats_{"egress.beats"};
   hls::stream<Arrival, 2> arrivals_{"egress.arrivals"};
   hls::stream<Packet, DECISION_DEPTH> packets_{"egress.packets"};
-  // Short: a packet that has left the queue but not yet the block is not seen to wait.
-  hls::stream<Departure, 4> departures_{"egress.departures"};
-  hls::stream<PoolEvent, 4> pool_{"egress.pool"};
-  hls::stream<std::int32_t, 4> grants_{"egress.grants"};
+  // As many as are on their way through the multiplications and the pools at one in two clocks.
+  hls::stream<Departure, 16> departures_{"egress.departures"};
+  hls::stream<PoolEvent, 16> pool_{"egress.pool"};
+  hls::stream<std::int32_t, 16> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};
+  hls::stream<ap_uint<16>, 4> sent_{"egress.sent"};
   hls::stream<IntervalEnd, 2> ends_{"egress.ends"};
   hls::stream<IntervalReport, 2> reports_{"egress.reports"};
 };

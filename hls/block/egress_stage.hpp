@@ -36,14 +36,15 @@ struct Unwatched {
 template <class Watch = Unwatched>
 class EgressStage {
  public:
-  template <class Packets, class Departures, class PoolEvents, class Ends, class Reports>
-  CLARION_INLINE void step(Packets& packets, Departures& departures, PoolEvents& pool, Ends& ends,
+  template <class Packets, class Departures, class Sent, class PoolEvents, class Ends, class Reports>
+  CLARION_INLINE void step(Packets& packets, Departures& departures, Sent& sent, PoolEvents& pool, Ends& ends,
                            Reports& reports, hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_.to_uint64());
     room_.clock();
     elsewhere_ = queue_elsewhere.to_uint64();
+    if (!sent.empty()) queue_bytes_ -= sent.read();
     if (dividing_) {
       if (!reports.empty() && !pool.full()) refill(reports.read(), pool);
     } else if (answering_ != 0) {
@@ -169,10 +170,11 @@ class EgressStage {
     departure.release.send = waiting.send;
     if (waiting.send) {
       const std::uint32_t length = waiting.length.to_uint();
-      queue_bytes_ -= waiting.length;
+      const std::uint64_t others = waiting_bytes() - length;
       counters_.send(length);
-      watch.leaves(waiting_bytes());
-      if (waiting.meta.xcp) tracker_.observe(waiting_bytes());
+      watch.leaves(others);
+      if (waiting.meta.xcp) tracker_.observe(others);
+      departure.release.length = waiting.length;
       departure.granted = waiting.meta.xcp && waiting.meta.kind == Kind::data;
       if (departure.granted) ask(waiting, pool);
       departure.release.patch.offset = waiting.meta.offset;
@@ -374,6 +376,7 @@ class EgressStage {
   static_assert(std::uint64_t{QUEUE_BEATS} * BEAT_BYTES + FRAME_MAX_BYTES < (1u << 24),
                 "more may wait than can be counted");
 
+  // Until the last beat is out: so it does not matter how far ahead of the wire a packet is decided on.
   CLARION_INLINE std::uint64_t waiting_bytes() const { return queue_bytes_.to_uint64() + elsewhere_; }
 
   Config config_;

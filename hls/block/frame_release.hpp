@@ -13,17 +13,26 @@ namespace clarion::block {
 struct Release {
   ap_uint<8> stored = 0;  // beats, at least one
   bool send = false;
+  ap_uint<16> length = 0;  // bytes
   HeaderPatch patch;
+};
+
+// Where nobody has to know what was sent.
+struct Unheard {
+  CLARION_INLINE bool full() const { return false; }
+  CLARION_INLINE void write(ap_uint<16> /*length*/) {}
 };
 
 class FrameRelease {
  public:
-  template <class Releases, class Beats>
-  CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out) {
+  // `sent` hears the length of each frame that is out.
+  template <class Releases, class Beats, class Sent>
+  CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out, Sent&& sent) {
 #pragma HLS pipeline II = 1
-    if (left_ != 0 && !beats.empty() && !(release_.send && out.full())) {
+    if (left_ != 0 && !beats.empty() && !(release_.send && (out.full() || sent.full()))) {
       const StoredBeat stored = beats.read();
       if (release_.send) out.write(patched(stored));
+      if (release_.send && left_ == 1) sent.write(release_.length);
       --left_;
       if (at_ < 2) ++at_;
     }

@@ -25,7 +25,7 @@ class Ingress {
   CLARION_INLINE void step(Axis& from_wire, Axis& to_host, ap_uint<8> protocol,
                            hls::stream<Command>& commands, hls::stream<Reply>& replies, Ticks now) {
 #pragma HLS inline
-    release_.step(releases_, beats_, to_host);
+    release_.step(releases_, beats_, to_host, Unheard{});
     stage_.step(packets_, releases_, commands, replies);
     classifier_.step(arrivals_, packets_, protocol);
     intake_.step(from_wire, beats_, arrivals_, now);
