@@ -125,6 +125,16 @@ def test_a_block_at_the_end_of_the_window_does_not_fit(still: FakeCard) -> None:
 # The file.
 
 
+def test_a_card_that_is_taken_off_the_bus_is_not_accessed_any_more(opened: Card, card_file: Path) -> None:
+    assert opened.token() == 0
+    kept = card_file.rename(card_file.with_name("kept"))
+    with pytest.raises(CardGone, match=r"/bar: the card was taken off the bus; rescan it"):
+        opened.token()
+    card_file.write_bytes(kept.read_bytes())  # it is back, and the old mapping is of no use
+    with pytest.raises(CardGone):
+        opened.token()
+
+
 def test_files_that_cannot_be_a_card(tmp_path: Path, run_root: Path) -> None:
     small = tmp_path / "small"
     small.write_bytes(bytes(100))

@@ -448,6 +448,21 @@ async def test_a_card_that_is_taken_out_and_put_back(
     assert caplog.text.count("all registers read as ones") == 1
 
 
+async def test_a_card_that_was_flashed_has_another_file(
+    manager: Primary, nic: NicTarget, fake_card: FakeCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "KEEP_S", 0.001)
+    await manager.write(*EVERYTHING)
+    wanted = {key: dict(values) for key, values in fake_card.configuration.items()}
+    fake_card.path.unlink()
+    nic.keep()
+    await until(lambda: nic._card is None)
+    with FakeCard(tmp_path / "new") as flashed:
+        (tmp_path / "new").rename(fake_card.path)
+        await until(lambda: flashed.configuration["ingress", 0] == wanted["ingress", 0])
+        await until(lambda: flashed.configuration["egress", 1] == wanted["egress", 1])
+
+
 async def test_another_card_in_its_place_is_left_alone(
     nic: NicTarget, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

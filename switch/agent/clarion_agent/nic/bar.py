@@ -36,11 +36,10 @@ class Bar:
         except OSError as error:
             raise CardError(card, _why_not(path, error)) from None
         try:
-            present = os.fstat(descriptor).st_size
-            if present < offset + size:
-                raise CardError(
-                    card, f"{path}: has {present:#x} bytes, the registers need {size:#x} from {offset:#x} on"
-                )
+            self._status = os.fstat(descriptor)
+            if self._status.st_size < offset + size:
+                present = f"{path}: has {self._status.st_size:#x} bytes"
+                raise CardError(card, f"{present}, the registers need {size:#x} from {offset:#x} on")
             self._map = mmap.mmap(descriptor, size, offset=offset)
         except OSError as error:
             raise CardError(card, f"{path}: cannot be mapped: {_why_unmapped(error)}") from None
@@ -63,12 +62,23 @@ class Bar:
         """CardGone if reads return all ones, as they do without a card. The first word is a block's type."""
         if self.closed:
             raise CardGone(self.card, "is not open any more")
+        if not self._same_file():
+            raise CardGone(self.card, f"{self.path}: the card was taken off the bus; rescan it")
         if self.load(0) == ALL_ONES:
             raise CardGone(
                 self.card,
                 "all registers read as ones: the card is gone, or its memory is off; look at "
                 "`lspci -vv`, write 1 to its file `enable`, or rescan the bus",
             )
+
+    def _same_file(self) -> bool:
+        """Whether the path still leads to what is mapped. A card that is taken off the bus takes its file along,
+        and the kernel kills (SIGBUS) whoever accesses the mapping then.
+        """
+        try:
+            return os.path.samestat(os.stat(self.path), self._status)
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Unmaps it."""
