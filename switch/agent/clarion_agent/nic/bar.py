@@ -72,8 +72,8 @@ class Bar:
             )
 
     def _same_file(self) -> bool:
-        """Whether the path still leads to what is mapped. A card that is taken off the bus takes its file along,
-        and the kernel kills (SIGBUS) whoever accesses the mapping then.
+        """Whether the path still leads to what is mapped. A card that is taken off the bus takes its file
+        along, and the kernel kills (SIGBUS) whoever accesses the mapping then.
         """
         try:
             return os.path.samestat(os.stat(self.path), self._status)
