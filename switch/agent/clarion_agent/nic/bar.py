@@ -27,6 +27,7 @@ class Bar:
     def __init__(self, card: str, path: Path, offset: int, size: int) -> None:
         self.card = card
         self.path = path
+        self._file = "" if str(path) == card else f"{path}: "  # as messages name it
         if sys.byteorder != "little":
             raise CardError(card, "registers are little-endian, and this machine is not")
         if offset % mmap.ALLOCATIONGRANULARITY:
@@ -34,15 +35,15 @@ class Bar:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
         except OSError as error:
-            raise CardError(card, _why_not(path, error)) from None
+            raise CardError(card, self._file + _why_not(error)) from None
         try:
             self._status = os.fstat(descriptor)
             if self._status.st_size < offset + size:
-                present = f"{path}: has {self._status.st_size:#x} bytes"
+                present = f"{self._file}has {self._status.st_size:#x} bytes"
                 raise CardError(card, f"{present}, the registers need {size:#x} from {offset:#x} on")
             self._map = mmap.mmap(descriptor, size, offset=offset)
         except OSError as error:
-            raise CardError(card, f"{path}: cannot be mapped: {_why_unmapped(error)}") from None
+            raise CardError(card, f"{self._file}cannot be mapped: {_why_unmapped(error)}") from None
         finally:
             os.close(descriptor)
         self._bytes = memoryview(self._map)
@@ -63,7 +64,7 @@ class Bar:
         if self.closed:
             raise CardGone(self.card, "is not open any more")
         if not self._same_file():
-            raise CardGone(self.card, f"{self.path}: the card was taken off the bus; rescan it")
+            raise CardGone(self.card, f"{self._file}the card was taken off the bus; rescan it")
         if self.load(0) == ALL_ONES:
             raise CardGone(
                 self.card,
@@ -102,9 +103,7 @@ def _why_unmapped(error: OSError) -> str:
     return str(error.strerror)
 
 
-def _why_not(path: Path, error: OSError) -> str:
+def _why_not(error: OSError) -> str:
     if isinstance(error, PermissionError):
-        return f"{path}: {error.strerror}; run as root"
-    if isinstance(error, FileNotFoundError):
-        return f"{path}: not there"
-    return f"{path}: {error.strerror}"
+        return f"{error.strerror}; run as root"
+    return "not there" if isinstance(error, FileNotFoundError) else str(error.strerror)
