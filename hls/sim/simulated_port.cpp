@@ -50,14 +50,7 @@ void SimulatedPort::clock_ingress(Ticks now) {
 
 void SimulatedPort::clock_egress(Ticks now) {
   ++clocks_;
-  egress_->step(from_host_, to_wire_, protocol_, behind_bytes_, egress_commands_, egress_replies_,
-                grant_replies_, now);
-  note_departures();
-}
-
-void SimulatedPort::note_departures() {
-  for (; left_ < egress_->watch().left && behind_ < waiting_.size(); ++left_)
-    behind_bytes_ += waiting_[behind_++].length;
+  egress_->step(from_host_, to_wire_, protocol_, 0, egress_commands_, egress_replies_, grant_replies_, now);
 }
 
 // The side-band of OpenNIC: size, source, destination. The block leaves the source as it is.
@@ -96,7 +89,6 @@ bool SimulatedPort::offer(Ticks now, const std::uint8_t* frame, std::uint32_t le
   if (watch.dropped) return false;
   waiting_.push_back({number_, sent});
   waiting_bytes_ += sent;
-  note_departures();
   return true;
 }
 
@@ -115,8 +107,6 @@ const Bytes& SimulatedPort::take(Ticks now) {
     if (number != next.number || taken_.size() != next.length) fail("did not send the frame that was next");
     waiting_.pop_front();
     waiting_bytes_ -= next.length;
-    --behind_;
-    behind_bytes_ -= next.length;
     return taken_;
   }
   fail("did not send a frame that it had queued");

@@ -4,9 +4,6 @@
 //
 // Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are
 // padded with zeros, as a MAC does. A unit that is not done within kMaxClocks throws std::runtime_error.
-//
-// A few frames that have left the block's queue wait behind it until the wire takes them; the block is told
-// of them as of a queue elsewhere, so that XCP sees all that waits.
 #ifndef CLARION_SIM_SIMULATED_PORT_HPP
 #define CLARION_SIM_SIMULATED_PORT_HPP
 
@@ -44,11 +41,10 @@ struct QueueWatch {
     ++decided;
     dropped = drops;
   }
-  void leaves(std::uint64_t) { ++left; }
+  void leaves(std::uint64_t) {}
 
   std::uint64_t decided = 0;
   bool dropped = false;
-  std::uint64_t left = 0;  // the queue: for the wire, or the few places between the two
 };
 
 class SimulatedPort {
@@ -96,7 +92,6 @@ class SimulatedPort {
   static std::uint32_t send(block::Axis& to, const std::uint8_t* frame, std::uint32_t length,
                             std::uint16_t number);
   Answer ask(Ticks now, const CommandWords& command, bool egress);
-  void note_departures();
 
   std::uint8_t protocol_;
   std::uint64_t clocks_ = 0;
@@ -119,9 +114,6 @@ class SimulatedPort {
   std::uint16_t number_ = 0;  // of the last frame offered
   std::deque<Waiting> waiting_;
   std::uint64_t waiting_bytes_ = 0;
-  std::uint64_t left_ = 0;  // of the watch's, as far as they are in behind_
-  std::size_t behind_ = 0;  // the first of waiting_, which are no longer in the queue but behind it
-  std::uint64_t behind_bytes_ = 0;
 };
 
 }  // namespace clarion::sim

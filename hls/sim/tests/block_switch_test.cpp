@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The switch with the FPGA block at its ports, in virtual time: the same commands and statistics as the
+// embedded one.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+#include "core_path.hpp"
+#include "error.hpp"
+#include "hls/core/host_config.hpp"
+#include "hls/sim/simulated_port.hpp"
+#include "hls/sim/switch_window.hpp"
+#include "tests/fabric_test.hpp"
+
+namespace clarion::emu {
+namespace {
+
+using Frame = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t kDataBytes = 100;
+constexpr std::uint32_t kHeaderAt = 34;  // behind Ethernet and IPv4
+
+// A DATA packet of a flow with an RTT of 100 ms that asks for `wanted` bytes/s.
+Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t length = kDataBytes) {
+  Frame bytes = frame(kHostB, kHostA, length);
+  store_be16(&bytes[12], ETHERTYPE_IPV4);
+  bytes[14] = 0x45;
+  store_be16(&bytes[16], static_cast<std::uint16_t>(length - 14));
+  bytes[23] = DEFAULT_PROTOCOL;
+  std::uint8_t* header = &bytes[kHeaderAt];
+  header[0] = 6;
+  header[OFFSET_LENGTH] = DATA_BYTES;
+  header[OFFSET_VERSION_FORMAT] = HEADER_VERSION << 4 | 1;
+  store_be32(header + OFFSET_RTT, INITIAL_RTT);
+  store_be32(header + OFFSET_X, INITIAL_RTT / 100);
+  store_be32(header + OFFSET_DELTA_THROUGHPUT, static_cast<std::uint32_t>(wanted));
+  store_be16(header + OFFSET_DATA_TAGS + TAGS_BUCKET, 5);
+  store_be16(header + OFFSET_DATA_TAGS + TAGS_LINK_SEQ, link_seq);
+  return bytes;
+}
+
+constexpr const char* kPath = R"({"switches":[{"name":"s1","ports":[
+  {"name":"a","netdev":"a","tag":{"stamp":true,"check":true}},
+  {"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000,
+   "xcp":{"enabled":true},"tag":{"stamp":true,"check":true}}]}]})";
+
+class BlockSwitchTest : public FabricTest {
+ protected:
+  void receive_data(Nanoseconds after, std::uint16_t link_seq) {
+    receive("s1:a", after, data_frame(link_seq));
+  }
+  json port(unsigned position) { return command(R"({"cmd":"stats"})")["switches"][0]["ports"][position]; }
+};
+
+TEST_F(BlockSwitchTest, FramesPassTheBlockAndTheLink) {
+  build(kPath);
+  receive_data(0, 0);
+  EXPECT_EQ(port(1)["wire_packets"], 1U);
+  fabric_->advance(start_ + 2'000'000);
+  fabric_->transmit();
+  EXPECT_EQ(port(0)["rx_packets"], 1U);
+  EXPECT_EQ(port(1)["tx_packets"], 1U);
+  EXPECT_EQ(port(1)["tx_bytes"], kDataBytes);
+  EXPECT_EQ(port(1)["queue_bytes"], 0U);
+}
+
+TEST_F(BlockSwitchTest, ShortFramesArePaddedAsAMacPadsThem) {
+  build(kPath);
+  receive("s1:a", 0, frame(kHostB, kHostA, 42));
+  EXPECT_EQ(port(1)["tx_bytes"], 60U);
+}
+
+TEST_F(BlockSwitchTest, CountsWhatTheWireLost) {
+  build(kPath);
+  for (const std::uint16_t number : {0, 1, 4, 5}) receive_data(0, number);
+  EXPECT_EQ(port(0)["corrupt_total"], 2);
+  EXPECT_EQ(port(0)["malformed"], 0U);
+}
+
+TEST_F(BlockSwitchTest, TheBlocksDropsAreCountedAndLogged) {
+  const std::string log = testing::TempDir() + "clarion-block-truth-" + std::to_string(getpid());
+  json document = json::parse(kPath);
+  document["truth_log"] = log;
+  build(document.dump().c_str());
+  // One is on the wire, 30 of 100 bytes fit into the queue.
+  for (std::uint16_t number = 0; number < 60; ++number) receive_data(0, number);
+  const std::uint64_t drops = port(1)["drop_packets"];
+  EXPECT_EQ(drops, 60U - 30 - 1);
+  EXPECT_EQ(port(1)["drop_bytes"], drops * kDataBytes);
+  EXPECT_EQ(port(1)["queue_packets"], 59U - drops);
+  EXPECT_EQ(port(1)["queue_bytes"], (59U - drops) * kDataBytes);
+  fabric_->truth().flush();
+  std::ifstream lines(log);
+  std::string line;
+  std::getline(lines, line);
+  std::uint64_t logged = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_NE(line.find(",s1,b,out,queue,100,"), std::string::npos) << line;
+    ++logged;
+  }
+  EXPECT_EQ(logged, drops);
+  fabric_->advance(start_ + kSecond_ns);
+  receive_data(kSecond_ns, 60);
+  EXPECT_EQ(port(1)["congest_total"], drops);  // the block found them by its numbers
+  EXPECT_EQ(port(1)["queue_packets"], 0U);
+  std::remove(log.c_str());
+}
+
+TEST_F(BlockSwitchTest, XcpRunsInTheBlock) {
+  build(kPath);
+  for (unsigned i = 0; i < 200; ++i) {
+    receive("s1:a", i * 10'000'000ULL, data_frame(static_cast<std::uint16_t>(i), 1'000'000));
+  }
+  const json xcp = port(1)["xcp"];
+  EXPECT_GE(xcp["intervals"], 15U);
+  EXPECT_NEAR(xcp["avg_rtt_us"].get<double>(), 100'000, 1);
+  EXPECT_NEAR(xcp["phi_bytes_per_s"].get<double>(), 0.4 * (1'000'000 - 10'000), 1'000);
+  EXPECT_EQ(port(0)["xcp"]["intervals"], 0U);
+}
+
+TEST_F(BlockSwitchTest, RateAndTagsChangeWhileItRuns) {
+  build(kPath);
+  EXPECT_EQ(command(R"({"cmd":"set","port":"s1:a","tag":{"check":false}})")["ok"], true);
+  for (const std::uint16_t number : {0, 9}) receive_data(0, number);
+  EXPECT_EQ(port(0)["corrupt_total"], 0);
+  EXPECT_EQ(command(R"({"cmd":"set","port":"s1:a","tag":{"check":true}})")["ok"], true);
+  for (const std::uint16_t number : {100, 103}) receive_data(10'000'000, number);  // a new base
+  EXPECT_EQ(port(0)["corrupt_total"], 2);
+  EXPECT_EQ(port(0)["rebased"], 0U);
+}
+
+TEST_F(BlockSwitchTest, AControllersEntriesReachTheBlock) {
+  build(kPath);
+  EXPECT_EQ(command(R"({"cmd":"batch","switch":"s1","changes":[{"port":2,"queue_limit":0},
+                        {"address":2199023255563,"to":2},{"flood":[1]}]})")["ok"],
+            true);
+  receive_data(0, 0);
+  EXPECT_EQ(port(1)["drop_packets"], 1U);
+}
+
+TEST_F(BlockSwitchTest, RefusesWhatOnlyTheEmbeddedSwitchHas) {
+  build(kPath);
+  const std::string reason =
+      "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE";
+  EXPECT_EQ(command(R"({"cmd":"registers","switch":"s1","register":"avg_rtt"})")["error"],
+            "register: " + reason);
+  EXPECT_EQ(
+      command(R"({"cmd":"batch","switch":"s1","changes":[{"register":"pos","index":2,"value":0}]})")["error"],
+      "register: " + reason);
+  EXPECT_EQ(command(R"({"cmd":"batch","switch":"s1","changes":[{"reset":true}]})")["error"],
+            "reset: hls-sim does not offer it here; `clarion nic` resets the block's units");
+  receive_data(0, 0);
+  EXPECT_EQ(port(1)["tx_packets"], 1U);
+}
+
+// --- The register window ---------------------------------------------------------------------------------
+
+class WindowTest : public BlockSwitchTest {
+ protected:
+  void SetUp() override {
+    build(kPath);
+    window_ = std::make_unique<sim::SwitchWindow>(*fabric_, *fabric_->switches()[0], path_);
+    file_.open(path_, std::ios::in | std::ios::out | std::ios::binary);
+  }
+  std::uint32_t load(std::uint32_t offset) {
+    std::uint32_t value = 0;
+    file_.seekg(offset);
+    file_.read(reinterpret_cast<char*>(&value), sizeof(value));
+    return value;
+  }
+  void store(std::uint32_t offset, std::uint32_t value) {
+    file_.seekp(offset);
+    file_.write(reinterpret_cast<const char*>(&value), sizeof(value));
+    file_.flush();
+  }
+  // Status of a command of which some words are given.
+  std::uint32_t run(std::uint32_t block, const std::vector<std::uint32_t>& words) {
+    for (std::uint32_t i = 0; i < words.size(); ++i)
+      store(block + registers::AT_MAILBOX_COMMAND + 4 * i, words[i]);
+    store(block + registers::AT_MAILBOX_REQUEST, ++request_);
+    window_->poll();
+    EXPECT_EQ(load(block + registers::AT_MAILBOX_DONE), request_);
+    return load(block + registers::AT_MAILBOX_STATUS);
+  }
+  std::uint32_t reply(std::uint32_t block, unsigned place) {
+    return load(block + registers::AT_MAILBOX_REPLY + 4 * place);
+  }
+  static std::uint32_t ingress(unsigned port) { return (1 + port) * registers::STRIDE_BYTES; }
+  static std::uint32_t egress(unsigned port) { return (3 + port) * registers::STRIDE_BYTES; }
+
+  const std::string path_ = testing::TempDir() + "clarion-window-" + std::to_string(getpid());
+  std::unique_ptr<sim::SwitchWindow> window_;
+  std::fstream file_;
+  std::uint32_t request_ = 0;
+};
+
+TEST_F(WindowTest, CountersMoveAsTrafficFlows) {
+  receive_data(0, 0);
+  EXPECT_EQ(run(egress(1), {registers::OP_READ}), registers::STATUS_OK);
+  EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_TX_PACKETS), 1U);
+  EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_XCP), 1U);
+  EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_QUEUE_LIMIT), 3000U);
+  EXPECT_EQ(run(ingress(0), {registers::OP_READ}), registers::STATUS_OK);
+  EXPECT_EQ(reply(ingress(0), registers::INGRESS_READ_RX_BYTES), kDataBytes);
+  EXPECT_EQ(run(egress(0), {registers::OP_READ}), registers::STATUS_OK);
+  EXPECT_EQ(reply(egress(0), registers::EGRESS_READ_TX_PACKETS), 0U);
+}
+
+TEST_F(WindowTest, WhatSoftwareSetsTakesEffectAndStays) {
+  EXPECT_EQ(
+      run(egress(1), {registers::OP_CONFIGURE, 1, 1, 9, 1'000'000, 0, 65536, 0, 0, 268435, 268435456, 50, 0}),
+      registers::STATUS_OK);
+  receive_data(0, 0);
+  EXPECT_EQ(port(1)["drop_packets"], 1U);  // 100 bytes do not fit into 50
+  EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":4000000,"xcp":{"capacity_bps":8000000}})")["ok"],
+            true);
+  EXPECT_EQ(run(egress(1), {registers::OP_READ}), registers::STATUS_OK);
+  EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_ALPHA), 65536U);
+}
+
+TEST_F(WindowTest, RefusesWhatTheBlockRefuses) {
+  EXPECT_EQ(run(egress(1), {registers::OP_CONFIGURE, 1, 1, 0}), registers::STATUS_OUT_OF_RANGE);
+  EXPECT_EQ(run(ingress(1), {99}), registers::STATUS_UNKNOWN_OPERATION);
+}
+
+TEST_F(WindowTest, TheProtocolIsThatOfTheRegister) {
+  store(registers::AT_CLARION_PROTOCOL, 252);
+  window_->poll();
+  for (const std::uint16_t number : {0, 9}) receive_data(0, number);
+  EXPECT_EQ(port(0)["corrupt_total"], 0);  // no Clarion packets any more
+}
+
+TEST_F(BlockSwitchTest, AWindowHasRoomForSevenPorts) {
+  json document = {{"switches", {{{"name", "s1"}, {"ports", json::array()}}}}};
+  for (unsigned i = 0; i < 8; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    document["switches"][0]["ports"].push_back({{"name", name}, {"netdev", name}});
+  }
+  build(document.dump().c_str());
+  try {
+    sim::SwitchWindow window(*fabric_, *fabric_->switches()[0], "/no/such/place");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(), "--bar: switch 's1' has 8 ports; a register window has room for 7");
+  }
+}
+
+// --- Against the embedded core ---------------------------------------------------------------------------
+
+// With a wire that takes each packet at once, both do the same to every byte.
+TEST(BlockPath, DoesWhatTheCoreDoes) {
+  ChunkPool pool;
+  PacketFifo core_out(pool);
+  PacketFifo block_out(pool);
+  const auto core = std::make_unique<CorePath>(core_out, DEFAULT_PROTOCOL);
+  BlockPath block(block_out, DEFAULT_PROTOCOL);
+  PortEntries entries;
+  entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000), 1};
+  entries.tag = TagEntry{true, false, 1};
+  entries.stamp = true;
+  core->enter(entries, 100'000);
+  block.enter(entries, 100'000);
+  std::mt19937 random(1);
+  std::uint16_t number = 0;
+  for (unsigned i = 0; i < 2'000; ++i) {
+    const Ticks now = 5'000'000 + i * 100'000ULL;
+    if (random() % 50 == 0) ++number;  // lost
+    const Frame sent = data_frame(number++, static_cast<std::int32_t>(random()), 66 + random() % 1'400);
+    const auto length = static_cast<std::uint32_t>(sent.size());
+    const Incoming at_core = core->ingress(now, sent.data(), length);
+    const Incoming at_block = block.ingress(now, sent.data(), length);
+    ASSERT_EQ(core->enqueue(now, at_core.frame, at_core.length, at_core.meta), Admission::kTaken);
+    ASSERT_EQ(block.enqueue(now, at_block.frame, at_block.length, at_block.meta), Admission::kTaken);
+    Packet* expected = core->depart(now);
+    Packet* got = block.depart(now);
+    ASSERT_EQ(Frame(got->frame(), got->frame() + got->length),
+              Frame(expected->frame(), expected->frame() + expected->length))
+        << i;
+    core_out.pop();
+    block_out.pop();
+  }
+  EXPECT_GT(core->intervals(), 5U);
+  EXPECT_EQ(block.intervals(), core->intervals());
+  EXPECT_EQ(block.telemetry().interval.phi_q8, core->telemetry().interval.phi_q8);
+  EXPECT_EQ(block.telemetry().wire.lost, core->telemetry().wire.lost);
+  EXPECT_GT(core->telemetry().wire.lost, 10U);
+}
+
+}  // namespace
+}  // namespace clarion::emu
