@@ -57,10 +57,12 @@ class Egress {
   hls::stream<StoredBeat, QUEUE_BEATS> beats_{"egress.beats"};
   hls::stream<Arrival, 2> arrivals_{"egress.arrivals"};
   hls::stream<Packet, DECISION_DEPTH> packets_{"egress.packets"};
-  // As many as are on their way through the multiplications and the pools at one in two clocks.
+  // As many as are on their way through the multiplications and the pools at one in two clocks. Grants have a
+  // place for each of them, and for those in GrantJoin: so a slow wire never holds the pools, nor commands
+  // behind it.
   hls::stream<Departure, 16> departures_{"egress.departures"};
   hls::stream<PoolEvent, 16> pool_{"egress.pool"};
-  hls::stream<std::int32_t, 16> grants_{"egress.grants"};
+  hls::stream<std::int32_t, 32> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};
   hls::stream<ap_uint<16>, 4> sent_{"egress.sent"};
   hls::stream<IntervalEnd, 2> ends_{"egress.ends"};
