@@ -415,11 +415,8 @@ async def test_a_card_that_was_reset_gets_everything_again(
     monkeypatch.setattr(target, "KEEP_S", 0.001)
     nic.keep()
     await until(lambda: len(fake_card.configured) >= 8)  # all four units are reset, then set
-    await until(lambda: fake_card.configuration["ingress", 0]["check"] == 1)
-    while True:
-        present = await nic.present()
-        if present.note:
-            break
+    await until(lambda: nic._note.text(nic._token) != "")
+    present = await nic.present()
     assert (present.entries, present.note) == (ENTRIES, note)
     await manager.write(delete(table_entry("stamp_port", 1)))
 
