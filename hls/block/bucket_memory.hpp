@@ -32,6 +32,7 @@ class BucketMemory {
   }
 
   CLARION_INLINE void write(std::uint16_t bucket, const Slot& slot) {
+#pragma HLS array_partition variable = recent_ type = complete
     const std::uint16_t index = index_of(bucket);
     ram_.write(index, slot);
     for (unsigned i = FORWARDED - 1; i > 0; --i) {

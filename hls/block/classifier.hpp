@@ -24,7 +24,7 @@ struct Packet {
 class Classifier {
  public:
   template <class Arrivals, class Packets>
-  CLARION_INLINE void step(Arrivals& arrivals, Packets& packets, ap_uint<8> protocol) {
+  CLARION_PROCESS void step(Arrivals& arrivals, Packets& packets, ap_uint<8> protocol) {
 #pragma HLS pipeline II = 1
     if (arrivals.empty() || packets.full()) return;
     const Arrival arrival = arrivals.read();

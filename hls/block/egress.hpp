@@ -33,6 +33,8 @@ class Egress {
                            hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            hls::stream<Reply>& pool_replies, Ticks now) {
 #pragma HLS inline
+#pragma HLS bind_storage variable = beats_ type = fifo impl = uram
+#pragma HLS bind_storage variable = packets_ type = fifo impl = bram
     release_.step(releases_, beats_, to_wire, sent_);
     join_.step(departures_, grants_, releases_);
     grant_.step(pool_, grants_, pool_replies);

@@ -37,9 +37,9 @@ template <class Watch = Unwatched>
 class EgressStage {
  public:
   template <class Packets, class Departures, class Sent, class PoolEvents, class Ends, class Reports>
-  CLARION_INLINE void step(Packets& packets, Departures& departures, Sent& sent, PoolEvents& pool, Ends& ends,
-                           Reports& reports, hls::stream<Command>& commands, hls::stream<Reply>& replies,
-                           ap_uint<40> queue_elsewhere, Ticks now) {
+  CLARION_PROCESS void step(Packets& packets, Departures& departures, Sent& sent, PoolEvents& pool,
+                            Ends& ends, Reports& reports, hls::stream<Command>& commands,
+                            hls::stream<Reply>& replies, ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_.to_uint64());
     room_.clock();

@@ -28,7 +28,7 @@ struct Arrival {
 class FrameIntake {
  public:
   template <class Beats, class Arrivals>
-  CLARION_INLINE void step(Axis& in, Beats& beats, Arrivals& arrivals, Ticks now) {
+  CLARION_PROCESS void step(Axis& in, Beats& beats, Arrivals& arrivals, Ticks now) {
 #pragma HLS pipeline II = 1
     if (owing_ && !arrivals.full()) {
       arrivals.write(owed_);
@@ -53,8 +53,9 @@ class FrameIntake {
   template <class Beats>
   CLARION_INLINE void store(const Beat& beat, Beats& beats) {
     if (count_ == 0) whole_ = !owing_;
-    if (whole_ && !beats.full() && count_ < FRAME_MAX_BEATS) {
-      beats.write(StoredBeat{beat.data, beat.keep, beat.user, beat.last == 1});
+    const StoredBeat stored{beat.data, beat.keep, beat.user, beat.last == 1};
+    // Asked and written in one: a write that had to wait would hold the receive side.
+    if (whole_ && count_ < FRAME_MAX_BEATS && beats.write_nb(stored)) {
       ++stored_;
     } else {
       whole_ = false;

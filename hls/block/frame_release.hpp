@@ -27,7 +27,7 @@ class FrameRelease {
  public:
   // `sent` hears the length of each frame that is out.
   template <class Releases, class Beats, class Sent>
-  CLARION_INLINE void step(Releases& releases, Beats& beats, Axis& out, Sent&& sent) {
+  CLARION_PROCESS void step(Releases& releases, Beats& beats, Axis& out, Sent&& sent) {
 #pragma HLS pipeline II = 1
     if (left_ != 0 && !beats.empty() && !(release_.send && (out.full() || sent.full()))) {
       const StoredBeat stored = beats.read();

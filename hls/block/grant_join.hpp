@@ -17,7 +17,7 @@ struct Departure {
 class GrantJoin {
  public:
   template <class Departures, class Grants, class Releases>
-  CLARION_INLINE void step(Departures& departures, Grants& grants, Releases& releases) {
+  CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases) {
 #pragma HLS pipeline II = 1
     const bool ready = waiting_ && !releases.full() && !(departure_.granted && grants.empty());
     if (ready) {

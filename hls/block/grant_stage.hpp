@@ -28,7 +28,7 @@ struct PoolEvent {
 class GrantStage {
  public:
   template <class Events, class Grants>
-  CLARION_INLINE void step(Events& events, Grants& grants, hls::stream<Reply>& replies) {
+  CLARION_PROCESS void step(Events& events, Grants& grants, hls::stream<Reply>& replies) {
 #pragma HLS pipeline II = 2
     if (events.empty() || grants.full() || replies.full()) return;
     const PoolEvent event = events.read();

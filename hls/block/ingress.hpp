@@ -25,6 +25,8 @@ class Ingress {
   CLARION_INLINE void step(Axis& from_wire, Axis& to_host, ap_uint<8> protocol,
                            hls::stream<Command>& commands, hls::stream<Reply>& replies, Ticks now) {
 #pragma HLS inline
+#pragma HLS bind_storage variable = beats_ type = fifo impl = bram
+#pragma HLS bind_storage variable = releases_ type = fifo impl = bram
     release_.step(releases_, beats_, to_host, Unheard{});
     stage_.step(packets_, releases_, commands, replies);
     classifier_.step(arrivals_, packets_, protocol);

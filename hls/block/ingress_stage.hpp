@@ -25,8 +25,8 @@ struct WireSlot {
 class IngressStage {
  public:
   template <class Packets, class Releases>
-  CLARION_INLINE void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
-                           hls::stream<Reply>& replies) {
+  CLARION_PROCESS void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
+                            hls::stream<Reply>& replies) {
 #pragma HLS pipeline II = 1
     if (answering_) {
       if (!replies.full()) replies.write(configuration());

@@ -22,7 +22,7 @@ struct IntervalEnd {
 class IntervalStage {
  public:
   template <class Ends, class Reports>
-  CLARION_INLINE void step(Ends& ends, Reports& reports) {
+  CLARION_PROCESS void step(Ends& ends, Reports& reports) {
 #pragma HLS pipeline II = 16
     if (ends.empty() || reports.full()) return;
     const IntervalEnd end = ends.read();

@@ -15,11 +15,13 @@ namespace clarion::block {
 
 template <class Word, unsigned WORDS, unsigned WRITES>
 class SlowRam {
+  static_assert(WRITES == 4, "the pragma takes a literal only");
+
  public:
   CLARION_INLINE Word read(unsigned index) const { return words_[index]; }
   CLARION_INLINE void write(unsigned index, const Word& word) {
     CLARION_RAM(words_);
-#pragma HLS dependence variable = words_ type = inter direction = RAW distance = WRITES true
+#pragma HLS dependence variable = words_ type = inter direction = RAW distance = 4 true
     words_[index] = word;
   }
 
@@ -31,6 +33,8 @@ class SlowRam {
 
 template <class Word, unsigned WORDS, unsigned WRITES>
 class SlowRam {
+  static_assert(WRITES == 4, "the pragma takes a literal only");
+
  public:
   CLARION_INLINE Word read(unsigned index) const { return words_[index]; }
   CLARION_INLINE void write(unsigned index, const Word& word) {

@@ -25,7 +25,7 @@ class WaitingRoom {
 
   CLARION_INLINE void push(const Waiting& waiting) {
     CLARION_RAM(entries_);
-#pragma HLS dependence variable = entries_ type = inter direction = RAW distance = SETTLING true
+#pragma HLS dependence variable = entries_ type = inter direction = RAW distance = 8 true
     entries_[tail_ & (QUEUE_BEATS - 1)] = waiting;
     ++tail_;
     settling_[0] = 1;
@@ -45,6 +45,7 @@ class WaitingRoom {
 
  private:
   static constexpr unsigned SETTLING = 8;
+  static_assert(SETTLING == 8, "the pragma takes a literal only");
 
   Waiting entries_[QUEUE_BEATS] = {};
   ap_uint<18> head_ = 0;  // counts on
