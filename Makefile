@@ -12,7 +12,14 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo test unit integration bench lint build p4 clean
+.PHONY: help demo test unit integration bench lint build p4 clean hls-synth hls-ip
+
+# What the FPGA block is synthesised for.
+BOARD ?= u55c
+BUCKETS ?= 4096
+QUEUE_BEATS ?= 4096
+synth := PYTHONPATH=hls/synth:nic $(python) -m clarion_synth
+sizes = --board $(BOARD) --buckets $(BUCKETS) --queue-beats $(QUEUE_BEATS)
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,6 +53,12 @@ build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is 
 
 p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 	@p4/build.py
+
+hls-synth: $(python_stamp) ## Synthesise the FPGA block with the HLS tool on PATH and hold what it reports
+	@$(synth) synth $(sizes)
+
+hls-ip: $(python_stamp) ## The FPGA block as IPs for Vivado, with Vitis; BOARD, BUCKETS, QUEUE_BEATS
+	@$(synth) ip $(sizes)
 
 clean: ## Remove what was built (not the results in out/)
 	rm -rf build .venv

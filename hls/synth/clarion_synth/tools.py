@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which HLS tool there is. Only PATH is asked: whoever wants another one changes that."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+
+VITIS = ("vitis-run", "vitis_hls", "v++")  # newest way first; the oldest installations have the second only
+BAMBU = ("bambu",)
+NONE = f"none of {', '.join((*VITIS, *BAMBU))} is on PATH"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that synthesises."""
+
+    name: str
+    path: str
+
+    @property
+    def is_vitis(self) -> bool:
+        """Whether its results are what a bitstream is made of, so that a miss is a failure."""
+        return self.name in VITIS
+
+
+def find(names: tuple[str, ...] = VITIS + BAMBU) -> Tool | None:
+    """Return the first of these programs that is there."""
+    for name in names:
+        if path := shutil.which(name):
+            return Tool(name, path)
+    return None

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports in the format of Vitis HLS. The format, not a run's output: the figures are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clarion_synth.targets import Targets, Top, load
+
+
+def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii: str = "1") -> str:
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<profile>
+  <UserAssignments>
+    <unit>ns</unit>
+    <TargetClockPeriod>4.00</TargetClockPeriod>
+    <ClockUncertainty>0.80</ClockUncertainty>
+    <TopModelName>{name}</TopModelName>
+  </UserAssignments>
+  <PerformanceEstimates>
+    <PipelineType>yes</PipelineType>
+    <SummaryOfTimingAnalysis>
+      <unit>ns</unit>
+      <EstimatedClockPeriod>{clock}</EstimatedClockPeriod>
+    </SummaryOfTimingAnalysis>
+    <SummaryOfOverallLatency>
+      <unit>clock cycles</unit>
+      <Best-caseLatency>{latency}</Best-caseLatency>
+      <Worst-caseLatency>{latency}</Worst-caseLatency>
+      <PipelineInitiationInterval>{ii}</PipelineInitiationInterval>
+      <PipelineDepth>4</PipelineDepth>
+      <Interval-min>1</Interval-min>
+      <Interval-max>7</Interval-max>
+    </SummaryOfOverallLatency>
+    <SummaryOfLoopLatency/>
+    <SummaryOfViolations>
+      <IssueType>-</IssueType>
+      <ViolationType>-</ViolationType>
+      <SourceLocation>{source}</SourceLocation>
+    </SummaryOfViolations>
+  </PerformanceEstimates>
+  <AreaEstimates>
+    <Resources>
+      <BRAM_18K>12</BRAM_18K>
+      <FF>3456</FF>
+      <LUT>2345</LUT>
+      <DSP>0</DSP>
+      <URAM>9</URAM>
+    </Resources>
+  </AreaEstimates>
+</profile>
+"""
+
+
+def of_top(top: Top, **changed: dict[str, str]) -> dict[str, str]:
+    """Return every report of a synthesis that holds what is wanted, but for what is changed by process."""
+    files = {f"{top.name}_csynth.xml": report(top.name, f"../hls/block/{top.name}.cpp:9")}
+    for number, process in enumerate(top.processes):
+        figures = {"ii": str(process.ii), "latency": str(process.latency), **changed.get(process.name, {})}
+        name = f"step_{number}" if number else "step"  # as the tool names functions that are called alike
+        files[f"{name}_csynth.xml"] = report(name, f"../hls/block/{process.file}:31", **figures)
+    return files
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def targets() -> Targets:
+    return load()
