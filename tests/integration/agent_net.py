@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -93,16 +93,25 @@ def json_file(directory: Path, document: Json) -> Path:
 
 
 class SwitchProcess:
-    """A clarion-switch with a control socket."""
+    """A clarion-switch, or a program that takes the same options, with a control socket."""
 
-    def __init__(self, directory: Path, document: Json | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        document: Json | None = None,
+        program: Path | None = SWITCH,
+        options: Sequence[str] = (),
+    ) -> None:
         self.control = directory / "control.sock"
+        self._program = program
+        self._options = options
         self._config = json_file(directory, document or DOCUMENT)
         self.start()
 
     def start(self) -> None:
         """Starts it, again too."""
-        command = [str(SWITCH), "--config", str(self._config), "--control", str(self.control)]
+        command = [str(self._program), "--config", str(self._config), "--control", str(self.control)]
+        command += self._options
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert first_line(self.process) == "ready\n"
 

@@ -220,6 +220,15 @@ def test_what_is_set_is_read_back(opened: Card) -> None:
         assert (state["epoch"], state.get("queue_limit", NO_LIMIT)) == (0, NO_LIMIT)
 
 
+def test_a_second_reset_is_like_the_first(opened: Card) -> None:
+    for unit in opened.units.values():
+        found = []
+        for _ in range(2):
+            opened.reset(unit)
+            found.append(opened.configuration(unit))
+        assert found[0] == found[1]
+
+
 def test_wide_and_signed_numbers(opened: Card, fake_card: FakeCard) -> None:
     fake_card.set("egress", 1, tx_bytes=0x123456789ABCDEF0, phi=-5, carry=255)
     fake_card.bucket[("egress", 1), 4095] = {"queue_next": 7, "link_next": 0xFFFF}
