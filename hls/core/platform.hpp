@@ -14,7 +14,7 @@
 #define CLARION_RAM(array) CLARION_PRAGMA(HLS BIND_STORAGE variable = array type = ram_2p impl = bram)
 #else
 #define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_PROCESS CLARION_INLINE
+#define CLARION_PROCESS inline __attribute__((noinline))  // compiled once, however many ports
 #define CLARION_RAM(array) static_cast<void>(array)
 #endif
 

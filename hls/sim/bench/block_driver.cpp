@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays the FPGA block in C simulation: batches of requests on stdin, answers on stdout, so that a test in
+// another language can hold every beat and all state against a reference. tests/conformance/README.md has the
+// protocol. With --pcap-in and --pcap-out, for people: frames go through a bump in the wire, from port 0
+// to 1.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hls/block/classifier.hpp"
+#include "hls/sim/bench/bench.hpp"
+#include "hls/sim/bench/pcap.hpp"
+
+namespace {
+
+using namespace clarion;
+using namespace clarion::sim;
+
+constexpr std::uint32_t kMostClocks = 1'000'000;  // of one request
+
+[[noreturn]] void refuse(const char* reason) {
+  std::fprintf(stderr, "block-driver: %s\n", reason);
+  std::exit(2);
+}
+
+// Little-endian integers of a batch.
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+
+  bool done() const { return at_ == bytes_.size(); }
+
+  const std::uint8_t* take(std::size_t count) {
+    if (bytes_.size() - at_ < count) refuse("request cut short");
+    at_ += count;
+    return bytes_.data() + at_ - count;
+  }
+
+  std::uint64_t number(unsigned count) {
+    const std::uint8_t* bytes = take(count);
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
+    return value;
+  }
+
+  std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
+  std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
+
+  unsigned below(unsigned limit) {
+    const std::uint64_t value = number(1);
+    if (value >= limit) refuse("port, unit or kind out of range");
+    return static_cast<unsigned>(value);
+  }
+
+  block::Command command() {
+    block::Command command = 0;
+    for (unsigned word = 0; word < registers::COMMAND_WORDS; ++word) block::put_word(command, word, u32());
+    return command;
+  }
+
+ private:
+  const std::vector<std::uint8_t>& bytes_;
+  std::size_t at_ = 0;
+};
+
+class Writer {
+ public:
+  void number(std::uint64_t value, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  }
+
+  void block(const std::vector<std::uint8_t>& block) {
+    number(block.size(), 2);
+    bytes.insert(bytes.end(), block.begin(), block.end());
+  }
+
+  std::vector<std::uint8_t> bytes;
+};
+
+class Driver {
+ public:
+  std::vector<std::uint8_t> play(const std::vector<std::uint8_t>& batch) {
+    Reader in(batch);
+    Writer out;
+    while (!in.done()) request(in, out);
+    return out.bytes;
+  }
+
+ private:
+  void request(Reader& in, Writer& out) {
+    switch (in.number(1)) {
+      case 'N':
+        return fresh(in);
+      case 'A':
+        return write_register(in, out);
+      case 'G':
+        return read_register(in, out);
+      case 'W':
+        return set_wires(in);
+      case 'E':
+        bench_->wires.elsewhere[port(in)] = in.number(5);
+        return;
+      case 'U':
+        bench_->units_on = in.u32();
+        return;
+      case 'T':
+        return traffic(in);
+      case 'I':
+        return idle(in);
+      case 'K':
+        return stall(in);
+      case 'X':
+        return schedule(in);
+      case 'R':
+        return run(in, out);
+      case 'B':
+        out.number(bench_->take_beat(port(in)), 1);
+        return;
+      case 'O':
+        return output(in, out);
+      case 'L':
+        return log(in, out);
+      case 'Y':
+        return replies(out);
+      case 'P':
+        return parse(in, out);
+      default:
+        refuse("unknown request");
+    }
+  }
+
+  unsigned port(Reader& in) const { return in.below(bench_->ports()); }
+
+  void fresh(Reader& in) {
+    const unsigned ports = in.below(Bench::kMaxPorts + 1);
+    const bool bump = in.number(1) != 0;
+    if (ports == 0 || (bump && ports != 2)) refuse("no such bench");
+    bench_ = std::make_unique<Bench>(ports, bump);
+  }
+
+  void write_register(Reader& in, Writer& out) {
+    const std::uint32_t offset = in.u32();
+    out.number(bench_->registers().write32(offset, in.u32()), 1);
+  }
+
+  void read_register(Reader& in, Writer& out) {
+    const RegisterFile::Reading reading = bench_->registers().read32(in.u32());
+    out.number(reading.ok, 1);
+    out.number(reading.value, 4);
+  }
+
+  void set_wires(Reader& in) {
+    bench_->wires.now = in.number(8);
+    bench_->wires.now_step = in.number(8);
+    bench_->wires.protocol = in.u8();
+  }
+
+  void traffic(Reader& in) {
+    const unsigned to = port(in);
+    const bool host = in.number(1) != 0;
+    SentFrame frame;
+    frame.gap = in.u32();
+    frame.user = in.number(6);
+    frame.damage = static_cast<SentFrame::Damage>(in.below(6));
+    const std::size_t length = in.number(2);
+    const std::uint8_t* bytes = in.take(length);
+    frame.bytes.assign(bytes, bytes + length);
+    bench_->source(to, host).add(std::move(frame));
+  }
+
+  static Pattern pattern(Reader& in) {
+    const std::uint32_t seed = in.u32();
+    const auto off = static_cast<unsigned>(in.number(2));
+    return {seed, off, static_cast<unsigned>(in.number(2))};
+  }
+
+  void idle(Reader& in) {
+    Source& source = bench_->source(port(in), in.number(1) != 0);
+    source.set_pattern(pattern(in));
+  }
+
+  void stall(Reader& in) {
+    Sink& sink = bench_->sink(port(in), in.number(1) != 0);
+    sink.open(in.number(1) != 0);
+    sink.set_pattern(pattern(in));
+  }
+
+  void schedule(Reader& in) {
+    const unsigned unit = in.below(2 * bench_->ports());
+    const std::uint32_t clock = bench_->clocks() + in.u32();
+    bench_->schedule(unit, clock, in.command());
+  }
+
+  void run(Reader& in, Writer& out) {
+    const bool until_quiet = in.number(1) != 0;
+    const std::uint32_t clocks = std::min(in.u32(), kMostClocks);
+    const std::uint32_t before = bench_->clocks();
+    if (until_quiet) {
+      if (!bench_->settle(clocks)) refuse("the block does not come to rest");
+    } else {
+      for (std::uint32_t i = 0; i < clocks; ++i) bench_->clock();
+    }
+    out.number(before, 4);
+    out.number(bench_->clocks() - before, 4);
+  }
+
+  void output(Reader& in, Writer& out) {
+    const unsigned from = port(in);
+    const bool host = in.number(1) != 0;
+    Source& source = bench_->source(from, host);
+    Sink& sink = bench_->sink(from, host);
+    out.number(source.refused, 4);
+    out.number(source.ended_clock.size(), 4);
+    for (const std::uint32_t clock : source.ended_clock) out.number(clock, 4);
+    source.ended_clock.clear();
+    const std::size_t whole = sink.whole_frames();
+    out.number(whole, 4);
+    for (std::size_t i = 0; i < whole; ++i, sink.frames.pop_front()) {
+      const ReceivedFrame& frame = sink.frames.front();
+      out.number(frame.first_clock, 4);
+      out.number(frame.last_clock, 4);
+      out.number(frame.user, 6);
+      out.number(frame.damaged, 1);
+      out.block(frame.bytes);
+    }
+  }
+
+  void log(Reader& in, Writer& out) {
+    EventLog& log = bench_->log(port(in));
+    out.number(log.events.size(), 4);
+    for (const QueueEvent& event : log.events) {
+      out.number(static_cast<std::uint64_t>(event.kind), 1);
+      out.number(event.clock, 4);
+      out.number(event.now, 8);
+      out.number(event.queue_bytes, 8);
+    }
+  }
+
+  void replies(Writer& out) {
+    out.number(bench_->replies.size(), 4);
+    for (const TimedReply& timed : bench_->replies) {
+      out.number(timed.unit, 1);
+      out.number(timed.clock, 4);
+      out.number(timed.logged, 4);
+      out.number(timed.reply.index.to_uint(), 1);
+      out.number(timed.reply.last.to_uint(), 1);
+      out.number(timed.reply.status.to_uint(), 1);
+      for (unsigned word = 0; word < registers::BEAT_WORDS; ++word) {
+        out.number(block::word_of(timed.reply.data, word), 4);
+      }
+    }
+    bench_->replies.clear();
+  }
+
+  // The parser alone, for frames that are too short for the block.
+  static void parse(Reader& in, Writer& out) {
+    const auto protocol = static_cast<std::uint8_t>(in.number(1));
+    const std::size_t length = in.number(2);
+    const std::uint8_t* bytes = in.take(length);
+    block::Data beats[2] = {0, 0};
+    for (unsigned i = 0; i < std::min<std::size_t>(length, block::WINDOW_BYTES); ++i) {
+      beats[i / block::BEAT_BYTES].range(8 * (i % 64) + 7, 8 * (i % 64)) = bytes[i];
+    }
+    block::Arrival arrival{};
+    arrival.window = block::Window(beats[0], beats[1]);
+    arrival.length = length;
+    hls::stream<block::Arrival, 1> arrivals{"arrivals"};
+    hls::stream<block::Packet, 1> packets{"packets"};
+    arrivals.write(arrival);
+    block::Classifier().step(arrivals, packets, protocol);
+    const block::Packet packet = packets.read();
+    out.number(static_cast<std::uint64_t>(packet.meta.kind), 1);
+    out.number(packet.malformed, 1);
+    out.number(packet.meta.offset, 2);
+    out.number(packet.meta.bucket, 2);
+    out.number(packet.meta.link_seq, 2);
+    out.number(packet.meta.corrupt, 2);
+    out.number(packet.meta.congest, 2);
+    out.number(packet.meta.rtt, 4);
+    out.number(packet.meta.x, 4);
+    out.number(static_cast<std::uint32_t>(packet.meta.delta_throughput), 4);
+  }
+
+  std::unique_ptr<Bench> bench_ = std::make_unique<Bench>(2, true);
+};
+
+bool read_all(void* bytes, std::size_t count) { return std::fread(bytes, 1, count, stdin) == count; }
+
+void serve() {
+  Driver driver;
+  std::uint8_t size[4];
+  while (read_all(size, sizeof size)) {
+    const std::size_t length =
+        size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::uint32_t>(size[3]) << 24;
+    std::vector<std::uint8_t> batch(length);
+    if (length > 0 && !read_all(batch.data(), length)) refuse("batch cut short");
+    const std::vector<std::uint8_t> reply = driver.play(batch);
+    Writer out;
+    out.number(reply.size(), 4);
+    out.bytes.insert(out.bytes.end(), reply.begin(), reply.end());
+    std::fwrite(out.bytes.data(), 1, out.bytes.size(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) {
+    serve();
+    return 0;
+  }
+  const std::string option = argv[1];
+  if (argc == 5 && option == "--pcap-in" && std::string(argv[3]) == "--pcap-out") {
+    return pass_pcap(argv[2], argv[4]);
+  }
+  refuse("usage: block-driver [--pcap-in FILE --pcap-out FILE]");
+}

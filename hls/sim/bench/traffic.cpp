@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hls/sim/bench/traffic.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace clarion::sim {
+namespace {
+
+using block::Beat;
+using block::BEAT_BYTES;
+
+constexpr unsigned kWordBytes = 8;
+constexpr unsigned kBeatWords = BEAT_BYTES / kWordBytes;
+constexpr std::uint64_t kAllBytes = ~std::uint64_t{0};
+constexpr int kNoByte = 0xa5;  // what is on the wires where keep is 0
+
+void put_bytes(Beat& beat, const std::uint8_t* bytes, std::size_t count) {
+  std::uint64_t words[kBeatWords];
+  std::memset(words, kNoByte, sizeof words);
+  std::memcpy(words, bytes, count);
+  for (unsigned i = 0; i < kBeatWords; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
+}
+
+void append_bytes(std::vector<std::uint8_t>& bytes, const Beat& beat, unsigned count) {
+  std::uint64_t words[kBeatWords];
+  for (unsigned i = 0; i < kBeatWords; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
+  const auto* begin = reinterpret_cast<const std::uint8_t*>(words);
+  bytes.insert(bytes.end(), begin, begin + count);
+}
+
+std::uint64_t keep_of(std::size_t bytes) {
+  return bytes >= BEAT_BYTES ? kAllBytes : (std::uint64_t{1} << bytes) - 1;
+}
+
+}  // namespace
+
+Beat Source::next_beat() {
+  using Damage = SentFrame::Damage;
+  const SentFrame& frame = frames_.front();
+  const std::size_t count = std::min<std::size_t>(frame.bytes.size() - at_, BEAT_BYTES);
+  const bool first = at_ == 0;
+  const bool end = at_ + count == frame.bytes.size();
+  const bool beyond = end && count == 0;  // all bytes are sent, but not the end
+  std::uint64_t keep = keep_of(count);
+  if (frame.damage == Damage::hole && first) keep &= ~std::uint64_t{1 << 5};
+  if (frame.damage == Damage::hole_at_end && end) keep &= ~std::uint64_t{1};
+  if (frame.damage == Damage::short_beat && first) keep >>= 1;
+  Beat beat;
+  put_bytes(beat, frame.bytes.data() + at_, count);
+  beat.keep = beat.strb = keep;
+  beat.user = frame.user;
+  beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || beyond);
+  at_ += count;
+  if (beat.last || (end && frame.damage == Damage::no_end)) {
+    frames_.pop_front();
+    at_ = 0;
+  }
+  return beat;
+}
+
+void Source::step(block::Axis& to, std::uint32_t clock) {
+  if (frames_.empty()) return;
+  SentFrame& frame = frames_.front();
+  if (at_ == 0 && frame.gap > 0) {
+    --frame.gap;
+    return;
+  }
+  if (!pattern_.step()) return;
+  if (to.full()) {
+    ++refused;
+    return;
+  }
+  const Beat beat = next_beat();
+  if (beat.last) ended_clock.push_back(clock);
+  to.write(beat);
+}
+
+bool Sink::step(block::Axis& from, std::uint32_t clock) {
+  if (!open_) return false;
+  if (!pattern_.step()) return true;
+  take(from, clock);
+  return false;
+}
+
+bool Sink::take(block::Axis& from, std::uint32_t clock) {
+  if (from.empty()) return false;
+  const Beat beat = from.read();
+  if (!within_) {
+    frames.emplace_back();
+    frames.back().first_clock = clock;
+    frames.back().user = beat.user.to_uint64();
+  }
+  ReceivedFrame& frame = frames.back();
+  const std::uint64_t keep = beat.keep.to_uint64();
+  const auto count = static_cast<unsigned>(__builtin_popcountll(keep));
+  append_bytes(frame.bytes, beat, count);
+  frame.damaged |= keep != keep_of(count) || count == 0 || (!beat.last && count < BEAT_BYTES) ||
+                   frame.user != beat.user.to_uint64();
+  frame.last_clock = clock;
+  ++frame.beats;
+  ++beats;
+  within_ = !beat.last;
+  return true;
+}
+
+}  // namespace clarion::sim
