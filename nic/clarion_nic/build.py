@@ -18,7 +18,7 @@ from clarion.errors import UserError
 from clarion_nic import boards, manifest
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
-from clarion_nic.steps import Steps, complain
+from clarion_nic.steps import Steps, Word, complain
 
 ROOT = NIC.parent
 PORTS = 2
@@ -115,7 +115,15 @@ def run_shell(steps: Steps, build: Build, vivado: str) -> None:
         "impl": 1,
         "post_impl": 1,
     }
-    script = ["-mode", "batch", "-nojournal", "-log", build.work / "vivado.log", "-source", "build.tcl"]
+    script: list[Word] = [
+        "-mode",
+        "batch",
+        "-nojournal",
+        "-log",
+        build.work / "vivado.log",
+        "-source",
+        "build.tcl",
+    ]
     words = (str(word) for name, value in options.items() for word in (f"-{name}", value))
     steps.run(
         [vivado, *script, "-tclargs", *words],

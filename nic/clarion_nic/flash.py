@@ -24,7 +24,7 @@ from clarion_nic import boards, manifest, mcs, package, pci
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
 from clarion_nic.pci import Card
-from clarion_nic.steps import StepError, Steps, complain
+from clarion_nic.steps import StepError, Steps, Word, complain
 
 DONE, REFUSED, ROLLED_BACK, STUCK = 0, 2, 3, 4
 RECOVERY = "see Recovery in nic/DRIVER.md"
@@ -60,9 +60,16 @@ class Job:
     cable: str
     wait_s: float
 
-    def jtag(self, action: str, *more: str | Path) -> None:
+    def jtag(self, action: str, *more: Word) -> None:
         """Have Vivado do something with the card."""
-        script = ["-mode", "batch", "-nojournal", "-nolog", "-source", NIC / "vivado" / "card.tcl"]
+        script: list[Word] = [
+            "-mode",
+            "batch",
+            "-nojournal",
+            "-nolog",
+            "-source",
+            NIC / "vivado" / "card.tcl",
+        ]
         card = [self.hw_server, self.cable, self.board.jtag_device]
         self.steps.run([self.vivado, *script, "-tclargs", action, *card, *more])
 

@@ -13,14 +13,22 @@ from pathlib import Path
 
 from clarion.errors import UserError
 from clarion_nic import manifest
-from clarion_nic.steps import Steps, complain
+from clarion_nic.steps import Steps, Word, complain
 
 
 def pack(steps: Steps, folder: Path, out: Path) -> None:
     """Write the package of a folder that a build filled."""
     made = manifest.read(folder)
     same = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=0644"]
-    create = ["tar", "--create", "--file", out, "--directory", folder, "--use-compress-program=gzip -n"]
+    create: list[Word] = [
+        "tar",
+        "--create",
+        "--file",
+        out,
+        "--directory",
+        folder,
+        "--use-compress-program=gzip -n",
+    ]
     steps.run([*create, *same, "--", manifest.NAME, *sorted(made.files)])
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from clarion.errors import UserError
 
+Word = str | Path  # of a command
+
 
 class StepError(UserError):
     """A step that failed; the text names it and says what it said last."""
@@ -44,7 +46,7 @@ class Steps:
 
     def run(
         self,
-        command: Sequence[str | Path],
+        command: Sequence[Word],
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
         capture: bool = False,

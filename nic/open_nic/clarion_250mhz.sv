@@ -7,15 +7,15 @@
 `default_nettype none
 
 module clarion_250mhz #(
-    parameter int unsigned NUM_CMAC_PORT = 2,
-    parameter int unsigned NUM_PHYS_FUNC = 2,
-    parameter int unsigned NUM_QDMA = 1,
-    parameter int unsigned USE_PHYS_FUNC = 1,
-    parameter bit          BUMP = 1'b0,  // 0: a network card, 1: a bump in the wire
-    parameter int unsigned CLOCK_HZ = 250000000,
-    parameter int unsigned BUCKETS = 4096,
-    parameter int unsigned QUEUE_BEATS = 4096,
-    parameter bit [31:0]   BUILD = 32'h0
+    parameter logic [31:0] NUM_CMAC_PORT = 2,
+    parameter logic [31:0] NUM_PHYS_FUNC = 2,
+    parameter logic [31:0] NUM_QDMA = 1,
+    parameter logic [31:0] USE_PHYS_FUNC = 1,
+    parameter logic        BUMP = 1'b0,  // 0: a network card, 1: a bump in the wire
+    parameter logic [31:0] CLOCK_HZ = 250000000,
+    parameter logic [31:0] BUCKETS = 4096,
+    parameter logic [31:0] QUEUE_BEATS = 4096,
+    parameter logic [31:0] BUILD = 32'h0
 ) (
     input  wire        s_axil_awvalid,
     input  wire [31:0] s_axil_awaddr,
@@ -75,6 +75,7 @@ module clarion_250mhz #(
     input  wire axil_aclk,   // 125 MHz, phase-aligned with
     input  wire axis_aclk    // 250 MHz
 );
+`ifndef __ICARUS__  // which has no such check
     if (NUM_QDMA != 1)
         $fatal(1, "clarion_250mhz: NUM_QDMA = %0d: build the shell with -num_qdma 1", NUM_QDMA);
     if (USE_PHYS_FUNC != 1)
@@ -82,8 +83,9 @@ module clarion_250mhz #(
     if (NUM_PHYS_FUNC != NUM_CMAC_PORT)
         $fatal(1, "clarion_250mhz: NUM_PHYS_FUNC = %0d: a host function for each of the %0d ports is needed",
                NUM_PHYS_FUNC, NUM_CMAC_PORT);
+`endif
 
-    localparam int unsigned PORTS = NUM_CMAC_PORT;
+    localparam logic [31:0] PORTS = NUM_CMAC_PORT;
 
     wire axil_aresetn, axis_aresetn;
 
