@@ -275,7 +275,7 @@ async def many_requests(bench: Bench, unit: Unit, rng: random.Random, rounds: in
 async def requests_of_all_units_at_once(dut: Any) -> None:
     bench = await Bench.started(dut, seed=3)
     bench.master.stall(bench.rng, 0.3)
-    tasks = [many_requests(bench, unit, random.Random(bench.rng.random()), 8) for unit in bench.units]
+    tasks = [many_requests(bench, unit, random.Random(bench.rng.random()), 6) for unit in bench.units]
     await gather(*tasks)
 
 
@@ -331,7 +331,7 @@ async def the_same_number_again_is_no_request(dut: Any) -> None:
 @cocotb.test()
 async def a_reset_at_any_time_leaves_nothing(dut: Any) -> None:
     bench = await Bench.started(dut, seed=6)
-    for round_ in range(12):
+    for round_ in range(8):
         bench.master.stall(bench.rng, SOME_STALLS)
         tasks = [
             cocotb.start_soon(many_requests(bench, unit, random.Random(bench.rng.random()), 3))

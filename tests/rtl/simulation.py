@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +24,17 @@ FRONT_END = [
 needs_icarus = pytest.mark.skipif(
     shutil.which("iverilog") is None, reason="iverilog is not on PATH (apt install iverilog)"
 )
+needs_verilator = pytest.mark.skipif(
+    shutil.which("verilator") is None, reason="verilator is not on PATH (apt install verilator)"
+)
+
+
+def lint(top: str, sources: Sequence[Path], parameters: Mapping[str, int] | None = None) -> str:
+    """Return what Verilator has to say, with every warning on; nothing if all is well."""
+    options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
+    command = ["verilator", "--lint-only", "-Wall", "--top-module", top, *options, *map(str, sources)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stderr or "" if done.returncode else ""
 
 
 def simulate(
@@ -31,8 +43,12 @@ def simulate(
     sources: Sequence[Path],
     parameters: Mapping[str, int] | None = None,
     name: str = "",
+    only: str | None = None,
 ) -> None:
-    """Run every case of a module, e.g. `rtl.axil_cases`; fail with the end of the simulator's output."""
+    """Run every case of a module, e.g. `rtl.axil_cases`, or those whose names match the expression `only`.
+
+    Fails with the end of the simulator's output.
+    """
     directory = BUILD / (name or top)
     directory.mkdir(parents=True, exist_ok=True)
     log = directory / "cases.log"
@@ -54,6 +70,7 @@ def simulate(
             build_dir=directory,
             test_dir=directory,
             seed=1,
+            test_filter=only,
             log_file=log,
             results_xml=str(directory / "results.xml"),
         )
