@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -14,13 +15,15 @@ import pytest
 
 from clarion import cli
 from clarion_agent.nic import cli as nic_cli
-from clarion_agent.nic import place, views
+from clarion_agent.nic import lock, place, settings, views
 from clarion_agent.nic import register_map as registers
 from clarion_agent.nic.card import Card
 from clarion_agent.nic.limits import NO_LIMIT
 from clarion_agent.nic.place import Place
 from clarion_agent.nic.target import NicTarget
 from clarion_agent.nic.views import Sample, rates
+from clarion_agent.target import SetEntry
+from clarion_control.settings import PortSettings
 from fakes.fake_card import FakeCard
 
 Capture = pytest.CaptureFixture[str]
@@ -193,6 +196,24 @@ def test_a_port_is_set_whole_or_not_at_all(card_file: Path, fake_card: FakeCard,
     assert fake_card.configuration["egress", 0]["stamp"] == 0
     assert fake_card.configuration["egress", 0]["queue_limit"] == NO_LIMIT
     assert fake_card.configuration["ingress", 0] == before["ingress", 0]
+
+
+def test_nobody_comes_between_what_is_read_and_what_is_set(
+    card_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def watched(card: Card, wanted: PortSettings) -> list[SetEntry]:
+        with lock.record(card_file, ".lock").open() as other, pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        looked.append("held")
+        return updates(card, wanted)
+
+    updates = settings._updates
+    monkeypatch.setattr(settings, "_updates", watched)
+    with Card(Place("nic", card_file, 0)) as card:
+        assert settings.change(card, 0, {"stamp": True}).stamp
+    assert looked == ["held"]
 
 
 def test_a_port_without_the_unit(card_file: Path, fake_card: FakeCard, capsys: Capture) -> None:
