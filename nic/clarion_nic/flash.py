@@ -204,7 +204,7 @@ def carry_out(job: Job, before: Before) -> int:
         complain("flash", f"{error}; nothing was written to the card")
         return REFUSED
     except (StepError, KeyboardInterrupt) as error:
-        complain("flash", f"{error or 'interrupted'}; going back")
+        complain("flash", f"{str(error) or 'interrupted'}; going back")
         return _go_back(job, before)
     release(job, before)
     return DONE

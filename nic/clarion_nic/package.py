@@ -46,7 +46,7 @@ def opened(package: Path) -> Iterator[Path]:
 
 def _unpack(package: Path, folder: Path) -> None:
     try:
-        with tarfile.open(package, "r:*") as archive:
+        with tarfile.open(package, "r:gz") as archive:
             for member in archive:
                 # Nothing but plain files of plain names: a package may come from anywhere.
                 content = archive.extractfile(member) if member.isreg() else None

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine with a card, out of files: a sysfs tree, programs that write down how they are called, images.
+
+The programs are shell scripts in a folder that is the whole PATH. Each adds a line to `calls`; what it does
+further is said by the test: a failure, an answer, an effect on the sysfs tree, such as a card that is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from clarion_nic import boards, manifest
+from clarion_nic.manifest import Manifest
+
+ROOT = Path(__file__).resolve().parents[3]
+BRIDGE = "0000:80:01.0"
+SLOT = "0000:81:00"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+TOOLS = (
+    "sh",
+    "tar",
+    "gzip",
+    "rm",
+    "cp",
+    "git",
+    "env",
+    "cat",
+    "mkdir",
+    "ls",
+    "touch",
+    "python3",
+    "dirname",
+    "pwd",
+)
+
+# Words that stand for places which differ from run to run.
+PLACES = {"$ROOT": str(ROOT)}
+
+
+def mcs_line(kind: int, address: int, data: bytes) -> str:
+    record = bytes([len(data), address >> 8 & 0xFF, address & 0xFF, kind]) + data
+    return f":{(record + bytes([-sum(record) & 0xFF])).hex().upper()}\n"
+
+
+def mcs(address: int) -> str:
+    """Return a small MCS file that fills 32 bytes from an address on."""
+    return (
+        mcs_line(4, 0, (address >> 16).to_bytes(2, "big"))
+        + mcs_line(0, address & 0xFFFF, bytes(range(16)))
+        + mcs_line(0, (address & 0xFFFF) + 16, bytes(range(16)))
+        + mcs_line(1, 0, b"")
+    )
+
+
+def made(board: str = "u55c", mode: str = "nic", **changes: object) -> Manifest:
+    versions = {"clarion": "1.0", "ingress": "1.0", "egress": "1.0"}
+    values: dict[str, object] = {
+        "board": board,
+        "mode": mode,
+        "ports": 2,
+        "commit": COMMIT,
+        "changed": False,
+        "versions": versions,
+        "types": {"clarion": "0x434c4152", "ingress": "0x434c4149", "egress": "0x434c4145"},
+        "files": {},
+    }
+    return Manifest(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def images(folder: Path, board: str = "u55c", mode: str = "nic", **changes: object) -> Path:
+    """Fill a folder as a build does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"clarion-{board}-{mode}"
+    (folder / f"{stem}.bit").write_bytes(b"a bitstream")
+    (folder / f"{stem}.mcs").write_text(mcs(boards.load(board).user_address))
+    shutil.copy(ROOT / "hls/registers/registers.yaml", folder)
+    files = {path.name: manifest.sha256(path) for path in sorted(folder.iterdir())}
+    (folder / manifest.NAME).write_text(made(board, mode, files=files, **changes).text())
+    return folder
+
+
+@dataclass
+class Machine:
+    """The files."""
+
+    folder: Path
+
+    @property
+    def sysfs(self) -> Path:
+        return self.folder / "sys"
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "bin"
+
+    @property
+    def pci(self) -> Path:
+        return self.sysfs / "bus/pci"
+
+    def prepare(self) -> None:
+        self.bin.mkdir()
+        for tool in TOOLS:
+            found = shutil.which(tool)
+            assert found, tool
+            (self.bin / tool).symlink_to(found)
+        (self.pci / "devices").mkdir(parents=True)
+        (self.pci / "rescan").touch()
+        (self.pci / "drivers_autoprobe").write_text("1\n")
+        bridge = self.sysfs / "devices/pci0000:80" / BRIDGE
+        bridge.mkdir(parents=True)
+        (bridge / "rescan").touch()
+        (self.pci / "devices" / BRIDGE).symlink_to(bridge)
+
+    def add_card(self, device: str = "0x903f", functions: int = 2) -> None:
+        for number in range(functions):
+            path = self.sysfs / "devices/pci0000:80" / BRIDGE / f"{SLOT}.{number}"
+            path.mkdir()
+            (path / "vendor").write_text("0x10ee\n")
+            (path / "device").write_text(f"{device}\n")
+            (path / "remove").touch()
+            (self.pci / "devices" / path.name).symlink_to(path)
+
+    def function(self, number: int = 0) -> Path:
+        return self.pci / "devices" / f"{SLOT}.{number}"
+
+    def bind(self, driver: str, number: int = 0) -> None:
+        target = self.pci / "drivers" / driver
+        target.mkdir(parents=True, exist_ok=True)
+        (self.function(number) / "driver").symlink_to(target)
+
+    def add_interface(self, name: str, flags: str, number: int = 0) -> None:
+        path = self.function(number) / "net" / name
+        path.mkdir(parents=True)
+        (path / "flags").write_text(f"{flags}\n")
+
+    def program(self, name: str, does: str = "") -> None:
+        """Put a program on PATH that writes down its call and then does something, in sh."""
+        path = self.bin / name
+        path.unlink(missing_ok=True)
+        path.write_text(f'#!/bin/sh\necho "{name} $*" >> {self.folder}/calls\n{does}\n')
+        path.chmod(0o755)
+
+    def flash_tools(self, info: dict[str, object] | None = None) -> None:
+        """Put everything on PATH that flashing calls, and a card that answers as it should or as is given."""
+        self.program("vivado_lab")
+        self.program("setpci", 'case "$*" in *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac')
+        self.program("clarion", f"cat <<'END'\n{json.dumps(info or card_info())}\nEND")
+
+    def calls(self) -> list[str]:
+        path = self.folder / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def run(self, script: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [ROOT / ".venv/bin/python", "-m", f"clarion_nic.{script}", *map(str, words)],
+            env={**os.environ, "PATH": str(self.bin), "PYTHONPATH": str(ROOT / "nic")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def flash(self, package: Path, *more: str, board: str = "u55c") -> subprocess.CompletedProcess[str]:
+        given = [
+            "--board",
+            board,
+            "--device",
+            f"{SLOT}.0",
+            "--package",
+            str(package),
+            "--sysfs",
+            str(self.sysfs),
+        ]
+        return self.run("flash", *given, "--wait", "0", *more)
+
+    def told(self, text: str) -> str:
+        """Return a script's output with words in place of what differs from run to run."""
+        for word, place in {"$MACHINE": str(self.folder), **PLACES}.items():
+            text = text.replace(place, word)
+        return text
+
+
+def card_info(**changes: object) -> dict[str, object]:
+    """Return what `clarion nic info --json` says of a card with the images of images()."""
+    units = [{"type": kind, "version": "1.0", "port": p} for kind in ("ingress", "egress") for p in (0, 1)]
+    blocks = [{"type": "clarion", "version": "1.0", "port": None}, *units]
+    return {"bitstream": "1.0", "build": f"0x{COMMIT[:8]}", "ports": 2, "blocks": blocks, **changes}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nic/flash.sh with played programs: what is called in which order, and how it ends when one fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unit.nic.machine import BRIDGE, SLOT, Machine, card_info, images
+
+
+def actions(machine: Machine) -> list[str]:
+    """Return what Vivado was asked to do, and the other programs by name."""
+    return [
+        call.split(" -tclargs ")[1].split()[0] if call.startswith("vivado") else call.split()[0]
+        for call in machine.calls()
+    ]
+
+
+def test_flash_in_order(machine: Machine, tmp_path: Path) -> None:
+    machine.bind("onic")
+    machine.add_interface("onic129s0f0", "0x1002")
+    done = machine.flash(images(tmp_path / "package"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert actions(machine) == [
+        "identify",
+        *["setpci"] * 3,  # read, then mask two reports of the bridge
+        "flash",
+        "boot",
+        "setpci",  # the card's memory on
+        "clarion",
+        *["setpci"] * 2,
+    ]
+    for number in (0, 1):
+        assert (machine.function(number) / "remove").read_text() == "1"
+    assert (machine.pci / "devices" / BRIDGE / "rescan").read_text() == "1"
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+def test_the_bridge_gets_back_what_it_had(machine: Machine, tmp_path: Path) -> None:
+    machine.program("setpci", 'case "$*" in *CAP_EXP+8.w) printf "0047\\n2936\\n";; esac')  # SERR# was off
+    machine.flash(images(tmp_path / "package"))
+    assert machine.calls()[-2:] == [
+        f"setpci -s {BRIDGE} COMMAND=0000:0100",
+        f"setpci -s {BRIDGE} CAP_EXP+8.w=0004:0004",
+    ]
+
+
+def test_a_machine_that_probes_no_drivers_stays_so(machine: Machine, tmp_path: Path) -> None:
+    (machine.pci / "drivers_autoprobe").write_text("0\n")
+    assert machine.flash(images(tmp_path / "package")).returncode == 0
+    assert (machine.pci / "drivers_autoprobe").read_text() == "0"
+
+
+def test_volatile_leaves_the_flash_alone(machine: Machine, tmp_path: Path) -> None:
+    package = images(tmp_path / "package")
+    assert machine.flash(package, "--volatile").returncode == 0
+    done = [action for action in actions(machine) if action not in ("setpci", "clarion")]
+    assert done == ["identify", "volatile"]
+    assert any(call.endswith(f" xcu280_u55c_0 {package}/clarion-u55c-nic.bit") for call in machine.calls())
+
+
+def test_golden_only_goes_back(machine: Machine, tmp_path: Path) -> None:
+    assert machine.flash(images(tmp_path / "package"), "--golden").returncode == 0
+    done = [action for action in actions(machine) if action != "setpci"]
+    assert done == ["identify", "golden", "boot"]
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"build": "0x76543210"}, "the card says build 1985229328, the package 19088743"),
+        ({"ports": 1}, "the card says ports 1, the package 2"),
+        ({"blocks": [{"type": "clarion", "version": "2.0"}]}, "the card says blocks {'clarion': '2.0'}"),
+        ({"blocks": 7}, "an answer that cannot be read"),
+    ],
+    ids=["another build", "another port count", "another version", "nonsense"],
+)
+def test_a_card_that_is_not_what_it_should_be(
+    machine: Machine, tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    machine.flash_tools(card_info(**change))
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 3
+    assert reason in done.stderr
+    assert "not installed; the card runs its factory image" in done.stderr
+    assert actions(machine)[-7:] == ["setpci", "clarion", "golden", "boot", *["setpci"] * 3]
+
+
+def test_a_card_without_the_block(machine: Machine, tmp_path: Path) -> None:
+    machine.program("clarion", "echo 'clarion: 0000:81:00.0: no Clarion block' >&2; exit 2")
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 3
+    assert "clarion: ended with status 2: clarion: 0000:81:00.0: no Clarion block; going back" in done.stderr
+    assert actions(machine)[-5:-3] == ["golden", "boot"]
+
+
+def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
+    machine.program("vivado_lab", 'case "$*" in *" flash "*) exit 1;; esac')
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 3
+    assert "clarion" not in actions(machine), "what was half written is not asked"
+    assert actions(machine)[4:7] == ["flash", "golden", "boot"]
+
+
+def test_the_card_does_not_come_back(machine: Machine, tmp_path: Path) -> None:
+    card = machine.function()
+    machine.program("vivado_lab", f'case "$*" in *" flash "*) rm {card};; *" golden "*) touch {card};; esac')
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 3
+    assert f"{SLOT}.0: not there 0 s after the rescan; going back" in done.stderr
+
+
+def test_volatile_goes_back_to_what_is_in_flash(machine: Machine, tmp_path: Path) -> None:
+    machine.program("clarion", "exit 2")
+    done = machine.flash(images(tmp_path / "package"), "--volatile")
+    assert done.returncode == 3
+    assert "not installed; the card runs what is in its flash" in done.stderr
+    assert "golden" not in actions(machine)
+    assert actions(machine)[-4] == "boot"
+
+
+def test_going_back_fails_too(machine: Machine, tmp_path: Path) -> None:
+    machine.program("vivado_lab", 'case "$*" in *" flash "*|*" golden "*) exit 1;; esac')
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 4
+    assert (
+        "going back failed, too: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md"
+        in done.stderr
+    )
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is left as it was"
+
+
+def test_nothing_written_when_the_link_cannot_be_prepared(machine: Machine, tmp_path: Path) -> None:
+    machine.program(
+        "setpci", 'case "$*" in *=0000:0100) exit 1;; *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac'
+    )
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 2
+    assert "nothing was written to the card" in done.stderr
+    assert {"flash", "golden", "boot"}.isdisjoint(actions(machine))
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path) -> None:
+    machine.program("vivado_lab", 'case "$*" in *" flash "*) kill -TERM $PPID;; esac')
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 3
+    assert "interrupted; going back" in done.stderr
