@@ -35,7 +35,7 @@ unit: build ## The tests that need no root
 	ctest --test-dir build/cpp --output-on-failure --no-tests=error
 	@echo "test: Rust units"
 	$(cargo) test --quiet --release --locked $(agent)
-	$(python) -m pytest tests/unit tests/conformance
+	$(python) -m pytest tests/unit tests/conformance tests/rtl
 
 integration: build ## The tests with real processes, devices and browsers, as root
 	$(python) -m pytest tests/integration

@@ -20,11 +20,19 @@ check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
 	fi
 }
 
+check_rtl() { # check_rtl MODULES...: each as the top of those that it is made of
+	local module folders=(-y nic/rtl -y nic/open_nic -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
+	for module; do
+		verilator --lint-only --timing -Wall "${folders[@]}" nic/rtl/clarion_registers_pkg.sv "$module" || return
+	done
+}
+
 mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.hpp' '*.cpp')
 mapfile -t shell_files < <(
 	git ls-files '*.sh'
 	git ls-files '.ci/run' 'tools/*' | xargs grep -lE '^#!.*\b(ba)?sh' | grep -v '\.sh$'
 )
+mapfile -t rtl_files < <(git ls-files '*.sv' | grep -v '_pkg\.sv$')
 
 check ruff .venv/bin/ruff check --quiet .
 check 'ruff format' .venv/bin/ruff format --quiet --check .
@@ -33,6 +41,11 @@ check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml
 check_cargo clippy clippy --quiet --release --locked --all-targets --manifest-path hosts/agent/Cargo.toml -- -D warnings
+if command -v verilator >/dev/null; then
+	check verilator check_rtl "${rtl_files[@]}"
+else
+	printf 'lint: verilator skipped: it is not installed (apt install verilator)\n'
+fi
 
 if [ ${#failed[@]} -gt 0 ]; then
 	printf 'lint: failed: %s\n' "${failed[*]}" >&2

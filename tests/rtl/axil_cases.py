@@ -85,7 +85,8 @@ async def holds(bench: Bench, values: dict[int, int]) -> None:
 
 async def walk(bench: Bench) -> list[tuple[int, int, int]]:
     """Return type, offset and port of every block as software finds them."""
-    found, offset = [], 0
+    found: list[tuple[int, int, int]] = []
+    offset = 0
     while not found or offset:
         type_ = await read(bench, offset + regmap.HEADER["type"].offset)
         found.append((type_, offset, await read(bench, offset + regmap.HEADER["port"].offset)))
