@@ -58,10 +58,14 @@ class EmulationEngine(HostEngine):
         recording.environment["controller"] = run.describe()
         return run.close
 
+    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+        """The links whose rate this machine must be able to carry, with their fields."""
+        return link_fields(scenario)
+
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates that one switch process does not carry."""
         limit = format_rate(self.max_rate_bps)
-        for field, link in link_fields(scenario):
+        for field, link in self.limited_links(scenario):
             for key, rate_bps in _rates(link):
                 if rate_bps > self.max_rate_bps:
                     reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine {self.name}"

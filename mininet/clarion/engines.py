@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Module and class; Mininet and P4Runtime are imported only by the engine that uses them.
 ENGINES = {
     "emu": ("clarion.emulation", "EmulationEngine"),
-    "hls-sim": ("clarion.hls_sim", "HlsSimEngine"),
     "bmv2": ("clarion.bmv2.engine", "Bmv2Engine"),
+    "hls-sim": ("clarion.hls_sim", "HlsSimEngine"),
 }
 
 

@@ -12,18 +12,17 @@ from clarion.emulation import TRUTH_LOG, EmbeddedSwitches, EmulationEngine
 from clarion.errors import ScenarioError, UserError
 from clarion.host_engine import link_fields
 from clarion.recording import Recording
-from clarion.scenario import Scenario
+from clarion.scenario import Link, Scenario
 from clarion.state import RunState
 from clarion.switch_process import SwitchProcess
 from clarion.switches import Switches
 from clarion.topology import Network, switch_config
 
 PROGRAM = "clarion-hls-sim"
-MAX_RATE_BPS = 25_000_000  # what it carries through two switches on half a core
+MAX_RATE_BPS = 25_000_000  # through two switches; it takes about half a core then
 MAX_PORTS = 7  # of a switch: units of the block in one register window
-QUEUE_BEATS = 4096  # packet memory of a port, as the program is built; a frame starts a beat of its own
+QUEUE_BEATS = 16384  # packet memory of a port, see hls/sim/CMakeLists.txt; a frame starts a beat of its own
 BEAT_BYTES = 64
-REGISTERS = "registers"  # directory with a file for each switch
 
 
 class HlsSimEngine(EmulationEngine):
@@ -36,8 +35,12 @@ class HlsSimEngine(EmulationEngine):
         """The block has no control socket for P4Runtime; its registers have a server of their own."""
         raise UserError(
             "--controller: engine hls-sim has cards in the place of switches; "
-            "use --engine emu, or `clarion switch serve --nic` on the run's registers/*.bar"
+            "use --engine emu, or `clarion switch serve --nic /run/clarion/run-*/s1.bar` while it runs"
         )
+
+    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+        """The bottlenecks: they bound the packets, and a faster access link costs nothing."""
+        return link_fields(scenario)[1:]
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates, queues and numbers of ports that the simulated block does not carry."""
@@ -52,11 +55,9 @@ class HlsSimEngine(EmulationEngine):
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> Switches:
-        """One process for all, and a file with the registers of each switch."""
-        registers = directory / REGISTERS
-        registers.mkdir()
+        """One process for all; the registers of each switch are a file beside the run's record."""
         config = switch_config(scenario, network, str(directory / TRUTH_LOG))
-        process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(registers)])
+        process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(state.directory)])
         return EmbeddedSwitches(network, process, directory)
 
     def _check_queues(self, scenario: Scenario) -> None:
