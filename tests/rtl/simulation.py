@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs cocotb tests of one module in Icarus Verilog, from pytest."""
+"""The open tools for RTL, from pytest: cocotb tests in Icarus Verilog, Verilator as a linter, Yosys."""
 
 from __future__ import annotations
 
@@ -21,12 +21,26 @@ FRONT_END = [
     *(RTL / f"clarion_{name}.sv" for name in ("axil_channels", "identity", "mailbox", "axil")),
 ]
 
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="iverilog is not on PATH (apt install iverilog)"
-)
-needs_verilator = pytest.mark.skipif(
-    shutil.which("verilator") is None, reason="verilator is not on PATH (apt install verilator)"
-)
+
+def needs(program: str, package: str) -> pytest.MarkDecorator:
+    """Skip a test without the program."""
+    return pytest.mark.skipif(
+        shutil.which(program) is None, reason=f"{program} is not on PATH (apt install {package})"
+    )
+
+
+needs_icarus = needs("iverilog", "iverilog")
+needs_verilator = needs("verilator", "verilator")
+needs_yosys = needs("yosys", "yosys")
+
+
+def synthesise(top: str, sources: Sequence[Path], passes: str) -> None:
+    """Run passes of Yosys over a module whose processes have become cells; fail with what Yosys says."""
+    read = f"read_verilog -sv {' '.join(map(str, sources))}; hierarchy -check -top {top}; proc"
+    done = subprocess.run(
+        ["yosys", "-q", "-p", f"{read}; {passes}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def lint(top: str, sources: Sequence[Path], parameters: Mapping[str, int] | None = None) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from rtl.simulation import FRONT_END, lint, needs_icarus, needs_verilator, simulate
+from rtl.simulation import (
+    FRONT_END,
+    lint,
+    needs_icarus,
+    needs_verilator,
+    needs_yosys,
+    simulate,
+    synthesise,
+)
 
 MAKE_UPS = {
     "two_ports": {"BUILD": 0x12345678},
@@ -25,6 +33,12 @@ def test_front_end(name: str) -> None:
 def test_window_that_is_full() -> None:
     only = "by_walking|without_register"
     simulate("clarion_axil", "rtl.axil_cases", FRONT_END, {"PORTS": 7}, name="axil_window_full", only=only)
+
+
+@needs_yosys
+def test_it_can_be_synthesised_without_latches() -> None:
+    checks = "check -assert; select -assert-none t:$dlatch t:$adff t:$dffsr"
+    synthesise("clarion_axil", FRONT_END, f"flatten; opt -fast; memory -nomap; {checks}")
 
 
 @needs_verilator
