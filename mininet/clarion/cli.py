@@ -125,7 +125,7 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine",
         default="emu",
-        help="the switches: emu, the embedded one (default), bmv2, the P4 program, or hls-sim, the FPGA block",
+        help="the switches: emu, the embedded one (default), bmv2 (the P4 program) or hls-sim (the FPGA block)",
     )
     command.add_argument(
         "--controller", metavar="URL", help="put the switches under this controller for the run"
