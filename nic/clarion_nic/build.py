@@ -21,6 +21,7 @@ from clarion_nic.manifest import Manifest
 from clarion_nic.steps import Steps, Word, complain
 
 ROOT = NIC.parent
+IPS = ROOT / "build" / "hls" / "ip"  # where make hls-ip leaves them
 PORTS = 2
 UNITS = ("clarion_ingress", "clarion_egress")
 UNTIL = "install Vivado and Vitis HLS 2022.1 or newer and source their settings64.sh"
@@ -85,7 +86,7 @@ def make_units(steps: Steps, build: Build) -> None:
     sizes = [f"BUCKETS={build.buckets}", f"QUEUE_BEATS={build.queue_beats}"]
     steps.run(["make", "hls-ip", f"BOARD={build.board.name}", *sizes], folder=ROOT)
     for unit in UNITS:
-        archive = ROOT / "build" / "hls" / "ip" / f"{unit}.zip"
+        archive = IPS / f"{unit}.zip"
         if not steps.dry_run and not archive.is_file():
             raise UserError(f"{archive}: not found after make hls-ip; see what it said")
         into = build.work / "ip_repo" / unit
