@@ -58,7 +58,8 @@ def test_info(card_file: Path, capsys: Capture) -> None:
     }  # fmt: skip
     text = printed(card_file, capsys, "info")
     assert "bitstream 1.0, source " in text
-    assert "each with 4096 buckets and 256 KiB of packet memory" in text
+    memory = f"{known['queue_beats'] * 64 // 1024} KiB"
+    assert f"each with 4096 buckets and {memory} of packet memory" in text
     assert any(line.startswith("ingress 1 1.0 0x") for line in lines(text))
 
 
