@@ -148,11 +148,20 @@ void Bench::take_replies(unsigned port, unsigned stream) {
   }
 }
 
+// Nothing is left in the queue; or nobody takes it.
+bool Bench::all_out(unsigned port) {
+  const Sink& sink = lanes_[port]->sink[0];
+  return !sink.is_open() || log(port).joined == sink.ended;
+}
+
 bool Bench::settle(std::uint32_t clocks) {
   quiet_ = 0;
   for (std::uint32_t i = 0; i < clocks; ++i) {
     clock();
-    if (quiet_ >= kQuietClocks) return true;
+    if (quiet_ < kQuietClocks) continue;
+    bool out = true;
+    for (unsigned port = 0; port < ports(); ++port) out &= all_out(port);
+    if (out) return true;
   }
   return false;
 }

@@ -30,6 +30,7 @@ class EventLog {
  public:
   void joins(Ticks now, std::uint64_t queue_bytes, bool dropped) {
     using Kind = QueueEvent::Kind;
+    if (!dropped) ++joined;
     events.push_back({dropped ? Kind::drops : Kind::joins, clock, now, queue_bytes});
   }
   void leaves(std::uint64_t queue_bytes) {
@@ -38,6 +39,7 @@ class EventLog {
 
   std::vector<QueueEvent> events;
   std::uint32_t clock = 0;
+  std::uint64_t joined = 0;
 };
 
 // A reply of a unit to a command that was given beside the register file.
@@ -51,7 +53,8 @@ struct TimedReply {
 class Bench {
  public:
   static constexpr unsigned kMaxPorts = 4;
-  static constexpr std::uint32_t kQuietClocks = 32;
+  // A way in may be busy so long with throwing away what was none, and nothing shows.
+  static constexpr std::uint32_t kQuietClocks = 600;
 
   // In each clock: what `now` goes on by. The wires keep their values.
   struct Wires {
@@ -99,6 +102,7 @@ class Bench {
   void answer();
   void take_replies(unsigned port, unsigned stream);
   std::size_t activity() const;
+  bool all_out(unsigned port);
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unique_ptr<Bump> bump_;

@@ -222,6 +222,7 @@ class Driver {
       const ReceivedFrame& frame = sink.frames.front();
       out.number(frame.first_clock, 4);
       out.number(frame.last_clock, 4);
+      out.number(frame.out_clock, 4);
       out.number(frame.user, 6);
       out.number(frame.damaged, 1);
       out.block(frame.bytes);

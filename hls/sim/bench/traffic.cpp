@@ -77,6 +77,10 @@ void Source::step(block::Axis& to, std::uint32_t clock) {
 }
 
 bool Sink::step(block::Axis& from, std::uint32_t clock) {
+  if (!from.empty() && !offered_) {
+    offered_ = true;
+    since_ = clock;
+  }
   if (!open_) return false;
   if (!pattern_.step()) return true;
   take(from, clock);
@@ -98,8 +102,11 @@ bool Sink::take(block::Axis& from, std::uint32_t clock) {
   frame.damaged |= keep != keep_of(count) || count == 0 || (!beat.last && count < BEAT_BYTES) ||
                    frame.user != beat.user.to_uint64();
   frame.last_clock = clock;
+  frame.out_clock = since_;
+  offered_ = false;
   ++frame.beats;
   ++beats;
+  if (beat.last) ++ended;
   within_ = !beat.last;
   return true;
 }

@@ -46,6 +46,7 @@ struct SentFrame {
 struct ReceivedFrame {
   std::uint32_t first_clock = 0;
   std::uint32_t last_clock = 0;
+  std::uint32_t out_clock = 0;  // when the block gave its last beat, taken or not
   std::uint32_t beats = 0;
   std::uint64_t user = 0;
   bool damaged = false;  // keep has a gap, or is not full before the end
@@ -74,16 +75,20 @@ class Sink {
  public:
   void set_pattern(const Pattern& pattern) { pattern_ = pattern; }
   void open(bool is_open) { open_ = is_open; }
+  bool is_open() const { return open_; }
   bool step(block::Axis& from, std::uint32_t clock);  // true: it does not take anything for now
   bool take(block::Axis& from, std::uint32_t clock);
   std::size_t whole_frames() const { return frames.size() - (within_ ? 1 : 0); }
 
   std::uint64_t beats = 0;
+  std::uint64_t ended = 0;           // frames, since the start
   std::deque<ReceivedFrame> frames;  // the last may be going on
 
  private:
   Pattern pattern_;
   bool open_ = true;
+  bool offered_ = false;  // a beat waits, since
+  std::uint32_t since_ = 0;
   bool within_ = false;
 };
 

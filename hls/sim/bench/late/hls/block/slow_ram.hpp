@@ -10,7 +10,28 @@
 namespace clarion::block {
 
 template <class Word, unsigned WORDS, unsigned WRITES>
-using SlowRam = PunctualRam<Word, WORDS, WRITES + 2>;
+class SlowRam {
+ public:
+  Word read(unsigned index) const { return ram_.read(index); }
+
+  void write(unsigned index, const Word& word) {
+    const Late due = late_[turn_];
+    if (due.valid) ram_.write(due.index, due.word);
+    late_[turn_] = Late{true, index, word};
+    turn_ = 1 - turn_;
+  }
+
+ private:
+  struct Late {
+    bool valid = false;
+    unsigned index = 0;
+    Word word{};
+  };
+
+  PunctualRam<Word, WORDS, WRITES> ram_;
+  Late late_[2] = {};
+  unsigned turn_ = 0;
+};
 
 }  // namespace clarion::block
 
