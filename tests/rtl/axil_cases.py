@@ -126,14 +126,14 @@ def a_command(rng: random.Random) -> list[int]:
     return [rng.getrandbits(32) for _ in range(regmap.COMMAND_WORDS)]
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def software_finds_every_block_by_walking(dut: Any) -> None:
     bench = await Bench.started(dut)
     found = await walk(bench)
     assert found == [(regmap.BLOCK_TYPES[kind], offset, port) for kind, offset, port in bench.blocks()]
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def every_register_is_that_of_the_map(dut: Any) -> None:
     bench = await Bench.started(dut)
     await holds(bench, expected_after_reset(bench))
@@ -149,7 +149,7 @@ async def every_register_is_that_of_the_map(dut: Any) -> None:
                         assert await read(bench, block + offset) == wanted, f"{kind} {offset:#x}"
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def an_access_without_register_is_refused_and_counted(dut: Any) -> None:
     bench = await Bench.started(dut)
     values = expected_after_reset(bench)
@@ -168,7 +168,7 @@ async def an_access_without_register_is_refused_and_counted(dut: Any) -> None:
     assert not any(unit.commands for unit in bench.units)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def a_write_of_less_than_a_word_is_refused(dut: Any) -> None:
     bench = await Bench.started(dut)
     writable = {
@@ -184,7 +184,7 @@ async def a_write_of_less_than_a_word_is_refused(dut: Any) -> None:
     assert await read(bench, REFUSED) == 7 * 15
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def refused_accesses_are_counted_up_to_the_last_number(dut: Any) -> None:
     bench = await Bench.started(dut)
     for start in (0xFFFFFFFC, 0xFFFFFFFD, 0xFFFFFFFE):
@@ -206,7 +206,7 @@ async def refused_accesses_are_counted_up_to_the_last_number(dut: Any) -> None:
     assert await read(bench, REFUSED) == 12
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def time_is_shown_as_it_comes_in(dut: Any) -> None:
     bench = await Bench.started(dut)
     for _ in range(20):
@@ -215,7 +215,7 @@ async def time_is_shown_as_it_comes_in(dut: Any) -> None:
         assert (await read(bench, NOW_HIGH)) << 32 | await read(bench, NOW_LOW) == now
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def the_protocol_goes_to_the_units(dut: Any) -> None:
     bench = await Bench.started(dut)
     assert dut.protocol.value == regmap.REGISTERS["clarion"]["protocol"].reset
@@ -241,7 +241,7 @@ async def keep_writing(bench: Bench, addresses: list[int], rng: random.Random, r
             await holds(bench, {address: held[address]})
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def channels_in_any_order_with_stalls(dut: Any) -> None:
     bench = await Bench.started(dut, seed=2)
     own = [[SCRATCH]]
@@ -272,7 +272,7 @@ async def many_requests(bench: Bench, unit: Unit, rng: random.Random, rounds: in
         await answer_is_there(bench, unit)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def requests_of_all_units_at_once(dut: Any) -> None:
     bench = await Bench.started(dut, seed=3)
     bench.master.stall(bench.rng, 0.3)
@@ -280,7 +280,7 @@ async def requests_of_all_units_at_once(dut: Any) -> None:
     await gather(*tasks)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def a_request_while_one_runs_comes_after_it(dut: Any) -> None:
     bench = await Bench.started(dut, seed=4)
     for unit in bench.units:
@@ -301,7 +301,7 @@ async def a_request_while_one_runs_comes_after_it(dut: Any) -> None:
         await answer_is_there(bench, unit)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def a_request_that_is_taken_back_runs_under_its_new_number(dut: Any) -> None:
     bench = await Bench.started(dut, seed=5)
     unit = bench.units[-1]
@@ -315,7 +315,7 @@ async def a_request_that_is_taken_back_runs_under_its_new_number(dut: Any) -> No
     assert unit.commands == [command, command]
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def the_same_number_again_is_no_request(dut: Any) -> None:
     bench = await Bench.started(dut)
     unit = bench.units[0]
@@ -329,7 +329,7 @@ async def the_same_number_again_is_no_request(dut: Any) -> None:
     assert len(unit.commands) == 1
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=2, timeout_unit="ms")
 async def a_reset_at_any_time_leaves_nothing(dut: Any) -> None:
     bench = await Bench.started(dut, seed=6)
     for round_ in range(8):

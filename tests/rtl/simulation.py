@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,8 @@ def simulate(
     """
     directory = BUILD / (name or top)
     directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob("*.log"):
+        old.unlink()
     log = directory / "cases.log"
     runner = get_runner("icarus")
     try:
@@ -78,7 +81,7 @@ def simulate(
             timescale=("1ns", "1ps"),
             log_file=directory / "build.log",
         )
-        runner.test(
+        results = runner.test(
             test_module=cases,
             hdl_toplevel=top,
             build_dir=directory,
@@ -86,8 +89,11 @@ def simulate(
             seed=1,
             test_filter=only,
             log_file=log,
-            results_xml=str(directory / "results.xml"),
         )
     except (SystemExit, RuntimeError) as error:
-        output = log.read_text().splitlines() if log.exists() else [f"see {directory}/build.log"]
-        pytest.fail("\n".join([f"{top}: {error}", *output[-60:]]), pytrace=False)
+        output = log if log.exists() else directory / "build.log"
+        told = [line for line in output.read_text().splitlines() if " INFO " not in line]
+        pytest.fail("\n".join([f"{top}: {error}", *told[-60:]]), pytrace=False)
+    ran, failed = get_results(results)
+    assert ran > 0, f"{top}: no case ran"
+    assert failed == 0, f"{top}: {failed} of {ran} cases failed, see {log}"
