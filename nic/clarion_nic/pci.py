@@ -61,7 +61,7 @@ def check(card: Card, board: Board) -> None:
     for function in card.functions:
         path = card.path(function)
         if _number(path / "vendor") != XILINX:
-            raise UserError(f"--device {function}: vendor {_text(path / 'vendor')}: not AMD's (0x10ee)")
+            raise UserError(f"--device {function}: vendor {text(path / 'vendor')}: not AMD's (0x10ee)")
         identity = f"{_number(path / 'device'):04x}"
         other = next((b for b in all_boards() if identity in b.factory_ids and b.name != board.name), None)
         if other is not None:
@@ -79,7 +79,8 @@ def _check_driver(path: Path, function: str) -> None:
             raise UserError(f"--device {function}: interface {up} is up; run `ip link set {up} down`")
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """Return what a file of sysfs says."""
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
@@ -87,4 +88,4 @@ def _text(path: Path) -> str:
 
 
 def _number(path: Path) -> int:
-    return int(_text(path), 16)
+    return int(text(path), 16)

@@ -18,6 +18,7 @@ from unit.nic.machine import Machine, images
 
 EXPECTED = Path(__file__).resolve().parent / "expected"
 BOARDS = boards.names()
+WAYS = ("volatile", "write", "check", "golden")
 
 
 def hold(machine: Machine, name: str, text: str) -> None:
@@ -68,7 +69,7 @@ def test_flash(machine: Machine, board: str, mode: str) -> None:
     assert (machine.function() / "remove").read_text() == ""
 
 
-@pytest.mark.parametrize("way", ["volatile", "golden"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("board", BOARDS)
 def test_flash_otherwise(machine: Machine, board: str, way: str) -> None:
     package = images(machine.folder / "package", board)
@@ -90,6 +91,6 @@ def test_no_recording_is_left_over() -> None:
     builds = {
         f"{script}-{board}-{mode}" for script in ("build", "flash") for board in BOARDS for mode in MODES
     }
-    others = {f"flash-{board}-{way}" for board in BOARDS for way in ("volatile", "golden")}
+    others = {f"flash-{board}-{way}" for board in BOARDS for way in WAYS}
     packages = {f"package-{board}" for board in BOARDS}
     assert {path.stem for path in EXPECTED.iterdir()} == builds | others | packages

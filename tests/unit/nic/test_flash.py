@@ -68,6 +68,28 @@ def test_golden_only_goes_back(machine: Machine, tmp_path: Path) -> None:
     assert (machine.pci / "drivers_autoprobe").read_text() == "1"
 
 
+def test_write_leaves_booting_to_a_restart(machine: Machine, tmp_path: Path) -> None:
+    done = machine.flash(images(tmp_path / "package"), "--write")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [action for action in actions(machine) if action != "setpci"] == ["identify", "flash"]
+    assert "switch the machine off and on" in done.stdout
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+def test_check_only_asks(machine: Machine, tmp_path: Path) -> None:
+    assert machine.flash(images(tmp_path / "package"), "--check").returncode == 0
+    assert [action for action in actions(machine) if action != "setpci"] == ["identify", "clarion"]
+    assert (machine.function() / "remove").read_text() == ""
+
+
+def test_check_goes_back_from_another_image(machine: Machine, tmp_path: Path) -> None:
+    machine.flash_tools(card_info(ports=1))
+    done = machine.flash(images(tmp_path / "package"), "--check")
+    assert done.returncode == 3
+    assert [action for action in actions(machine) if action != "setpci"][1:] == ["clarion", "golden", "boot"]
+    assert (machine.function() / "remove").read_text() == "1"
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -85,8 +107,8 @@ def test_a_card_that_is_not_what_it_should_be(
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert reason in done.stderr
-    assert "not installed; the card runs its factory image" in done.stderr
-    assert actions(machine)[-7:] == ["setpci", "clarion", "golden", "boot", *["setpci"] * 3]
+    assert "flash: the card runs its factory image" in done.stderr
+    assert actions(machine)[-6:] == ["setpci", "clarion", "golden", "boot", "setpci", "setpci"]
 
 
 def test_a_card_without_the_block(machine: Machine, tmp_path: Path) -> None:
@@ -94,7 +116,7 @@ def test_a_card_without_the_block(machine: Machine, tmp_path: Path) -> None:
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert "clarion: ended with status 2: clarion: 0000:81:00.0: no Clarion block; going back" in done.stderr
-    assert actions(machine)[-5:-3] == ["golden", "boot"]
+    assert actions(machine)[-4:-2] == ["golden", "boot"]
 
 
 def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
@@ -117,19 +139,16 @@ def test_volatile_goes_back_to_what_is_in_flash(machine: Machine, tmp_path: Path
     machine.program("clarion", "exit 2")
     done = machine.flash(images(tmp_path / "package"), "--volatile")
     assert done.returncode == 3
-    assert "not installed; the card runs what is in its flash" in done.stderr
+    assert "flash: the card runs what is in its flash" in done.stderr
     assert "golden" not in actions(machine)
-    assert actions(machine)[-4] == "boot"
+    assert actions(machine)[-3] == "boot"
 
 
 def test_going_back_fails_too(machine: Machine, tmp_path: Path) -> None:
     machine.program("vivado_lab", 'case "$*" in *" flash "*|*" golden "*) exit 1;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 4
-    assert (
-        "going back failed, too: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md"
-        in done.stderr
-    )
+    assert "going back failed: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md" in done.stderr
     assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is left as it was"
 
 
@@ -142,6 +161,24 @@ def test_nothing_written_when_the_link_cannot_be_prepared(machine: Machine, tmp_
     assert "nothing was written to the card" in done.stderr
     assert {"flash", "golden", "boot"}.isdisjoint(actions(machine))
     assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+def test_an_interrupt_before_anything_is_written_writes_nothing(machine: Machine, tmp_path: Path) -> None:
+    interrupt = 'case "$*" in *=0000:0004) kill -TERM $PPID;; *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac'
+    machine.program("setpci", interrupt)
+    done = machine.flash(images(tmp_path / "package"))
+    assert (done.returncode, done.stderr) == (2, "flash: interrupted; nothing was written to the card\n")
+    assert {"flash", "golden", "boot"}.isdisjoint(actions(machine))
+
+
+def test_a_bridge_that_cannot_be_set_back_is_told(machine: Machine, tmp_path: Path) -> None:
+    machine.program(
+        "setpci", 'case "$*" in *=0100:0100) exit 1;; *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac'
+    )
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 4
+    assert "the card is done, but this machine is not as it was before: setpci" in done.stderr
+    assert "golden" not in actions(machine)
 
 
 def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path) -> None:

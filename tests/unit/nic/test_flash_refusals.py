@@ -173,6 +173,12 @@ def test_a_program_that_is_missing(machine: Machine, tmp_path: Path, program: st
     assert "not found on PATH" in done.stderr
 
 
+def test_setpci_that_says_nothing(machine: Machine, tmp_path: Path) -> None:
+    machine.program("setpci")
+    done = machine.flash(images(tmp_path / "package"))
+    assert (done.returncode, "setpci: an answer that cannot be read: ''" in done.stderr) == (2, True)
+
+
 def test_another_board_at_the_jtag_cable(machine: Machine, tmp_path: Path) -> None:
     machine.program("vivado_lab", "exit 1")
     refused(machine.flash(images(tmp_path / "package")), machine, "vivado_lab: ended with status 1")
