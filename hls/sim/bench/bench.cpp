@@ -92,6 +92,7 @@ std::size_t Bench::activity() const {
 
 void Bench::clock() {
   const std::size_t before = activity();
+  bool stalled = false;
   bool waiting = !scheduled_.empty() || unanswered_ > 0;
   give_commands();
   for (unsigned port = 0; port < ports(); ++port) {
@@ -103,12 +104,15 @@ void Bench::clock() {
   }
   step_units();
   for (const auto& lane : lanes_) {
-    for (unsigned host = 0; host < 2; ++host) waiting |= lane->sink[host].step(lane->out[host], clock_);
+    for (unsigned host = 0; host < 2; ++host) stalled |= lane->sink[host].step(lane->out[host], clock_);
   }
   answer();
   wires.now += wires.now_step;
   ++clock_;
-  quiet_ = waiting || activity() != before ? 0 : quiet_ + 1;
+  if (waiting || activity() != before)
+    quiet_ = 0;
+  else if (!stalled)
+    ++quiet_;
 }
 
 void Bench::schedule(unsigned unit, std::uint32_t clock, const block::Command& command) {

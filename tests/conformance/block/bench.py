@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speaks with block-driver: frames, clocks, registers and commands, and what came of them."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from clarion_agent.nic import register_map as registers
+
+from conformance.harness import DriverError
+
+MIN_BYTES, MAX_BYTES = 60, 9600
+BEAT_BYTES = 64
+UNTIL_QUIET = 900_000  # clocks
+
+Values = dict[str, int]
+
+
+class Damage(IntEnum):
+    """What is wrong with a frame that is sent; the order of block-driver."""
+
+    NONE = 0
+    HOLE = 1  # a byte in the first beat does not count
+    HOLE_AT_END = 2  # the first byte of the last beat does not count
+    EMPTY_END = 3  # a last beat without bytes follows
+    SHORT_BEAT = 4  # the first beat, which is not the last, is not full
+    NO_END = 5  # the last beat does not say so
+
+
+class Sent(NamedTuple):
+    """A frame to be sent. The side-band states its size, and `number` as its source."""
+
+    frame: bytes
+    gap: int = 0  # clocks before it
+    damage: Damage = Damage.NONE
+    size: int | None = None  # stated, if not the true one
+    number: int = 0
+
+    @property
+    def user(self) -> int:
+        """The side-band."""
+        size = len(self.frame) if self.size is None else self.size
+        return self.number << 16 | size
+
+
+class Received(NamedTuple):
+    """A frame that came out."""
+
+    first_clock: int
+    last_clock: int
+    out_clock: int  # when the block offered its last beat
+    user: int
+    damaged: bool
+    frame: bytes
+
+
+class Output(NamedTuple):
+    """What happened at a port's stream in and out since the last look."""
+
+    refused: int  # beats that the block did not take at once, since the start
+    ended: list[int]  # clock of the last beat of each frame sent
+    frames: list[Received]
+
+
+class QueueEvent(NamedTuple):
+    """What a queue decided."""
+
+    kind: int
+    clock: int
+    now: int
+    queue: int
+
+
+JOINS, DROPS, LEAVES = range(3)
+
+
+class Reply(NamedTuple):
+    """A beat of an answer to a command that was given at a clock."""
+
+    unit: int
+    clock: int
+    logged: int  # events in the log of the unit's port before it
+    index: int
+    last: bool
+    status: int
+    words: tuple[int, ...]
+
+
+_REPLY = struct.Struct("<BIIB?B16I")
+_EVENT = struct.Struct("<BIQQ")
+_OUT = struct.Struct("<III6s?H")
+
+
+def command(kind: str, operation: str, values: Values | None = None) -> list[int]:
+    """Return the words of a command to an `ingress` or `egress` unit; what is not named is 0."""
+    words = [registers.OPERATIONS[operation], *[0] * (registers.COMMAND_WORDS - 1)]
+    given = dict(values or {})
+    for field in registers.COMMANDS[kind].get(operation, ()):
+        value = given.pop(field.name, 0)
+        words[field.word] = value % 2**32
+        if field.bits > 32:
+            words[field.word + 1] = value >> 32
+    assert not given, f"no such fields: {sorted(given)}"
+    return words
+
+
+def fields(kind: str, operation: str, words: Sequence[int]) -> Values:
+    """Return the fields of an answer."""
+    result = {}
+    for beat in registers.REPLIES[kind].get(operation, ()):
+        for field in beat:
+            value = words[field.word]
+            if field.bits > 32:
+                value |= words[field.word + 1] << 32
+            if field.signed and value >= 2 ** (field.bits - 1):
+                value -= 2**field.bits
+            result[field.name] = value
+    return result
+
+
+class Bench:
+    """A block in a process of its own: ports with units of their own, or a bump between ports 0 and 1.
+
+    Units count as in the register window: the ingress units of all ports, then the egress units.
+    """
+
+    def __init__(self, binary: Path, ports: int = 2, bump: bool = True) -> None:
+        self.process = subprocess.Popen(
+            [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self.batch = bytearray()
+        self.ports = ports
+        self.requests = [0] * (2 * ports)
+        self.fresh(ports, bump)
+
+    def fresh(self, ports: int, bump: bool) -> None:
+        """Take another block, as after power-on."""
+        self.ports = ports
+        self.clock = 0
+        self.wire = {"now": 0, "now_step": 0, "protocol": 253}
+        self.times: list[tuple[int, int, int]] = [(0, 0, 0)]  # from clock: now and its step
+        self.requests = [0] * (2 * ports)
+        self.batch += struct.pack("<cB?", b"N", ports, bump)
+
+    # --- What goes in ---------------------------------------------------------------------------------
+
+    def wires(self, **values: int) -> None:
+        """Set `now`, `now_step` (ticks per clock), `protocol`; what is not named stays."""
+        self.wire.update(values)
+        self.times.append((self.clock, self.wire["now"], self.wire["now_step"]))
+        self.batch += struct.pack("<cQQB", b"W", *self.wire.values())
+
+    def elsewhere(self, port: int, queue: int) -> None:
+        """Set the bytes that wait for a port behind the block."""
+        self.batch += struct.pack("<cB", b"E", port) + queue.to_bytes(5, "little")
+
+    def units_on(self, *units: int) -> None:
+        """Clock only these units; all, if none is named."""
+        mask = sum(1 << unit for unit in units) if units else 2**32 - 1
+        self.batch += struct.pack("<cI", b"U", mask)
+
+    def send(self, port: int, sent: Sent, host: bool = False) -> None:
+        """Queue a frame in front of a port, at its wire or at its host."""
+        self.batch += struct.pack("<cB?I", b"T", port, host, sent.gap)
+        self.batch += sent.user.to_bytes(6, "little")
+        self.batch += struct.pack("<BH", sent.damage, len(sent.frame)) + sent.frame
+
+    def idle(self, port: int, seed: int, off: int, on: int, host: bool = False) -> None:
+        """Leave clocks out between beats: chances in 256 per clock to go off, and on again."""
+        self.batch += struct.pack("<cB?IHH", b"I", port, host, seed, off, on)
+
+    def stall(self, port: int, seed: int, off: int, on: int, host: bool = False) -> None:
+        """Refuse beats: likewise."""
+        self.batch += struct.pack("<cB??IHH", b"K", port, host, True, seed, off, on)
+
+    def shut(self, port: int, host: bool = False) -> None:
+        """Refuse every beat."""
+        self.batch += struct.pack("<cB??IHH", b"K", port, host, False, 0, 0, 256)
+
+    def flow(self, port: int, host: bool = False) -> None:
+        """Take every beat."""
+        self.stall(port, 0, 0, 256, host)
+
+    def schedule(self, unit: int, clock: int, words: list[int]) -> None:
+        """Give a command so many clocks from now, beside the registers."""
+        self.batch += struct.pack("<cBI16I", b"X", unit, clock, *words)
+
+    # --- What comes out -------------------------------------------------------------------------------
+
+    def run(self, clocks: int) -> None:
+        """Let so many clocks pass."""
+        self._run(False, clocks)
+
+    def settle(self, most: int = UNTIL_QUIET) -> int:
+        """Let clocks pass until nothing moves; return their number."""
+        return self._run(True, most)
+
+    def _run(self, until_quiet: bool, clocks: int) -> int:
+        self.batch += struct.pack("<c?I", b"R", until_quiet, clocks)
+        before, passed = struct.unpack("<II", self._flush())
+        self.clock = before + passed
+        self.wire["now"] += passed * self.wire["now_step"]
+        return int(passed)
+
+    def now_at(self, clock: int) -> int:
+        """Return what `now` was in a clock."""
+        for start, now, step in reversed(self.times):
+            if start <= clock:
+                return now + (clock - start) * step
+        raise ValueError(clock)
+
+    def take_beat(self, port: int) -> bool:
+        """Take one beat that waits for the wire of a port that is shut."""
+        self.batch += struct.pack("<cB", b"B", port)
+        return self._flush() != b"\0"
+
+    def output(self, port: int, host: bool = False) -> Output:
+        """Return what happened at a port since the last look."""
+        self.batch += struct.pack("<cB?", b"O", port, host)
+        answer = self._flush()
+        refused, count = struct.unpack_from("<II", answer)
+        ended = list(struct.unpack_from(f"<{count}I", answer, 8))
+        at = 12 + 4 * count
+        frames = []
+        for _ in range(int.from_bytes(answer[at - 4 : at], "little")):
+            first, last, out, user, damaged, length = _OUT.unpack_from(answer, at)
+            at += _OUT.size + length
+            frame = answer[at - length : at]
+            frames.append(Received(first, last, out, int.from_bytes(user, "little"), damaged, frame))
+        return Output(refused, ended, frames)
+
+    def log(self, port: int) -> list[QueueEvent]:
+        """Return what a port's queue has decided since the start."""
+        self.batch += struct.pack("<cB", b"L", port)
+        return [QueueEvent(*event) for event in _EVENT.iter_unpack(self._flush()[4:])]
+
+    def replies(self) -> list[Reply]:
+        """Return the beats of answers to scheduled commands since the last look."""
+        self.batch += b"Y"
+        beats = (_REPLY.unpack(beat) for beat in _chunks(self._flush()[4:], _REPLY.size))
+        return [Reply(*beat[:6], tuple(beat[6:])) for beat in beats]
+
+    def parse(self, frame: bytes, protocol: int = 253) -> tuple[int, ...]:
+        """Return what the parser alone says: format, malformed, at, bucket, link_seq, corrupt, congest, ..."""
+        self.batch += struct.pack("<cBH", b"P", protocol, len(frame)) + frame
+        return struct.unpack("<B?HHHHHIIi", self._flush())
+
+    # --- Registers ------------------------------------------------------------------------------------
+
+    def write(self, offset: int, value: int) -> bool:
+        """Write a register; False: refused."""
+        self.batch += struct.pack("<cII", b"A", offset, value)
+        return self._flush() != b"\0"
+
+    def read(self, *offsets: int) -> list[int]:
+        """Read registers, all of which must be there."""
+        for offset in offsets:
+            self.batch += struct.pack("<cI", b"G", offset)
+        answers = list(struct.iter_unpack("<?I", self._flush()))
+        assert all(ok for ok, _ in answers), f"no register: {offsets}"
+        return [value for _, value in answers]
+
+    def block_of(self, unit: int) -> int:
+        """Return where a unit's registers start, by walking."""
+        offset = 0
+        for _ in range(unit + 1):
+            (offset,) = self.read(offset + registers.HEADER["next"].offset)
+            assert offset, f"no unit {unit}"
+        return offset
+
+    def ask(self, unit: int, operation: str, values: Values | None = None) -> tuple[int, Values]:
+        """Carry out a command through the mailbox; return the status and the answer's fields."""
+        kind = "ingress" if unit < self.ports else "egress"
+        block, mailbox = self.block_of(unit), registers.MAILBOX
+        self.requests[unit] += 1
+        for number, word in enumerate(command(kind, operation, values)):
+            assert self.write(block + registers.COMMAND_OFFSET + 4 * number, word)
+        assert self.write(block + mailbox["request"].offset, self.requests[unit])
+        for _ in range(50):
+            self.run(16)
+            done, status = self.read(block + mailbox["done"].offset, block + mailbox["status"].offset)
+            if done == self.requests[unit]:
+                beats = len(registers.REPLIES[kind].get(operation, ()))
+                reply = block + registers.REPLY_OFFSET
+                words = self.read(*(reply + 4 * word for word in range(beats * registers.BEAT_WORDS)))
+                return status, fields(kind, operation, words)
+        raise AssertionError(f"unit {unit} does not answer {operation}")
+
+    # --- The process ----------------------------------------------------------------------------------
+
+    def _flush(self) -> bytes:
+        batch, self.batch = bytes(self.batch), bytearray()
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(len(batch).to_bytes(4, "little") + batch)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise self._death() from None
+        size = self.process.stdout.read(4)
+        answer = self.process.stdout.read(int.from_bytes(size, "little")) if len(size) == 4 else b""
+        if len(size) < 4 or len(answer) < int.from_bytes(size, "little"):
+            raise self._death()
+        return answer
+
+    def close(self) -> None:
+        """End the process; anything that a sanitiser says is an error."""
+        _, errors = self.process.communicate()
+        if self.process.returncode != 0:
+            raise DriverError(errors.decode(errors="replace"))
+
+    def _death(self) -> DriverError:
+        _, errors = self.process.communicate()
+        return DriverError(f"status {self.process.returncode}: {errors.decode(errors='replace')}")
+
+
+def _chunks(data: bytes, size: int) -> Iterator[bytes]:
+    for at in range(0, len(data), size):
+        yield data[at : at + size]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a unit of the block must have done, by the reference and in the order that the unit's queue has told.
+
+The order in which packets meet, and the bytes that waited, are the block's business (its clocks decide them) and
+are checked for themselves; everything else follows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from conformance.block.bench import DROPS, LEAVES, MAX_BYTES, MIN_BYTES, Damage, QueueEvent, Sent, Values
+from conformance.reference import Config, Packet, Router, Xcp, rewritten
+
+UNLIMITED = 2**40 - 1
+XCP_NAMES = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval")
+
+
+class ToldXcp(Xcp):
+    """The controllers, which note what the last interval was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = dict.fromkeys(
+            ("input", "sum_x", "sum_x_rtt", "queue", "pos", "neg", "cp", "cp_shift", "cn", "cn_shift"), 0
+        )
+
+    def control(self, config: Config, elapsed: int) -> None:
+        """End an interval."""
+        sums = (self.input, self.sum_x, self.sum_x_rtt, self.persistent_queue)
+        super().control(config, elapsed)
+        self.last = dict(
+            zip(self.last, (*sums, self.pos, self.neg, *self.cp, *self.cn), strict=True)
+        )
+
+
+class IngressModel:
+    """One way in."""
+
+    def __init__(self, buckets: int = 4096) -> None:
+        self.router = Router(1, buckets)
+        self.slot_epochs: dict[int, int] = {}
+        self.config = {"check": 0, "edge": 0, "epoch": 0}
+        self.count = dict.fromkeys(("rx_packets", "rx_bytes", "errored", "overflow"), 0)
+
+    def configure(self, values: Values) -> None:
+        """Carry out a command."""
+        self.config = {name: values.get(name, 0) for name in self.config}
+        wire = self.router.ports[0].wire
+        wire.forget()
+        based = [b for b, epoch in self.slot_epochs.items() if epoch == self.config["epoch"]]
+        wire.expected.update((bucket, wire.remembered[bucket]) for bucket in based)
+
+    def reset(self) -> None:
+        """Carry out a command: numbers and totals of buckets stay, epochs go."""
+        self.slot_epochs.clear()
+        self.configure({})
+        self.count = dict.fromkeys(self.count, 0)
+        port = self.router.ports[0]
+        port.malformed = port.wire.lost = port.wire.late = port.wire.rebased = 0
+
+    def packet(self, frame: bytes) -> Packet:
+        """Take a frame in, all of which came."""
+        self.count["rx_packets"] += 1
+        self.count["rx_bytes"] += len(frame)
+        port, config = self.router.ports[0], self.config
+        port.config = Config(check=bool(config["check"]), edge=bool(config["edge"]))
+        packet = self.router.ingress(0, frame)
+        if config["check"] and "bucket" in packet.fields:
+            bucket = packet.fields["bucket"] % self.router.buckets
+            self.slot_epochs[bucket] = config["epoch"]
+        return packet
+
+    def read(self) -> Values:
+        """Return what `read` must say."""
+        port = self.router.ports[0]
+        wire = {name: getattr(port.wire, name) for name in ("lost", "late", "rebased")}
+        return {**self.count, "malformed": port.malformed, **wire, **self.config}
+
+    def read_bucket(self, bucket: int) -> Values:
+        """Return what `read_bucket` must say."""
+        wire = self.router.ports[0].wire
+        wire.remembered.update(wire.expected)
+        return {
+            "expected": wire.remembered.get(bucket, 0),
+            "total": wire.total.get(bucket, 0),
+            "epoch": self.slot_epochs.get(bucket, 0),
+        }
+
+
+def after_ingress(packet: Packet) -> bytes:
+    """Return the frame as an ingress passes it on."""
+    totals = {name: packet.fields[name] for name in ("corrupt", "congest") if "bucket" in packet.fields}
+    return rewritten(packet, totals)
+
+
+class EgressModel:
+    """One way out. Frames and events come in the block's order."""
+
+    def __init__(self, buckets: int = 4096) -> None:
+        self.router = Router(1, buckets)
+        self.count = dict.fromkeys(
+            ("tx_packets", "tx_bytes", "drop_packets", "drop_bytes", "overflow", "errored"), 0
+        )
+        self.running_epoch = 0
+        self.waiting: deque[Packet] = deque()
+        self.queue_bytes = 0
+        self.byte_ticks = 0
+        self.last_now = 0
+        self.router.ports[0].xcp = ToldXcp()
+        self.power_on()
+
+    def power_on(self) -> None:
+        """Set the configuration of the start."""
+        self.epoch, self.limit = 0, UNLIMITED
+        self.router.ports[0].config = Config()
+
+    def configure(self, values: Values) -> None:
+        """Carry out a command."""
+        get = values.get
+        numbers = {name: get(name, 0) for name in XCP_NAMES}
+        xcp, stamp = bool(get("xcp", 0)), bool(get("stamp", 0))
+        self.router.ports[0].config = Config(xcp=xcp, stamp=stamp, **numbers)
+        self.epoch, self.limit = get("epoch", 0), get("queue_limit", 0)
+
+    def reset(self) -> None:
+        """Carry out a command: what waits stays, and the numbers of buckets."""
+        self.power_on()
+        self.count = dict.fromkeys(self.count, 0)
+        self.running_epoch = self.byte_ticks = 0
+        port = self.router.ports[0]
+        port.xcp = ToldXcp()
+        port.queue.lost = port.queue.late = port.queue.rebased = 0
+
+    def time(self, now: int) -> None:
+        """Time has come to `now`."""
+        self.byte_ticks += self.queue_bytes * max(now - self.last_now, 0)
+        self.last_now = now
+
+    def joins(self, event: QueueEvent, packet: Packet, elsewhere: int = 0) -> None:
+        """A packet meets the queue; checks what the block says of the queue, and whether it drops."""
+        length = len(packet.frame)
+        assert event.queue == self.queue_bytes + elsewhere, "bytes waiting at a join"
+        if event.kind == DROPS:
+            self.count["drop_packets"] += 1
+            self.count["drop_bytes"] += length
+            self.count["overflow"] += self.queue_bytes + length <= self.limit
+        else:
+            assert self.queue_bytes + length <= self.limit, "joined beyond the limit"
+        port = self.router.ports[0]
+        if port.config.xcp and self.running_epoch != self.epoch:
+            port.xcp, self.running_epoch = ToldXcp(), self.epoch
+        self.router.enqueue(0, event.now, event.queue, packet)
+        if event.kind != DROPS:
+            self.queue_bytes += length
+            self.waiting.append(packet)
+
+    def leaves(self, event: QueueEvent, elsewhere: int = 0) -> bytes:
+        """The next packet leaves; return the frame on the wire."""
+        assert event.kind == LEAVES
+        packet = self.waiting.popleft()
+        length = len(packet.frame)
+        assert event.queue == self.queue_bytes - length + elsewhere, "bytes waiting at a departure"
+        self.count["tx_packets"] += 1
+        self.count["tx_bytes"] += length
+        return self.router.dequeue(0, event.queue, packet)
+
+    def out(self, length: int) -> None:
+        """A frame is out."""
+        self.queue_bytes -= length
+
+    def read(self) -> Values:
+        """Return what `read` must say."""
+        port = self.router.ports[0]
+        xcp, config = port.xcp, port.config
+        assert isinstance(xcp, ToldXcp)
+        running = ("input", "sum_x", "sum_x_rtt", "persistent_queue", "least_queue")
+        last = ("intervals", "rate", "phi", "avg_rtt", "elapsed", "pos", "neg", "carry")
+        return {
+            **self.count,
+            "queue_bytes": self.queue_bytes,
+            "queue_byte_ticks": self.byte_ticks % 2**64,
+            **{f"queue_{name}": getattr(port.queue, name) for name in ("lost", "late", "rebased")},
+            **{name: getattr(xcp, name) for name in running + last},
+            **{f"interval_{name}": value for name, value in xcp.last.items()},
+            **{"cp": xcp.cp[0], "cp_shift": xcp.cp[1], "cn": xcp.cn[0], "cn_shift": xcp.cn[1]},
+            "interval_start": xcp.interval_start or 0,
+            "window_start": xcp.window_start or 0,
+            "interval_started": xcp.interval_start is not None,
+            "window_started": xcp.window_start is not None,
+            **{name: getattr(config, name) for name in ("xcp", "stamp", *XCP_NAMES)},
+            "epoch": self.epoch,
+            "queue_limit": self.limit,
+            "running_epoch": self.running_epoch,
+        }
+
+    def read_bucket(self, bucket: int) -> Values:
+        """Return what `read_bucket` must say."""
+        port = self.router.ports[0]
+        return {
+            "queue_next": port.queue_numbers.next.get(bucket, 0),
+            "queue_expected": port.queue.expected.get(bucket, 0),
+            "queue_total": port.queue.total.get(bucket, 0),
+            "queue_epoch": bucket in port.queue.expected,
+            "link_next": port.link_numbers.next.get(bucket, 0),
+        }
+
+
+def is_frame(sent: Sent) -> bool:
+    """Tell whether the block takes it for a frame; one without an end takes the next one with it."""
+    true_size = sent.size in (None, 0, len(sent.frame))
+    return sent.damage is Damage.NONE and true_size and MIN_BYTES <= len(sent.frame) <= MAX_BYTES
+
+
+def told(stream: list[Sent]) -> list[Sent | None]:
+    """Return what the block is told of, one by one: frames, and None for what is none."""
+    result: list[Sent | None] = []
+    endless = False
+    for sent in stream:
+        if sent.damage is not Damage.NO_END:
+            result.append(sent if is_frame(sent) and not endless else None)
+        endless = sent.damage is Damage.NO_END
+    return result
