@@ -30,7 +30,7 @@ class IngressStage {
 #pragma HLS pipeline II = 1
     if (answering_) {
       if (!replies.full()) replies.write(configuration());
-    } else if (holding_ && !replies.full()) {
+    } else if (holding_ && !replies.full() && !has_to_wait()) {
       carry_out(replies);
     } else if (!packets.empty() && !releases.full()) {
       const Release release = release_of(packets.read());
@@ -78,7 +78,7 @@ class IngressStage {
     const WireSlot before = read_slot(meta.bucket);
     SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch};
     judge(slot, counters_, meta.link_seq);
-    memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch});
+    memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch, generation_});
     return slot.total;
   }
 
@@ -99,10 +99,12 @@ class IngressStage {
     ++renewed_;
   }
 
+  // One reset after the other; packets are not held by that.
+  CLARION_INLINE bool has_to_wait() const { return renewing_ && word_of(held_, 0) == registers::OP_RESET; }
+
   CLARION_INLINE void carry_out(hls::stream<Reply>& replies) {
     using namespace registers;
     const std::uint32_t operation = word_of(held_, 0);
-    if (operation == OP_RESET && renewing_) return renew_next();  // one after the other
     holding_ = false;
     if (operation == OP_CONFIGURE) {
       replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
