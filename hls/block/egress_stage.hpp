@@ -89,7 +89,7 @@ class EgressStage {
   CLARION_INLINE void join(Ends& ends, PoolEvents& pool) {
     const Packet packet = next_;
     has_next_ = false;
-    counters_.overflow += packet.untold;
+    counters_.drop_untold(packet.untold.to_uint());
     if (packet.errored) {
       ++counters_.errored;
       return let_go(packet);
@@ -270,7 +270,7 @@ class EgressStage {
   template <class PoolEvents>
   CLARION_INLINE void reset(PoolEvents& pool) {
     adopt(Config{});
-    counters_ = QueueCounters{};
+    counters_.restart();
     queue_counters_ = SequenceCounters{};
     restart(pool);
   }

@@ -29,6 +29,19 @@ struct QueueCounters {
     if (no_memory) ++overflow;
   }
 
+  // Frames that were not even told of, so that their bytes are not known.
+  CLARION_INLINE void drop_untold(std::uint64_t frames) {
+    drop_packets += frames;
+    overflow += frames;
+  }
+
+  // From nothing; the clock goes on.
+  CLARION_INLINE void restart() {
+    const Ticks now = last;
+    *this = QueueCounters{};
+    last = now;
+  }
+
   CLARION_INLINE void time_passes(Ticks now, std::uint64_t queue_bytes) {
     byte_ticks += queue_bytes * elapsed_ticks(last, now);
     last = now;
