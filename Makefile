@@ -60,6 +60,8 @@ hls-synth: $(python_stamp) ## Synthesise the FPGA block with the HLS tool on PAT
 hls-ip: $(python_stamp) ## The FPGA block as IPs for Vivado, with Vitis; BOARD, BUCKETS, QUEUE_BEATS
 	@$(synth) ip $(sizes)
 
+include nic/nic.mk
+
 clean: ## Remove what was built (not the results in out/)
 	rm -rf build .venv
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Included by the Makefile: a card's bitstream. BOARD and BUCKETS as for hls-ip, MODE nic or bump, OPEN_NIC_SHELL a folder.
+
+MODE ?= nic
+
+.PHONY: nic nic-dry-run nic-package
+
+nic: $(python_stamp) ## Bitstream of a card, with Vivado, Vitis and OPEN_NIC_SHELL; BOARD, MODE, BUCKETS
+	@nic/build.sh --mode $(MODE) $(sizes)
+
+nic-dry-run: $(python_stamp) ## The commands of that
+	@nic/build.sh --mode $(MODE) $(sizes) --dry-run
+
+nic-package: $(python_stamp) ## One file of what `make nic` made, for nic/flash.sh
+	@nic/package.sh build/nic/$(BOARD)-$(MODE)
