@@ -41,7 +41,7 @@ class Ingress {
 
   hls::stream<StoredBeat, RECEIVE_BEATS> beats_{"ingress.beats"};
   hls::stream<Arrival, 2> arrivals_{"ingress.arrivals"};
-  hls::stream<Packet, 4> packets_{"ingress.packets"};
+  hls::stream<Packet, 32> packets_{"ingress.packets"};  // while commands take their clocks
   // As many as packet memory has beats: so the stage never waits for a slow receiver, the frames do.
   hls::stream<Release, RECEIVE_BEATS> releases_{"ingress.releases"};
 };
