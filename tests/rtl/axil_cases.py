@@ -12,7 +12,7 @@ from cocotb.triggers import gather
 from clarion_agent.nic import register_map as regmap
 from rtl.axil_bench import Bench
 from rtl.axil_master import OKAY, SLVERR
-from rtl.axil_units import BEATS, Unit
+from rtl.axil_units import BEATS, Beat, Unit
 
 WORDS = regmap.BEAT_WORDS
 WINDOW = range(0, regmap.WINDOW_BYTES, 4)
@@ -193,17 +193,18 @@ async def refused_accesses_are_counted_up_to_the_last_number(dut: Any) -> None:
             await bench.master.write(0, 0)
             assert await read(bench, REFUSED) == min(start + refused, 0xFFFFFFFF)
     # A write and a read that are refused in the same clock count as two; which clocks meet, trying tells.
-    dut.identity.refused.value = 0
-    both = 0
-    for delay in range(6):
-        reading = cocotb.start_soon(bench.master.read(2))
-        await bench.clocks(delay)
-        writing = cocotb.start_soon(bench.master.write(0, 0))
-        while not (writing.done() and reading.done()):
-            await bench.clocks(1)
-            both += dut.refused_write.value == 1 and dut.refused_read.value == 1
-    assert both
-    assert await read(bench, REFUSED) == 12
+    for start in (0, 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF):
+        both = 0
+        for delay in range(6):
+            dut.identity.refused.value = start
+            reading = cocotb.start_soon(bench.master.read(2))
+            await bench.clocks(delay)
+            writing = cocotb.start_soon(bench.master.write(0, 0))
+            while not (writing.done() and reading.done()):
+                await bench.clocks(1)
+                both += dut.refused_write.value == 1 and dut.refused_read.value == 1
+            assert await read(bench, REFUSED) == min(start + 2, 0xFFFFFFFF)
+        assert both
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
@@ -355,3 +356,70 @@ async def a_reset_at_any_time_leaves_nothing(dut: Any) -> None:
         await holds(bench, expected_after_reset(bench))
     bench.master.stall(bench.rng, 0.3)
     await many_requests(bench, bench.units[0], bench.rng, 3)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def a_reset_in_any_clock_of_an_access_ends_it(dut: Any) -> None:
+    bench = await Bench.started(dut)
+    for delay in range(1, 8):
+        for address in (SCRATCH, WINDOW[-1]):
+            reading = cocotb.start_soon(bench.master.read(address))
+            writing = cocotb.start_soon(bench.master.write(address, 5))
+            await bench.clocks(delay)
+            reading.cancel()
+            writing.cancel()
+            await bench.reset(1)
+            for _ in range(6):
+                assert (dut.s_axil_bvalid.value, dut.s_axil_rvalid.value) == (0, 0)
+                await bench.clocks(1)
+            await holds(bench, {SCRATCH: 0, REFUSED: 0})
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def the_beat_that_ends_an_answer_comes_second(dut: Any) -> None:
+    bench = await Bench.started(dut, seed=7)
+    number = 0
+    for unit in (unit for unit in bench.units if unit.streams == 2):
+        unit.held = True
+        for order in (False, True), (True, False):
+            number += 1
+            await give(bench, unit, a_command(bench.rng), number)
+            while len(unit.commands) < number:
+                await bench.clocks(1)
+            unit.answer_at_once(
+                [
+                    Beat(i, last, bench.rng.getrandbits(8), bench.rng.getrandbits(512))
+                    for i, last in enumerate(order)
+                ]
+            )
+            await is_done(bench, unit, number)
+            await answer_is_there(bench, unit)
+        number = 0
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def an_answer_from_before_a_reset_is_dropped(dut: Any) -> None:
+    bench = await Bench.started(dut, seed=8)
+    for unit in bench.units:
+        for meets_a_request in (False, True):
+            at = bench.unit_offset(unit)
+            unit.held = True
+            unit.commands.clear()
+            await give(bench, unit, a_command(bench.rng), 9)
+            while not unit.commands:
+                await bench.clocks(1)
+            await bench.reset(1)
+            unit.deaf = True
+            if meets_a_request:  # which the unit has not accepted: what it says now is not the answer
+                await give(bench, unit, a_command(bench.rng), 3)
+            unit.held = False
+            while not unit.is_idle:
+                await bench.clocks(1)
+            await bench.clocks(2)
+            await holds(bench, {at + DONE: 0, at + STATUS: 0})
+            await holds(bench, {at + regmap.REPLY_OFFSET + 4 * i: 0 for i in range(regmap.REPLY_WORDS)})
+            unit.deaf = False
+            if meets_a_request:
+                await is_done(bench, unit, 3)
+                await answer_is_there(bench, unit)
+                await bench.reset(1)

@@ -37,7 +37,9 @@ class Unit:
     port: int
     streams: int  # on which it answers
     rng: random.Random
-    held: bool = False  # answers wait until it is False
+    held: bool = False  # no further beats are offered
+    deaf: bool = False  # no command is accepted
+    at_once: list[Beat] = field(default_factory=list)  # to be offered in the next clock, one on each stream
     commands: list[list[int]] = field(default_factory=list)
     answers: list[list[Beat]] = field(default_factory=list)
     ready: bool = False
@@ -67,7 +69,9 @@ class Unit:
         for i, was_taken in enumerate(taken):
             if was_taken:
                 self.offers[i] = None
-        self.ready = self.rng.random() < 0.3
+        self.ready = not self.deaf and self.rng.random() < 0.3
+        if self.at_once:
+            self.offers, self.at_once = [*self.at_once], []
         if self.held:
             return
         if self.delay:
@@ -79,6 +83,13 @@ class Unit:
                 others = [beat for queue in self.waiting for beat in queue if beat is not self.waiting[i][0]]
                 if not (self.waiting[i][0].last and others):
                     self.offers[i] = self.waiting[i].popleft()
+
+    def answer_at_once(self, beats: list[Beat]) -> None:
+        """Offer a beat on each stream in one clock, instead of the answer that was planned."""
+        self.answers[-1] = sorted(beats, key=lambda beat: beat.last)
+        for queue in self.waiting:
+            queue.clear()
+        self.at_once = beats
 
     @property
     def is_idle(self) -> bool:
