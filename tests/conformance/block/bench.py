@@ -134,8 +134,6 @@ class Bench:
             [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         self.batch = bytearray()
-        self.ports = ports
-        self.requests = [0] * (2 * ports)
         self.fresh(ports, bump)
 
     def fresh(self, ports: int, bump: bool) -> None:
@@ -145,6 +143,7 @@ class Bench:
         self.wire = {"now": 0, "now_step": 0, "protocol": 253}
         self.times: list[tuple[int, int, int]] = [(0, 0, 0)]  # from clock: now and its step
         self.requests = [0] * (2 * ports)
+        self.blocks: list[int] = []  # of registers, as far as they were walked
         self.batch += struct.pack("<cB?", b"N", ports, bump)
 
     # --- What goes in ---------------------------------------------------------------------------------
@@ -254,8 +253,11 @@ class Bench:
 
     def write(self, offset: int, value: int) -> bool:
         """Write a register; False: refused."""
-        self.batch += struct.pack("<cII", b"A", offset, value)
+        self._put(offset, value)
         return self._flush() != b"\0"
+
+    def _put(self, offset: int, value: int) -> None:
+        self.batch += struct.pack("<cII", b"A", offset, value)
 
     def read(self, *offsets: int) -> list[int]:
         """Read registers, all of which must be there."""
@@ -267,11 +269,12 @@ class Bench:
 
     def block_of(self, unit: int) -> int:
         """Return where a unit's registers start, by walking."""
-        offset = 0
-        for _ in range(unit + 1):
-            (offset,) = self.read(offset + registers.HEADER["next"].offset)
-            assert offset, f"no unit {unit}"
-        return offset
+        while len(self.blocks) <= unit:
+            last = self.blocks[-1] if self.blocks else 0
+            (after,) = self.read(last + registers.HEADER["next"].offset)
+            assert after, f"no unit {unit}"
+            self.blocks.append(after)
+        return self.blocks[unit]
 
     def ask(self, unit: int, operation: str, values: Values | None = None) -> tuple[int, Values]:
         """Carry out a command through the mailbox; return the status and the answer's fields."""
@@ -279,8 +282,9 @@ class Bench:
         block, mailbox = self.block_of(unit), registers.MAILBOX
         self.requests[unit] += 1
         for number, word in enumerate(command(kind, operation, values)):
-            assert self.write(block + registers.COMMAND_OFFSET + 4 * number, word)
-        assert self.write(block + mailbox["request"].offset, self.requests[unit])
+            self._put(block + registers.COMMAND_OFFSET + 4 * number, word)
+        self._put(block + mailbox["request"].offset, self.requests[unit])
+        assert b"\0" not in self._flush(), "refused"
         for _ in range(50):
             self.run(16)
             done, status = self.read(block + mailbox["done"].offset, block + mailbox["status"].offset)

@@ -173,6 +173,8 @@ class Scenario:
             model.configure(given.values)
         elif given.operation == "reset":
             model.reset()
+        elif given.operation == "read" and given.answer is not None:
+            model.allow_overflow(given.answer["overflow"])
         self._check(given, model.read, model.read_bucket)
 
     def _compare(self, expected: list[bytes], left: list[Received]) -> None:

@@ -65,13 +65,17 @@ class Streams:
             return [sent._replace(damage=Damage.SHORT_BEAT)]
         return [sent._replace(damage=Damage(random.choice((1, 2, 3))))]
 
-    def one_beat(self, count: int, buckets: int) -> list[Sent]:
-        """Return TAG frames of one beat without any gap, in few buckets: the same slot clock after clock."""
+    def one_beat(self, count: int, buckets: int, every_clock: bool) -> list[Sent]:
+        """Return TAG frames of one beat in few buckets: the same slot clock after clock.
+
+        Without any gap, or as fast as a wire of 100 Gbit/s gives them, so that commands find their clocks.
+        """
         stream = []
         for _ in range(count):
             self.next_seq = (self.next_seq + self.random.choice((1, 1, 1, 2, 0))) % 65536
             header = frames.tag(bucket=self.random.randrange(buckets), link_seq=self.next_seq)
-            stream.append(self.sent(padded(frames.ipv4(header))))
+            gap = 0 if every_clock else self.random.choice((0, 0, 1, 1, 2))
+            stream.append(self.sent(padded(frames.ipv4(header)), gap))
         return stream
 
     def shortest_data(self, count: int) -> list[Sent]:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated blocks, with sanitisers; each size is built when a test first asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.block.bench import Bench
+from conformance.conftest import ROOT, build
+
+BUCKETS = {"": 4096, "-small": 8, "-large": 65536, "-late": 8}
+QUEUE_BEATS = {"": 4096, "-small": 256}
+
+
+@cache
+def driver(size: str) -> Path:
+    """Return the driver of a size."""
+    if not (ROOT / "build/ap_types/ap_int.h").exists():
+        pytest.skip("no integer headers of HLS tools: make build gets them")
+    return build("cpp-asan", True, f"hls/sim/bench/block-driver{size}")
+
+
+@pytest.fixture
+def bench_of() -> Iterator[Callable[[str], Bench]]:
+    """Start blocks of a size; what a sanitiser says at their end is an error."""
+    open_benches: list[Bench] = []
+
+    def start(size: str = "") -> Bench:
+        open_benches.append(Bench(driver(size)))
+        return open_benches[-1]
+
+    yield start
+    for bench in open_benches:
+        bench.close()
+
+
+@pytest.fixture
+def bench(bench_of: Callable[[str], Bench]) -> Bench:
+    """A block of the default size."""
+    return bench_of("")

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays event vectors on units of the block: frames through AXI4-Stream, parameters and state through AXI4-Lite.
+
+Every port has units of its own, and only the unit that an event is about is clocked. An event's time is on `now`,
+and what must wait besides the block's own frames on `queue_elsewhere`. A queue limit of 0 makes a drop. A packet
+stays in the queue for the clocks that it needs there at least; where other packets join meanwhile, the unit is
+plugged: frames that were sent before the first event fill it up to a wire that takes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.block.bench import LEAVES, MIN_BYTES, Bench, Sent, Values
+from conformance.block.model import UNLIMITED, XCP_NAMES
+from conformance.harness import SHOWN_BUCKETS, Configure, Copy, Dequeue, Enqueue, Event, Ingress
+from conformance.reference import Config, classify
+
+PORTS = 3
+SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
+PLUG = Sent(bytes(MIN_BYTES))
+Answer = dict[str, Any]
+
+
+@dataclass
+class PortState:
+    """What the player knows of a port."""
+
+    config: Config
+    ingress_epoch: int = 0
+    egress_epoch: int = 0
+    joined: int = 0
+    left: int = 0
+    own: int = 0  # bytes in the queue
+    plugs: int = 0  # frames to be ignored when they come out
+
+
+class BlockPlayer:
+    """A driver of events, one by one."""
+
+    def __init__(self, bench: Bench, plugged: tuple[int, ...] = ()) -> None:
+        bench.fresh(PORTS, bump=False)
+        self.bench = bench
+        self.ports = [PortState(Config()) for _ in range(PORTS)]
+        self.slots: dict[int, bytes] = {}
+        self.leaving: dict[int, list[int]] = {port: [] for port in range(PORTS)}  # events
+        self.plugged = plugged
+        for port in plugged:
+            self._plug(port)
+
+    def play(self, events: list[Event]) -> list[Answer]:
+        """Return what the block says after each event; frames are those of the wire."""
+        answers: list[Answer] = []
+        for number, event in enumerate(events):
+            answer: Answer = {}
+            if isinstance(event, Configure):
+                self._configure(event)
+            elif isinstance(event, Ingress):
+                self._ingress(event)
+            elif isinstance(event, Copy):
+                self.slots[event.to] = self.slots[event.slot]
+            elif isinstance(event, Enqueue):
+                answer = self._enqueue(event, departure_of(events, number))
+            elif isinstance(event, Dequeue):
+                self._dequeue(event)
+                self.leaving[event.port].append(number)
+                answer = {name: self._read(event.port)[name] for name in SHARES}
+            else:
+                answer = self._state(event.port)
+            answers.append(answer)
+        for port in range(PORTS):
+            self._collect(port, answers)
+        return answers
+
+    # --- Parameters and state -------------------------------------------------------------------------
+
+    def _ask(self, unit: int, operation: str, values: Values | None = None) -> Values:
+        self.bench.units_on(unit)
+        status, answer = self.bench.ask(unit, operation, values)
+        assert status == 0
+        return answer
+
+    def _configure(self, event: Configure) -> None:
+        port, state, config = event.port, self.ports[event.port], event.config.limited()
+        state.ingress_epoch += config.check and not state.config.check
+        state.egress_epoch += config.xcp and not state.config.xcp
+        state.config = config
+        wire = {"check": int(config.check), "edge": int(config.edge), "epoch": state.ingress_epoch}
+        self._ask(port, "configure", wire)
+        self._configure_egress(port, UNLIMITED)
+
+    def _configure_egress(self, port: int, queue_limit: int) -> None:
+        state = self.ports[port]
+        values = {name: int(getattr(state.config, name)) for name in ("xcp", "stamp", *XCP_NAMES)}
+        values |= {"epoch": state.egress_epoch, "queue_limit": queue_limit}
+        self._ask(PORTS + port, "configure", values)
+
+    def _read(self, port: int) -> Values:
+        return self._ask(PORTS + port, "read")
+
+    def _state(self, port: int) -> Answer:
+        wire = self._ask(port, "read")
+        answer: Answer = {f"wire_{name}": wire[name] for name in ("lost", "late", "rebased")}
+        answer["malformed"] = wire["malformed"]
+        answer |= self._read(port)
+        for b in range(SHOWN_BUCKETS):
+            slot = self._ask(port, "read_bucket", {"bucket": b})
+            based = slot["epoch"] == self.ports[port].ingress_epoch and slot["epoch"] > 0
+            answer |= {f"wire_expected[{b}]": slot["expected"], f"wire_total[{b}]": slot["total"]}
+            answer[f"wire_based[{b}]"] = based
+            slot = self._ask(PORTS + port, "read_bucket", {"bucket": b})
+            answer |= {f"{name}[{b}]": slot[name] for name in slot}
+            answer[f"queue_based[{b}]"] = slot["queue_epoch"]
+        return answer
+
+    # --- Packets --------------------------------------------------------------------------------------
+
+    def _ingress(self, event: Ingress) -> None:
+        bench = self.bench
+        bench.wires(now=event.now)
+        bench.units_on(event.port)
+        bench.send(event.port, Sent(event.frame))
+        bench.run(len(event.frame) // 64 + 40)
+        (received,) = bench.output(event.port, host=True).frames
+        self.slots[event.slot] = received.frame
+
+    def _enqueue(self, event: Enqueue, departure: Dequeue | None) -> Answer:
+        port, bench, state = event.port, self.bench, self.ports[event.port]
+        frame = self.slots[event.slot]
+        if departure is None:
+            self._configure_egress(port, 0)
+        number = self._number(port, frame)
+        self._set_queue(port, event.queue)
+        bench.wires(now=event.now)
+        bench.units_on(PORTS + port)
+        bench.send(port, Sent(frame), host=True)
+        joined = len(bench.log(port)) + 1
+        for _ in range(400):
+            bench.run(1)
+            if len(bench.log(port)) == joined:
+                break
+        told = bench.log(port)[-1]
+        assert (told.queue, told.now) == (event.queue, event.now)
+        assert (told.kind == 0) == (departure is not None)
+        if departure is None:
+            self._configure_egress(port, UNLIMITED)
+        else:
+            state.own += len(frame)
+            if port not in self.plugged:
+                self._set_queue(port, departure.queue + len(frame))
+        answer: Answer = {**self._read(port)}  # before it leaves
+        return {**answer, "numbered": self._number(port, frame) != number, "number": number}
+
+    # Bytes that wait, those of the unit included.
+    def _set_queue(self, port: int, queue: int) -> None:
+        elsewhere = queue - self.ports[port].own
+        if elsewhere < 0:
+            assert not self.ports[port].config.xcp, "fewer bytes than the unit itself holds"
+        self.bench.elsewhere(port, max(elsewhere, 0))
+
+    def _number(self, port: int, frame: bytes) -> int:
+        packet, _ = classify(frame, 253)
+        if "bucket" not in packet.fields:
+            return 0
+        return self._ask(PORTS + port, "read_bucket", {"bucket": packet.fields["bucket"] % 4096})["queue_next"]
+
+    def _left(self, port: int) -> int:
+        return sum(event.kind == LEAVES for event in self.bench.log(port))
+
+    def _dequeue(self, event: Dequeue) -> None:
+        port, bench, state = event.port, self.bench, self.ports[event.port]
+        frame = self.slots[event.slot]
+        bench.units_on(PORTS + port)
+        if port in self.plugged:
+            self._let_one_out(port, event.queue + len(frame))
+        else:
+            bench.run(60 + len(frame) // 64)
+            state.own -= len(frame)
+        state.left += 1
+        assert self._left(port) == state.left
+        assert bench.log(port)[-1].queue == event.queue
+
+    # --- A plugged unit -------------------------------------------------------------------------------
+
+    def _plug(self, port: int) -> None:
+        bench, state = self.bench, self.ports[port]
+        bench.units_on(PORTS + port)
+        bench.shut(port)
+        while state.plugs == self._left(port):
+            bench.send(port, PLUG, host=True)
+            bench.run(40)
+            state.plugs += 1
+        bench.take_beat(port)
+        bench.run(40)
+        state.left = state.plugs
+        state.own = (state.plugs - 1) * MIN_BYTES
+        assert self._left(port) == state.left
+
+    # The plug in front makes room: it is out before the next packet leaves the queue.
+    def _let_one_out(self, port: int, queue: int) -> None:
+        state = self.ports[port]
+        state.own -= MIN_BYTES
+        self._set_queue(port, queue)
+        assert self.bench.take_beat(port)
+        self.bench.run(40)
+
+    def _collect(self, port: int, answers: list[Answer]) -> None:
+        state = self.ports[port]
+        self.bench.flow(port)
+        self.bench.units_on(PORTS + port)
+        self.bench.run(400)
+        frames = self.bench.output(port).frames[state.plugs :]
+        assert len(frames) == len(self.leaving[port])
+        for number, received in zip(self.leaving[port], frames, strict=True):
+            assert not received.damaged
+            answers[number]["frame"] = received.frame.hex()
+
+
+def departure_of(events: list[Event], at: int) -> Dequeue | None:
+    """Return the dequeue of a packet that is enqueued; None: it is dropped."""
+    event = events[at]
+    assert isinstance(event, Enqueue)
+    for later in events[at + 1 :]:
+        if isinstance(later, Ingress | Enqueue) and later.slot == event.slot:
+            return None
+        if isinstance(later, Dequeue) and later.slot == event.slot:
+            return later
+    return None
