@@ -23,10 +23,10 @@ using Axis = hls::stream<Beat>;
 
 // What packet memory holds of a beat. The length says which bytes of the last one count.
 struct StoredBeat {
-  Data data;
-  Keep keep;
-  User user;
-  bool last;
+  Data data = 0;
+  Keep keep = 0;
+  User user = 0;
+  bool last = false;
 };
 
 }  // namespace clarion::block

@@ -12,13 +12,13 @@ namespace clarion::block {
 // A frame as the stages see it.
 struct Packet {
   Meta meta;  // ordinary, if malformed or errored
-  bool malformed;
-  ap_uint<16> length;
-  ap_uint<8> stored;
-  bool whole;
-  bool errored;
-  ap_uint<16> untold;
-  Ticks now;
+  bool malformed = false;
+  ap_uint<16> length = 0;
+  ap_uint<8> stored = 0;
+  bool whole = false;
+  bool errored = false;
+  ap_uint<16> untold = 0;
+  Ticks now = 0;
 };
 
 class Classifier {

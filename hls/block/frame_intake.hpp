@@ -16,13 +16,13 @@ namespace clarion::block {
 
 // A frame that has come in.
 struct Arrival {
-  Window window;       // its first 128 bytes
-  ap_uint<16> length;  // bytes, if not errored
-  ap_uint<8> stored;   // beats in packet memory
-  bool whole;          // that is all of it
-  bool errored;        // not a frame that can be passed on
-  ap_uint<16> untold;  // frames before it that could not even be told of
-  Ticks now;           // when its last beat came
+  Window window;           // its first 128 bytes
+  ap_uint<16> length = 0;  // bytes, if not errored
+  ap_uint<8> stored = 0;   // beats in packet memory
+  bool whole = false;      // that is all of it
+  bool errored = false;    // not a frame that can be passed on
+  ap_uint<16> untold = 0;  // frames before it that could not even be told of
+  Ticks now = 0;           // when its last beat came
 };
 
 class FrameIntake {

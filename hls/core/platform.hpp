@@ -7,7 +7,11 @@
 #ifndef CLARION_CORE_PLATFORM_HPP
 #define CLARION_CORE_PLATFORM_HPP
 
-#ifdef __SYNTHESIS__
+#if defined(__BAMBU__)  // one process at a time
+#define CLARION_INLINE inline __attribute__((always_inline))
+#define CLARION_PROCESS CLARION_INLINE
+#define CLARION_RAM(array) static_cast<void>(array)
+#elif defined(__SYNTHESIS__)
 #define CLARION_PRAGMA(text) _Pragma(#text)
 #define CLARION_INLINE inline __attribute__((always_inline))
 #define CLARION_PROCESS inline __attribute__((noinline))

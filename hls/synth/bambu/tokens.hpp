@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tokens of the block's streams as words of 512 bits, fields from the low end on: on the ports of a unit
+// that is synthesised by itself, and in the files that its RTL is played with. Wider words are more than
+// bambu takes.
+#ifndef CLARION_SYNTH_BAMBU_TOKENS_HPP
+#define CLARION_SYNTH_BAMBU_TOKENS_HPP
+
+#include <ap_int.h>
+
+#include <cstdint>
+
+#include "hls/block/axis.hpp"
+#include "hls/block/frame_intake.hpp"
+#include "hls/block/grant_join.hpp"
+#include "hls/block/grant_stage.hpp"
+#include "hls/block/ingress_stage.hpp"
+#include "hls/block/interval_stage.hpp"
+
+namespace clarion::synth {
+
+constexpr unsigned WORD_BITS = 512;
+constexpr unsigned MAX_WORDS = 3;  // of a token
+
+using namespace clarion::block;
+
+using Word = ap_uint<WORD_BITS>;
+
+struct Token {
+  Word word[MAX_WORDS] = {0, 0, 0};
+};
+
+// Fields one after another into words.
+class Packer {
+ public:
+  template <int N>
+  CLARION_INLINE void field(const ap_uint<N>& value) {
+    words_.word[at_ / WORD_BITS] |= Word(value) << (at_ % WORD_BITS);
+    at_ += N;
+  }
+  CLARION_INLINE void field(bool value) { field(ap_uint<1>(value ? 1u : 0u)); }
+  CLARION_INLINE void field(std::uint8_t value) { field(ap_uint<8>(value)); }
+  CLARION_INLINE void field(std::uint16_t value) { field(ap_uint<16>(value)); }
+  CLARION_INLINE void field(std::uint32_t value) { field(ap_uint<32>(value)); }
+  CLARION_INLINE void field(std::int32_t value) { field(ap_uint<32>(static_cast<std::uint32_t>(value))); }
+  CLARION_INLINE void field(std::uint64_t value) { field(ap_uint<64>(value)); }
+  CLARION_INLINE void field(std::int64_t value) { field(ap_uint<64>(static_cast<std::uint64_t>(value))); }
+  CLARION_INLINE void field(Kind value) { field(static_cast<std::uint8_t>(value)); }
+  CLARION_INLINE void field(PoolEvent::Kind value) { field(static_cast<std::uint8_t>(value)); }
+  CLARION_INLINE void next() { at_ = (at_ / WORD_BITS + 1) * WORD_BITS; }  // no field crosses a word
+
+  CLARION_INLINE const Token& words() const { return words_; }
+
+ private:
+  Token words_{};
+  unsigned at_ = 0;
+};
+
+// And out of them.
+class Unpacker {
+ public:
+  CLARION_INLINE explicit Unpacker(const Token& words) : words_(words) {}
+
+  template <int N>
+  CLARION_INLINE void field(ap_uint<N>& value) {
+    value = ap_uint<N>(words_.word[at_ / WORD_BITS] >> (at_ % WORD_BITS));
+    at_ += N;
+  }
+  CLARION_INLINE void field(bool& value) { value = (take<1>() & 1) != 0; }
+  CLARION_INLINE void field(std::uint8_t& value) { value = static_cast<std::uint8_t>(take<8>()); }
+  CLARION_INLINE void field(std::uint16_t& value) { value = static_cast<std::uint16_t>(take<16>()); }
+  CLARION_INLINE void field(std::uint32_t& value) { value = static_cast<std::uint32_t>(take<32>()); }
+  CLARION_INLINE void field(std::int32_t& value) { value = static_cast<std::int32_t>(take<32>()); }
+  CLARION_INLINE void field(std::uint64_t& value) { value = take<64>(); }
+  CLARION_INLINE void field(std::int64_t& value) { value = static_cast<std::int64_t>(take<64>()); }
+  CLARION_INLINE void field(Kind& value) { value = static_cast<Kind>(take<8>()); }
+  CLARION_INLINE void field(PoolEvent::Kind& value) { value = static_cast<PoolEvent::Kind>(take<8>()); }
+  CLARION_INLINE void next() { at_ = (at_ / WORD_BITS + 1) * WORD_BITS; }
+
+ private:
+  template <int N>
+  CLARION_INLINE std::uint64_t take() {
+    ap_uint<N> value = 0;
+    field(value);
+    return value.to_uint64();
+  }
+
+  const Token& words_;
+  unsigned at_ = 0;
+};
+
+// The fields of each token; `v` is one of the two.
+template <class V>
+CLARION_INLINE void visit(V& v, std::int32_t& value) {
+  v.field(value);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Beat& beat) {
+  v.field(beat.data);
+  v.field(beat.keep);
+  v.field(beat.user);
+  v.field(beat.last);
+}
+
+// A beat and the time at which it comes.
+struct Arriving {
+  Beat beat;
+  Ticks now = 0;
+};
+
+template <class V>
+CLARION_INLINE void visit(V& v, Arriving& arriving) {
+  visit(v, arriving.beat);
+  v.field(arriving.now);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, StoredBeat& beat) {
+  v.field(beat.data);
+  v.field(beat.keep);
+  v.field(beat.user);
+  v.field(beat.last);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Meta& meta) {
+  v.field(meta.kind);
+  v.field(meta.in_queue);
+  v.field(meta.xcp);
+  v.field(meta.offset);
+  v.field(meta.bucket);
+  v.field(meta.link_seq);
+  v.field(meta.queue_seq);
+  v.field(meta.corrupt);
+  v.field(meta.congest);
+  v.field(meta.rtt);
+  v.field(meta.x);
+  v.field(meta.delta_throughput);
+}
+
+// But for the window, which can be made of two beats but does not give them back.
+template <class V>
+CLARION_INLINE void visit(V& v, Arrival& arrival) {
+  v.field(arrival.length);
+  v.field(arrival.stored);
+  v.field(arrival.whole);
+  v.field(arrival.errored);
+  v.field(arrival.untold);
+  v.field(arrival.now);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Packet& packet) {
+  visit(v, packet.meta);
+  v.field(packet.malformed);
+  v.field(packet.length);
+  v.field(packet.stored);
+  v.field(packet.whole);
+  v.field(packet.errored);
+  v.field(packet.untold);
+  v.field(packet.now);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Release& release) {
+  v.field(release.stored);
+  v.field(release.send);
+  v.field(release.length);
+  v.field(release.patch.offset);
+  v.field(release.patch.enable);
+  v.field(release.patch.data);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Departure& departure) {
+  visit(v, departure.release);
+  v.field(departure.granted);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Shares& shares) {
+  v.field(shares.pos);
+  v.field(shares.neg);
+  v.field(shares.cp.mantissa);
+  v.field(shares.cp.shift);
+  v.field(shares.cn.mantissa);
+  v.field(shares.cn.shift);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, PoolEvent& event) {
+  v.field(event.kind);
+  v.field(event.x);
+  v.field(event.delta_throughput);
+  v.field(event.length);
+  visit(v, event.shares);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, Reply& reply) {
+  v.field(reply.data);
+  v.field(reply.index);
+  v.field(reply.last);
+  v.field(reply.status);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, IntervalSums& sums) {
+  v.field(sums.input);
+  v.field(sums.sum_x);
+  v.field(sums.sum_x_rtt);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, IntervalEnd& end) {
+  v.field(end.config.enabled);
+  v.field(end.config.capacity_bytes_per_s);
+  v.field(end.config.alpha_q16);
+  v.field(end.config.beta_q16);
+  v.field(end.config.gamma_q16);
+  v.field(end.config.min_interval);
+  v.field(end.config.max_interval);
+  v.next();
+  v.field(end.intervals);
+  v.field(end.avg_rtt);
+  visit(v, end.sums);
+  v.field(end.queue_bytes);
+  v.field(end.elapsed);
+}
+
+template <class V>
+CLARION_INLINE void visit(V& v, IntervalReport& report) {
+  v.field(report.intervals);
+  v.field(report.avg_rtt);
+  v.field(report.elapsed);
+  visit(v, report.sums);
+  v.next();
+  v.field(report.queue_bytes);
+  v.field(report.rate_q8);
+  v.field(report.phi_q8);
+  visit(v, report.shares);
+}
+
+template <class T>
+CLARION_INLINE Token packed(T token) {
+  Packer packer;
+  visit(packer, token);
+  return packer.words();
+}
+
+template <class T>
+CLARION_INLINE T unpacked(const Token& words) {
+  T token{};
+  Unpacker unpacker(words);
+  visit(unpacker, token);
+  return token;
+}
+
+// A window in the second and third word.
+CLARION_INLINE Arrival unpacked_arrival(const Token& words) {
+  Arrival arrival = unpacked<Arrival>(words);
+  arrival.window = Window(words.word[1], words.word[2]);
+  return arrival;
+}
+
+CLARION_INLINE Token packed_arrival(const Arrival& arrival) {
+  Token words = packed(arrival);
+  for (unsigned i = 0; i < BEAT_BYTES; ++i) {
+    words.word[1] |= Word(arrival.window[i]) << (8 * i);
+    words.word[2] |= Word(arrival.window[BEAT_BYTES + i]) << (8 * i);
+  }
+  return words;
+}
+
+}  // namespace clarion::synth
+
+#endif  // CLARION_SYNTH_BAMBU_TOKENS_HPP

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what bambu prints of a synthesis, and what Yosys counts in the RTL that came of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from clarion.errors import UserError
+
+FIGURES = {
+    "steps": r"Number of control steps: (\d+)",
+    "slack_ns": r"Minimum slack: (-?[\d.e-]+)",
+    "area": r"Total estimated area: (\d+)",
+    "dsps": r"Estimated number of DSPs: (\d+)",
+    "flip_flops": r"Total number of flip-flops in function \S+: (\d+)",
+}
+CELL = re.compile(r"^\s+([A-Z]\w+)\s+(\d+)$", re.MULTILINE)
+KINDS = {
+    "LUT": re.compile(r"LUT[1-6]"),
+    "FF": re.compile(r"FD[RSCP]E(_1)?"),
+    "DSP": re.compile(r"DSP48E2"),
+    "BRAM36": re.compile(r"RAMB36E2"),
+    "BRAM18": re.compile(r"RAMB18E2"),
+    "LUTRAM": re.compile(r"RAM\d+\w*"),
+}
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """One unit."""
+
+    steps: int  # states of the controller
+    slack_ns: float
+    area: int  # bambu's own measure, in LUTs
+    dsps: int
+    flip_flops: int
+
+
+def parse(text: str) -> Synthesis:
+    """Read what was printed. The last figure of a kind counts: it is the top function's."""
+    found: dict[str, str] = {}
+    for name, pattern in FIGURES.items():
+        values = re.findall(pattern, text)
+        if not values:
+            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+            raise UserError(f"bambu: no figure for {name} in what it printed; it ended with: {last.strip()}")
+        found[name] = values[-1]
+    slack = float(found.pop("slack_ns"))
+    return Synthesis(slack_ns=slack, **{name: int(value) for name, value in found.items()})
+
+
+def cells(text: str) -> dict[str, int]:
+    """Count the cells of Yosys's `stat` by kind."""
+    total = dict.fromkeys(KINDS, 0)
+    for name, number in CELL.findall(text):
+        for kind, pattern in KINDS.items():
+            if pattern.fullmatch(name):
+                total[kind] += int(number)
+    if not any(total.values()):
+        raise UserError("yosys: no cells of UltraScale+ in what it counted")
+    return total
