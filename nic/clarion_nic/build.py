@@ -207,8 +207,8 @@ def main(arguments: list[str] | None = None) -> int:
         run_shell(steps, build, vivado)
         check_results(steps, build)
         collect(steps, build)
-    except (UserError, OSError) as error:
-        complain("build", error)
+    except (UserError, OSError, KeyboardInterrupt) as error:
+        complain("build", str(error) or "interrupted")
         return 1
     steps.note(f"next: nic/package.sh {os.path.relpath(build.out)}")
     return 0

@@ -9,23 +9,27 @@ in its flash). README.md lists the exit statuses.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from clarion import paths
 from clarion.errors import UserError
-from clarion_agent.nic.register_map import BLOCK_VERSIONS
+from clarion_agent.nic.register_map import BLOCK_TYPES, BLOCK_VERSIONS
 from clarion_nic import boards, manifest, mcs, package, pci
 from clarion_nic.boards import Board
 from clarion_nic.job import Before, Job, attach, detach, release, remember, remove, roll_back, verify
 from clarion_nic.manifest import Manifest
 from clarion_nic.pci import Card
-from clarion_nic.steps import StepError, Steps, complain
+from clarion_nic.steps import Steps, complain
 
 DONE, REFUSED, ROLLED_BACK, STUCK = 0, 2, 3, 4
 RECOVERY = "see Recovery in nic/DRIVER.md"
+MOST_WAIT_S = 600.0
 OPTIONS = {
     "volatile": "until the next boot: leave the flash alone",
     "write": "write the flash, and leave booting to a restart of the machine",
@@ -42,20 +46,37 @@ def check_images(made: Manifest, folder: Path, board: Board) -> None:
     """Refuse images of another board or register map, and flash contents that reach the factory image."""
     if made.board != board.name:
         raise UserError(f"--board {board.name}: the package is for {made.board}")
-    manifest.check_software(made, BLOCK_VERSIONS)
+    manifest.check_software(made, BLOCK_TYPES, BLOCK_VERSIONS)
     made.image(".bit")
     name = made.image(".mcs")
     first, behind = mcs.span(folder / name)
-    if first < board.user_address or behind > board.flash_bytes:
+    # Not behind that address either: the card would boot what is there now, and so would going back.
+    if first != board.user_address or behind > board.flash_bytes:
         raise UserError(
-            f"{name}: fills {first:#010x} to {behind - 1:#010x}; only {board.user_address:#010x} to "
-            f"{board.flash_bytes - 1:#010x} is free on a {board.title}"
+            f"{name}: fills {first:#010x} to {behind - 1:#010x}; an {board.title} boots from "
+            f"{board.user_address:#010x}, and its flash ends at {board.flash_bytes - 1:#010x}"
         )
 
 
-def check_access(steps: Steps, card: Card) -> None:
-    """Refuse to begin what could not be ended for want of rights."""
+def check_access(steps: Steps, card: Card, way: str) -> None:
+    """Refuse to begin what could not be ended: for want of rights, or since the card could not be asked."""
     steps.need(os.access(card.rescan, os.W_OK), f"{card.rescan}: cannot be written; run this as root")
+    pci.check_lockdown(card)
+    if way == "check":
+        pci.check_no_driver(card)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Let nobody else flash on this machine: they would take what we switch off for its usual state."""
+    path = paths.run_root() / "nic" / "flash.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError("another flash.sh runs on this machine; wait for its end") from error
+        yield
 
 
 def carry_out(job: Job, before: Before) -> int:
@@ -65,11 +86,9 @@ def carry_out(job: Job, before: Before) -> int:
             _away(job)
         _install(job)
     except UnchangedError as error:
-        _try(lambda: attach(job))
-        _try(lambda: release(job, before))
         complain("flash", f"{error}; nothing was written to the card")
-        return REFUSED
-    except (StepError, KeyboardInterrupt) as error:
+        return _put_back(job, before)
+    except (Exception, KeyboardInterrupt) as error:  # whatever it is, the card must not stay half flashed
         complain("flash", f"{str(error) or 'interrupted'}; going back")
         if _gone_back(job, before) == STUCK:
             return STUCK
@@ -83,10 +102,20 @@ def carry_out(job: Job, before: Before) -> int:
     return DONE
 
 
+def _put_back(job: Job, before: Before) -> int:
+    """Have the kernel take a card back to which nothing was done."""
+    failed = _try(lambda: attach(job))
+    failed = _try(lambda: release(job, before)) or failed
+    if failed:
+        complain("flash", f"this machine is not as it was before: {failed}")
+        return STUCK
+    return REFUSED
+
+
 def _away(job: Job) -> None:
     try:
         detach(job)
-    except (StepError, KeyboardInterrupt) as error:
+    except (UserError, OSError, KeyboardInterrupt) as error:
         raise UnchangedError(str(error) or "interrupted") from error
 
 
@@ -130,7 +159,7 @@ def _gone_back(job: Job, before: Before) -> int:
 def _try(action: Callable[[], None]) -> str:
     try:
         action()
-    except (StepError, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:  # whatever it is, the next step back must be tried
         return str(error) or "interrupted"
     return ""
 
@@ -138,18 +167,31 @@ def _try(action: Callable[[], None]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: by going back
-    try:
-        with package.opened(options.package) as folder:
-            return _run(options, folder)
-    except (UserError, KeyboardInterrupt) as error:
-        complain("flash", f"{str(error) or 'interrupted'}; the card was not touched")
-        return REFUSED
+    _end_as_with_ctrl_c()
+    with contextlib.ExitStack() as held:
+        try:
+            job = _job(options, held.enter_context(package.opened(options.package)))
+            if not options.dry_run:
+                held.enter_context(alone())
+            before = remember(job)
+        except (UserError, OSError, KeyboardInterrupt) as error:
+            complain("flash", f"{str(error) or 'interrupted'}; the card was not touched")
+            return REFUSED
+        try:
+            return _run(job, before)
+        except KeyboardInterrupt:  # another one, between two steps back
+            complain("flash", f"interrupted while going back; {RECOVERY}")
+            return STUCK
 
 
-def _run(options: argparse.Namespace, folder: Path) -> int:
-    job = _job(options, folder)
-    before = remember(job)
+def _end_as_with_ctrl_c() -> None:
+    """Go back as well when ended from outside, or with the terminal; nohup keeps the latter away."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
+def _run(job: Job, before: Before) -> int:
     if job.way == "golden":
         return _gone_back(job, before)
     status = carry_out(job, before)
@@ -174,11 +216,11 @@ def _job(options: argparse.Namespace, folder: Path) -> Job:
     check_images(made, folder, board)
     card = pci.find(options.sysfs, options.device)
     pci.check(card, board)
-    check_access(steps, card)
+    way = next((name for name in OPTIONS if getattr(options, name)), "install")
+    check_access(steps, card, way)
     vivado = steps.need_program("vivado_lab", "vivado", get="install Vivado Lab Edition (free)")
     steps.need_program("setpci", get="install the package pciutils")
     steps.need_program("clarion", get="activate the environment: . .venv/bin/activate")
-    way = next((name for name in OPTIONS if getattr(options, name)), "install")
     mcs_image = folder / made.image(".mcs")
     job = Job(
         steps=steps,
@@ -214,7 +256,7 @@ def _parser() -> argparse.ArgumentParser:
         ways.add_argument(f"--{name}", action="store_true", help=what)
     parser.add_argument("--hw-server", default="localhost:3121", metavar="HOST:PORT", help="with the cable")
     parser.add_argument("--cable", default="", metavar="SERIAL", help="which, where there are more")
-    parser.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="for the card to boot")
+    parser.add_argument("--wait", type=_seconds, default=30.0, metavar="SECONDS", help="for the card to boot")
     parser.add_argument("--dry-run", action="store_true", help="check everything, but only show the commands")
     parser.add_argument(
         "--sysfs",
@@ -224,6 +266,16 @@ def _parser() -> argparse.ArgumentParser:
         help="for tests: a tree to use instead",
     )
     return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= MOST_WAIT_S:
+        raise argparse.ArgumentTypeError(f"{text}: 0 to {MOST_WAIT_S:g} seconds are possible")
+    return value
+
+
+_seconds.__name__ = "number"
 
 
 if __name__ == "__main__":

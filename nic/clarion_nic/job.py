@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from clarion_agent.nic.lock import CardLock
+from clarion_agent.nic.place import RESOURCE
 from clarion_nic import pci
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
@@ -85,7 +88,18 @@ def detach(job: Job) -> None:
 
 
 def remove(job: Job) -> None:
-    """Remove the card's functions, as far as they are there."""
+    """Remove the card's functions, as far as they are there.
+
+    The kernel kills whoever touches the card's registers at that moment: no `clarion nic` and no agent may.
+    """
+    if job.steps.dry_run:
+        return _remove(job)
+    card_name, registers = job.card.functions[0], job.card.path(job.card.functions[0]) / RESOURCE
+    with contextlib.closing(CardLock(card_name, registers)) as lock, lock.held():
+        _remove(job)
+
+
+def _remove(job: Job) -> None:
     for function in reversed(job.card.functions):
         if job.steps.dry_run or job.card.path(function).exists():
             job.steps.set(job.card.path(function) / "remove", "1")

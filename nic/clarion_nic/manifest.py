@@ -102,13 +102,19 @@ def _wrong_field(values: dict[str, Any]) -> str | None:
     return unknown or next((name for name, good in checks.items() if not good), None)
 
 
-def check_software(manifest: Manifest, software: Mapping[str, tuple[int, int]]) -> None:
-    """Refuse images whose registers this software cannot read: another major version of any block."""
+def check_software(
+    manifest: Manifest, types: Mapping[str, int], versions: Mapping[str, tuple[int, int]]
+) -> None:
+    """Refuse images whose registers this software cannot read: other blocks, or another major version."""
     for kind, version in manifest.versions.items():
-        if kind not in software:
+        if kind not in versions:
             raise UserError(f"block {kind} {version} of the bitstream: unknown to this software; update it")
-        if int(version.split(".")[0]) != software[kind][0]:
+        if int(version.split(".")[0]) != versions[kind][0]:
             raise UserError(
-                f"block {kind}: bitstream {version}, software {software[kind][0]}.x; "
+                f"block {kind}: bitstream {version}, software {versions[kind][0]}.x; "
                 "flash a bitstream of that version, or use the software that came with this one"
             )
+    for kind, number in types.items():
+        known, built = f"{number:#010x}", manifest.types.get(kind)
+        if kind not in manifest.versions or built != known:
+            raise UserError(f"block {kind}: bitstream {built}, software {known}; build the bitstream again")

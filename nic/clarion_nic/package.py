@@ -8,6 +8,7 @@ import contextlib
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def _unpack(package: Path, folder: Path) -> None:
                 with (folder / member.name).open("wb") as file:
                     while block := content.read(1 << 20):
                         file.write(block)
-    except (OSError, tarfile.TarError, EOFError) as error:
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
         raise UserError(f"{package}: cannot be read as a package: {error}") from error
 
 
@@ -70,8 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out or folder.with_name(folder.name + ".tar.gz")
     try:
         pack(Steps(options.dry_run), folder, out.resolve())
-    except UserError as error:
-        complain("package", error)
+    except (UserError, OSError, KeyboardInterrupt) as error:
+        complain("package", str(error) or "interrupted")
         return 1
     return 0
 

@@ -65,12 +65,33 @@ def check(card: Card, board: Board) -> None:
         identity = f"{_number(path / 'device'):04x}"
         other = next((b for b in all_boards() if identity in b.factory_ids and b.name != board.name), None)
         if other is not None:
-            raise UserError(f"--device {function}: the card says it is a {other.title}, not a {board.title}")
+            raise UserError(
+                f"--device {function}: the card says it is an {other.title}, not an {board.title}"
+            )
         _check_driver(path, function)
 
 
+def check_lockdown(card: Card) -> None:
+    """Refuse a kernel that would not let the card be asked what it is after it was written."""
+    path = card.bus.parents[1] / "kernel" / "security" / "lockdown"
+    if path.exists() and "[none]" not in text(path):
+        raise UserError(f"{path}: {text(path)}: the kernel is locked down; switch secure boot off")
+
+
+def check_no_driver(card: Card) -> None:
+    """Refuse a card with a driver: some kernels keep its registers from us then, as if it were wrong."""
+    for function in card.functions:
+        driver = _driver(card.path(function))
+        if driver is not None:
+            raise UserError(f"--device {function}: in use by the driver {driver}; unload it for --check")
+
+
+def _driver(path: Path) -> str | None:
+    return Path(os.path.realpath(path / "driver")).name if (path / "driver").exists() else None
+
+
 def _check_driver(path: Path, function: str) -> None:
-    driver = Path(os.path.realpath(path / "driver")).name if (path / "driver").exists() else None
+    driver = _driver(path)
     if driver is not None and driver not in DRIVERS:
         raise UserError(f"--device {function}: in use by the driver {driver}; unbind it first")
     for interface in sorted((path / "net").glob("*")):

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from clarion.errors import UserError
 
 Word = str | Path  # of a command
+GRACE_S = 5.0  # for a program that is told to end
+POLL_S = 0.05
 
 
 class StepError(UserError):
@@ -28,7 +34,7 @@ class Steps:
 
     def note(self, text: str) -> None:
         """Say what comes next."""
-        print(f"# {text}", flush=True)
+        say(f"# {text}")
 
     def need(self, fulfilled: bool, message: str) -> None:
         """Refuse to go on without something; a dry run says it and goes on, to show the rest."""
@@ -55,36 +61,43 @@ class Steps:
         words = [str(word) for word in command]
         prefix = [f"{key}={shlex.quote(value)}" for key, value in (environment or {}).items()]
         place = [f"cd {shlex.quote(str(folder))} &&"] if folder else []
-        print("+", *place, *prefix, shlex.join(words), flush=True)
+        say(" ".join(["+", *place, *prefix, shlex.join(words)]))
         if self.dry_run:
             return ""
+        pipe = subprocess.PIPE if capture else None
         try:
-            done = subprocess.run(
+            child = subprocess.Popen(
                 words,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
                 stdin=subprocess.DEVNULL,  # a tool that asks instead of failing must not wait for an answer
-                stdout=subprocess.PIPE if capture else None,
-                stderr=subprocess.PIPE if capture else None,
+                stdout=pipe,
+                stderr=pipe,
                 text=True,
-                check=False,
+                errors="replace",
+                start_new_session=True,  # so that an interrupt comes to us alone, and we end all of it
             )
         except OSError as error:
             raise StepError(f"{words[0]}: {error.strerror}") from error
-        if done.returncode != 0:
-            raise StepError(f"{words[0]}: ended with status {done.returncode}{_last_line(done.stderr)}")
-        return done.stdout or ""
+        try:
+            printed, complaint = child.communicate()
+        except BaseException:
+            _end(child)
+            raise
+        if child.returncode != 0:
+            raise StepError(f"{words[0]}: ended with status {child.returncode}{_last_line(complaint)}")
+        return printed or ""
 
     def set(self, path: Path, value: str) -> None:
         """Write a setting of the kernel."""
-        print("+", f"echo {shlex.quote(value)} > {shlex.quote(str(path))}", flush=True)
+        say(f"+ echo {shlex.quote(value)} > {shlex.quote(str(path))}")
         if not self.dry_run:
             _write(path, value)
 
     def write(self, path: Path, text: str) -> None:
         """Write a file of our own; the text is shown."""
-        print("+", f"write {shlex.quote(str(path))}", flush=True)
-        print(*(f"  | {line}".rstrip() for line in text.splitlines()), sep="\n", flush=True)
+        say(f"+ write {shlex.quote(str(path))}")
+        say("\n".join(f"  | {line}".rstrip() for line in text.splitlines()))
         if not self.dry_run:
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, text)
@@ -102,6 +115,39 @@ def _last_line(text: str | None) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
+def _end(child: subprocess.Popen[str]) -> None:
+    """End a program with all that it has started: a tool behind a wrapper must not write on to a card."""
+    try:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGTERM)
+        end = time.monotonic() + GRACE_S
+        while _group_lives(child) and time.monotonic() < end:
+            time.sleep(POLL_S)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _group_lives(child: subprocess.Popen[str]) -> bool:
+    child.poll()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, 0)
+        return True
+    return False
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print a line; a reader that is gone (a closed terminal, `| tee` after Ctrl-C) stops nothing."""
+    stream = stream or sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())  # for what is printed later, and by the programs that are run
+        os.close(nowhere)
+
+
 def complain(script: str, error: object) -> None:
     """Print an error the way all scripts do."""
-    print(f"{script}: {error}", file=sys.stderr)
+    say(f"{script}: {error}", sys.stderr)

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ TOOLS = (
 )
 
 # Words that stand for places which differ from run to run.
-PLACES = {"$ROOT": str(ROOT)}
+PLACES = {"$PYTHON": sys.executable, "$ROOT": str(ROOT)}
 
 
 def mcs_line(kind: int, address: int, data: bytes) -> str:
@@ -155,16 +156,30 @@ class Machine:
         path = self.folder / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
-    def run(self, script: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    @property
+    def run_root(self) -> Path:
+        return self.folder / "run"
+
+    def run(
+        self, script: str, *words: str | Path, stdout: int = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
+        here = {
+            "PATH": str(self.bin),
+            "PYTHONPATH": str(ROOT / "nic"),
+            "CLARION_RUN_ROOT": str(self.run_root),
+        }
         return subprocess.run(
-            [ROOT / ".venv/bin/python", "-m", f"clarion_nic.{script}", *map(str, words)],
-            env={**os.environ, "PATH": str(self.bin), "PYTHONPATH": str(ROOT / "nic")},
-            capture_output=True,
+            [sys.executable, "-m", f"clarion_nic.{script}", *map(str, words)],
+            env={**os.environ, **here},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
             text=True,
             check=False,
         )
 
-    def flash(self, package: Path, *more: str, board: str = "u55c") -> subprocess.CompletedProcess[str]:
+    def flash(
+        self, package: Path, *more: str, board: str = "u55c", stdout: int = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
         given = [
             "--board",
             board,
@@ -175,7 +190,7 @@ class Machine:
             "--sysfs",
             str(self.sysfs),
         ]
-        return self.run("flash", *given, "--wait", "0", *more)
+        return self.run("flash", *given, "--wait", "0", *more, stdout=stdout)
 
     def told(self, text: str) -> str:
         """Return a script's output with words in place of what differs from run to run."""

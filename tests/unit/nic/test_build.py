@@ -93,6 +93,12 @@ def test_vivado_fails(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None
     assert capfd.readouterr().err == "build: vivado: ended with status 3\n"
 
 
+def test_an_interrupt_is_one_line(builder: Machine) -> None:
+    builder.program("make", "kill -INT $PPID")
+    done = build(builder)
+    assert (done.returncode, done.stderr) == (1, "build: interrupted\n")
+
+
 def test_no_units_from_hls(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None:
     (whole.folder / "ip/clarion_egress.zip").unlink()
     assert clarion_nic.build.main(words(whole)) == 1

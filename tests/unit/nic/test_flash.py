@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -181,8 +183,49 @@ def test_a_bridge_that_cannot_be_set_back_is_told(machine: Machine, tmp_path: Pa
     assert "golden" not in actions(machine)
 
 
-def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path) -> None:
-    machine.program("vivado_lab", 'case "$*" in *" flash "*) kill -TERM $PPID;; esac')
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path, number: signal.Signals) -> None:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        pytest.skip("these tests run under nohup")
+    machine.program("vivado_lab", f'case "$*" in *" flash "*) kill -{number} $PPID;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert "interrupted; going back" in done.stderr
+    assert actions(machine)[4:7] == ["flash", "golden", "boot"]
+
+
+def test_nothing_writes_on_after_an_interrupt(machine: Machine, tmp_path: Path) -> None:
+    """Vivado is a script in front of a program, which must end before the card is set back."""
+    begun, writer, both = (tmp_path / name for name in ("begun", "writer", "both"))
+    os.mkfifo(begun)
+    program = f"sh -c 'trap : TERM; echo > {begun}; while :; do read never < {begun}; done'"
+    begin = f"{program} & echo $! > {writer}; read line < {begun}; kill -TERM $PPID; wait"
+    look = f"read number < {writer}; if [ -e /proc/$number/exe ]; then touch {both}; fi"
+    machine.program("vivado_lab", f'case "$*" in *" flash "*) {begin};; *" golden "*) {look};; esac')
+    assert machine.flash(images(tmp_path / "package")).returncode == 3
+    assert "golden" in actions(machine)
+    assert not both.exists()
+
+
+def test_a_reader_that_is_gone_stops_no_step(machine: Machine, tmp_path: Path) -> None:
+    """As with `flash.sh ... | tee log` and Ctrl-C, which ends tee."""
+    machine.flash_tools(card_info(ports=1))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = machine.flash(images(tmp_path / "package"), stdout=writer)
+    os.close(writer)
+    assert done.returncode == 3
+    assert actions(machine)[-4:-2] == ["golden", "boot"]
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1"
+
+
+def test_a_card_that_cannot_be_taken_back_is_told(machine: Machine, tmp_path: Path) -> None:
+    """Nothing was written, but the machine is not as it was."""
+    interrupt = (
+        f'*=0000:0004) rm {machine.function()}; kill -TERM $PPID;; *CAP_EXP+8.w) printf "0147\\n2936\\n"'
+    )
+    machine.program("setpci", f'case "$*" in {interrupt};; esac')
+    done = machine.flash(images(tmp_path / "package"))
+    assert done.returncode == 4
+    assert f"this machine is not as it was before: {SLOT}.0: not there" in done.stderr
+    assert {"flash", "golden", "boot"}.isdisjoint(actions(machine))

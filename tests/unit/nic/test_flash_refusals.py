@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import subprocess
 import tarfile
@@ -73,6 +74,21 @@ def test_registers_of_another_major_version(machine: Machine, tmp_path: Path) ->
     refused(machine.flash(package), machine, "block clarion: bitstream 2.0, software 1.x")
 
 
+TYPES = {"clarion": "0x434c4152", "ingress": "0x434c4149", "egress": "0x434c4145"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"versions": {}}, {"types": {}}, {"types": {**TYPES, "egress": "0x434c4149"}}],
+    ids=["no blocks", "no types", "another type"],
+)
+def test_blocks_that_are_not_those_of_the_software(
+    machine: Machine, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    package = images(tmp_path / "package", **changes)  # type: ignore[arg-type]
+    refused(machine.flash(package), machine, "build the bitstream again")
+
+
 def test_a_newer_minor_version_is_taken(machine: Machine, tmp_path: Path) -> None:
     versions = {"clarion": "1.7", "ingress": "1.0", "egress": "1.0"}
     package = images(tmp_path / "package", versions=versions)
@@ -87,14 +103,23 @@ def test_an_unknown_block(machine: Machine, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (mcs(0x0), "fills 0x00000000 to 0x0000001f; only 0x01002000"),
+        (mcs(0x0), "fills 0x00000000 to 0x0000001f; an Alveo U55C boots from 0x01002000"),
         (mcs(0x01001FF0), "fills 0x01001ff0"),
+        (mcs(0x02000000), "fills 0x02000000"),
         (mcs(0x08000000), "fills 0x08000000 to 0x0800001f"),
         (mcs(0x01002000).rpartition(":")[0], "not a whole MCS file: no end"),
         (":00000001FF\n", "not a whole MCS file: no data"),
         (":1000xx00" + "00" * 17 + "\n", "not an MCS file"),
     ],
-    ids=["at 0", "into the factory image", "over the end", "cut off", "empty", "no number"],
+    ids=[
+        "at 0",
+        "into the factory image",
+        "behind the image that boots",
+        "over the end",
+        "cut off",
+        "empty",
+        "no number",
+    ],
 )
 def test_flash_contents_that_would_not_do(
     machine: Machine, tmp_path: Path, content: str, reason: str
@@ -131,6 +156,16 @@ def test_no_package_at_all(machine: Machine, tmp_path: Path, content: bytes | No
     refused(machine.flash(path), machine, "cannot be read as a package")
 
 
+def test_a_package_that_was_damaged(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "package.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(images(tmp_path / "package"), arcname="")
+    content = bytearray(path.read_bytes())
+    content[20:60] = bytes(40)
+    path.write_bytes(content)
+    refused(machine.flash(path), machine, "cannot be read as a package")
+
+
 @pytest.mark.parametrize("device", ["81", "0000:81:00.9", "../81:00.0", ""])
 def test_an_address_that_is_none(machine: Machine, tmp_path: Path, device: str) -> None:
     package = images(tmp_path / "package")
@@ -150,7 +185,7 @@ def test_a_device_of_another_maker(machine: Machine, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("identity", "card"), [("0x5004", "U250"), ("0xd00c", "U280")])
 def test_a_card_that_says_it_is_another(machine: Machine, tmp_path: Path, identity: str, card: str) -> None:
     (machine.function() / "device").write_text(f"{identity}\n")
-    refused(machine.flash(images(tmp_path / "package")), machine, f"a Alveo {card}, not a Alveo U55C")
+    refused(machine.flash(images(tmp_path / "package")), machine, f"an Alveo {card}, not an Alveo U55C")
 
 
 def test_an_interface_that_is_up(machine: Machine, tmp_path: Path) -> None:
@@ -182,3 +217,35 @@ def test_setpci_that_says_nothing(machine: Machine, tmp_path: Path) -> None:
 def test_another_board_at_the_jtag_cable(machine: Machine, tmp_path: Path) -> None:
     machine.program("vivado_lab", "exit 1")
     refused(machine.flash(images(tmp_path / "package")), machine, "vivado_lab: ended with status 1")
+
+
+def test_another_run_on_this_machine(machine: Machine, tmp_path: Path) -> None:
+    lock = machine.run_root / "nic/flash.lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        refused(machine.flash(images(tmp_path / "package")), machine, "another flash.sh runs on this machine")
+
+
+def test_a_kernel_that_is_locked_down(machine: Machine, tmp_path: Path) -> None:
+    path = machine.sysfs / "kernel/security/lockdown"
+    path.parent.mkdir(parents=True)
+    path.write_text("none [integrity] confidentiality\n")
+    package = images(tmp_path / "package")
+    refused(machine.flash(package), machine, "the kernel is locked down")
+    path.write_text("[none] integrity confidentiality\n")
+    assert machine.flash(package).returncode == 0
+
+
+def test_a_check_that_a_driver_could_spoil(machine: Machine, tmp_path: Path) -> None:
+    machine.bind("onic", 1)
+    refused(
+        machine.flash(images(tmp_path / "package"), "--check"), machine, "driver onic; unload it for --check"
+    )
+
+
+@pytest.mark.parametrize("wait", ["nan", "inf", "-1", "soon"])
+def test_a_wait_without_end(machine: Machine, tmp_path: Path, wait: str) -> None:
+    done = machine.flash(images(tmp_path / "package"), f"--wait={wait}")
+    assert (done.returncode, machine.calls()) == (2, [])
+    assert "--wait" in done.stderr.splitlines()[-1]
