@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ DEMO_ALGORITHMS = ("xcp", "boost", "fast", "cubic", "bbr", "reno")
 DEMO_SETTINGS = ("duration=25 s", "measure-from=15 s")  # six runs in four minutes
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
     except Interrupted as stop:
         return 128 + stop.signal_number
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
     except UserError as error:
         print(f"clarion: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -125,7 +129,7 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--engine",
         default="emu",
-        help="the switches: emu, the embedded one (default), bmv2 (the P4 program) or hls-sim (the FPGA block)",
+        help="the switches: emu (default), the embedded one; bmv2, the P4 program; hls-sim, the FPGA block",
     )
     command.add_argument(
         "--controller", metavar="URL", help="put the switches under this controller for the run"

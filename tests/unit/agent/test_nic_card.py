@@ -23,6 +23,7 @@ from clarion_agent.nic.card import Card
 from clarion_agent.nic.entries import OFF
 from clarion_agent.nic.errors import CardError, CardGone, RangeError
 from clarion_agent.nic.limits import NO_LIMIT
+from clarion_agent.nic.mailbox import Mailbox
 from clarion_agent.nic.place import Place
 from fakes.fake_card import FakeCard
 
@@ -276,6 +277,19 @@ def test_a_field_that_is_missing_and_a_bucket_that_is_not_there(opened: Card) ->
         opened.configure(opened.unit("ingress", 0), {"check": 0, "epoch": 0})
     with pytest.raises(CardError, match=r"egress\[0\].bucket: 4096: use 0 to 4095"):
         opened.read_bucket(opened.unit("egress", 0), 4096)
+
+
+def test_a_card_that_goes_while_it_is_read_has_no_state(
+    opened: Card, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def last_word(mailbox: Mailbox, word: int) -> int:
+        fake_card.pull()
+        return reply(mailbox, word)
+
+    reply = Mailbox.reply
+    monkeypatch.setattr(Mailbox, "reply", last_word)
+    with pytest.raises(CardGone, match="all registers read as ones"):
+        opened.read(opened.unit("egress", 0))
 
 
 def test_what_the_card_refuses(opened: Card, fake_card: FakeCard) -> None:

@@ -17,8 +17,8 @@ from clarion import cli
 from clarion_agent.nic import cli as nic_cli
 from clarion_agent.nic import lock, place, settings, views
 from clarion_agent.nic import register_map as registers
-from clarion_agent.nic.card import Card
-from clarion_agent.nic.limits import NO_LIMIT
+from clarion_agent.nic.card import Card, Unit
+from clarion_agent.nic.limits import NO_LIMIT, Values
 from clarion_agent.nic.place import Place
 from clarion_agent.nic.target import NicTarget
 from clarion_agent.nic.views import Sample, rates
@@ -197,6 +197,22 @@ def test_a_port_is_set_whole_or_not_at_all(card_file: Path, fake_card: FakeCard,
     assert fake_card.configuration["egress", 0]["stamp"] == 0
     assert fake_card.configuration["egress", 0]["queue_limit"] == NO_LIMIT
     assert fake_card.configuration["ingress", 0] == before["ingress", 0]
+
+
+def test_an_interrupt_between_two_units_puts_the_port_back(
+    card_file: Path, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def interrupted(card: Card, unit: Unit, values: Values) -> None:
+        if unit.kind == "ingress" and values["check"]:
+            raise KeyboardInterrupt
+        configure(card, unit, values)
+
+    configure = Card.configure
+    monkeypatch.setattr(Card, "configure", interrupted)
+    assert run(card_file, "set", "0", "stamp=on", "check=on") == 130
+    assert fake_card.configured[0][1]["stamp"] == 1
+    assert fake_card.configuration["egress", 0]["stamp"] == 0
+    assert capsys.readouterr() == ("", "")
 
 
 def test_nobody_comes_between_what_is_read_and_what_is_set(

@@ -50,11 +50,11 @@ class Batch:
                     self._card.reset(unit)
                 self._card.configure(unit, wanted)
             afterwards()
-        except (CardError, OSError) as error:
+        except (CardError, OSError, KeyboardInterrupt) as error:
             self._undo(told, error)
             raise
 
-    def _undo(self, told: Sequence[Unit], error: Exception) -> None:
+    def _undo(self, told: Sequence[Unit], error: BaseException) -> None:
         if isinstance(error, CardGone):
             return  # whatever it has, it gets everything again when it is back
         for unit in reversed(told):

@@ -144,6 +144,7 @@ class Card:
                 for field in beat:
                     if wanted is None or field.name in wanted:
                         found[field.name] = _value(unit.mailbox, field)
+            self._bar.check_there()  # else some of it may be the ones of a card that has just gone
             return found
 
     def _units(self) -> Mapping[tuple[str, int], Unit]:
