@@ -178,12 +178,15 @@ class Driver {
   }
 
   void idle(Reader& in) {
-    Source& source = bench_->source(port(in), in.number(1) != 0);
-    source.set_pattern(pattern(in));
+    const unsigned of = port(in);
+    const bool host = in.number(1) != 0;
+    bench_->source(of, host).set_pattern(pattern(in));
   }
 
   void stall(Reader& in) {
-    Sink& sink = bench_->sink(port(in), in.number(1) != 0);
+    const unsigned of = port(in);
+    const bool host = in.number(1) != 0;
+    Sink& sink = bench_->sink(of, host);
     sink.open(in.number(1) != 0);
     sink.set_pattern(pattern(in));
   }
@@ -194,14 +197,19 @@ class Driver {
     bench_->schedule(unit, clock, in.command());
   }
 
+  // For so many clocks, until the block is at rest, or until the queue of a port has decided something.
   void run(Reader& in, Writer& out) {
-    const bool until_quiet = in.number(1) != 0;
+    const unsigned until = in.below(2 + bench_->ports());
     const std::uint32_t clocks = std::min(in.u32(), kMostClocks);
     const std::uint32_t before = bench_->clocks();
-    if (until_quiet) {
+    if (until == 1) {
       if (!bench_->settle(clocks)) refuse("the block does not come to rest");
     } else {
-      for (std::uint32_t i = 0; i < clocks; ++i) bench_->clock();
+      const auto* events = until == 0 ? nullptr : &bench_->log(until - 2).events;
+      const std::size_t seen = events == nullptr ? 0 : events->size();
+      for (std::uint32_t i = 0; i < clocks && (events == nullptr || events->size() == seen); ++i) {
+        bench_->clock();
+      }
     }
     out.number(before, 4);
     out.number(bench_->clocks() - before, 4);

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from clarion_agent.nic import register_map as registers
-
 from conformance.harness import DriverError
 
 MIN_BYTES, MAX_BYTES = 60, 9600
@@ -85,7 +84,7 @@ class Reply(NamedTuple):
     unit: int
     clock: int
     logged: int  # events in the log of the unit's port before it
-    index: int
+    beat: int
     last: bool
     status: int
     words: tuple[int, ...]
@@ -193,15 +192,22 @@ class Bench:
 
     def run(self, clocks: int) -> None:
         """Let so many clocks pass."""
-        self._run(False, clocks)
+        self._run(0, clocks)
+
+    def run_until_decided(self, port: int, most: int) -> None:
+        """Let clocks pass until a packet joins or leaves a port's queue."""
+        self._run(2 + port, most)
 
     def settle(self, most: int = UNTIL_QUIET) -> int:
         """Let clocks pass until nothing moves; return their number."""
-        return self._run(True, most)
+        return self._run(1, most)
 
-    def _run(self, until_quiet: bool, clocks: int) -> int:
-        self.batch += struct.pack("<c?I", b"R", until_quiet, clocks)
-        before, passed = struct.unpack("<II", self._flush())
+    def _run(self, until: int, clocks: int) -> int:
+        self.batch += struct.pack("<cBI", b"R", until, clocks)
+        return self._passed(self._flush())
+
+    def _passed(self, answer: bytes) -> int:
+        before, passed = struct.unpack("<II", answer)
         self.clock = before + passed
         self.wire["now"] += passed * self.wire["now_step"]
         return int(passed)
@@ -241,11 +247,11 @@ class Bench:
     def replies(self) -> list[Reply]:
         """Return the beats of answers to scheduled commands since the last look."""
         self.batch += b"Y"
-        beats = (_REPLY.unpack(beat) for beat in _chunks(self._flush()[4:], _REPLY.size))
+        beats = _REPLY.iter_unpack(self._flush()[4:])
         return [Reply(*beat[:6], tuple(beat[6:])) for beat in beats]
 
     def parse(self, frame: bytes, protocol: int = 253) -> tuple[int, ...]:
-        """Return what the parser alone says: format, malformed, at, bucket, link_seq, corrupt, congest, ..."""
+        """Return what the parser alone says: format, malformed, at, then the fields it reads."""
         self.batch += struct.pack("<cBH", b"P", protocol, len(frame)) + frame
         return struct.unpack("<B?HHHHHIIi", self._flush())
 
@@ -278,22 +284,47 @@ class Bench:
 
     def ask(self, unit: int, operation: str, values: Values | None = None) -> tuple[int, Values]:
         """Carry out a command through the mailbox; return the status and the answer's fields."""
-        kind = "ingress" if unit < self.ports else "egress"
-        block, mailbox = self.block_of(unit), registers.MAILBOX
+        ((status, answer),) = self.ask_all(unit, [(operation, values)])
+        return status, answer
+
+    def ask_all(self, unit: int, commands: Sequence[tuple[str, Values | None]]) -> list[tuple[int, Values]]:
+        """Carry out one command after the other."""
+        block, clocks = self.block_of(unit), 24
+        for operation, values in commands:
+            self._put_command(unit, block, operation, values)
+            self.batch += struct.pack("<cBI", b"R", 0, clocks)
+            self._put_readings(unit, block, operation)
+        answer, at = self._flush(), 0
+        results: list[tuple[int, Values]] = []
+        for operation, _ in commands:
+            at += registers.COMMAND_WORDS + 1
+            assert b"\0" not in answer[at - registers.COMMAND_WORDS - 1 : at], "refused"
+            self._passed(answer[at : at + 8])
+            size = 5 * (2 + self._words(unit, operation))
+            readings = [value for _, value in struct.iter_unpack("<?I", answer[at + 8 : at + 8 + size])]
+            at += 8 + size
+            assert readings[0] == self.requests[unit] - len(commands) + len(results) + 1, "no answer yet"
+            results.append((readings[1], fields(self._kind(unit), operation, readings[2:])))
+        return results
+
+    def _kind(self, unit: int) -> str:
+        return "ingress" if unit < self.ports else "egress"
+
+    def _words(self, unit: int, operation: str) -> int:
+        return len(registers.REPLIES[self._kind(unit)].get(operation, ())) * registers.BEAT_WORDS
+
+    def _put_command(self, unit: int, block: int, operation: str, values: Values | None) -> None:
         self.requests[unit] += 1
-        for number, word in enumerate(command(kind, operation, values)):
+        for number, word in enumerate(command(self._kind(unit), operation, values)):
             self._put(block + registers.COMMAND_OFFSET + 4 * number, word)
-        self._put(block + mailbox["request"].offset, self.requests[unit])
-        assert b"\0" not in self._flush(), "refused"
-        for _ in range(50):
-            self.run(16)
-            done, status = self.read(block + mailbox["done"].offset, block + mailbox["status"].offset)
-            if done == self.requests[unit]:
-                beats = len(registers.REPLIES[kind].get(operation, ()))
-                reply = block + registers.REPLY_OFFSET
-                words = self.read(*(reply + 4 * word for word in range(beats * registers.BEAT_WORDS)))
-                return status, fields(kind, operation, words)
-        raise AssertionError(f"unit {unit} does not answer {operation}")
+        self._put(block + registers.MAILBOX["request"].offset, self.requests[unit])
+
+    def _put_readings(self, unit: int, block: int, operation: str) -> None:
+        reply = block + registers.REPLY_OFFSET
+        offsets = [block + registers.MAILBOX[name].offset for name in ("done", "status")]
+        offsets += [reply + 4 * word for word in range(self._words(unit, operation))]
+        for offset in offsets:
+            self.batch += struct.pack("<cI", b"G", offset)
 
     # --- The process ----------------------------------------------------------------------------------
 
@@ -321,8 +352,3 @@ class Bench:
     def _death(self) -> DriverError:
         _, errors = self.process.communicate()
         return DriverError(f"status {self.process.returncode}: {errors.decode(errors='replace')}")
-
-
-def _chunks(data: bytes, size: int) -> Iterator[bytes]:
-    for at in range(0, len(data), size):
-        yield data[at : at + size]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a unit of the block must have done, by the reference and in the order that the unit's queue has told.
 
-The order in which packets meet, and the bytes that waited, are the block's business (its clocks decide them) and
-are checked for themselves; everything else follows.
+The order in which packets meet, and the bytes that waited, are the block's business (its clocks decide them)
+and are checked for themselves; everything else follows.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 from conformance.block.bench import DROPS, LEAVES, MAX_BYTES, MIN_BYTES, Damage, QueueEvent, Sent, Values
 from conformance.reference import Config, Packet, Router, Xcp, rewritten
@@ -29,9 +30,7 @@ class ToldXcp(Xcp):
         """End an interval."""
         sums = (self.input, self.sum_x, self.sum_x_rtt, self.persistent_queue)
         super().control(config, elapsed)
-        self.last = dict(
-            zip(self.last, (*sums, self.pos, self.neg, *self.cp, *self.cn), strict=True)
-        )
+        self.last = dict(zip(self.last, (*sums, self.pos, self.neg, *self.cp, *self.cn), strict=True))
 
 
 class IngressModel:
@@ -119,9 +118,9 @@ class EgressModel:
     def configure(self, values: Values) -> None:
         """Carry out a command."""
         get = values.get
-        numbers = {name: get(name, 0) for name in XCP_NAMES}
-        xcp, stamp = bool(get("xcp", 0)), bool(get("stamp", 0))
-        self.router.ports[0].config = Config(xcp=xcp, stamp=stamp, **numbers)
+        numbers: dict[str, Any] = {name: get(name, 0) for name in XCP_NAMES}
+        numbers |= {name: bool(get(name, 0)) for name in ("xcp", "stamp")}
+        self.router.ports[0].config = Config(**numbers)
         self.epoch, self.limit = get("epoch", 0), get("queue_limit", 0)
 
     def reset(self) -> None:

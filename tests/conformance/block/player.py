@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays event vectors on units of the block: frames through AXI4-Stream, parameters and state through AXI4-Lite.
+"""Plays event vectors on units of the block: frames through AXI4-Stream, the rest through AXI4-Lite.
 
-Every port has units of its own, and only the unit that an event is about is clocked. An event's time is on `now`,
-and what must wait besides the block's own frames on `queue_elsewhere`. A queue limit of 0 makes a drop. A packet
-stays in the queue for the clocks that it needs there at least; where other packets join meanwhile, the unit is
-plugged: frames that were sent before the first event fill it up to a wire that takes nothing.
+Every port has units of its own, and only the unit that an event is about is clocked. An event's time is on
+`now`, and what must wait besides the block's own frames on `queue_elsewhere`. A queue limit of 0 makes a
+drop. A packet stays in the queue for the clocks that it needs there at least; where other packets join
+meanwhile, the unit is plugged: frames that were sent before the first event fill it up to a wire that takes
+nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from conformance.block.bench import LEAVES, MIN_BYTES, Bench, Sent, Values
 from conformance.block.model import UNLIMITED, XCP_NAMES
-from conformance.harness import SHOWN_BUCKETS, Configure, Copy, Dequeue, Enqueue, Event, Ingress
+from conformance.harness import SHOWN_BUCKETS, Configure, Copy, Dequeue, Enqueue, Event, Ingress, State
 from conformance.reference import Config, classify
 
 PORTS = 3
@@ -66,7 +67,7 @@ class BlockPlayer:
                 self._dequeue(event)
                 self.leaving[event.port].append(number)
                 answer = {name: self._read(event.port)[name] for name in SHARES}
-            else:
+            elif isinstance(event, State):
                 answer = self._state(event.port)
             answers.append(answer)
         for port in range(PORTS):
@@ -80,6 +81,11 @@ class BlockPlayer:
         status, answer = self.bench.ask(unit, operation, values)
         assert status == 0
         return answer
+
+    def _buckets(self, unit: int) -> list[Values]:
+        self.bench.units_on(unit)
+        every = [("read_bucket", {"bucket": b}) for b in range(SHOWN_BUCKETS)]
+        return [slot for _, slot in self.bench.ask_all(unit, every)]
 
     def _configure(self, event: Configure) -> None:
         port, state, config = event.port, self.ports[event.port], event.config.limited()
@@ -104,12 +110,11 @@ class BlockPlayer:
         answer: Answer = {f"wire_{name}": wire[name] for name in ("lost", "late", "rebased")}
         answer["malformed"] = wire["malformed"]
         answer |= self._read(port)
-        for b in range(SHOWN_BUCKETS):
-            slot = self._ask(port, "read_bucket", {"bucket": b})
-            based = slot["epoch"] == self.ports[port].ingress_epoch and slot["epoch"] > 0
+        epoch = self.ports[port].ingress_epoch
+        for b, slot in enumerate(self._buckets(port)):
             answer |= {f"wire_expected[{b}]": slot["expected"], f"wire_total[{b}]": slot["total"]}
-            answer[f"wire_based[{b}]"] = based
-            slot = self._ask(PORTS + port, "read_bucket", {"bucket": b})
+            answer[f"wire_based[{b}]"] = slot["epoch"] == epoch > 0
+        for b, slot in enumerate(self._buckets(PORTS + port)):
             answer |= {f"{name}[{b}]": slot[name] for name in slot}
             answer[f"queue_based[{b}]"] = slot["queue_epoch"]
         return answer
@@ -135,11 +140,7 @@ class BlockPlayer:
         bench.wires(now=event.now)
         bench.units_on(PORTS + port)
         bench.send(port, Sent(frame), host=True)
-        joined = len(bench.log(port)) + 1
-        for _ in range(400):
-            bench.run(1)
-            if len(bench.log(port)) == joined:
-                break
+        bench.run_until_decided(port, 400)
         told = bench.log(port)[-1]
         assert (told.queue, told.now) == (event.queue, event.now)
         assert (told.kind == 0) == (departure is not None)
@@ -163,7 +164,9 @@ class BlockPlayer:
         packet, _ = classify(frame, 253)
         if "bucket" not in packet.fields:
             return 0
-        return self._ask(PORTS + port, "read_bucket", {"bucket": packet.fields["bucket"] % 4096})["queue_next"]
+        return self._ask(PORTS + port, "read_bucket", {"bucket": packet.fields["bucket"] % 4096})[
+            "queue_next"
+        ]
 
     def _left(self, port: int) -> int:
         return sum(event.kind == LEAVES for event in self.bench.log(port))
@@ -188,6 +191,7 @@ class BlockPlayer:
         bench.units_on(PORTS + port)
         bench.shut(port)
         while state.plugs == self._left(port):
+            assert state.plugs < 100
             bench.send(port, PLUG, host=True)
             bench.run(40)
             state.plugs += 1

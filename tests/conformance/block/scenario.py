@@ -8,8 +8,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clarion_agent.nic import register_map as registers
-
-from conformance.block.bench import DROPS, LEAVES, Bench, QueueEvent, Received, Reply, Sent, Values, command, fields
+from conformance.block.bench import (
+    DROPS,
+    LEAVES,
+    Bench,
+    QueueEvent,
+    Received,
+    Reply,
+    Sent,
+    Values,
+    command,
+    fields,
+)
 from conformance.block.model import EgressModel, IngressModel, told
 from conformance.reference import Packet
 
@@ -68,7 +78,7 @@ class Scenario:
         pools: dict[int, deque[Reply]] = defaultdict(deque)
         last = len(registers.REPLIES["egress"]["read"]) - 1
         for reply in self.bench.replies():
-            of_pools = reply.unit >= PORTS and reply.index == last
+            of_pools = reply.unit >= PORTS and reply.beat == last
             (pools if of_pools else beats)[reply.unit].append(reply)
         answered = {
             unit: [self._answer(unit, given, beats[unit], pools[unit]) for given in self.given[unit]]
@@ -87,7 +97,7 @@ class Scenario:
         replies = [beats.popleft() for _ in range(count - from_pools)]
         if from_pools:
             replies.append(pools.popleft())
-        assert [reply.index for reply in replies] == list(range(count))
+        assert [reply.beat for reply in replies] == list(range(count))
         assert [reply.last for reply in replies] == [False] * (count - 1) + [True]
         words = [word for reply in replies for word in reply.words]
         answer = fields(kind, given.operation, words)
@@ -185,4 +195,3 @@ class Scenario:
             assert got.user & 0xFFFF in (0, len(frame))
             self.beats += -(-len(frame) // 64)
         self.packets += len(left)
-

@@ -52,7 +52,7 @@ class Streams:
         random, length = self.random, len(sent.frame)
         choice = random.randrange(9)
         if choice == 0:
-            return [sent._replace(frame=sent.frame[:MIN_BYTES - 1], size=None)]
+            return [sent._replace(frame=sent.frame[: MIN_BYTES - 1], size=None)]
         if choice == 1:
             return [sent._replace(frame=sent.frame.ljust(MAX_BYTES + random.choice((1, 64, 500)), b"x"))]
         if choice == 2:  # never ends: three of the longest, and then another one's end

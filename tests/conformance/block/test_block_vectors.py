@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every event vector holds on the block's units, through AXI4-Stream and AXI4-Lite; none is left out.
 
-The block takes frames from 60 bytes on, as they come from a wire. Shorter ones in the vectors are padded; where
-padding makes another packet of them, the parser of the block judges the frame as it is.
+The block takes frames from 60 bytes on, as they come from a wire. Shorter ones in the vectors are padded;
+where padding makes another packet of them, the parser of the block judges the frame as it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def judged_alike(frame: bytes) -> bool:
 
 
 def playable(lines: list[Line], shift: int) -> tuple[list[Line], list[bytes]]:
-    """Return a vector for frames of a wire, more bytes waiting by `shift`, and the frames that are too short."""
+    """Return a vector for frames of a wire, `shift` more bytes waiting, and the frames too short for it."""
     result: list[Line] = []
     too_short: list[bytes] = []
     slots: dict[int, bytes] = {}
@@ -109,7 +109,9 @@ def test_random_and_damaged_frames_are_parsed_alike(bench: Bench) -> None:
     random = Random(1)
     for _ in range(500):
         assert_parsed(bench, random.randbytes(random.randrange(200)))
-        frame = bytearray(frames.ipv4(random.choice(HEADERS) + bytes(20), options=bytes(4 * random.randrange(11))))
+        frame = bytearray(
+            frames.ipv4(random.choice(HEADERS) + bytes(20), options=bytes(4 * random.randrange(11)))
+        )
         frame[random.randrange(12, 100) % len(frame)] = random.getrandbits(8)
         assert_parsed(bench, bytes(frame))
 
