@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clarion_agent.nic.lock import CardLock
-from clarion_agent.nic.place import RESOURCE
+from clarion_agent.nic.place import OPEN_NIC, RESOURCE
 from clarion_nic import pci
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
@@ -146,6 +146,14 @@ def roll_back(job: Job) -> None:
         job.jtag("golden", job.board.flash_part, job.mcs_image)
     job.jtag("boot")
     attach(job)
+    if job.way != "volatile" and not job.steps.dry_run:
+        _check_gone_back(job.card)
+
+
+def _check_gone_back(card: Card) -> None:
+    said = pci.identity(card.path(card.functions[0]))
+    if OPEN_NIC.match(said):
+        raise StepError(f"{card.functions[0]}: still says that it is {said}, which no factory image is")
 
 
 def release(job: Job, before: Before) -> None:

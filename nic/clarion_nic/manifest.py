@@ -69,7 +69,7 @@ def read(folder: Path) -> Manifest:
 def _parse(path: Path) -> Manifest:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not JSON: {error}") from error
     form = values.pop("format", None) if isinstance(values, dict) else None
     if form != FORMAT:

@@ -62,8 +62,8 @@ def check(card: Card, board: Board) -> None:
         path = card.path(function)
         if _number(path / "vendor") != XILINX:
             raise UserError(f"--device {function}: vendor {text(path / 'vendor')}: not AMD's (0x10ee)")
-        identity = f"{_number(path / 'device'):04x}"
-        other = next((b for b in all_boards() if identity in b.factory_ids and b.name != board.name), None)
+        said = identity(path)
+        other = next((b for b in all_boards() if said in b.factory_ids and b.name != board.name), None)
         if other is not None:
             raise UserError(
                 f"--device {function}: the card says it is an {other.title}, not an {board.title}"
@@ -98,6 +98,11 @@ def _check_driver(path: Path, function: str) -> None:
         if _number(interface / "flags") & INTERFACE_UP:
             up = interface.name
             raise UserError(f"--device {function}: interface {up} is up; run `ip link set {up} down`")
+
+
+def identity(path: Path) -> str:
+    """Return the PCI device id of a function, four hexadecimal digits."""
+    return f"{_number(path / 'device'):04x}"
 
 
 def text(path: Path) -> str:

@@ -34,6 +34,7 @@ TOOLS = (
     "mkdir",
     "ls",
     "touch",
+    "mv",
     "python3",
     "dirname",
     "pwd",
@@ -139,16 +140,21 @@ class Machine:
         path.mkdir(parents=True)
         (path / "flags").write_text(f"{flags}\n")
 
-    def program(self, name: str, does: str = "") -> None:
+    def program(self, name: str, does: str = "", after: str = "") -> None:
         """Put a program on PATH that writes down its call and then does something, in sh."""
         path = self.bin / name
         path.unlink(missing_ok=True)
-        path.write_text(f'#!/bin/sh\necho "{name} $*" >> {self.folder}/calls\n{does}\n')
+        path.write_text(f'#!/bin/sh\necho "{name} $*" >> {self.folder}/calls\n{does}\n{after}\n')
         path.chmod(0o755)
+
+    def vivado(self, does: str = "") -> None:
+        """Put a Vivado on PATH after whose `golden` the card says that it runs its factory image."""
+        factory = f'case "$*" in *" golden "*) echo 0x505c > {self.function()}/device;; esac'
+        self.program("vivado_lab", does, factory)
 
     def flash_tools(self, info: dict[str, object] | None = None) -> None:
         """Put everything on PATH that flashing calls, and a card that answers as it should or as is given."""
-        self.program("vivado_lab")
+        self.vivado()
         self.program("setpci", 'case "$*" in *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac')
         self.program("clarion", f"cat <<'END'\n{json.dumps(info or card_info())}\nEND")
 

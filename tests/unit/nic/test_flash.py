@@ -122,7 +122,7 @@ def test_a_card_without_the_block(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
-    machine.program("vivado_lab", 'case "$*" in *" flash "*) exit 1;; esac')
+    machine.vivado('case "$*" in *" flash "*) exit 1;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert "clarion" not in actions(machine), "what was half written is not asked"
@@ -131,7 +131,8 @@ def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
 
 def test_the_card_does_not_come_back(machine: Machine, tmp_path: Path) -> None:
     card = machine.function()
-    machine.program("vivado_lab", f'case "$*" in *" flash "*) rm {card};; *" golden "*) touch {card};; esac')
+    away = f"{card}-away"
+    machine.vivado(f'case "$*" in *" flash "*) mv {card} {away};; *" golden "*) mv {away} {card};; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert f"{SLOT}.0: not there 0 s after the rescan; going back" in done.stderr
@@ -147,11 +148,20 @@ def test_volatile_goes_back_to_what_is_in_flash(machine: Machine, tmp_path: Path
 
 
 def test_going_back_fails_too(machine: Machine, tmp_path: Path) -> None:
-    machine.program("vivado_lab", 'case "$*" in *" flash "*|*" golden "*) exit 1;; esac')
+    machine.vivado('case "$*" in *" flash "*|*" golden "*) exit 1;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 4
     assert "going back failed: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md" in done.stderr
     assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is left as it was"
+
+
+def test_a_card_that_still_runs_what_should_be_erased(machine: Machine, tmp_path: Path) -> None:
+    machine.program("vivado_lab")
+    done = machine.flash(images(tmp_path / "package"), "--golden")
+    assert done.returncode == 4
+    assert (
+        f"going back failed: {SLOT}.0: still says that it is 903f, which no factory image is" in done.stderr
+    )
 
 
 def test_nothing_written_when_the_link_cannot_be_prepared(machine: Machine, tmp_path: Path) -> None:
@@ -187,7 +197,7 @@ def test_a_bridge_that_cannot_be_set_back_is_told(machine: Machine, tmp_path: Pa
 def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path, number: signal.Signals) -> None:
     if signal.getsignal(number) == signal.SIG_IGN:
         pytest.skip("these tests run under nohup")
-    machine.program("vivado_lab", f'case "$*" in *" flash "*) kill -{number} $PPID;; esac')
+    machine.vivado(f'case "$*" in *" flash "*) kill -{number} $PPID;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
     assert "interrupted; going back" in done.stderr
@@ -201,7 +211,7 @@ def test_nothing_writes_on_after_an_interrupt(machine: Machine, tmp_path: Path) 
     program = f"sh -c 'trap : TERM; echo > {begun}; while :; do read never < {begun}; done'"
     begin = f"{program} & echo $! > {writer}; read line < {begun}; kill -TERM $PPID; wait"
     look = f"read number < {writer}; if [ -e /proc/$number/exe ]; then touch {both}; fi"
-    machine.program("vivado_lab", f'case "$*" in *" flash "*) {begin};; *" golden "*) {look};; esac')
+    machine.vivado(f'case "$*" in *" flash "*) {begin};; *" golden "*) {look};; esac')
     assert machine.flash(images(tmp_path / "package")).returncode == 3
     assert "golden" in actions(machine)
     assert not both.exists()

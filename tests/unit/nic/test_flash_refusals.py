@@ -36,6 +36,10 @@ def rewrite(package: Path, old: str, new: str) -> None:
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "no manifest": (lambda p: (p / manifest.NAME).unlink(), "manifest.json: not found"),
     "no JSON": (lambda p: (p / manifest.NAME).write_text("{"), "manifest.json: not JSON"),
+    "JSON without an end": (
+        lambda p: (p / manifest.NAME).write_text("[" * 100_000),
+        "manifest.json: not JSON",
+    ),
     "a list": (lambda p: (p / manifest.NAME).write_text("[]"), "format: None"),
     "another format": (lambda p: rewrite(p, "clarion-nic 1", "clarion-nic 2"), "format: 'clarion-nic 2'"),
     "a field too many": (lambda p: rewrite(p, '"mode"', '"modus"'), "modus: missing, unknown"),

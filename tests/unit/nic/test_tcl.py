@@ -83,6 +83,8 @@ def test_volatile_and_boot() -> None:
     assert "set_property PROGRAM.FILE /x/clarion.bit xcu250_0" in lines
     assert not any("cfgmem" in line for line in lines)
     assert "boot_hw_device xcu250_0" in told("boot", "localhost:3121", "111A", "xcu250_0")
+    nameless = "proc get_property {args} { error {no such property} }"
+    assert told("boot", "localhost:3121", "111A", "xcu250_0", before=nameless)[-1] == "card.tcl: boot: done"
 
 
 def test_identify_changes_nothing() -> None:
