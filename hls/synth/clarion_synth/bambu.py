@@ -21,7 +21,7 @@ from clarion_nic.boards import Board
 from clarion_nic.steps import Steps
 from clarion_synth import bambu_report, logged, table
 from clarion_synth.table import Row
-from clarion_synth.targets import ROOT, Targets
+from clarion_synth.targets import ROOT, SYNTH, Targets
 
 HERE = ROOT / "hls" / "synth" / "bambu"
 WORK = ROOT / "build" / "hls" / "bambu"
@@ -56,7 +56,9 @@ UNITS = (
 )
 
 
-def report(steps: Steps, board: Board, targets: Targets, only: Sequence[str] | None) -> None:
+def report(
+    steps: Steps, board: Board, targets: Targets, only: Sequence[str] | None, mapped: bool = False
+) -> None:
     """Synthesise the units, play their RTL, print the gaps."""
     units = [unit for unit in UNITS if not only or unit.process in only]
     if unknown := sorted(set(only or ()) - {unit.process for unit in UNITS}):
@@ -69,7 +71,8 @@ def report(steps: Steps, board: Board, targets: Targets, only: Sequence[str] | N
         printed = synthesise(steps, unit, device, targets.clock_ns)
         if steps.dry_run:
             continue
-        rows += rows_of(unit, targets, bambu_report.parse(printed), play(steps, unit), area(steps, unit))
+        cells = area(steps, unit) if mapped else {}
+        rows += rows_of(unit, targets, bambu_report.parse(printed), play(steps, unit), cells)
     if rows:
         print(table.text(rows))
         held = [row for row in rows if row.wanted is not None]
@@ -143,6 +146,7 @@ def play(steps: Steps, unit: Unit) -> dict[str, object] | None:
         [sys.executable, "-c", code],
         unit.folder / "play.log",
         {
+            "PYTHONPATH": str(SYNTH),
             "PLAY_FOLDER": str(WORK / "tokens"),
             "PLAY_TOP": top_of(unit),
             "PLAY_IN": ",".join(f"{stream}:{words}" for stream, words in unit.inputs.items()),
@@ -167,11 +171,11 @@ def top_of(unit: Unit) -> str:
 
 
 def area(steps: Steps, unit: Unit) -> dict[str, int]:
-    """Map the RTL to UltraScale+ with Yosys; empty without it."""
+    """Map the RTL to UltraScale+ with Yosys."""
     if shutil.which("yosys") is None:
-        steps.note("yosys is not on PATH: the RTL is not mapped")
-        return {}
-    passes = f"read_verilog -sv -defer unit.v; synth_xilinx -family xcup -flatten -top {top_of(unit)}; stat"
+        raise UserError("--map: yosys is not on PATH")
+    mapping = f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top_of(unit)}"
+    passes = f"read_verilog -sv -defer unit.v; {mapping}; stat"
     return bambu_report.cells(logged.run(steps, ["yosys", "-p", passes], unit.folder / "yosys.log"))
 
 
@@ -205,9 +209,8 @@ def _played_rows(unit: Unit, ii: int, latency: int, played: dict[str, object]) -
     assert isinstance(clocks, int)
     wrong = [port for port, result in ports.items() if result["different"] is not None or not result["words"]]
     if wrong:
-        raise UserError(
-            f"{unit.process}: its RTL does not write what C simulation writes: {', '.join(wrong)}"
-        )
+        text = "its RTL does not write what C simulation does"
+        raise UserError(f"{unit.process}: {text}: {', '.join(wrong)}")
     words = sum(result["words"] for result in ports.values())
     first = min(result["first"] for result in ports.values())
     return [

@@ -35,7 +35,9 @@ def synthesise(options: argparse.Namespace) -> int:
         print(f"hls-synth: nothing to do: {_missing(options.tool)}")
         return 0
     if not tool.is_vitis:
-        bambu.report(Steps(options.dry_run), boards.load(options.board), targets.load(), options.only)
+        bambu.report(
+            Steps(options.dry_run), boards.load(options.board), targets.load(), options.only, options.map
+        )
         return 0
     return 0 if _all_held(options, tool, export=False) else 1
 
@@ -89,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--dry-run", action="store_true", help="only show the commands")
         if name == "synth":
             command.add_argument("--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first")
+            command.add_argument("--map", action="store_true", help="with bambu: area by Yosys, takes long")
             command.add_argument("--only", action="append", metavar="UNIT", help="with bambu: not all units")
     return parser
 
