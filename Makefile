@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo test unit integration bench lint build p4 clean hls-synth hls-ip
+.PHONY: help demo test unit integration bench lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -53,6 +53,9 @@ build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is 
 
 p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 	@p4/build.py
+
+hls-test: build ## The FPGA block in C simulation against the reference, with sanitisers
+	$(python) -m pytest tests/conformance/block
 
 hls-synth: $(python_stamp) ## Synthesise the FPGA block with the HLS tool on PATH and hold what it reports
 	@$(synth) synth $(sizes)

@@ -101,8 +101,7 @@ class Driver {
       case 'W':
         return set_wires(in);
       case 'E':
-        bench_->wires.elsewhere[port(in)] = in.number(5);
-        return;
+        return set_elsewhere(in);
       case 'U':
         bench_->units_on = in.u32();
         return;
@@ -156,6 +155,11 @@ class Driver {
     bench_->wires.now = in.number(8);
     bench_->wires.now_step = in.number(8);
     bench_->wires.protocol = in.u8();
+  }
+
+  void set_elsewhere(Reader& in) {
+    const unsigned of = port(in);
+    bench_->wires.elsewhere[of] = in.number(5);
   }
 
   void traffic(Reader& in) {

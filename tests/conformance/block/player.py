@@ -142,7 +142,8 @@ class BlockPlayer:
         bench.send(port, Sent(frame), host=True)
         bench.run_until_decided(port, 400)
         told = bench.log(port)[-1]
-        assert (told.queue, told.now) == (event.queue, event.now)
+        seen = (told.queue, told.now)
+        assert seen == (event.queue, event.now), f"queue and time at a join: {seen}, not {event}"
         assert (told.kind == 0) == (departure is not None)
         if departure is None:
             self._configure_egress(port, UNLIMITED)
@@ -198,16 +199,17 @@ class BlockPlayer:
         bench.take_beat(port)
         bench.run(40)
         state.left = state.plugs
-        state.own = (state.plugs - 1) * MIN_BYTES
+        state.own = (state.plugs - 2) * MIN_BYTES  # one is taken, one waits at the wire
         assert self._left(port) == state.left
 
-    # The plug in front makes room: it is out before the next packet leaves the queue.
+    # Each plug that is out makes room, for what was dropped too.
     def _let_one_out(self, port: int, queue: int) -> None:
         state = self.ports[port]
-        state.own -= MIN_BYTES
-        self._set_queue(port, queue)
-        assert self.bench.take_beat(port)
-        self.bench.run(40)
+        while self._left(port) == state.left:
+            state.own -= MIN_BYTES
+            self._set_queue(port, queue)
+            assert self.bench.take_beat(port)
+            self.bench.run(40)
 
     def _collect(self, port: int, answers: list[Answer]) -> None:
         state = self.ports[port]

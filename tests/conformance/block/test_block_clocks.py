@@ -18,7 +18,7 @@ from conformance.block.model import IngressModel, after_ingress, told
 from conformance.block.streams import Streams, padded
 
 # Clocks from the last beat in to the first one out, with nothing in between.
-INGRESS_CLOCKS, EGRESS_CLOCKS = 4, 16
+INGRESS_CLOCKS, EGRESS_CLOCKS = 5, 16
 RECEIVE_BEATS = 512
 
 
