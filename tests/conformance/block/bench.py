@@ -247,8 +247,10 @@ class Bench:
     def replies(self) -> list[Reply]:
         """Return the beats of answers to scheduled commands since the last look."""
         self.batch += b"Y"
-        beats = _REPLY.iter_unpack(self._flush()[4:])
-        return [Reply(*beat[:6], tuple(beat[6:])) for beat in beats]
+        return [
+            Reply(unit, clock, logged, beat, last, status, tuple(words))
+            for unit, clock, logged, beat, last, status, *words in _REPLY.iter_unpack(self._flush()[4:])
+        ]
 
     def parse(self, frame: bytes, protocol: int = 253) -> tuple[int, ...]:
         """Return what the parser alone says: format, malformed, at, then the fields it reads."""
