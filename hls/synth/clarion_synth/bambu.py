@@ -193,12 +193,13 @@ def rows_of(
     rows = [
         Row(f"{name}: estimated clock period, ns", targets.clock_ns, clock, "without routing"),
         Row(f"{name}: states", None, synthesis.steps),
+        Row(f"{name}: LUTs, estimated by bambu", None, synthesis.area),
+        Row(f"{name}: flip-flops, estimated by bambu", None, synthesis.flip_flops),
+        Row(f"{name}: DSPs, estimated by bambu", None, synthesis.dsps),
     ]
     if played is not None:
         rows += _played_rows(unit, process.ii, process.latency, played)
-    if cells:
-        return rows + [Row(f"{name}: {kind}, by Yosys", None, number) for kind, number in cells.items()]
-    return [*rows, Row(f"{name}: flip-flops, estimated", None, synthesis.flip_flops)]
+    return rows + [Row(f"{name}: {kind}, by Yosys", None, number) for kind, number in cells.items()]
 
 
 def _played_rows(unit: Unit, ii: int, latency: int, played: dict[str, object]) -> list[Row]:

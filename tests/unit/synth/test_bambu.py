@@ -87,7 +87,9 @@ def test_without_simulator_and_yosys_the_rest_is_told() -> None:
     assert [row.number for row in rows] == [
         "GrantStage: estimated clock period, ns",
         "GrantStage: states",
-        "GrantStage: flip-flops, estimated",
+        "GrantStage: LUTs, estimated by bambu",
+        "GrantStage: flip-flops, estimated by bambu",
+        "GrantStage: DSPs, estimated by bambu",
     ]
 
 
