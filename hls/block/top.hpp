@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is synthesised: one port's way in, one port's way out, and both between the ports of a bump in the
-// wire. Each runs freely, a call is a clock. nic/ puts the first two, or the third, between the shell of a
-// card and registers.
+// wire. Each runs freely, a call is a clock. nic/ puts the first two between the shell of a card and
+// registers, crossed over for a bump; the third is a bump in one piece, for shells of one's own.
 #ifndef CLARION_BLOCK_TOP_HPP
 #define CLARION_BLOCK_TOP_HPP
 
