@@ -24,6 +24,7 @@ from clarion_agent.nic.entries import OFF
 from clarion_agent.nic.errors import CardError, CardGone, RangeError
 from clarion_agent.nic.limits import NO_LIMIT
 from clarion_agent.nic.mailbox import Mailbox
+from clarion_agent.nic.note import Note, token_of
 from clarion_agent.nic.place import Place
 from fakes.fake_card import FakeCard
 
@@ -277,6 +278,21 @@ def test_a_field_that_is_missing_and_a_bucket_that_is_not_there(opened: Card) ->
         opened.configure(opened.unit("ingress", 0), {"check": 0, "epoch": 0})
     with pytest.raises(CardError, match=r"egress\[0\].bucket: 4096: use 0 to 4095"):
         opened.read_bucket(opened.unit("egress", 0), 4096)
+
+
+def test_what_is_noted_of_a_simulation_goes_with_its_run(tmp_path: Path, run_root: Path) -> None:
+    registers = run_root / "run-1" / "s1.bar"
+    registers.parent.mkdir(parents=True)
+    with FakeCard(registers), Card(Place("simulation", registers, 0)) as opened:
+        token = token_of(opened)
+        note = Note("simulation", registers)
+        note.write(token, "text")
+        assert note.text(token) == "text"
+        note.close()
+    assert not list(run_root.glob("nic/*"))
+    assert {path.name for path in registers.parent.iterdir()} == {
+        "s1.bar", "s1.bar.lock", "s1.bar.agent", "s1.bar.note",
+    }  # fmt: skip
 
 
 def test_a_card_that_goes_while_it_is_read_has_no_state(

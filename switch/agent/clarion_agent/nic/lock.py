@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -21,9 +20,13 @@ RETRY_S = 0.001
 
 
 def record(device: Path, suffix: str) -> Path:
-    """A file of ours about a device, whatever path leads to it."""
-    real = os.path.realpath(device)
-    key = hashlib.sha256(real.encode()).hexdigest()[:16]
+    """A file of ours about a device, whatever path leads to it. That about a simulated card of a run stands
+    beside its registers, and goes with the run's record.
+    """
+    real = Path(device).resolve()
+    if paths.run_root().resolve() in real.parents:
+        return real.with_name(real.name + suffix)
+    key = hashlib.sha256(str(real).encode()).hexdigest()[:16]
     return paths.run_root() / "nic" / f"{key}{suffix}"
 
 
