@@ -8,4 +8,5 @@ if [ ! -x "$python" ]; then
 	echo "flash: .venv is missing; run make build first" >&2
 	exit 2
 fi
-PATH="$PATH:$root/.venv/bin" PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.flash "$@"
+# Ours first: a `clarion` of another release must not judge what the card says.
+PATH="$root/.venv/bin:$PATH" PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.flash "$@"
