@@ -19,7 +19,7 @@ from pathlib import Path
 from clarion.errors import UserError
 from clarion_nic.boards import Board
 from clarion_nic.steps import Steps
-from clarion_synth import bambu_report, logged, table
+from clarion_synth import bambu_report, cores, logged, table
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, SYNTH, Targets
 
@@ -29,7 +29,7 @@ AP_TYPES = ROOT / "build" / "ap_types"
 PARTS = ("xcu55c", "xcu280")  # that bambu has a model of
 PRAGMA = re.compile(r"^\s*#pragma HLS.*\n", re.MULTILINE)
 TOP = re.compile(r"^module (_Z4unit\w*)", re.MULTILINE)
-NO_PIPELINE = "bambu pipelines no function that has streams: a token passes all states before the next enters"
+NO_PIPELINE = "not pipelined by bambu: a token passes all states before the next one enters"
 RECORDED_FRAMES = 1500
 
 
@@ -73,6 +73,8 @@ def report(
             continue
         cells = area(steps, unit) if mapped else {}
         rows += rows_of(unit, targets, bambu_report.parse(printed), play(steps, unit), cells)
+    if not only:
+        rows += cores.report(steps, WORK, device, targets.clock_ns)
     if rows:
         print(table.text(rows))
         held = [row for row in rows if row.wanted is not None]

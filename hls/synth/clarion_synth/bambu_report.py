@@ -37,17 +37,37 @@ class Synthesis:
     flip_flops: int
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """What there is of a function that is a pipeline."""
+
+    steps: int
+    slack_ns: float
+
+
 def parse(text: str) -> Synthesis:
     """Read what was printed. The last figure of a kind counts: it is the top function's."""
+    found = _figures(text, tuple(FIGURES))
+    slack = float(found.pop("slack_ns"))
+    return Synthesis(slack_ns=slack, **{name: int(value) for name, value in found.items()})
+
+
+def schedule(text: str) -> Schedule:
+    """Read the same of a pipelined function, of which less is printed."""
+    found = _figures(text, ("steps", "slack_ns"))
+    return Schedule(int(found["steps"]), float(found["slack_ns"]))
+
+
+def _figures(text: str, names: tuple[str, ...]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, pattern in FIGURES.items():
+    for name in names:
+        pattern = FIGURES[name]
         values = re.findall(pattern, text)
         if not values:
             last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
             raise UserError(f"bambu: no figure for {name} in what it printed; it ended with: {last.strip()}")
         found[name] = values[-1]
-    slack = float(found.pop("slack_ns"))
-    return Synthesis(slack_ns=slack, **{name: int(value) for name, value in found.items()})
+    return found
 
 
 def cells(text: str) -> dict[str, int]:
