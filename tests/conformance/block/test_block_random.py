@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from conformance.block.bench import Bench, Sent
-from conformance.block.conftest import BUCKETS
+from conformance.block.conftest import BUCKETS, driver
 from conformance.block.scenario import PORTS, Scenario
 from conformance.block.streams import Streams
 from conformance.harness import DriverError
@@ -103,8 +103,8 @@ def test_memory_that_is_later_than_what_is_forwarded_is_noticed(bench_of: Callab
         scenario.phase([streams.one_beat(FRAMES, 7, True) for _ in range(PORTS)])
 
 
-def test_a_wrong_request_ends_the_driver(bench_of: Callable[[str], Bench]) -> None:
-    bench = Bench(bench_of("").process.args)  # type: ignore[arg-type]
+def test_a_wrong_request_ends_the_driver() -> None:
+    bench = Bench(driver(""))
     bench.batch += b"?"
     with pytest.raises(DriverError, match="unknown request"):
         bench.run(1)
