@@ -21,8 +21,10 @@ using namespace registers;
   throw std::runtime_error(path + ": " + reason);
 }
 
+// A file of its own: whoever still has that of a simulation that was killed keeps it, instead of a fault.
 std::uint32_t* map_new_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  unlink(path.c_str());
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0 || ftruncate(fd, WINDOW_BYTES) != 0) fail(path, fd);
   void* mapped = mmap(nullptr, WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED) fail(path, fd);
