@@ -137,10 +137,12 @@ void RegisterFile::take_up(Mailbox& mailbox) {
   mailbox.running = true;
   mailbox.status = 0;
   mailbox.reply.fill(0);
+  mailbox.filled = 0;
 }
 
 void RegisterFile::store(Mailbox& mailbox, const block::Reply& reply) {
   if (!mailbox.running) return;
+  mailbox.filled |= 1U << reply.index.to_uint();
   const unsigned first = reply.index.to_uint() * BEAT_WORDS;
   for (unsigned i = 0; i < BEAT_WORDS && first < REPLY_WORDS; ++i) {
     mailbox.reply[first + i] = block::word_of(reply.data, i);
@@ -151,11 +153,16 @@ void RegisterFile::store(Mailbox& mailbox, const block::Reply& reply) {
   mailbox.running = false;
 }
 
-// Of two that wait, the one that does not end the answer goes first.
+// A beat of the pools that ends an answer waits for those before it, which come by a stream of their own.
+bool RegisterFile::too_early(const Mailbox& mailbox) {
+  const unsigned before = (1U << mailbox.grant_waiting->index.to_uint()) - 1;
+  return mailbox.waiting || (mailbox.running && (mailbox.filled & before) != before);
+}
+
 void RegisterFile::collect(Mailbox& mailbox) {
   look(mailbox.unit.replies, mailbox.waiting);
   look(mailbox.unit.grant_replies, mailbox.grant_waiting);
-  const bool grant = mailbox.grant_waiting && (!mailbox.waiting || mailbox.waiting->last);
+  const bool grant = mailbox.grant_waiting && !(mailbox.grant_waiting->last && too_early(mailbox));
   std::optional<block::Reply>& next = grant ? mailbox.grant_waiting : mailbox.waiting;
   if (!next) return;
   store(mailbox, *next);

@@ -79,6 +79,7 @@ class RegisterFile {
     std::uint32_t done = 0;
     std::uint32_t status = 0;
     bool running = false;
+    std::uint32_t filled = 0;             // beats of the answer that are there, one bit each
     std::optional<block::Reply> waiting;  // at the front of the unit's streams
     std::optional<block::Reply> grant_waiting;
     std::array<std::uint32_t, registers::COMMAND_WORDS> command{};
@@ -86,6 +87,7 @@ class RegisterFile {
   };
 
   static void take_up(Mailbox& mailbox);
+  static bool too_early(const Mailbox& mailbox);
   static void collect(Mailbox& mailbox);
   static void store(Mailbox& mailbox, const block::Reply& reply);
   std::uint32_t header(unsigned block, std::uint32_t at) const;

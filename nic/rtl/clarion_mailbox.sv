@@ -58,7 +58,11 @@ module clarion_mailbox #(
   logic [511:0] beats[8];
   logic [7:0] filled;
 
-  // Of two beats, the one that ends the answer comes second.
+  // Of two beats, the one that ends the answer comes second. And it waits for those before it: they come by a stream of
+  // their own, and nothing says that this is the faster one.
+  logic expects;
+  logic [7:0] earlier;
+  logic too_early;
   logic takes_other;
   logic arrives;
   logic [527:0] arrival;
@@ -66,11 +70,14 @@ module clarion_mailbox #(
   logic is_last;
   wire unused = &arrival[15:12];
 
-  assign takes_other = other_reply_tvalid && !(reply_tvalid && other_reply_tdata[3]);
+  assign expects = running && !command_tvalid;
+  assign earlier = ~(8'hff << other_reply_tdata[2:0]);
+  assign too_early = reply_tvalid || (expects && (filled & earlier) != earlier);
+  assign takes_other = other_reply_tvalid && !(too_early && other_reply_tdata[3]);
   assign reply_tready = !takes_other;
   assign other_reply_tready = takes_other;
   assign arrival = takes_other ? other_reply_tdata : reply_tdata;
-  assign arrives = (reply_tvalid || other_reply_tvalid) && running && !command_tvalid;
+  assign arrives = (reply_tvalid || takes_other) && expects;
   assign index = arrival[2:0];
   assign is_last = arrival[3];
 

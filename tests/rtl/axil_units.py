@@ -52,9 +52,16 @@ class Unit:
         self.waiting = [deque() for _ in range(self.streams)]
 
     def accept(self, data: int) -> None:
-        """Take a command and plan its answer: beats in any order on any stream, the ending one last."""
+        """Take a command and plan its answer: beats in any order on any stream, the ending one last.
+
+        A beat that ends an answer on the second stream may overtake all that are still to come on the first.
+        """
         self.commands.append([data >> 32 * i & 0xFFFFFFFF for i in range(regmap.COMMAND_WORDS)])
-        indices = self.rng.sample(range(8), self.rng.randint(1, BEATS))
+        count = self.rng.randint(1, BEATS)
+        no_place = self.rng.sample(range(BEATS, 8), self.rng.randint(0, 8 - BEATS))
+        others = [*range(count - 1), *no_place]
+        self.rng.shuffle(others)
+        indices = [*others, count - 1]
         beats = [
             Beat(index, i == len(indices) - 1, self.rng.getrandbits(8), self.rng.getrandbits(COMMAND_BITS))
             for i, index in enumerate(indices)
@@ -77,11 +84,11 @@ class Unit:
         if self.delay:
             self.delay -= 1
             return
-        # The ending beat may be offered together with the one before it, not earlier.
+        # On the first stream the ending beat may be offered together with the one before it, not earlier.
         for i in self.rng.sample(range(self.streams), self.streams):
             if self.offers[i] is None and self.waiting[i] and self.rng.random() < 0.5:
                 others = [beat for queue in self.waiting for beat in queue if beat is not self.waiting[i][0]]
-                if not (self.waiting[i][0].last and others):
+                if i == 1 or not (self.waiting[i][0].last and others):
                     self.offers[i] = self.waiting[i].popleft()
 
     def answer_at_once(self, beats: list[Beat]) -> None:

@@ -137,17 +137,21 @@ TEST_F(RegisterFileTest, TheBeatThatEndsAnAnswerWaitsForTheOthers) {
   request(kEgress, 1, OP_READ);
   registers_.step();
   commands_[2].read();
-  grants_[0].write(beat(5, true, 55));
-  replies_[2].write(beat(3, false, 33));
-  replies_[2].write(beat(4, false, 44));
+  grants_[0].write(beat(2, true, 55));
   registers_.step();
+  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
+  replies_[2].write(beat(0, false, 33));
+  registers_.step();
+  registers_.step();
+  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
+  replies_[2].write(beat(1, false, 44));
   registers_.step();
   EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
   registers_.step();
   EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 1U);
-  EXPECT_EQ(reply_word(kEgress, 48), 33U);
-  EXPECT_EQ(reply_word(kEgress, 64), 44U);
-  EXPECT_EQ(reply_word(kEgress, 80), 55U);
+  EXPECT_EQ(reply_word(kEgress, 0), 33U);
+  EXPECT_EQ(reply_word(kEgress, 16), 44U);
+  EXPECT_EQ(reply_word(kEgress, 32), 55U);
 }
 
 TEST_F(RegisterFileTest, ANewRequestClearsTheOldAnswer) {
