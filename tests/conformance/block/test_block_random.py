@@ -47,11 +47,14 @@ def stream(streams: Streams, port: int, every_clock: bool) -> list[Sent]:
 def give_commands(scenario: Scenario, streams: Streams, operations: tuple[str, ...]) -> None:
     """Give some commands while a phase runs."""
     random, clock = streams.random, 0
+    resets: set[int] = set()
     for _ in range(random.choice((1, 2, 4))):
         clock += random.randrange(FRAMES)
         unit, operation = random.randrange(2 * PORTS), random.choice(operations)
-        if operation == "reset" and unit < PORTS and scenario.buckets > BUCKETS["-small"]:
-            continue  # the next one may have to wait for it, for an unknown time
+        if operation == "reset" and unit < PORTS:
+            if unit in resets or scenario.buckets > BUCKETS["-small"]:
+                continue  # the next one may have to wait for it, for an unknown time
+            resets.add(unit)
         values = None
         if operation == "configure":
             values = streams.ingress_config() if unit < PORTS else streams.egress_config()
