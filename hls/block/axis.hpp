@@ -7,6 +7,8 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hls/core/platform.hpp"
+
 namespace clarion::block {
 
 constexpr unsigned BEAT_BYTES = 64;
@@ -28,6 +30,25 @@ struct StoredBeat {
   User user = 0;
   bool last = false;
 };
+
+// From one block to another in one top. `hls::axis` is for the ports of a top alone.
+using Joint = hls::stream<StoredBeat>;
+
+CLARION_INLINE StoredBeat take(Axis& from) {
+  const Beat beat = from.read();
+  return StoredBeat{beat.data, beat.keep, beat.user, beat.last == 1};
+}
+CLARION_INLINE StoredBeat take(Joint& from) { return from.read(); }
+
+CLARION_INLINE void put(Axis& to, const StoredBeat& stored) {
+  Beat beat;
+  beat.data = stored.data;
+  beat.keep = beat.strb = stored.keep;
+  beat.user = stored.user;
+  beat.last = stored.last;
+  to.write(beat);
+}
+CLARION_INLINE void put(Joint& to, const StoredBeat& stored) { to.write(stored); }
 
 }  // namespace clarion::block
 

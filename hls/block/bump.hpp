@@ -34,7 +34,7 @@ class Bump {
   Watch& watch_b() { return out_b_.watch(); }
 
  private:
-  CLARION_INLINE static void send(Egress<Watch>& egress, Axis& from, const BumpPort& port,
+  CLARION_INLINE static void send(Egress<Watch>& egress, Joint& from, const BumpPort& port,
                                   ap_uint<8> protocol, Ticks now) {
 #pragma HLS inline
     egress.step(from, port.to_wire, protocol, 0, port.egress_commands, port.traffic_replies,
@@ -45,8 +45,8 @@ class Bump {
   Ingress in_b_;
   Egress<Watch> out_a_;
   Egress<Watch> out_b_;
-  Axis a_to_b_{"bump.a_to_b"};
-  Axis b_to_a_{"bump.b_to_a"};
+  Joint a_to_b_{"bump.a_to_b"};
+  Joint b_to_a_{"bump.b_to_a"};
 };
 
 }  // namespace clarion::block

@@ -29,7 +29,9 @@ namespace clarion::block {
 template <class Watch = Unwatched>
 class Egress {
  public:
-  CLARION_INLINE void step(Axis& from_host, Axis& to_wire, ap_uint<8> protocol, ap_uint<40> queue_elsewhere,
+  // From the host, or by a joint from the ingress of another port.
+  template <class In>
+  CLARION_INLINE void step(In& from_host, Axis& to_wire, ap_uint<8> protocol, ap_uint<40> queue_elsewhere,
                            hls::stream<Command>& commands, hls::stream<Reply>& replies,
                            hls::stream<Reply>& pool_replies, Ticks now) {
 #pragma HLS inline

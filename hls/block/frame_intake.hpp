@@ -27,15 +27,15 @@ struct Arrival {
 
 class FrameIntake {
  public:
-  template <class Beats, class Arrivals>
-  CLARION_PROCESS void step(Axis& in, Beats& beats, Arrivals& arrivals, Ticks now) {
+  template <class In, class Beats, class Arrivals>
+  CLARION_PROCESS void step(In& in, Beats& beats, Arrivals& arrivals, Ticks now) {
 #pragma HLS pipeline II = 1
     if (owing_ && !arrivals.full()) {
       arrivals.write(owed_);
       owing_ = false;
     }
     if (in.empty()) return;
-    const Beat beat = in.read();
+    const StoredBeat beat = take(in);
     store(beat, beats);
     examine(beat);
     if (!beat.last) return;
@@ -51,18 +51,17 @@ class FrameIntake {
 
  private:
   template <class Beats>
-  CLARION_INLINE void store(const Beat& beat, Beats& beats) {
+  CLARION_INLINE void store(const StoredBeat& beat, Beats& beats) {
     if (count_ == 0) whole_ = !owing_;
-    const StoredBeat stored{beat.data, beat.keep, beat.user, beat.last == 1};
     // Asked and written in one: a write that had to wait would hold the receive side.
-    if (whole_ && count_ < FRAME_MAX_BEATS && beats.write_nb(stored)) {
+    if (whole_ && count_ < FRAME_MAX_BEATS && beats.write_nb(beat)) {
       ++stored_;
     } else {
       whole_ = false;
     }
   }
 
-  CLARION_INLINE void examine(const Beat& beat) {
+  CLARION_INLINE void examine(const StoredBeat& beat) {
     if (count_ == 0) {
       first_ = beat.data;
       stated_ = beat.user(15, 0);

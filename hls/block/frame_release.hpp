@@ -26,12 +26,12 @@ struct Unheard {
 class FrameRelease {
  public:
   // `sent` hears the length of each frame that is out.
-  template <class Releases, class Beats, class Sent>
-  CLARION_PROCESS void step(Releases& releases, Beats& beats, Axis& out, Sent&& sent) {
+  template <class Releases, class Beats, class Out, class Sent>
+  CLARION_PROCESS void step(Releases& releases, Beats& beats, Out& out, Sent&& sent) {
 #pragma HLS pipeline II = 1
     if (left_ != 0 && !beats.empty() && !(release_.send && (out.full() || sent.full()))) {
       const StoredBeat stored = beats.read();
-      if (release_.send) out.write(patched(stored));
+      if (release_.send) put(out, patched(stored));
       if (release_.send && left_ == 1) sent.write(release_.length);
       --left_;
       if (at_ < 2) ++at_;
@@ -44,13 +44,8 @@ class FrameRelease {
   }
 
  private:
-  CLARION_INLINE Beat patched(const StoredBeat& stored) const {
-    Beat beat;
-    const bool in_window = at_ < 2;
-    beat.data = in_window ? PatchMask(release_.patch).applied(stored.data, at_ == 1) : stored.data;
-    beat.keep = beat.strb = stored.keep;
-    beat.user = stored.user;
-    beat.last = stored.last;
+  CLARION_INLINE StoredBeat patched(StoredBeat beat) const {
+    if (at_ < 2) beat.data = PatchMask(release_.patch).applied(beat.data, at_ == 1);
     return beat;
   }
 

@@ -22,8 +22,10 @@ namespace clarion::block {
 
 class Ingress {
  public:
-  CLARION_INLINE void step(Axis& from_wire, Axis& to_host, ap_uint<8> protocol,
-                           hls::stream<Command>& commands, hls::stream<Reply>& replies, Ticks now) {
+  // To the host, or by a joint to the egress of another port.
+  template <class Out>
+  CLARION_INLINE void step(Axis& from_wire, Out& to_host, ap_uint<8> protocol, hls::stream<Command>& commands,
+                           hls::stream<Reply>& replies, Ticks now) {
 #pragma HLS inline
 #pragma HLS bind_storage variable = beats_ type = fifo impl = bram
 #pragma HLS bind_storage variable = releases_ type = fifo impl = bram
