@@ -30,10 +30,8 @@ class FrameIntake {
   template <class In, class Beats, class Arrivals>
   CLARION_PROCESS void step(In& in, Beats& beats, Arrivals& arrivals, Ticks now) {
 #pragma HLS pipeline II = 1
-    if (owing_ && !arrivals.full()) {
-      arrivals.write(owed_);
-      owing_ = false;
-    }
+    // Here and in store(), asked and written in one: a write that had to wait would hold the receive side.
+    if (owing_ && arrivals.write_nb(owed_)) owing_ = false;
     if (in.empty()) return;
     const StoredBeat beat = take(in);
     store(beat, beats);
@@ -53,7 +51,6 @@ class FrameIntake {
   template <class Beats>
   CLARION_INLINE void store(const StoredBeat& beat, Beats& beats) {
     if (count_ == 0) whole_ = !owing_;
-    // Asked and written in one: a write that had to wait would hold the receive side.
     if (whole_ && count_ < FRAME_MAX_BEATS && beats.write_nb(beat)) {
       ++stored_;
     } else {
