@@ -38,11 +38,11 @@ class Egress {
 #pragma HLS bind_storage variable = beats_ type = fifo impl = uram
 #pragma HLS bind_storage variable = packets_ type = fifo impl = bram
     release_.step(releases_, beats_, to_wire, sent_);
-    join_.step(departures_, grants_, releases_);
+    join_.step(departures_, grants_, releases_, taken_);
     grant_.step(pool_, grants_, pool_replies);
     interval_.step(ends_, reports_);
-    stage_.step(packets_, departures_, sent_, pool_, ends_, reports_, commands, replies, queue_elsewhere,
-                now);
+    stage_.step(packets_, departures_, taken_, sent_, pool_, ends_, reports_, commands, replies,
+                queue_elsewhere, now);
     classifier_.step(arrivals_, packets_, protocol);
     intake_.step(from_host, beats_, arrivals_, now);
   }
@@ -64,7 +64,8 @@ class Egress {
   // As many as are on their way through the multiplications and the pools at one in two clocks. Grants have a
   // place for each of them, and for those in GrantJoin: so a slow wire never holds the pools, nor commands
   // behind it.
-  hls::stream<Departure, 16> departures_{"egress.departures"};
+  hls::stream<Departure, DEPARTURES> departures_{"egress.departures"};
+  hls::stream<ap_uint<1>, DEPARTURES> taken_{"egress.taken"};
   hls::stream<PoolEvent, 16> pool_{"egress.pool"};
   hls::stream<std::int32_t, 32> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};

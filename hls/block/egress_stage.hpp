@@ -36,14 +36,16 @@ struct Unwatched {
 template <class Watch = Unwatched>
 class EgressStage {
  public:
-  template <class Packets, class Departures, class Sent, class PoolEvents, class Ends, class Reports>
-  CLARION_PROCESS void step(Packets& packets, Departures& departures, Sent& sent, PoolEvents& pool,
-                            Ends& ends, Reports& reports, hls::stream<Command>& commands,
+  template <class Packets, class Departures, class Taken, class Sent, class PoolEvents, class Ends,
+            class Reports>
+  CLARION_PROCESS void step(Packets& packets, Departures& departures, Taken& taken, Sent& sent,
+                            PoolEvents& pool, Ends& ends, Reports& reports, hls::stream<Command>& commands,
                             hls::stream<Reply>& replies, ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_.to_uint64());
     room_.clock();
     elsewhere_ = queue_elsewhere.to_uint64();
+    if (!taken.empty()) leaving_ -= taken.read();
     if (!sent.empty()) queue_bytes_ -= sent.read();
     if (dividing_) {
       if (!reports.empty() && !pool.full()) refill(reports.read(), pool);
@@ -54,7 +56,7 @@ class EgressStage {
     } else {
       const bool joins = has_next_ && !ends.full() && !pool.full();
       const bool begins = joins && begins_;  // the pools are told so, and they take one thing per clock
-      if (room_.any() && !begins && !departures.full() && !pool.full()) leave(departures, pool);
+      if (room_.any() && !begins && leaving_ != DEPARTURES && !pool.full()) leave(departures, pool);
       if (joins) join(ends, pool);
     }
     fetch(packets, commands);
@@ -181,6 +183,7 @@ class EgressStage {
       if (carries_tags(waiting.meta.kind)) tag(waiting.meta, departure.release.patch);
     }
     departures.write(departure);
+    ++leaving_;
   }
 
   template <class PoolEvents>
@@ -395,6 +398,7 @@ class EgressStage {
   Numbers link_stamp_;
 
   WaitingRoom room_;
+  ap_uint<5> leaving_ = 0;  // departures that GrantJoin has not taken yet
   QueueBytes queue_bytes_ = 0;
   std::uint64_t elsewhere_ = 0;
   QueueCounters counters_;

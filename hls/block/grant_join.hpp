@@ -14,10 +14,16 @@ struct Departure {
   bool granted = false;  // waits for its grant
 };
 
+// So many may be under way to here. The stage that sends them counts them instead of asking whether the
+// stream is full: what it hears of that is some clocks old when it writes, and a write that waits would hold
+// all it does.
+constexpr unsigned DEPARTURES = 16;
+
 class GrantJoin {
  public:
-  template <class Departures, class Grants, class Releases>
-  CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases) {
+  // `taken` hears of each departure that has made its place free.
+  template <class Departures, class Grants, class Releases, class Taken>
+  CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases, Taken& taken) {
 #pragma HLS pipeline II = 1
     const bool ready = waiting_ && !releases.full() && !(departure_.granted && grants.empty());
     if (ready) {
@@ -31,6 +37,7 @@ class GrantJoin {
     }
     if (!waiting_ && !departures.empty()) {  // for the next clock
       departure_ = departures.read();
+      taken.write(1);
       waiting_ = true;
     }
   }

@@ -175,7 +175,8 @@ struct Block {
   Tap<StoredBeat> beats{"beats", QUEUE_BEATS};
   Tap<Arrival> arrivals{"arrivals", 2};
   Tap<Packet> packets{"packets", DECISION_DEPTH};
-  Tap<Departure> departures{"departures", 16};
+  Tap<Departure> departures{"departures", DEPARTURES};
+  hls::stream<ap_uint<1>> taken{"taken", DEPARTURES};
   Tap<PoolEvent> pool{"pool", 16};
   Tap<std::int32_t> grants{"grants", 16};
   Tap<Release> releases{"releases", 2};
@@ -188,10 +189,10 @@ struct Block {
 
   void clock(Ticks now) {
     release.step(releases, beats, out, sent);
-    join.step(departures, grants, releases);
+    join.step(departures, grants, releases, taken);
     grant.step(pool, grants, grant_replies);
     interval.step(ends, reports);
-    egress.step(packets, departures, sent, pool, ends, reports, commands, traffic_replies, 0, now);
+    egress.step(packets, departures, taken, sent, pool, ends, reports, commands, traffic_replies, 0, now);
     classifier.step(arrivals, packets, 253);
     intake.step(wire, beats, arrivals, now);
     if (!out.empty()) out.read();
