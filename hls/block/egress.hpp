@@ -67,7 +67,7 @@ class Egress {
   hls::stream<Departure, DEPARTURES> departures_{"egress.departures"};
   hls::stream<ap_uint<1>, DEPARTURES> taken_{"egress.taken"};
   hls::stream<PoolEvent, 16> pool_{"egress.pool"};
-  hls::stream<std::int32_t, 32> grants_{"egress.grants"};
+  hls::stream<std::int32_t, 64> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};
   hls::stream<ap_uint<16>, 4> sent_{"egress.sent"};
   hls::stream<IntervalEnd, 2> ends_{"egress.ends"};

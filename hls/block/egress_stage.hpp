@@ -398,7 +398,7 @@ class EgressStage {
   Numbers link_stamp_;
 
   WaitingRoom room_;
-  ap_uint<5> leaving_ = 0;  // departures that GrantJoin has not taken yet
+  ap_uint<8> leaving_ = 0;  // departures that GrantJoin has not taken yet
   QueueBytes queue_bytes_ = 0;
   std::uint64_t elsewhere_ = 0;
   QueueCounters counters_;

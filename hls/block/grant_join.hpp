@@ -17,7 +17,8 @@ struct Departure {
 // So many may be under way to here. The stage that sends them counts them instead of asking whether the
 // stream is full: what it hears of that is some clocks old when it writes, and a write that waits would hold
 // all it does.
-constexpr unsigned DEPARTURES = 16;
+constexpr unsigned DEPARTURES = 40;
+static_assert(DEPARTURES < 256, "EgressStage counts them in 8 bits");
 
 class GrantJoin {
  public:

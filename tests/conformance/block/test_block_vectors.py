@@ -24,7 +24,7 @@ FILES = sorted(FOLDER.glob("*.jsonl"))
 
 # Packets that wait while others join: their unit is plugged, and what plugs it waits as well.
 PLUGGED = ("stamp-switched-while-queued", "xcp-switched-while-queued")
-PLUG_BYTES = 2000
+PLUG_BYTES = 4000
 QUEUES = ("least_queue", "persistent_queue")
 
 # Cut inside the IP header: padded, they would name a protocol.
