@@ -4,16 +4,18 @@
 // other languages copy. A short or unknown event ends the process with status 2.
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "hls/core/data_plane.hpp"
+#include "tests/conformance/batches.hpp"
 
 namespace {
 
 using namespace clarion;
+using batches::Reader;
+using batches::refuse;
 
 constexpr unsigned PORTS = 4;
 constexpr unsigned BUCKETS = DEFAULT_BUCKETS;
@@ -21,56 +23,12 @@ constexpr unsigned SHOWN_BUCKETS = 64;  // in the answer to `state`
 constexpr unsigned SLOTS = 256;
 using Plane = DataPlane<PORTS, BUCKETS>;
 
-[[noreturn]] void refuse(const char* reason) {
-  std::fprintf(stderr, "conformance-driver: %s\n", reason);
-  std::exit(2);
-}
-
-// Little-endian integers of a batch.
-class Reader {
+class Writer : public batches::Writer {
  public:
-  explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
-
-  bool done() const { return at_ == bytes_.size(); }
-
-  const std::uint8_t* take(std::size_t count) {
-    if (bytes_.size() - at_ < count) refuse("event cut short");
-    at_ += count;
-    return bytes_.data() + at_ - count;
-  }
-
-  std::uint64_t number(unsigned count) {
-    const std::uint8_t* bytes = take(count);
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-    return value;
-  }
-
-  std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
-
-  unsigned below(unsigned limit, unsigned count) {
-    const std::uint64_t value = number(count);
-    if (value >= limit) refuse("port or slot out of range");
-    return static_cast<unsigned>(value);
-  }
-
- private:
-  const std::vector<std::uint8_t>& bytes_;
-  std::size_t at_ = 0;
-};
-
-class Writer {
- public:
-  void number(std::uint64_t value, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-  }
-
   void gain(Gain gain) {
     number(gain.mantissa, 4);
     number(gain.shift, 1);
   }
-
-  std::vector<std::uint8_t> bytes;
 };
 
 // A frame in a heap block of exactly its size, so that a sanitiser sees any access beyond it.
@@ -235,25 +193,6 @@ class Driver {
   std::vector<Slot> slots_ = std::vector<Slot>(SLOTS);
 };
 
-bool read_all(void* bytes, std::size_t count) { return std::fread(bytes, 1, count, stdin) == count; }
-
-void serve() {
-  Driver driver;
-  std::uint8_t size[4];
-  while (read_all(size, sizeof size)) {
-    const std::size_t length =
-        size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::uint32_t>(size[3]) << 24;
-    std::vector<std::uint8_t> batch(length);
-    if (length > 0 && !read_all(batch.data(), length)) refuse("batch cut short");
-    const std::vector<std::uint8_t> reply = driver.play(batch);
-    Writer out;
-    out.number(reply.size(), 4);
-    out.bytes.insert(out.bytes.end(), reply.begin(), reply.end());
-    std::fwrite(out.bytes.data(), 1, out.bytes.size(), stdout);
-    std::fflush(stdout);
-  }
-}
-
 void print_constants() {
   std::printf(
       "{\"ports\":%u,\"buckets\":%u,\"shown_buckets\":%u,\"slots\":%u,\"version\":%u,\"protocol\":%u,", PORTS,
@@ -280,7 +219,8 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--constants") == 0) {
     print_constants();
   } else if (argc == 1) {
-    serve();
+    Driver driver;
+    batches::serve(driver);
   } else {
     refuse("usage: conformance-driver [--constants]");
   }

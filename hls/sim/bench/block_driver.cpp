@@ -5,7 +5,6 @@
 // to 1.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,71 +12,35 @@
 #include "hls/block/classifier.hpp"
 #include "hls/sim/bench/bench.hpp"
 #include "hls/sim/bench/pcap.hpp"
+#include "tests/conformance/batches.hpp"
 
 namespace {
 
 using namespace clarion;
 using namespace clarion::sim;
+using batches::refuse;
 
 constexpr std::uint32_t kMostClocks = 1'000'000;  // of one request
 
-[[noreturn]] void refuse(const char* reason) {
-  std::fprintf(stderr, "block-driver: %s\n", reason);
-  std::exit(2);
-}
-
-// Little-endian integers of a batch.
-class Reader {
+class Reader : public batches::Reader {
  public:
-  explicit Reader(const std::vector<std::uint8_t>& bytes) : bytes_(bytes) {}
+  using batches::Reader::Reader;
 
-  bool done() const { return at_ == bytes_.size(); }
-
-  const std::uint8_t* take(std::size_t count) {
-    if (bytes_.size() - at_ < count) refuse("request cut short");
-    at_ += count;
-    return bytes_.data() + at_ - count;
-  }
-
-  std::uint64_t number(unsigned count) {
-    const std::uint8_t* bytes = take(count);
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-    return value;
-  }
-
-  std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
-  std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
-
-  unsigned below(unsigned limit) {
-    const std::uint64_t value = number(1);
-    if (value >= limit) refuse("port, unit or kind out of range");
-    return static_cast<unsigned>(value);
-  }
+  unsigned below(unsigned limit) { return batches::Reader::below(limit, 1); }
 
   block::Command command() {
     block::Command command = 0;
     for (unsigned word = 0; word < registers::COMMAND_WORDS; ++word) block::put_word(command, word, u32());
     return command;
   }
-
- private:
-  const std::vector<std::uint8_t>& bytes_;
-  std::size_t at_ = 0;
 };
 
-class Writer {
+class Writer : public batches::Writer {
  public:
-  void number(std::uint64_t value, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-  }
-
   void block(const std::vector<std::uint8_t>& block) {
     number(block.size(), 2);
     bytes.insert(bytes.end(), block.begin(), block.end());
   }
-
-  std::vector<std::uint8_t> bytes;
 };
 
 class Driver {
@@ -300,30 +263,12 @@ class Driver {
   std::unique_ptr<Bench> bench_ = std::make_unique<Bench>(2, true);
 };
 
-bool read_all(void* bytes, std::size_t count) { return std::fread(bytes, 1, count, stdin) == count; }
-
-void serve() {
-  Driver driver;
-  std::uint8_t size[4];
-  while (read_all(size, sizeof size)) {
-    const std::size_t length =
-        size[0] | size[1] << 8 | size[2] << 16 | static_cast<std::uint32_t>(size[3]) << 24;
-    std::vector<std::uint8_t> batch(length);
-    if (length > 0 && !read_all(batch.data(), length)) refuse("batch cut short");
-    const std::vector<std::uint8_t> reply = driver.play(batch);
-    Writer out;
-    out.number(reply.size(), 4);
-    out.bytes.insert(out.bytes.end(), reply.begin(), reply.end());
-    std::fwrite(out.bytes.data(), 1, out.bytes.size(), stdout);
-    std::fflush(stdout);
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 1) {
-    serve();
+    Driver driver;
+    batches::serve(driver);
     return 0;
   }
   const std::string option = argv[1];
