@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from clarion.errors import UserError
 from clarion_nic import boards, manifest
 from clarion_nic.boards import NIC, Board
 from clarion_nic.manifest import Manifest
+from clarion_nic.sizes import power_of_two
 from clarion_nic.steps import Steps, Word, complain
 
 ROOT = NIC.parent
@@ -248,26 +248,15 @@ def _parser() -> argparse.ArgumentParser:
         help="checkout of open-nic-shell; default: $OPEN_NIC_SHELL",
     )
     parser.add_argument("--mode", choices=manifest.MODES, default="nic")
-    parser.add_argument("--buckets", type=_power_of_two(*BUCKETS), default=BUCKETS[0], help="of each port")
+    parser.add_argument("--buckets", type=power_of_two(*BUCKETS), default=BUCKETS[0], help="of each port")
     parser.add_argument(
-        "--queue-beats", type=_power_of_two(256, 16384), default=4096, help="packet memory, beats of 64 bytes"
+        "--queue-beats", type=power_of_two(256, 16384), default=4096, help="packet memory, beats of 64 bytes"
     )
     parser.add_argument("--jobs", type=int, choices=range(1, 33), default=8, metavar="1..32")
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: build/nic/BOARD-MODE")
     parser.add_argument("--allow-changes", action="store_true", help="build files that are not committed")
     parser.add_argument("--dry-run", action="store_true", help="only show the commands")
     return parser
-
-
-def _power_of_two(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most or value & (value - 1):
-            raise argparse.ArgumentTypeError(f"{value}: a power of two from {least} to {most} is needed")
-        return value
-
-    parse.__name__ = "number"
-    return parse
 
 
 if __name__ == "__main__":

@@ -277,17 +277,16 @@ class DriverError(Exception):
     """The driver died; the text is what it said."""
 
 
-class Driver:
-    """A target that plays batches in a process of its own."""
+class BatchProcess:
+    """A process that answers batches of bytes; batches.hpp is its side."""
 
     def __init__(self, binary: Path) -> None:
         self.process = subprocess.Popen(
             [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
 
-    def send(self, events: Iterable[Event]) -> None:
-        """Hand over a batch; the answer can be fetched later."""
-        batch = encode(events)
+    def hand_over(self, batch: bytes) -> None:
+        """Send a batch; the answer can be fetched later."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(len(batch).to_bytes(4, "little") + batch)
@@ -304,11 +303,6 @@ class Driver:
             raise self._death()
         return reply
 
-    def play(self, events: Iterable[Event]) -> bytes:
-        """Return the answer to a batch."""
-        self.send(events)
-        return self.receive()
-
     def close(self) -> None:
         """End the process; anything that a sanitiser says is an error."""
         _, errors = self.process.communicate()
@@ -318,6 +312,19 @@ class Driver:
     def _death(self) -> DriverError:
         _, errors = self.process.communicate()
         return DriverError(f"status {self.process.returncode}: {errors.decode(errors='replace')}")
+
+
+class Driver(BatchProcess):
+    """A target that plays batches of events."""
+
+    def send(self, events: Iterable[Event]) -> None:
+        """Hand over a batch; the answer can be fetched later."""
+        self.hand_over(encode(events))
+
+    def play(self, events: Iterable[Event]) -> bytes:
+        """Return the answer to a batch."""
+        self.send(events)
+        return self.receive()
 
 
 def decode(events: Iterable[Event], reply: bytes) -> list[tuple[Event, dict[str, Any]]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from clarion.errors import UserError
 from clarion_nic import boards
+from clarion_nic.sizes import power_of_two
 from clarion_nic.steps import Steps, complain
 from clarion_synth import bambu, csynth, table, targets, tools, vitis
 from clarion_synth.tools import Tool
@@ -86,22 +87,11 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=(action.__doc__ or "").splitlines()[0])
         command.set_defaults(action=action)
         command.add_argument("--board", choices=boards.names(), default="u55c")
-        command.add_argument("--buckets", type=_power_of_two(*BUCKETS), default=4096, help="of each port")
-        command.add_argument("--queue-beats", type=_power_of_two(*QUEUE_BEATS), default=4096)
+        command.add_argument("--buckets", type=power_of_two(*BUCKETS), default=4096, help="of each port")
+        command.add_argument("--queue-beats", type=power_of_two(*QUEUE_BEATS), default=4096)
         command.add_argument("--dry-run", action="store_true", help="only show the commands")
         if name == "synth":
             command.add_argument("--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first")
             command.add_argument("--map", action="store_true", help="with bambu: area by Yosys, takes long")
             command.add_argument("--only", action="append", metavar="UNIT", help="with bambu: not all units")
     return parser
-
-
-def _power_of_two(least: int, most: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most or value & (value - 1):
-            raise argparse.ArgumentTypeError(f"{value}: a power of two from {least} to {most} is needed")
-        return value
-
-    parse.__name__ = "number"
-    return parse

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from clarion_agent.nic import register_map as registers
-from conformance.harness import DriverError
+from conformance.harness import BatchProcess
 
 MIN_BYTES, MAX_BYTES = 60, 9600
 BEAT_BYTES = 64
@@ -129,9 +128,7 @@ class Bench:
     """
 
     def __init__(self, binary: Path, ports: int = 2, bump: bool = True) -> None:
-        self.process = subprocess.Popen(
-            [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        self.process = BatchProcess(binary)
         self.batch = bytearray()
         self.fresh(ports, bump)
 
@@ -332,25 +329,9 @@ class Bench:
 
     def _flush(self) -> bytes:
         batch, self.batch = bytes(self.batch), bytearray()
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        try:
-            self.process.stdin.write(len(batch).to_bytes(4, "little") + batch)
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            raise self._death() from None
-        size = self.process.stdout.read(4)
-        answer = self.process.stdout.read(int.from_bytes(size, "little")) if len(size) == 4 else b""
-        if len(size) < 4 or len(answer) < int.from_bytes(size, "little"):
-            raise self._death()
-        return answer
+        self.process.hand_over(batch)
+        return self.process.receive()
 
     def close(self) -> None:
         """End the process; anything that a sanitiser says is an error."""
-        _, errors = self.process.communicate()
-        if self.process.returncode != 0:
-            raise DriverError(errors.decode(errors="replace"))
-
-    def _death(self) -> DriverError:
-        _, errors = self.process.communicate()
-        return DriverError(f"status {self.process.returncode}: {errors.decode(errors='replace')}")
+        self.process.close()
