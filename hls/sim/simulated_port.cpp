@@ -2,18 +2,16 @@
 #include "hls/sim/simulated_port.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
+
+#include "hls/sim/beats.hpp"
 
 namespace clarion::sim {
 namespace {
 
 using block::Beat;
 using block::BEAT_BYTES;
-
-constexpr unsigned kWordBytes = 8;
-constexpr unsigned kBeatWords = BEAT_BYTES / kWordBytes;
 
 [[noreturn]] void fail(const char* what) {
   throw std::runtime_error("the FPGA block in C simulation " + std::string(what) + " within " +
@@ -22,23 +20,15 @@ constexpr unsigned kBeatWords = BEAT_BYTES / kWordBytes;
 
 // Up to 64 bytes of a frame that has `left` of them left.
 Beat beat_of(const std::uint8_t* bytes, std::uint32_t present, std::uint32_t left) {
-  std::uint64_t words[kBeatWords] = {};
-  std::memcpy(words, bytes, std::min(present, BEAT_BYTES));
   Beat beat;
-  for (unsigned i = 0; i < kBeatWords; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
-  const bool whole = left >= BEAT_BYTES;
-  beat.keep = whole ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-  beat.strb = beat.keep;
+  put_bytes(beat, bytes, std::min(present, BEAT_BYTES), 0);
+  beat.keep = beat.strb = keep_of(left);
   beat.last = left <= BEAT_BYTES;
   return beat;
 }
 
 void append(Bytes& bytes, const Beat& beat) {
-  std::uint64_t words[kBeatWords];
-  for (unsigned i = 0; i < kBeatWords; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
-  const auto present = static_cast<unsigned>(__builtin_popcountll(beat.keep.to_uint64()));
-  const auto* begin = reinterpret_cast<const std::uint8_t*>(words);
-  bytes.insert(bytes.end(), begin, begin + present);
+  append_bytes(bytes, beat, static_cast<unsigned>(__builtin_popcountll(beat.keep.to_uint64())));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // The AXI4-Lite front end of the FPGA block: the window of docs/registers.md, and a mailbox for each unit.
 //
 // Blocks in the window: `clarion`, the ingress units by port, the egress units by port. Port p of a stream is bit p of
-// its valid and ready and slice p of its data. An egress unit answers on two streams: of its traffic stage, which ends
-// the answer, and of its grant stage. One clock for everything, the data path's.
+// its valid and ready and slice p of its data. An egress unit answers on two streams: of its traffic stage, and of its
+// grant stage, which ends a `read`. One clock for everything, the data path's.
 `default_nettype none
 module clarion_axil #(
     parameter logic [31:0] PORTS       = 2,          // at most 15 units, as many as the window holds

@@ -2,7 +2,8 @@
 #include "hls/sim/bench/traffic.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "hls/sim/beats.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -10,28 +11,7 @@ namespace {
 using block::Beat;
 using block::BEAT_BYTES;
 
-constexpr unsigned kWordBytes = 8;
-constexpr unsigned kBeatWords = BEAT_BYTES / kWordBytes;
-constexpr std::uint64_t kAllBytes = ~std::uint64_t{0};
 constexpr int kNoByte = 0xa5;  // what is on the wires where keep is 0
-
-void put_bytes(Beat& beat, const std::uint8_t* bytes, std::size_t count) {
-  std::uint64_t words[kBeatWords];
-  std::memset(words, kNoByte, sizeof words);
-  std::memcpy(words, bytes, count);
-  for (unsigned i = 0; i < kBeatWords; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
-}
-
-void append_bytes(std::vector<std::uint8_t>& bytes, const Beat& beat, unsigned count) {
-  std::uint64_t words[kBeatWords];
-  for (unsigned i = 0; i < kBeatWords; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
-  const auto* begin = reinterpret_cast<const std::uint8_t*>(words);
-  bytes.insert(bytes.end(), begin, begin + count);
-}
-
-std::uint64_t keep_of(std::size_t bytes) {
-  return bytes >= BEAT_BYTES ? kAllBytes : (std::uint64_t{1} << bytes) - 1;
-}
 
 }  // namespace
 
@@ -47,7 +27,7 @@ Beat Source::next_beat() {
   if (frame.damage == Damage::hole_at_end && end) keep &= ~std::uint64_t{1};
   if (frame.damage == Damage::short_beat && first) keep >>= 1;
   Beat beat;
-  put_bytes(beat, frame.bytes.data() + at_, count);
+  put_bytes(beat, frame.bytes.data() + at_, count, kNoByte);
   beat.keep = beat.strb = keep;
   beat.user = frame.user;
   beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || beyond);
