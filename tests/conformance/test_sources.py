@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from clarion_agent.nic.entries import OFF
 from conformance import reference
 from conformance.harness import BUCKETS, PORTS, SHOWN_BUCKETS, SLOTS, Driver, DriverError
 from conformance.reference import ACK, DATA, FIELDS, HEADER_BYTES, TAG, Config
@@ -54,6 +55,11 @@ def test_the_core_does_not_divide() -> None:
 def test_only_platform_knows_what_it_is_compiled_for() -> None:
     asks = {path.name for path in CORE.glob("*.hpp") if re.search(r"#(ifdef|if )", path.read_text())}
     assert asks == {"platform.hpp"}
+
+
+def test_a_card_without_entries_has_the_defaults_of_the_core(constants: dict[str, Any]) -> None:
+    defaults = {name: value for name, value in constants["defaults"].items() if name != "initial_rtt"}
+    assert {name: OFF["egress"][name] for name in defaults} == defaults
 
 
 def test_harness_and_driver_have_the_same_sizes(constants: dict[str, Any]) -> None:

@@ -10,7 +10,10 @@ from clarion_agent.nic.errors import RangeError
 
 Values = Mapping[str, int]
 
-NO_LIMIT = (1 << 40) - 1  # of a queue: only packet memory is one
+# Of a queue: only packet memory is one.
+NO_LIMIT = next(
+    field.limit for field in registers.COMMANDS["egress"]["configure"] if field.name == "queue_limit"
+)
 
 
 def check(card: str, unit: str, kind: str, operation: str, values: Values) -> None:
