@@ -74,10 +74,10 @@ void serve(Driver& driver) {
     Bytes batch(Reader(size).u32());
     if (!batch.empty() && !read_all(batch.data(), batch.size())) refuse("batch cut short");
     const Bytes reply = driver.play(batch);
-    Writer head;
-    head.number(reply.size(), 4);
-    std::fwrite(head.bytes.data(), 1, head.bytes.size(), stdout);
-    std::fwrite(reply.data(), 1, reply.size(), stdout);
+    Writer answer;
+    answer.number(reply.size(), 4);
+    answer.bytes.insert(answer.bytes.end(), reply.begin(), reply.end());
+    std::fwrite(answer.bytes.data(), 1, answer.bytes.size(), stdout);
     std::fflush(stdout);
   }
 }
