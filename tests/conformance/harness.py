@@ -280,9 +280,9 @@ class DriverError(Exception):
 class BatchProcess:
     """A process that answers batches of bytes; batches.hpp is its side."""
 
-    def __init__(self, binary: Path) -> None:
+    def __init__(self, binary: Path, folder: Path | None = None) -> None:
         self.process = subprocess.Popen(
-            [binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [binary], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
 
     def hand_over(self, batch: bytes) -> None:

@@ -11,38 +11,11 @@
 #include <memory>
 #include <vector>
 
-#include "hls/sim/bench/traffic.hpp"
-#include "hls/sim/register_file.hpp"
+#include "hls/sim/bench/units.hpp"
 
 namespace clarion::sim {
 
-// What a queue decided. Told by the egress as its Watch.
-struct QueueEvent {
-  enum class Kind : std::uint8_t { joins, drops, leaves };
-
-  Kind kind;
-  std::uint32_t clock;
-  Ticks now;  // of a packet that joins: when it came
-  std::uint64_t queue_bytes;
-};
-
-class EventLog {
- public:
-  void joins(Ticks now, std::uint64_t queue_bytes, bool dropped) {
-    using Kind = QueueEvent::Kind;
-    if (!dropped) ++joined;
-    events.push_back({dropped ? Kind::drops : Kind::joins, clock, now, queue_bytes});
-  }
-  void leaves(std::uint64_t queue_bytes) {
-    events.push_back({QueueEvent::Kind::leaves, clock, 0, queue_bytes});
-  }
-
-  std::vector<QueueEvent> events;
-  std::uint32_t clock = 0;
-  std::uint64_t joined = 0;
-};
-
-// A reply of a unit to a command that was given beside the register file.
+// A reply of a unit to a command that was given beside the registers.
 struct TimedReply {
   unsigned unit;
   std::uint32_t clock;
@@ -52,61 +25,46 @@ struct TimedReply {
 
 class Bench {
  public:
-  static constexpr unsigned kMaxPorts = 4;
   // A way in may be busy so long with throwing away what was none, and nothing shows.
   static constexpr std::uint32_t kQuietClocks = 600;
 
-  // In each clock: what `now` goes on by. The wires keep their values.
-  struct Wires {
-    Ticks now = 0;
-    Ticks now_step = 0;
-    std::uint8_t protocol = 253;
-    std::uint64_t elsewhere[kMaxPorts] = {};
-  };
-
+  // Throws std::invalid_argument if there are no such units.
   Bench(unsigned ports, bool bump);
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
-  ~Bench();
 
   void clock();
   // Until nothing is left to do, at most so many clocks; false if there still is.
   bool settle(std::uint32_t clocks);
 
-  // Gives a command to a unit at a clock, beside the register file, which rests until it is answered.
+  // Gives a command to a unit at a clock, beside the registers, which rest until it is answered.
   void schedule(unsigned unit, std::uint32_t clock, const block::Command& command);
 
   unsigned ports() const { return static_cast<unsigned>(lanes_.size()); }
   std::uint32_t clocks() const { return clock_; }
-  RegisterFile& registers() { return *registers_; }
-  Source& source(unsigned port, bool host);
-  Sink& sink(unsigned port, bool host);
+  Units& units() { return *units_; }
+  Source& source(unsigned port, bool host) { return lanes_[port]->source[host]; }
+  Sink& sink(unsigned port, bool host) { return lanes_[port]->sink[host]; }
   bool take_beat(unsigned port);  // of those that wait for the wire, although its sink is closed
-  EventLog& log(unsigned port);
 
   Wires wires;
   std::vector<TimedReply> replies;
   std::uint32_t units_on = ~std::uint32_t{0};  // those that are clocked, where they are apart
 
  private:
-  struct Lane;
-  struct Bump;
   struct Scheduled {
     unsigned unit;
     std::uint32_t clock;
     block::Command command;
   };
 
-  void step_units();
   void give_commands();
-  void answer();
   void take_replies(unsigned port, unsigned stream);
   std::size_t activity() const;
-  bool all_out(unsigned port);
+  bool all_out(unsigned port) const;
 
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::unique_ptr<Bump> bump_;
-  std::unique_ptr<RegisterFile> registers_;
+  Lanes lanes_;
+  std::unique_ptr<Units> units_;
   std::deque<Scheduled> scheduled_;
   unsigned unanswered_ = 0;
   std::uint32_t clock_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,9 @@ class Driver {
 
  private:
   void request(Reader& in, Writer& out) {
-    switch (in.number(1)) {
+    const std::uint64_t kind = in.number(1);
+    if (!bench_ && kind != 'N') refuse("a block is asked for first");
+    switch (kind) {
       case 'N':
         return fresh(in);
       case 'A':
@@ -97,19 +100,23 @@ class Driver {
   unsigned port(Reader& in) const { return in.below(bench_->ports()); }
 
   void fresh(Reader& in) {
-    const unsigned ports = in.below(Bench::kMaxPorts + 1);
+    const unsigned ports = in.below(kMaxPorts + 1);
     const bool bump = in.number(1) != 0;
     if (ports == 0 || (bump && ports != 2)) refuse("no such bench");
-    bench_ = std::make_unique<Bench>(ports, bump);
+    try {
+      bench_ = std::make_unique<Bench>(ports, bump);
+    } catch (const std::invalid_argument& error) {
+      refuse(error.what());
+    }
   }
 
   void write_register(Reader& in, Writer& out) {
     const std::uint32_t offset = in.u32();
-    out.number(bench_->registers().write32(offset, in.u32()), 1);
+    out.number(bench_->units().write32(offset, in.u32()), 1);
   }
 
   void read_register(Reader& in, Writer& out) {
-    const RegisterFile::Reading reading = bench_->registers().read32(in.u32());
+    const RegisterFile::Reading reading = bench_->units().read32(in.u32());
     out.number(reading.ok, 1);
     out.number(reading.value, 4);
   }
@@ -158,7 +165,14 @@ class Driver {
     sink.set_pattern(pattern(in));
   }
 
+  EventLog& log_of(unsigned port) {
+    EventLog* log = bench_->units().log(port);
+    if (log == nullptr) refuse("these units show nothing of their queues");
+    return *log;
+  }
+
   void schedule(Reader& in) {
+    log_of(0);  // which goes with commands beside the registers
     const unsigned unit = in.below(2 * bench_->ports());
     const std::uint32_t clock = bench_->clocks() + in.u32();
     bench_->schedule(unit, clock, in.command());
@@ -172,7 +186,7 @@ class Driver {
     if (until == 1) {
       if (!bench_->settle(clocks)) refuse("the block does not come to rest");
     } else {
-      const auto* events = until == 0 ? nullptr : &bench_->log(until - 2).events;
+      const auto* events = until == 0 ? nullptr : &log_of(until - 2).events;
       const std::size_t seen = events == nullptr ? 0 : events->size();
       for (std::uint32_t i = 0; i < clocks && (events == nullptr || events->size() == seen); ++i) {
         bench_->clock();
@@ -205,7 +219,7 @@ class Driver {
   }
 
   void log(Reader& in, Writer& out) {
-    EventLog& log = bench_->log(port(in));
+    EventLog& log = log_of(port(in));
     out.number(log.events.size(), 4);
     for (const QueueEvent& event : log.events) {
       out.number(static_cast<std::uint64_t>(event.kind), 1);
@@ -260,7 +274,7 @@ class Driver {
     out.number(static_cast<std::uint32_t>(packet.meta.delta_throughput), 4);
   }
 
-  std::unique_ptr<Bench> bench_ = std::make_unique<Bench>(2, true);
+  std::unique_ptr<Bench> bench_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from clarion.errors import UserError
 from clarion_nic import boards
@@ -62,21 +63,24 @@ def _all_held(options: argparse.Namespace, tool: Tool, export: bool) -> bool:
     wanted = targets.load()
     board = boards.load(options.board)
     rows: list[table.Row] = []
+    results: list[Path] = []
     for top in wanted.tops:
         design = Design(top, board, options.buckets, options.queue_beats, wanted)
         if export and not steps.dry_run:
             design.archive.unlink(missing_ok=True)  # or the one of an earlier run is taken for this one's
             design.archive.parent.mkdir(parents=True, exist_ok=True)
-        reports = vitis.run(steps, tool, design, export)
+        results.append(vitis.run(steps, tool, design, export))
         if not steps.dry_run:
-            rows += vitis.rows(design, csynth.read_all(reports))
+            rows += vitis.rows(design, csynth.read_all(results[-1] / "report"))
             if export:
                 vitis.require_archive(design)
     if rows:
         print(table.text(rows))
+    wrong = None if export else vitis.simulate(steps, board, results)
     missed = [row.number for row in rows if row.missed]
-    if missed:
-        raise UserError(f"missed: {'; '.join(missed)}")
+    if missed or wrong:
+        told = [f"missed: {'; '.join(missed)}"] if missed else []
+        raise UserError("; ".join([*told, wrong] if wrong else told))
     return True
 
 

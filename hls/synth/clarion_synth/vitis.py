@@ -7,6 +7,7 @@ is reset with the streams, or a frame half taken would meet streams that are emp
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from clarion.errors import UserError
 from clarion_nic.boards import Board
 from clarion_nic.steps import Steps
-from clarion_synth import csynth
+from clarion_synth import csynth, rtl_bench
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, STREAM_CLOCKS, Process, Targets, Top
 from clarion_synth.tools import Tool
@@ -110,17 +111,17 @@ def settings(design: Design, export: bool) -> str:
 
 
 def run(steps: Steps, tool: Tool, design: Design, export: bool) -> Path:
-    """Synthesise one top; returns the folder of its reports."""
+    """Synthesise one top; returns the folder of its `report` and its `verilog`."""
     folder = design.folder
     steps.note(f"{design.top.name} for {design.board.title}: {design.board.part}, {design.clock_ns:g} ns")
     if tool.name == "v++":
         steps.write(folder / "hls.cfg", settings(design, export))
         steps.run(["v++", "-c", "--mode", "hls", "--config", "hls.cfg", "--work_dir", "work"], folder=folder)
-        return folder / "work" / "hls" / "syn" / "report"
+        return folder / "work" / "hls" / "syn"
     steps.write(folder / "run.tcl", tcl(design, export))
     way = ["-f"] if tool.name == "vitis_hls" else ["--mode", "hls", "--tcl"]
     steps.run([tool.name, *way, "run.tcl"], folder=folder)
-    return folder / design.top.name / "solution" / "syn" / "report"
+    return folder / design.top.name / "solution" / "syn"
 
 
 def rows(design: Design, modules: Sequence[csynth.Module]) -> list[Row]:
@@ -155,6 +156,22 @@ def _process_rows(top: str, process: Process, modules: Sequence[csynth.Module]) 
         Row(f"{top}: {process.name}: II, clocks", process.ii, module.ii if module else None, limit),
         Row(f"{top}: {process.name}: latency, clocks", process.latency, module.latency if module else None),
     ]
+
+
+def simulate(steps: Steps, board: Board, results: Sequence[Path]) -> str | None:
+    """Run the tests of the block's RTL on what was synthesised; returns what is wrong, if anything."""
+    if missing := rtl_bench.missing():
+        steps.note(f"the RTL is not simulated: {missing}")
+        return None
+    folder = WORK / board.name / "rtl"
+    modules = [folder / path.name for result in results for path in sorted((result / "verilog").glob("*.v"))]
+    steps.need(bool(modules), f"{results[0] / 'verilog'}: the tool left no Verilog there")
+    if not steps.dry_run:
+        shutil.rmtree(folder, ignore_errors=True)
+        for result in results:  # with the contents of memories, which the RTL looks for where it runs
+            shutil.copytree(result / "verilog", folder, dirs_exist_ok=True)
+    driver = rtl_bench.build(steps, folder, modules)
+    return rtl_bench.play(steps, driver, folder)
 
 
 def require_archive(design: Design) -> None:

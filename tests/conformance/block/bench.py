@@ -15,6 +15,7 @@ from conformance.harness import BatchProcess
 MIN_BYTES, MAX_BYTES = 60, 9600
 BEAT_BYTES = 64
 UNTIL_QUIET = 900_000  # clocks
+ANSWER_CLOCKS = 24  # from a request to its answer, in C simulation
 
 Values = dict[str, int]
 
@@ -127,8 +128,16 @@ class Bench:
     Units count as in the register window: the ingress units of all ports, then the egress units.
     """
 
-    def __init__(self, binary: Path, ports: int = 2, bump: bool = True) -> None:
-        self.process = BatchProcess(binary)
+    def __init__(
+        self,
+        binary: Path,
+        ports: int = 2,
+        bump: bool = True,
+        answer_clocks: int = ANSWER_CLOCKS,
+        folder: Path | None = None,
+    ) -> None:
+        self.process = BatchProcess(binary, folder)
+        self.answer_clocks = answer_clocks
         self.batch = bytearray()
         self.fresh(ports, bump)
 
@@ -288,10 +297,10 @@ class Bench:
 
     def ask_all(self, unit: int, commands: Sequence[tuple[str, Values | None]]) -> list[tuple[int, Values]]:
         """Carry out one command after the other."""
-        block, clocks = self.block_of(unit), 24
+        block = self.block_of(unit)
         for operation, values in commands:
             self._put_command(unit, block, operation, values)
-            self.batch += struct.pack("<cBI", b"R", 0, clocks)
+            self.batch += struct.pack("<cBI", b"R", 0, self.answer_clocks)
             self._put_readings(unit, block, operation)
         answer, at = self._flush(), 0
         results: list[tuple[int, Values]] = []

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a bench clocks: the units of its ports and the registers in front of them. A driver is linked with one
+// of block_units.cpp (the block in C simulation) and ../rtl/rtl_units.cpp (RTL of the block).
+#ifndef CLARION_SIM_BENCH_UNITS_HPP
+#define CLARION_SIM_BENCH_UNITS_HPP
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hls/sim/bench/traffic.hpp"
+#include "hls/sim/register_file.hpp"
+
+namespace clarion::sim {
+
+constexpr unsigned kMaxPorts = 4;
+
+// What a queue decided. Told by the egress as its Watch.
+struct QueueEvent {
+  enum class Kind : std::uint8_t { joins, drops, leaves };
+
+  Kind kind;
+  std::uint32_t clock;
+  Ticks now;  // of a packet that joins: when it came
+  std::uint64_t queue_bytes;
+};
+
+class EventLog {
+ public:
+  void joins(Ticks now, std::uint64_t queue_bytes, bool dropped) {
+    using Kind = QueueEvent::Kind;
+    if (!dropped) ++joined;
+    events.push_back({dropped ? Kind::drops : Kind::joins, clock, now, queue_bytes});
+  }
+  void leaves(std::uint64_t queue_bytes) {
+    events.push_back({QueueEvent::Kind::leaves, clock, 0, queue_bytes});
+  }
+
+  std::vector<QueueEvent> events;
+  std::uint32_t clock = 0;
+  std::uint64_t joined = 0;
+};
+
+// In each clock: what `now` goes on by. The wires keep their values.
+struct Wires {
+  Ticks now = 0;
+  Ticks now_step = 0;
+  std::uint8_t protocol = 253;
+  std::uint64_t elsewhere[kMaxPorts] = {};
+};
+
+// What is around the units of a port; [0] the way in, [1] the way out, for frames [0] the wire, [1] the host.
+struct Lane {
+  block::Axis in[2] = {block::Axis{"from_wire", 1}, block::Axis{"from_host", 1}};
+  block::Axis out[2] = {block::Axis{"to_wire", 1}, block::Axis{"to_host", 1}};
+  CommandStream commands[2] = {CommandStream{"ingress commands", 2}, CommandStream{"egress commands", 2}};
+  ReplyStream replies[3] = {ReplyStream{"ingress replies", 8}, ReplyStream{"egress replies", 8},
+                            ReplyStream{"grant replies", 8}};
+  Source source[2];
+  Sink sink[2];
+};
+
+using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+class Units {
+ public:
+  virtual ~Units() = default;
+
+  // One clock of those units whose bit is set, and of the registers, unless they are to rest.
+  virtual void step(const Wires& wires, std::uint32_t units_on, bool registers_rest) = 0;
+
+  // Accesses from the bus, between two clocks.
+  virtual RegisterFile::Reading read32(std::uint32_t offset) = 0;
+  virtual bool write32(std::uint32_t offset, std::uint32_t value) = 0;
+
+  // What the queue of a port decided; null: nobody can see that, nor give commands beside the registers.
+  virtual EventLog* log(unsigned port) = 0;
+};
+
+// Throws std::invalid_argument if there are no such units.
+std::unique_ptr<Units> make_units(Lanes& lanes, bool bump);
+
+}  // namespace clarion::sim
+
+#endif  // CLARION_SIM_BENCH_UNITS_HPP

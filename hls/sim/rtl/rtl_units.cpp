@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block as RTL (rtl_bench.sv), made into C++ by Verilator: three ports with units of their own. What its
+// queues decide is not to be seen from outside, so there is no log.
+#include <Vrtl_bench.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "hls/sim/beats.hpp"
+#include "hls/sim/bench/units.hpp"
+
+namespace clarion::sim {
+namespace {
+
+constexpr unsigned kPorts = 3;  // of rtl_bench.sv
+constexpr unsigned kResetClocks = 16;
+constexpr unsigned kReadyClocks = 200'000;  // until its memories are cleared
+constexpr unsigned kAnswerClocks = 100;     // of the register front end
+constexpr unsigned kAll = (1U << kPorts) - 1;
+
+class RtlUnits : public Units {
+ public:
+  explicit RtlUnits(Lanes& lanes) : lanes_(lanes) {
+    context_.randReset(0);
+    power_on();
+  }
+  ~RtlUnits() override { rtl_.final(); }
+
+  void step(const Wires& wires, std::uint32_t units_on, bool /*registers_rest*/) override {
+    rtl_.now = wires.now;
+    rtl_.protocol = wires.protocol;
+    for (unsigned port = 0; port < kPorts; ++port)
+      set_quad(rtl_.queue_elsewhere, port, wires.elsewhere[port]);
+    rtl_.ingress_on = units_on & kAll;
+    rtl_.egress_on = units_on >> kPorts & kAll;
+    for (unsigned way = 0; way < 2 * kPorts; ++way) offer(way);
+    rtl_.eval();
+    // What changes hands at the edge; the unit behind it must be clocked. From the host it is an egress.
+    std::uint32_t taken = rtl_.in_tvalid & rtl_.in_tready;
+    std::uint32_t given = rtl_.out_tvalid & rtl_.out_tready;
+    for (unsigned port = 0; port < kPorts; ++port) {
+      if (!(units_on >> port & 1)) {
+        taken &= ~(1U << 2 * port);
+        given &= ~(2U << 2 * port);
+      }
+      if (!(units_on >> (kPorts + port) & 1)) {
+        taken &= ~(2U << 2 * port);
+        given &= ~(1U << 2 * port);
+      }
+    }
+    for (unsigned way = 0; way < 2 * kPorts; ++way) {
+      if (given >> way & 1) out(way).write(beat(way));
+      if (taken >> way & 1) take(way);
+    }
+    edge(rtl_.ingress_on, rtl_.egress_on);
+  }
+
+  RegisterFile::Reading read32(std::uint32_t offset) override {
+    rtl_.s_axil_araddr = offset;
+    rtl_.s_axil_arvalid = 1;
+    bool answered = false;
+    RegisterFile::Reading reading{false, 0};
+    for (unsigned clock = 0; clock < kAnswerClocks && !answered; ++clock) {
+      quiet_eval();
+      const bool accepted = rtl_.s_axil_arvalid && rtl_.s_axil_arready;
+      answered = rtl_.s_axil_rvalid;
+      reading = {rtl_.s_axil_rresp == 0, rtl_.s_axil_rdata};
+      edge(0, 0);
+      if (accepted) rtl_.s_axil_arvalid = 0;
+    }
+    if (!answered) throw std::runtime_error("the registers do not answer a read");
+    return reading;
+  }
+
+  bool write32(std::uint32_t offset, std::uint32_t value) override {
+    rtl_.s_axil_awaddr = offset;
+    rtl_.s_axil_wdata = value;
+    rtl_.s_axil_awvalid = rtl_.s_axil_wvalid = 1;
+    for (unsigned clock = 0; clock < kAnswerClocks; ++clock) {
+      quiet_eval();
+      const bool address = rtl_.s_axil_awvalid && rtl_.s_axil_awready;
+      const bool data = rtl_.s_axil_wvalid && rtl_.s_axil_wready;
+      const bool answered = rtl_.s_axil_bvalid;
+      const bool done = rtl_.s_axil_bresp == 0;
+      edge(0, 0);
+      if (address) rtl_.s_axil_awvalid = 0;
+      if (data) rtl_.s_axil_wvalid = 0;
+      if (answered) return done;
+    }
+    throw std::runtime_error("the registers do not answer a write");
+  }
+
+  EventLog* log(unsigned) override { return nullptr; }
+
+ private:
+  // A port's words lie side by side; 64 bits of them.
+  template <class Wide>
+  static void set_quad(Wide& wide, unsigned place, std::uint64_t value) {
+    wide[2 * place] = static_cast<std::uint32_t>(value);
+    wide[2 * place + 1] = static_cast<std::uint32_t>(value >> 32);
+  }
+  template <class Wide>
+  static std::uint64_t quad(Wide& wide, unsigned place) {
+    return std::uint64_t{wide[2 * place + 1]} << 32 | wide[2 * place];
+  }
+
+  // Even: at a wire.
+  block::Axis& in(unsigned way) { return lanes_[way / 2]->in[way % 2]; }
+  block::Axis& out(unsigned way) { return lanes_[way / 2]->out[way % 2]; }
+
+  void power_on() {
+    rtl_.aresetn = 0;
+    for (unsigned clock = 0; clock < kResetClocks; ++clock) edge(kAll, kAll);
+    rtl_.aresetn = 1;
+    for (unsigned clock = 0; clock < kReadyClocks; ++clock) {
+      edge(kAll, kAll);
+      if (rtl_.in_tready == (1U << 2 * kPorts) - 1) return;
+    }
+    throw std::invalid_argument("the units take nothing after a reset");
+  }
+
+  // Registers alone are clocked: the units stand still.
+  void quiet_eval() {
+    rtl_.ingress_on = rtl_.egress_on = 0;
+    rtl_.eval();
+  }
+
+  void edge(unsigned ingress, unsigned egress) {
+    rtl_.aclk = 1;
+    rtl_.ingress_clk = ingress;
+    rtl_.egress_clk = egress;
+    rtl_.eval();
+    rtl_.aclk = rtl_.ingress_clk = rtl_.egress_clk = 0;
+    rtl_.eval();
+  }
+
+  void offer(unsigned way) {
+    const std::uint32_t bit = 1U << way;
+    if (!waiting_[way] && !in(way).empty()) {
+      const block::Beat beat = in(way).read();
+      in(way).write(beat);  // it stays there until it is taken: its source sees that
+      std::vector<std::uint8_t> bytes;
+      append_bytes(bytes, beat, block::BEAT_BYTES);
+      std::memcpy(&rtl_.in_tdata[16 * way], bytes.data(), bytes.size());
+      set_quad(rtl_.in_tkeep, way, beat.keep.to_uint64());
+      set_quad(rtl_.in_tuser, way, beat.user.to_uint64());
+      rtl_.in_tlast = (rtl_.in_tlast & ~bit) | (beat.last == 1 ? bit : 0);
+      waiting_[way] = true;
+    }
+    rtl_.in_tvalid = (rtl_.in_tvalid & ~bit) | (waiting_[way] ? bit : 0);
+    rtl_.out_tready = (rtl_.out_tready & ~bit) | (out(way).full() ? 0 : bit);
+  }
+
+  void take(unsigned way) {
+    in(way).read();
+    waiting_[way] = false;
+  }
+
+  block::Beat beat(unsigned way) {
+    block::Beat beat;
+    put_bytes(beat, reinterpret_cast<const std::uint8_t*>(&rtl_.out_tdata[16 * way]), block::BEAT_BYTES, 0);
+    beat.keep = beat.strb = quad(rtl_.out_tkeep, way);
+    beat.user = quad(rtl_.out_tuser, way);
+    beat.last = rtl_.out_tlast >> way & 1;
+    return beat;
+  }
+
+  Lanes& lanes_;
+  VerilatedContext context_;
+  Vrtl_bench rtl_{&context_};
+  bool waiting_[2 * kPorts] = {};  // a beat is on the wires
+};
+
+}  // namespace
+
+std::unique_ptr<Units> make_units(Lanes& lanes, bool bump) {
+  if (bump || lanes.size() != kPorts) throw std::invalid_argument("the RTL has three ports and no bump");
+  return std::make_unique<RtlUnits>(lanes);
+}
+
+}  // namespace clarion::sim

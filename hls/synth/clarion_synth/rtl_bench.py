@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The block's RTL on the bench of its C simulation, with Verilator: hls/sim/rtl, and the tests of it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from clarion_nic.steps import StepError, Steps
+from clarion_synth import logged
+from clarion_synth.targets import ROOT
+
+AP_TYPES = ROOT / "build" / "ap_types"
+WORK = ROOT / "build" / "hls" / "rtl"
+RTL = ROOT / "nic" / "rtl"
+SIM = ROOT / "hls" / "sim"
+FRONT_END = ("registers_pkg", "axil_channels", "identity", "mailbox", "axil")
+BENCH = ("bench/block_driver", "bench/bench", "bench/pcap", "bench/traffic", "register_file", "rtl/rtl_units")
+# What C simulation puts in the place of an HLS tool's modules.
+STAND_IN_MODULES = tuple(SIM / "rtl" / f"clarion_{way}.sv" for way in ("ingress", "egress"))
+STAND_IN = SIM / "rtl" / "c_units.cpp"
+DRIVER = "rtl-driver"
+TESTS = "tests/rtl/test_block.py"
+
+
+def missing() -> str | None:
+    """Return what is missing for it, if anything."""
+    if shutil.which("verilator") is None:
+        return "verilator is not on PATH (apt install verilator)"
+    if not (AP_TYPES / "ap_int.h").exists():
+        return "no integer headers of HLS tools (make build gets them)"
+    return None
+
+
+def build(steps: Steps, folder: Path, modules: Iterable[Path], sources: Sequence[Path] = ()) -> Path:
+    """Build the driver around these modules, with more C++ if they call it; return it."""
+    quiet = "-Wno-unknown-pragmas -Wno-uninitialized -Wno-maybe-uninitialized"
+    flags = f"-std=c++17 -I{ROOT} -I{SIM / 'shim'} -isystem {AP_TYPES} {quiet}"
+    if not steps.dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
+    logged.run(
+        steps,
+        [
+            *("verilator", "--cc", "--exe", "--build", "-j", "2", "--no-timing", "-Wno-lint", "-Wno-fatal"),
+            *("-O3", "--top-module", "rtl_bench", "-CFLAGS", flags),
+            *("--Mdir", str(folder / "obj"), "-o", DRIVER),
+            *(str(RTL / f"clarion_{name}.sv") for name in FRONT_END),
+            str(SIM / "rtl" / "rtl_bench.sv"),
+            *map(str, modules),
+            *(str(SIM / f"{name}.cpp") for name in BENCH),
+            *map(str, sources),
+        ],
+        folder / "verilator.log",
+    )
+    return folder / "obj" / DRIVER
+
+
+def play(steps: Steps, driver: Path, data: Path) -> str | None:
+    """Run the tests of the block's RTL; `data` is where it finds what it reads. Returns what is wrong."""
+    environment = {"CLARION_RTL_DRIVER": str(driver), "CLARION_RTL_DATA": str(data)}
+    try:
+        steps.run([sys.executable, "-m", "pytest", "-q", "-s", TESTS], folder=ROOT, environment=environment)
+    except StepError:
+        return "the RTL does not do what C simulation does"
+    return None
