@@ -57,7 +57,7 @@ p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 hls-test: build ## The FPGA block in C simulation against the reference, with sanitisers
 	$(python) -m pytest tests/conformance/block
 
-hls-synth: $(python_stamp) ## Synthesise the FPGA block with the HLS tool on PATH and hold what it reports
+hls-synth: $(stamps)/ap-types ## Synthesise the FPGA block with the HLS tool on PATH and hold what it reports
 	@$(synth) synth $(sizes)
 
 hls-ip: $(python_stamp) ## The FPGA block as IPs for Vivado, with Vitis; BOARD, BUCKETS, QUEUE_BEATS

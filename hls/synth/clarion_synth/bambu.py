@@ -19,13 +19,12 @@ from pathlib import Path
 from clarion.errors import UserError
 from clarion_nic.boards import Board
 from clarion_nic.steps import Steps
-from clarion_synth import bambu_report, cores, logged, table
+from clarion_synth import bambu_report, c_simulation, cores, logged, table
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, SYNTH, Targets
 
 HERE = ROOT / "hls" / "synth" / "bambu"
 WORK = ROOT / "build" / "hls" / "bambu"
-AP_TYPES = ROOT / "build" / "ap_types"
 PARTS = ("xcu55c", "xcu280")  # that bambu has a model of
 PRAGMA = re.compile(r"^\s*#pragma HLS.*\n", re.MULTILINE)
 TOP = re.compile(r"^module (_Z4unit\w*)", re.MULTILINE)
@@ -108,11 +107,7 @@ def record(steps: Steps) -> None:
     tokens = WORK / "tokens"
     if not steps.dry_run:
         tokens.mkdir(parents=True, exist_ok=True)
-    quiet = ["-Wno-unknown-pragmas", "-Wno-uninitialized", "-Wno-maybe-uninitialized"]
-    paths = [f"-I{ROOT}", f"-I{ROOT / 'hls/sim/shim'}", "-isystem", str(AP_TYPES)]
-    steps.run(
-        ["g++", "-std=c++17", "-O1", *quiet, *paths, str(HERE / "record.cpp"), "-o", str(WORK / "record")]
-    )
+    steps.run(["g++", "-O1", *c_simulation.flags(), str(HERE / "record.cpp"), "-o", str(WORK / "record")])
     steps.run([WORK / "record", tokens, str(RECORDED_FRAMES), "0"])
 
 

@@ -76,7 +76,7 @@ def _all_held(options: argparse.Namespace, tool: Tool, export: bool) -> bool:
                 vitis.require_archive(design)
     if rows:
         print(table.text(rows))
-    wrong = None if export else vitis.simulate(steps, board, results)
+    wrong = None if export else vitis.simulate(steps, board, options.buckets, results)
     missed = [row.number for row in rows if row.missed]
     if missed or wrong:
         told = [f"missed: {'; '.join(missed)}"] if missed else []

@@ -3,48 +3,49 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from clarion_nic.steps import StepError, Steps
-from clarion_synth import logged
+from clarion_synth import c_simulation, logged
+from clarion_synth.c_simulation import SIM
 from clarion_synth.targets import ROOT
 
-AP_TYPES = ROOT / "build" / "ap_types"
 WORK = ROOT / "build" / "hls" / "rtl"
 RTL = ROOT / "nic" / "rtl"
-SIM = ROOT / "hls" / "sim"
 FRONT_END = ("registers_pkg", "axil_channels", "identity", "mailbox", "axil")
 BENCH = ("bench/block_driver", "bench/bench", "bench/pcap", "bench/traffic", "register_file", "rtl/rtl_units")
 # What C simulation puts in the place of an HLS tool's modules.
 STAND_IN_MODULES = tuple(SIM / "rtl" / f"clarion_{way}.sv" for way in ("ingress", "egress"))
 STAND_IN = SIM / "rtl" / "c_units.cpp"
 DRIVER = "rtl-driver"
+BUCKETS = 4096  # of the vectors
 TESTS = "tests/rtl/test_block.py"
 
 
-def missing() -> str | None:
-    """Return what is missing for it, if anything."""
+def missing(buckets: int = BUCKETS) -> str | None:
+    """Return why it cannot be simulated, if there is a reason."""
+    if buckets != BUCKETS:
+        return f"its tests are for {BUCKETS} buckets"
     if shutil.which("verilator") is None:
         return "verilator is not on PATH (apt install verilator)"
-    if not (AP_TYPES / "ap_int.h").exists():
+    if not (c_simulation.AP_TYPES / "ap_int.h").exists():
         return "no integer headers of HLS tools (make build gets them)"
     return None
 
 
 def build(steps: Steps, folder: Path, modules: Iterable[Path], sources: Sequence[Path] = ()) -> Path:
     """Build the driver around these modules, with more C++ if they call it; return it."""
-    quiet = "-Wno-unknown-pragmas -Wno-uninitialized -Wno-maybe-uninitialized"
-    flags = f"-std=c++17 -I{ROOT} -I{SIM / 'shim'} -isystem {AP_TYPES} {quiet}"
     if not steps.dry_run:
         folder.mkdir(parents=True, exist_ok=True)
     logged.run(
         steps,
         [
             *("verilator", "--cc", "--exe", "--build", "-j", "2", "--no-timing", "-Wno-lint", "-Wno-fatal"),
-            *("-O3", "--top-module", "rtl_bench", "-CFLAGS", flags),
+            *("-O3", "--top-module", "rtl_bench", "-CFLAGS", shlex.join(c_simulation.flags())),
             *("--Mdir", str(folder / "obj"), "-o", DRIVER),
             *(str(RTL / f"clarion_{name}.sv") for name in FRONT_END),
             str(SIM / "rtl" / "rtl_bench.sv"),

@@ -158,18 +158,20 @@ def _process_rows(top: str, process: Process, modules: Sequence[csynth.Module]) 
     ]
 
 
-def simulate(steps: Steps, board: Board, results: Sequence[Path]) -> str | None:
+def simulate(steps: Steps, board: Board, buckets: int, results: Sequence[Path]) -> str | None:
     """Run the tests of the block's RTL on what was synthesised; returns what is wrong, if anything."""
-    if missing := rtl_bench.missing():
+    if missing := rtl_bench.missing(buckets):
         steps.note(f"the RTL is not simulated: {missing}")
         return None
     folder = WORK / board.name / "rtl"
-    modules = [folder / path.name for result in results for path in sorted((result / "verilog").glob("*.v"))]
-    steps.need(bool(modules), f"{results[0] / 'verilog'}: the tool left no Verilog there")
+    modules = [folder / "*.v"]
     if not steps.dry_run:
         shutil.rmtree(folder, ignore_errors=True)
-        for result in results:  # with the contents of memories, which the RTL looks for where it runs
-            shutil.copytree(result / "verilog", folder, dirs_exist_ok=True)
+        for made in (result / "verilog" for result in results):
+            steps.need(any(made.glob("*.v")), f"{made}: the tool left no Verilog there")
+            # with the contents of memories, which the RTL looks for where it runs
+            shutil.copytree(made, folder, dirs_exist_ok=True)
+        modules = sorted(folder.glob("*.v"))
     driver = rtl_bench.build(steps, folder, modules)
     return rtl_bench.play(steps, driver, folder)
 

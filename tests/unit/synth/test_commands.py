@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from clarion_synth import cli, tools, vitis
+from clarion_nic.steps import Steps
+from clarion_synth import c_simulation, cli, rtl_bench, tools, vitis
 from clarion_synth.targets import ROOT
 from unit.synth import reports
 
-# Leaves the reports that HLS_FAKE_REPORTS names where the tool would, and IPs of what it is asked to export.
+# Leaves the reports that HLS_FAKE_REPORTS names where the tool would, Verilog that is none with the contents
+# of a memory, and IPs of what it is asked to export.
 FAKE = """#!{python}
 import os, re, shutil, sys, zipfile
 with open(os.environ["HLS_FAKE_LOG"], "a") as log:
@@ -21,8 +24,12 @@ with open(os.environ["HLS_FAKE_LOG"], "a") as log:
 script = open(next(word for word in sys.argv if word.endswith((".tcl", ".cfg")))).read()
 top = re.search(r"^(?:set_top |syn.top=)(\\w+)", script, re.M)[1]
 tcl = "set_top" in script
-folder = f"{{top}}/solution/syn/report" if tcl else "work/hls/syn/report"
-shutil.copytree(os.path.join(os.environ["HLS_FAKE_REPORTS"], top), folder, dirs_exist_ok=True)
+folder = f"{{top}}/solution/syn" if tcl else "work/hls/syn"
+shutil.copytree(os.path.join(os.environ["HLS_FAKE_REPORTS"], top), f"{{folder}}/report", dirs_exist_ok=True)
+if "HLS_FAKE_NO_VERILOG" not in os.environ:
+    os.makedirs(f"{{folder}}/verilog", exist_ok=True)
+    for name in (f"{{top}}.v", f"{{top}}_rom.dat"):
+        open(f"{{folder}}/verilog/{{name}}", "w").close()
 archive = re.search(r"-output {{(.+)}}|package.output.file=(.+)", script)
 if archive and "HLS_FAKE_NO_IP" not in os.environ:
     zipfile.ZipFile(archive[1] or archive[2], "w").writestr("component.xml", "")
@@ -61,6 +68,7 @@ package.ip.name=clarion_egress
 package.ip.version=1.0
 """
 U280 = ["--board", "u280", "--buckets", "8192"]
+RTL = ["--board", "u280"]
 
 
 class Machine:
@@ -164,6 +172,75 @@ def test_a_miss_fails(action: str, machine: Machine, capsys: pytest.CaptureFixtu
     output = capsys.readouterr()
     assert output.err == f"hls-{action}: missed: clarion_ingress: IngressStage: II, clocks\n"
     assert any("IngressStage: II" in line and "MISSED" in line for line in output.out.splitlines())
+
+
+def test_without_verilator_the_rtl_is_not_simulated(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.has("vitis-run")
+    assert cli.main(["synth"]) == 0
+    missing = "verilator is not on PATH (apt install verilator)"
+    assert f"# the RTL is not simulated: {missing}\n" in capsys.readouterr().out
+
+
+class Simulator:
+    """A verilator that says what it is asked, and leaves a driver that does nothing."""
+
+    def __init__(self, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked = machine.bin / "asked"
+        script = (
+            f'#!{sys.executable}\nimport sys\nopen("{self.asked}", "w").write("\\n".join(sys.argv[1:]))\n'
+        )
+        (machine.bin / "verilator").write_text(script, encoding="utf-8")
+        (machine.bin / "verilator").chmod(0o755)
+        self.says: str | None = None
+        self.played: list[tuple[Path, Path]] = []
+        monkeypatch.setattr(c_simulation, "AP_TYPES", machine.bin)
+        (machine.bin / "ap_int.h").touch()
+        monkeypatch.setattr(rtl_bench, "play", self.play)
+
+    def play(self, steps: Steps, driver: Path, data: Path) -> str | None:
+        assert not steps.dry_run
+        self.played.append((driver, data))
+        return self.says
+
+
+@pytest.mark.parametrize("tool", ["vitis-run", "v++"])
+def test_the_rtl_that_was_made_is_played(
+    tool: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.has(tool)
+    simulator = Simulator(machine, monkeypatch)
+    assert cli.main(["synth", *U280]) == 0
+    assert "# the RTL is not simulated: its tests are for 4096 buckets\n" in capsys.readouterr().out
+    shutil.rmtree(machine.work)
+    assert cli.main(["synth", *RTL]) == 0
+    folder = machine.work / "u280" / "rtl"
+    asked = simulator.asked.read_text(encoding="utf-8").splitlines()
+    made = [word for word in asked if word.startswith(str(folder)) and word.endswith(".v")]
+    assert made == [str(folder / f"clarion_{way}.v") for way in ("egress", "ingress")]
+    assert str(rtl_bench.STAND_IN) not in asked
+    memories = sorted(path.name for path in folder.glob("*.dat"))
+    assert memories == ["clarion_egress_rom.dat", "clarion_ingress_rom.dat"]
+    assert simulator.played == [(folder / "obj" / rtl_bench.DRIVER, folder)]
+
+    simulator.says = "the RTL is wrong"
+    ingress = reports.targets().tops[0]
+    reports.write(machine.reports / ingress.name, reports.of_top(ingress, IngressStage={"ii": "2"}))
+    shutil.rmtree(machine.work)
+    assert cli.main(["synth", *RTL]) == 1
+    complaint = "hls-synth: missed: clarion_ingress: IngressStage: II, clocks; the RTL is wrong\n"
+    assert capsys.readouterr().err == complaint
+
+
+def test_a_tool_that_leaves_no_rtl_is_not_believed(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.has("vitis-run")
+    Simulator(machine, monkeypatch)
+    monkeypatch.setenv("HLS_FAKE_NO_VERILOG", "1")
+    assert cli.main(["synth"]) == 1
+    assert "the tool left no Verilog there" in capsys.readouterr().err
 
 
 def test_a_tool_that_leaves_no_ip_is_not_believed(
