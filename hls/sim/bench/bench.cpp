@@ -83,7 +83,7 @@ bool Bench::settle(std::uint32_t clocks) {
   quiet_ = 0;
   for (std::uint32_t i = 0; i < clocks; ++i) {
     clock();
-    if (quiet_ < kQuietClocks) continue;
+    if (quiet_ < units_->quiet_clocks()) continue;
     bool out = true;
     for (unsigned port = 0; port < ports(); ++port) out &= all_out(port);
     if (out) return true;

@@ -25,9 +25,6 @@ struct TimedReply {
 
 class Bench {
  public:
-  // A way in may be busy so long with throwing away what was none, and nothing shows.
-  static constexpr std::uint32_t kQuietClocks = 600;
-
   // Throws std::invalid_argument if there are no such units.
   Bench(unsigned ports, bool bump);
   Bench(const Bench&) = delete;

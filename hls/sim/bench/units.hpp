@@ -73,6 +73,10 @@ class Units {
   virtual RegisterFile::Reading read32(std::uint32_t offset) = 0;
   virtual bool write32(std::uint32_t offset, std::uint32_t value) = 0;
 
+  // Clocks in which nothing shows, after which the units are at rest: a way in may be busy with throwing away
+  // what was none.
+  virtual std::uint32_t quiet_clocks() const { return 600; }
+
   // What the queue of a port decided; null: nobody can see that, nor give commands beside the registers.
   virtual EventLog* log(unsigned port) = 0;
 };

@@ -14,8 +14,9 @@ namespace {
 
 constexpr unsigned kPorts = 3;  // of rtl_bench.sv
 constexpr unsigned kResetClocks = 16;
-constexpr unsigned kReadyClocks = 200'000;  // until its memories are cleared
-constexpr unsigned kAnswerClocks = 100;     // of the register front end
+constexpr unsigned kReadyClocks = 200'000;      // until its memories are cleared
+constexpr unsigned kAnswerClocks = 100;         // of the register front end
+constexpr std::uint32_t kQuietClocks = 20'000;  // a tool that makes slow RTL takes a jumbo frame so slowly
 constexpr unsigned kAll = (1U << kPorts) - 1;
 
 class RtlUnits : public Units {
@@ -90,6 +91,7 @@ class RtlUnits : public Units {
     throw std::runtime_error("the registers do not answer a write");
   }
 
+  std::uint32_t quiet_clocks() const override { return kQuietClocks; }
   EventLog* log(unsigned) override { return nullptr; }
 
  private:

@@ -58,9 +58,15 @@ def build(steps: Steps, folder: Path, modules: Iterable[Path], sources: Sequence
     return folder / "obj" / DRIVER
 
 
-def play(steps: Steps, driver: Path, data: Path) -> str | None:
-    """Run the tests of the block's RTL; `data` is where it finds what it reads. Returns what is wrong."""
+def play(steps: Steps, driver: Path, data: Path, slow: int = 1) -> str | None:
+    """Run the tests of the block's RTL; returns what is wrong, if anything.
+
+    `data` is where it finds what it reads; RTL that is `slow` may take so many times as many clocks, and its
+    clocks are printed only.
+    """
     environment = {"CLARION_RTL_DRIVER": str(driver), "CLARION_RTL_DATA": str(data)}
+    if slow > 1:
+        environment["CLARION_RTL_SLOW"] = str(slow)
     try:
         steps.run([sys.executable, "-m", "pytest", "-q", "-s", TESTS], folder=ROOT, environment=environment)
     except StepError:
