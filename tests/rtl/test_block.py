@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The RTL of the whole block, behind its register front end: bytes, state and clocks, from outside alone.
 
-Verilator clocks it. `make hls-synth` runs this with what an HLS tool has made of the units:
-CLARION_RTL_DRIVER, CLARION_RTL_DATA with the files that it reads, CLARION_RTL_SLOW if its clocks are not held.
-Otherwise the units are stand-ins, the block in C simulation: so the bench, the front end and these tests are
-tried out themselves.
+Verilator clocks it. `make hls-synth` runs this with what a tool has made of the units (CLARION_RTL_DRIVER;
+CLARION_RTL_DATA, with the files that it reads; CLARION_RTL_SLOW, if its clocks are not held). Otherwise the
+units are stand-ins, the block in C simulation: so the bench, the front end and these tests are tried out.
 """
 
 from __future__ import annotations
