@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -212,6 +214,23 @@ def test_an_interrupt_between_two_units_puts_the_port_back(
     assert run(card_file, "set", "0", "stamp=on", "check=on") == 130
     assert fake_card.configured[0][1]["stamp"] == 1
     assert fake_card.configuration["egress", 0]["stamp"] == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_second_interrupt_waits_until_the_port_is_back(
+    card_file: Path, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def interrupted(card: Card, unit: Unit, values: Values) -> None:
+        if unit.kind == "ingress" and values["check"]:
+            raise KeyboardInterrupt
+        if not values.get("stamp", 1):
+            os.kill(os.getpid(), signal.SIGINT)
+        configure(card, unit, values)
+
+    configure = Card.configure
+    monkeypatch.setattr(Card, "configure", interrupted)
+    assert run(card_file, "set", "0", "stamp=on", "check=on") == 130
+    assert [values["stamp"] for (kind, _), values in fake_card.configured if kind == "egress"] == [1, 0]
     assert capsys.readouterr() == ("", "")
 
 

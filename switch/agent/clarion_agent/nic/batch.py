@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
 
 from clarion_agent.nic.card import Card, Unit
 from clarion_agent.nic.entries import OFF, UNIT_OF, with_entry
@@ -57,9 +59,10 @@ class Batch:
     def _undo(self, told: Sequence[Unit], error: BaseException) -> None:
         if isinstance(error, CardGone):
             return  # whatever it has, it gets everything again when it is back
-        for unit in reversed(told):
-            with contextlib.suppress(CardError):
-                self._card.configure(unit, self._before[unit])
+        with _uninterrupted():
+            for unit in reversed(told):
+                with contextlib.suppress(CardError):
+                    self._card.configure(unit, self._before[unit])
 
     def _add(self, where: str, change: Change) -> None:
         match change:
@@ -93,6 +96,26 @@ class Batch:
         except RangeError as error:
             raise _refused(where, error.field, error.why) from None
         self._wanted[unit] = wanted
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A second Ctrl-C waits until all is back; a card that does not answer ends that soon enough."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal gets here
+        return
+    came: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def legal(card: Card, unit: Unit) -> Values:
