@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from clarion_control.controller import Controller
-from clarion_control.tuner.estimates import ErrorRates, error_rates
+from clarion_control.tuner.estimates import ErrorRates, error_rates, never_came
 
 WINDOW_US = 60_000_000
 
@@ -15,6 +15,7 @@ WINDOW_US = 60_000_000
 @dataclass(frozen=True)
 class _Sample:
     time_us: int
+    counted_packets: int  # as lost, also those that came late
     lost_packets: int
     received_packets: int
     received_bytes: int
@@ -35,12 +36,13 @@ class WireErrors:
         sample = _Sample(
             max(latest.time_us, counters.time_us),
             latest.report.lost_on_wire,
+            never_came(latest.report.lost_on_wire, counters.packets),
             counters.packets["rx"],
             counters.bytes.get("rx", 0),
         )
         samples = self._samples
         if samples and (
-            sample.lost_packets < samples[-1].lost_packets
+            sample.counted_packets < samples[-1].counted_packets
             or sample.received_packets < samples[-1].received_packets
         ):
             samples.clear()  # the switch started again
@@ -55,7 +57,7 @@ class WireErrors:
             return None
         first, last = self._samples[0], self._samples[-1]
         return error_rates(
-            last.lost_packets - first.lost_packets,
+            max(0, last.lost_packets - first.lost_packets),
             last.received_packets - first.received_packets,
             last.received_bytes - first.received_bytes,
         )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 Z_95 = 1.959964  # of the normal distribution: 95 % lie within
@@ -44,6 +45,14 @@ def error_rates(
     bits = 8 * received_bytes / received_packets if received_packets > 0 and received_bytes > 0 else None
     ber, ber_low, ber_high = (None if bits is None else _bit_rate(rate, bits) for rate in (per, low, high))
     return ErrorRates(lost_packets, received_packets, per, low, high, ber, ber_low, ber_high)
+
+
+def never_came(lost_packets: int, counted: Mapping[str, int]) -> int:
+    """The packets that a wire lost for good, by the last report and a port's counters of packets.
+
+    A packet that only came late was counted as lost before.
+    """
+    return max(0, lost_packets - counted.get("wire_late", 0))
 
 
 def wilson(hits: float, trials: float, dispersion: float = 1.0) -> tuple[float, float]:

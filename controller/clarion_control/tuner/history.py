@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from clarion_control.model import Interval, PortCounters
 from clarion_control.settings import PortSettings
+from clarion_control.tuner.estimates import never_came
 from clarion_control.tuner.policy import HISTORY, DepartureSample, View, WireSample
 
 SAMPLES = 64  # counters of a port that are kept
@@ -48,12 +49,11 @@ class PortHistory:
             self._departures.append(sample)
         if self._reports:
             exact = "rx" in event.packets and "rx" in event.bytes
-            # A packet that only came late was counted as lost before.
-            lost = self._reports[-1].report.lost_on_wire - event.packets.get("wire_late", 0)
+            lost = never_came(self._reports[-1].report.lost_on_wire, event.packets)
             packets, size = elsewhere_packets, elsewhere_bytes
             if exact:
                 packets, size = event.packets["rx"], event.bytes["rx"]
-            self._wire.append(WireSample(event.time_us, max(0, lost), packets, size, exact))
+            self._wire.append(WireSample(event.time_us, lost, packets, size, exact))
         self.fresh = True
 
     def view(self, now_us: int, settings: PortSettings, changed_us: int) -> View:

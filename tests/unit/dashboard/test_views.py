@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import pytest
 
+from clarion_control.controller import Controller
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.audit_table import differences
 from clarion_control.dashboard.experiment_results import address, table_rows
@@ -14,14 +18,17 @@ from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import FieldError
 from clarion_control.model import (
     DesiredPort,
+    Interval,
     LinkState,
     Policy,
     PolicyState,
+    PortCounters,
     PortState,
     Switch,
     SwitchStatus,
 )
 from clarion_control.settings import PortSettings, XcpSettings
+from unit.tuner.reports import REPORT, START_US
 
 SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
 ON = PortSettings(1, XcpSettings(100_000_000))
@@ -88,3 +95,35 @@ def test_ports_are_written_as_numbers_and_ranges() -> None:
 
 def test_no_error_rate_without_two_looks() -> None:
     assert WireErrors().rates() is None
+
+
+class Totals:
+    """A controller that knows one port's totals: counted as lost, of these come late, received."""
+
+    def look(self, wire: WireErrors, second: int, lost: int, late: int, received: int) -> None:
+        now_us = START_US + 1_000_000 * second
+        packets = {"rx": received, "wire_late": late}
+        self.counters = PortCounters(now_us, "s1", 1, packets, {"rx": 1000 * received})
+        self.interval = Interval(now_us, "s1", replace(REPORT, lost_on_wire=lost))
+        wire.add(cast(Controller, self), "s1", 1)
+
+    def latest(self, name: str, port: int) -> Interval:
+        return self.interval
+
+    def latest_counters(self, name: str, port: int) -> PortCounters:
+        return self.counters
+
+
+def test_packets_that_only_came_late_are_no_errors() -> None:
+    wire, totals = WireErrors(), Totals()
+    totals.look(wire, 1, lost=5, late=0, received=1000)
+    totals.look(wire, 2, lost=25, late=18, received=11_000)
+    rates = wire.rates()
+    assert rates is not None
+    assert (rates.lost_packets, rates.received_packets) == (2, 10_000)
+    totals.look(wire, 3, lost=25, late=25, received=12_000)  # all that was lost: that is no restart
+    rates = wire.rates()
+    assert rates is not None
+    assert (rates.lost_packets, rates.received_packets) == (0, 11_000)
+    totals.look(wire, 4, lost=1, late=0, received=10)
+    assert wire.rates() is None
