@@ -5,8 +5,8 @@
 // to 1.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -103,11 +103,7 @@ class Driver {
     const unsigned ports = in.below(kMaxPorts + 1);
     const bool bump = in.number(1) != 0;
     if (ports == 0 || (bump && ports != 2)) refuse("no such bench");
-    try {
-      bench_ = std::make_unique<Bench>(ports, bump);
-    } catch (const std::invalid_argument& error) {
-      refuse(error.what());
-    }
+    bench_ = std::make_unique<Bench>(ports, bump);
   }
 
   void write_register(Reader& in, Writer& out) {
@@ -281,9 +277,13 @@ class Driver {
 
 int main(int argc, char** argv) {
   if (argc == 1) {
-    Driver driver;
-    batches::serve(driver);
-    return 0;
+    try {
+      Driver driver;
+      batches::serve(driver);
+      return 0;
+    } catch (const std::exception& error) {
+      refuse(error.what());
+    }
   }
   const std::string option = argv[1];
   if (argc == 5 && option == "--pcap-in" && std::string(argv[3]) == "--pcap-out") {

@@ -115,7 +115,7 @@ int pass_pcap(const char* in, const char* out) {
     if (!to.flush()) throw std::runtime_error(std::string(out) + ": cannot be written");
     std::fprintf(stderr, "%u frames passed\n", passed);
     return 0;
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "block-driver: %s\n", error.what());
     return 2;
   }
