@@ -16,7 +16,8 @@ namespace clarion::block {
 
 constexpr unsigned FORWARDED = 4;
 
-template <class Slot, unsigned BUCKETS>
+// `Of` sets memories of one shape apart, for tools that make one array of each type.
+template <class Slot, unsigned BUCKETS, class Of = void>
 class BucketMemory {
  public:
   CLARION_INLINE static std::uint16_t index_of(std::uint16_t bucket) { return bucket & (BUCKETS - 1); }

@@ -37,10 +37,10 @@ template <class Watch = Unwatched>
 class EgressStage {
  public:
   template <class Packets, class Departures, class Taken, class Sent, class PoolEvents, class Ends,
-            class Reports>
+            class Reports, class Commands, class Replies>
   CLARION_PROCESS void step(Packets& packets, Departures& departures, Taken& taken, Sent& sent,
-                            PoolEvents& pool, Ends& ends, Reports& reports, hls::stream<Command>& commands,
-                            hls::stream<Reply>& replies, ap_uint<40> queue_elsewhere, Ticks now) {
+                            PoolEvents& pool, Ends& ends, Reports& reports, Commands& commands,
+                            Replies& replies, ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_.to_uint64());
     room_.clock();
@@ -73,8 +73,8 @@ class EgressStage {
   };
 
   // The packet and the command of the next clock.
-  template <class Packets>
-  CLARION_INLINE void fetch(Packets& packets, hls::stream<Command>& commands) {
+  template <class Packets, class Commands>
+  CLARION_INLINE void fetch(Packets& packets, Commands& commands) {
     if (!has_next_ && !packets.empty()) {
       next_ = packets.read();
       has_next_ = true;
@@ -207,9 +207,11 @@ class EgressStage {
     write_totals(frame, meta);
   }
 
-  using Numbers = BucketMemory<std::uint16_t, BUCKETS>;
+  template <class Of>
+  using Numbers = BucketMemory<std::uint16_t, BUCKETS, Of>;
 
-  CLARION_INLINE static std::uint16_t number(Numbers& numbers, std::uint16_t bucket) {
+  template <class Of>
+  CLARION_INLINE static std::uint16_t number(Numbers<Of>& numbers, std::uint16_t bucket) {
     const std::uint16_t number = numbers.read(bucket);
     numbers.write(bucket, static_cast<std::uint16_t>(number + 1));
     return number;
@@ -217,8 +219,8 @@ class EgressStage {
 
   // --- Commands ---------------------------------------------------------------------------------------
 
-  template <class PoolEvents>
-  CLARION_INLINE void carry_out(hls::stream<Reply>& replies, PoolEvents& pool) {
+  template <class Replies, class PoolEvents>
+  CLARION_INLINE void carry_out(Replies& replies, PoolEvents& pool) {
     using namespace registers;
     holding_ = false;
     const std::uint32_t operation = word_of(held_, 0);
@@ -285,8 +287,8 @@ class EgressStage {
   }
 
   // The further beats of the answer to `read`; the last one comes from the pools.
-  template <class PoolEvents>
-  CLARION_INLINE void answer_on(hls::stream<Reply>& replies, PoolEvents& pool) {
+  template <class Replies, class PoolEvents>
+  CLARION_INLINE void answer_on(Replies& replies, PoolEvents& pool) {
     if (answering_ == registers::EGRESS_READ_BEATS - 1) {
       PoolEvent event;
       event.kind = PoolEvent::Kind::report;
@@ -392,10 +394,10 @@ class EgressStage {
   XcpInterval interval_;
   bool dividing_ = false;
 
-  Numbers queue_stamp_;
+  Numbers<struct OfQueue> queue_stamp_;
   BucketMemory<SequenceSlot, BUCKETS> queue_check_;
   SequenceCounters queue_counters_;
-  Numbers link_stamp_;
+  Numbers<struct OfLink> link_stamp_;
 
   WaitingRoom room_;
   ap_uint<8> leaving_ = 0;  // departures that GrantJoin has not taken yet

@@ -17,7 +17,7 @@ CLARION_INLINE Word from(Port& port) {
   const PortWord word = port.read();
   Word::Bits bits;
   __builtin_memcpy(&bits, &word, sizeof bits);
-  return Word(bits);
+  return Word::of(bits);
 }
 
 CLARION_INLINE void to(Port& port, const Word& value) {
@@ -33,7 +33,7 @@ CLARION_INLINE bool from_if_any(Port& port, Word& value) {
   if (!port.nb_read(word)) return false;
   Word::Bits bits;
   __builtin_memcpy(&bits, &word, sizeof bits);
-  value = Word(bits);
+  value = Word::of(bits);
   return true;
 }
 

@@ -180,30 +180,98 @@ struct Block {
   Tap<PoolEvent> pool{"pool", 16};
   Tap<std::int32_t> grants{"grants", 16};
   Tap<Release> releases{"releases", 2};
-  hls::stream<ap_uint<16>> sent{"sent", 4};
+  Tap<ap_uint<16>> sent{"sent", 4};
   Tap<IntervalEnd> ends{"ends", 2};
   Tap<IntervalReport> reports{"reports", 2};
-  hls::stream<Command> commands{"commands", 2};
+  Tap<Command> commands{"commands", 2};
   hls::stream<Reply> traffic_replies{"traffic_replies", 8};
   hls::stream<Reply> grant_replies{"grant_replies", 8};
 
   void clock(Ticks now) {
     release.step(releases, beats, out, sent);
+    log("join_status", packed(JoinStatus{!departures.empty(), !grants.empty(), !releases.full()}));
     join.step(departures, grants, releases, taken);
     grant.step(pool, grants, grant_replies);
     interval.step(ends, reports);
-    egress.step(packets, departures, taken, sent, pool, ends, reports, commands, traffic_replies, 0, now);
+    hls::stream<ap_uint<16>> sent_now{"sent_now", 1};
+    log("egress_status", packed(egress_status(now, sent_now)));
+    egress.step(packets, departures, taken, sent_now, pool, ends, reports, commands, traffic_replies, 0, now);
+    classifier.step(arrivals, packets, 253);
+    intake.step(wire, beats, arrivals, now);
+    if (!out.empty()) log("out", packed(out.read()));
+    if (!traffic_replies.empty()) log("traffic_replies", packed(traffic_replies.read()));
+    if (!grant_replies.empty()) log("replies", packed(grant_replies.read()));
+  }
+
+ private:
+  EgressStatus egress_status(Ticks now, hls::stream<ap_uint<16>>& sent_now) {
+    EgressStatus status;
+    status.packets = !packets.empty();
+    status.reports = !reports.empty();
+    status.commands = !commands.empty();
+    status.departures = !departures.full();
+    status.pool = !pool.full();
+    status.ends = !ends.full();
+    status.replies = !traffic_replies.full();
+    status.taken = !taken.empty();
+    if (!sent.empty()) {
+      status.sent = sent.read();
+      sent_now.write(status.sent);
+    }
+    status.now = now;
+    return status;
+  }
+};
+
+// The way in, as far as it is not the same.
+struct WayIn {
+  FrameIntake intake;
+  Classifier classifier;
+  IngressStage stage;
+  FrameRelease release;
+
+  Axis wire{"wire", 2};
+  Axis out{"out", 2};
+  hls::stream<StoredBeat> beats{"beats", RECEIVE_BEATS};
+  hls::stream<Arrival> arrivals{"arrivals", 2};
+  Tap<Packet> packets{"ingress_packets", 32};
+  Tap<Release> releases{"ingress_releases", RECEIVE_BEATS};
+  Tap<Command> commands{"ingress_commands", 8};
+  Tap<Reply> replies{"ingress_replies", 8};
+
+  void clock(Ticks now) {
+    release.step(releases, beats, out, Unheard{});
+    log("ingress_status",
+        packed(IngressStatus{!packets.empty(), !commands.empty(), !releases.full(), !replies.full()}));
+    stage.step(packets, releases, commands, replies);
     classifier.step(arrivals, packets, 253);
     intake.step(wire, beats, arrivals, now);
     if (!out.empty()) out.read();
-    if (!traffic_replies.empty()) traffic_replies.read();
-    if (!grant_replies.empty()) log("replies", packed(grant_replies.read()));
+    if (!replies.empty()) replies.read();
+  }
+
+  void configure(unsigned edge, unsigned epoch) {
+    using namespace clarion::registers;
+    Command command = 0;
+    put_word(command, 0, OP_CONFIGURE);
+    put_word(command, INGRESS_CONFIGURE_CHECK, 1);
+    put_word(command, INGRESS_CONFIGURE_EDGE, edge);
+    put_word(command, INGRESS_CONFIGURE_EPOCH, epoch);
+    commands.write(command);
+  }
+
+  void ask(unsigned operation, unsigned bucket = 0) {
+    Command command = 0;
+    put_word(command, 0, operation);
+    put_word(command, clarion::registers::INGRESS_READ_BUCKET_BUCKET, bucket);
+    commands.write(command);
   }
 };
 
 }  // namespace
 
 using clarion::registers::OP_READ;
+using clarion::registers::OP_READ_BUCKET;
 using clarion::registers::OP_RESET;
 
 int main(int argc, char** argv) {
@@ -214,9 +282,14 @@ int main(int argc, char** argv) {
   folder = argv[1];
   Traffic traffic(static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)));
   static Block block;
+  static WayIn in;
   Ticks now = 1000;
   block.commands.write(configure_egress(1));
-  for (unsigned i = 0; i < 20; ++i) block.clock(++now);
+  in.configure(0, 1);
+  for (unsigned i = 0; i < 20; ++i) {
+    block.clock(++now);
+    in.clock(now);
+  }
   for (unsigned long frames = std::strtoul(argv[2], nullptr, 10); frames > 0; --frames) {
     Frame frame = traffic.next();
     const bool lies = traffic.below(25) == 0;  // about its size
@@ -227,7 +300,13 @@ int main(int argc, char** argv) {
       log("wire", packed(Arriving{beat, now}));
       block.wire.write(beat);
       block.clock(now);
+      in.wire.write(beat);
+      in.clock(now);
     }
+    if (frames % 20 == 3) in.ask(OP_READ_BUCKET, traffic.below(9));
+    if (frames % 60 == 4) in.ask(OP_READ);
+    if (frames % 1000 == 5) in.ask(OP_RESET);
+    if (frames % 150 == 6) in.configure(traffic.below(2), 1 + traffic.below(3));
     if (frames % 50 == 2 && block.commands.empty()) {
       Command command = 0;
       put_word(command, 0, frames % 500 == 2 ? OP_RESET : OP_READ);
@@ -235,6 +314,9 @@ int main(int argc, char** argv) {
     }
     if (frames % 500 == 1) block.commands.write(configure_egress(2 + frames / 500));
   }
-  for (unsigned i = 0; i < 400; ++i) block.clock(++now);
+  for (unsigned i = 0; i < 400; ++i) {
+    block.clock(++now);
+    in.clock(now);
+  }
   return 0;
 }

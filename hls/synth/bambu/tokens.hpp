@@ -16,6 +16,22 @@
 #include "hls/block/ingress_stage.hpp"
 #include "hls/block/interval_stage.hpp"
 
+namespace clarion::block {
+
+// A slot of the wire check as a word of memory.
+CLARION_INLINE std::uint64_t slot_bits(const WireSlot& slot) {
+  return std::uint64_t{slot.generation} << 40 | std::uint64_t{slot.epoch} << 32 |
+         std::uint64_t{slot.total} << 16 | slot.expected;
+}
+CLARION_INLINE void slot_from(std::uint64_t bits, WireSlot& slot) {
+  slot.expected = static_cast<std::uint16_t>(bits);
+  slot.total = static_cast<std::uint16_t>(bits >> 16);
+  slot.epoch = static_cast<std::uint8_t>(bits >> 32);
+  slot.generation = (bits >> 40 & 1) != 0;
+}
+
+}  // namespace clarion::block
+
 namespace clarion::synth {
 
 constexpr unsigned WORD_BITS = 512;
@@ -91,6 +107,11 @@ class Unpacker {
 // The fields of each token; `v` is one of the two.
 template <class V>
 CLARION_INLINE void visit(V& v, std::int32_t& value) {
+  v.field(value);
+}
+
+template <class V, int N>
+CLARION_INLINE void visit(V& v, ap_uint<N>& value) {
   v.field(value);
 }
 
@@ -175,6 +196,65 @@ template <class V>
 CLARION_INLINE void visit(V& v, Departure& departure) {
   visit(v, departure.release);
   v.field(departure.granted);
+}
+
+// What there is, at the start of a step: a token to read, or room for one.
+struct JoinStatus {
+  bool departures = false;
+  bool grants = false;
+  bool releases = false;
+};
+
+template <class V>
+CLARION_INLINE void visit(V& v, JoinStatus& status) {
+  v.field(status.departures);
+  v.field(status.grants);
+  v.field(status.releases);
+}
+
+struct IngressStatus {
+  bool packets = false;
+  bool commands = false;
+  bool releases = false;
+  bool replies = false;
+};
+
+template <class V>
+CLARION_INLINE void visit(V& v, IngressStatus& status) {
+  v.field(status.packets);
+  v.field(status.commands);
+  v.field(status.releases);
+  v.field(status.replies);
+}
+
+// Beside that: what the stage takes in every step anyway.
+struct EgressStatus {
+  bool packets = false;
+  bool reports = false;
+  bool commands = false;
+  bool departures = false;
+  bool pool = false;
+  bool ends = false;
+  bool replies = false;
+  bool taken = false;
+  ap_uint<16> sent = 0;  // 0: none
+  ap_uint<40> queue_elsewhere = 0;
+  Ticks now = 0;
+};
+
+template <class V>
+CLARION_INLINE void visit(V& v, EgressStatus& status) {
+  v.field(status.packets);
+  v.field(status.reports);
+  v.field(status.commands);
+  v.field(status.departures);
+  v.field(status.pool);
+  v.field(status.ends);
+  v.field(status.replies);
+  v.field(status.taken);
+  v.field(status.sent);
+  v.field(status.queue_elsewhere);
+  v.field(status.now);
 }
 
 template <class V>
@@ -265,6 +345,7 @@ CLARION_INLINE Arrival unpacked_arrival(const Token& words) {
 
 CLARION_INLINE Token packed_arrival(const Arrival& arrival) {
   Token words = packed(arrival);
+#pragma clang loop unroll(full)
   for (unsigned i = 0; i < BEAT_BYTES; ++i) {
     words.word[1] |= Word(arrival.window[i]) << (8 * i);
     words.word[2] |= Word(arrival.window[BEAT_BYTES + i]) << (8 * i);

@@ -50,7 +50,15 @@ class Unit:
 
 UNITS = (
     Unit("Classifier", "classifier", {"arrivals": 3}, {"packets": 1}, 400),
+    Unit(
+        "EgressStage",
+        "egress_stage",
+        {"egress_status": 1, "packets": 1, "reports": 2, "commands": 1},
+        {"departures": 1, "pool": 1, "ends": 2, "traffic_replies": 2},
+        1500,
+    ),
     Unit("GrantStage", "grant_stage", {"pool": 1}, {"grants": 1, "replies": 2}, 300),
+    Unit("GrantJoin", "grant_join", {"join_status": 1, "departures": 1, "grants": 1}, {"releases": 1}, 400),
     Unit("IntervalStage", "interval_stage", {"ends": 2}, {"reports": 2}, 100),
 )
 
@@ -124,7 +132,7 @@ def synthesise(steps: Steps, unit: Unit, device: str, clock_ns: float) -> str:
         [
             *("bambu", str(source / "hls/synth/bambu" / f"{unit.source}.cpp"), "--top-fname=unit"),
             *("--compiler=I386_CLANG16", "--std=c++17", "-O2", "-D__SYNTHESIS__"),
-            *(f"-I{source}", f"-I{shim}", f"-I{axi}"),
+            *(f"-I{shim}", f"-I{source}", f"-I{axi}"),  # the shim has some headers of the block as well
             *("--generate-interface=INFER", f"--device-name={device}", f"--clock-period={clock_ns:g}", "-v3"),
         ],
         unit.folder / "bambu.log",
