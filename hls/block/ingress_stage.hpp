@@ -24,9 +24,8 @@ struct WireSlot {
 
 class IngressStage {
  public:
-  template <class Packets, class Releases>
-  CLARION_PROCESS void step(Packets& packets, Releases& releases, hls::stream<Command>& commands,
-                            hls::stream<Reply>& replies) {
+  template <class Packets, class Releases, class Commands, class Replies>
+  CLARION_PROCESS void step(Packets& packets, Releases& releases, Commands& commands, Replies& replies) {
 #pragma HLS pipeline II = 1
     if (answering_) {
       if (!replies.full()) replies.write(configuration());
@@ -102,7 +101,8 @@ class IngressStage {
   // One reset after the other; packets are not held by that.
   CLARION_INLINE bool has_to_wait() const { return renewing_ && word_of(held_, 0) == registers::OP_RESET; }
 
-  CLARION_INLINE void carry_out(hls::stream<Reply>& replies) {
+  template <class Replies>
+  CLARION_INLINE void carry_out(Replies& replies) {
     using namespace registers;
     const std::uint32_t operation = word_of(held_, 0);
     holding_ = false;

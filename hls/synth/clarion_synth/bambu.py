@@ -12,8 +12,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clarion.errors import UserError
@@ -40,7 +40,8 @@ class Unit:
     source: str
     inputs: dict[str, int]
     outputs: dict[str, int]
-    limit: int  # tokens that are played
+    limit: int  # tokens of the first input that are played
+    wires: Mapping[str, int] = field(default_factory=dict)  # beside them, with what C simulation has there
 
     @property
     def folder(self) -> Path:
@@ -49,7 +50,15 @@ class Unit:
 
 
 UNITS = (
-    Unit("Classifier", "classifier", {"arrivals": 3}, {"packets": 1}, 400),
+    Unit("FrameIntake", "frame_intake", {"wire": 2}, {"beats": 2, "arrivals": 3}, 600),
+    Unit("Classifier", "classifier", {"arrivals": 3}, {"packets": 1}, 400, {"protocol": 253}),
+    Unit(
+        "IngressStage",
+        "ingress_stage",
+        {"ingress_status": 1, "ingress_packets": 1, "ingress_commands": 1},
+        {"ingress_releases": 1, "ingress_replies": 2},
+        1500,
+    ),
     Unit(
         "EgressStage",
         "egress_stage",
@@ -59,6 +68,7 @@ UNITS = (
     ),
     Unit("GrantStage", "grant_stage", {"pool": 1}, {"grants": 1, "replies": 2}, 300),
     Unit("GrantJoin", "grant_join", {"join_status": 1, "departures": 1, "grants": 1}, {"releases": 1}, 400),
+    Unit("FrameRelease", "frame_release", {"beats": 2, "releases": 1}, {"out": 2, "sent": 1}, 400),
     Unit("IntervalStage", "interval_stage", {"ends": 2}, {"reports": 2}, 100),
 )
 
@@ -156,6 +166,7 @@ def play(steps: Steps, unit: Unit) -> dict[str, object] | None:
             "PLAY_TOP": top_of(unit),
             "PLAY_IN": ",".join(f"{stream}:{words}" for stream, words in unit.inputs.items()),
             "PLAY_OUT": ",".join(f"{stream}:{words}" for stream, words in unit.outputs.items()),
+            "PLAY_WIRES": ",".join(f"{wire}:{value}" for wire, value in unit.wires.items()),
             "PLAY_LIMIT": str(unit.limit),
             "PLAY_STALLS": "0",
             "PLAY_RESULT": str(result),

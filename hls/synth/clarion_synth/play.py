@@ -3,7 +3,8 @@
 
 A token is a line of words, and word N of stream `s` goes through port `s_N`. Environment: PLAY_FOLDER with
 STREAM.txt, PLAY_IN and PLAY_OUT (stream:words, comma separated), PLAY_LIMIT tokens of the first input,
-PLAY_RESULT (a file), PLAY_STALLS (chance in percent that a port waits in a clock).
+PLAY_RESULT (a file), PLAY_STALLS (chance in percent that a port waits in a clock), PLAY_WIRES (wire:value, comma
+separated: what is neither a stream nor changes).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def tokens(stream: str) -> list[list[int]]:
 
 
 def streams(name: str) -> list[tuple[str, int]]:
-    """Return the streams of a variable and their words."""
+    """Return the streams of a variable and their words, or wires and their values."""
     parts = (each.split(":") for each in os.environ[name].split(",") if each)
     return [(stream, int(words)) for stream, words in parts]
 
@@ -98,6 +99,8 @@ async def unit(dut: Any) -> None:
     wanted = {f"{s}_{w}": [token[w] for token in tokens(s)] for s, words in outputs for w in range(words)}
     got: dict[str, list[tuple[int, int]]] = {port: [] for port in wanted}
     clocks = [0]
+    for wire, value in streams("PLAY_WIRES"):
+        dut[wire].value = value
     dut.reset.value = 0
     dut.start_port.value = 0
     for stream, words in inputs:
@@ -116,9 +119,12 @@ async def unit(dut: Any) -> None:
         cocotb.start_soon(collect(dut, port, into, clocks, chance, stalls))
     tasks = []
     for stream, words in inputs:
+        most = limit if stream == inputs[0][0] else None  # of the others what goes with it is taken
         for word in range(words):
-            offered = [token[word] for token in tokens(stream)[:limit]]
-            tasks.append(cocotb.start_soon(drive(dut, f"{stream}_{word}", offered, chance, stalls)))
+            offered = [token[word] for token in tokens(stream)[:most]]
+            task = cocotb.start_soon(drive(dut, f"{stream}_{word}", offered, chance, stalls))
+            if most is not None:
+                tasks.append(task)
     for task in tasks:
         await task
     for _ in range(300):  # what is still inside

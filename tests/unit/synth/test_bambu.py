@@ -115,7 +115,7 @@ def test_the_name_of_a_boards_part() -> None:
 
 
 def test_a_unit_that_does_not_exist() -> None:
-    with pytest.raises(UserError, match="--only Frame: one of Classifier, EgressStage, "):
+    with pytest.raises(UserError, match="--only Frame: one of FrameIntake, Classifier, "):
         bambu.report(Steps(True), boards.load("u55c"), TARGETS, ["Frame"])
 
 
