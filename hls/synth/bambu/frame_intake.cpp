@@ -1,65 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hls/block/frame_intake.hpp"
 
-#include "hls/synth/bambu/ports.hpp"
+#include "hls/synth/bambu/asked.hpp"
 
 using namespace clarion::synth;
 
 namespace {
 
-// Packet memory: a beat is stored if there is room for its first word. The second one has as much.
-struct Beats {
-  Port& data;
-  Port& rest;
+// Packet memory.
+class Beats {
+ public:
+  CLARION_INLINE Beats(Port& data, Port& rest, bool room) : beats_(data, rest, room) {}
 
   CLARION_INLINE bool write_nb(const StoredBeat& beat) {
-    const Token token = packed(beat);
-    if (!to_if_room(data, token.word[0])) return false;
-    to(rest, token.word[1]);
+    if (beats_.full()) return false;
+    beats_.write(beat);
     return true;
   }
+
+ private:
+  AskedPair<StoredBeat> beats_;
 };
 
-struct Arrivals {
-  Port& fields;
-  Port& first;
-  Port& second;
+class Arrivals {
+ public:
+  CLARION_INLINE Arrivals(Port& fields, Port& first, Port& second, bool room)
+      : fields_(fields), first_(first), second_(second), room_(room) {}
 
   CLARION_INLINE bool write_nb(const Arrival& arrival) {
+    if (!room_) return false;
     const Token token = packed_arrival(arrival);
-    if (!to_if_room(fields, token.word[0])) return false;
-    to(first, token.word[1]);
-    to(second, token.word[2]);
+    to(fields_, token.word[0]);
+    to(first_, token.word[1]);
+    to(second_, token.word[2]);
     return true;
   }
+
+ private:
+  Port& fields_;
+  Port& first_;
+  Port& second_;
+  bool room_;
 };
 
 }  // namespace
 
 // clang-format off
-#pragma HLS interface port = wire_0 mode = axis
-#pragma HLS interface port = wire_1 mode = axis
+#pragma HLS interface port = intake_status_0 mode = axis
+#pragma HLS interface port = intake_data_0 mode = axis
 #pragma HLS interface port = beats_0 mode = axis
 #pragma HLS interface port = beats_1 mode = axis
 #pragma HLS interface port = arrivals_0 mode = axis
 #pragma HLS interface port = arrivals_1 mode = axis
 #pragma HLS interface port = arrivals_2 mode = axis
 // clang-format on
-void unit(Port& wire_0, Port& wire_1, Port& beats_0, Port& beats_1, Port& arrivals_0, Port& arrivals_1,
-          Port& arrivals_2) {
+void unit(Port& intake_status_0, Port& intake_data_0, Port& beats_0, Port& beats_1, Port& arrivals_0,
+          Port& arrivals_1, Port& arrivals_2) {
   clarion::block::FrameIntake intake;
-  Beats beats{beats_0, beats_1};
-  Arrivals arrivals{arrivals_0, arrivals_1, arrivals_2};
   for (;;) {  // so that what it keeps is in registers
+    const IntakeStatus status = unpacked<IntakeStatus>(Token{{from(intake_status_0), 0, 0}});
+    Beats beats(beats_0, beats_1, status.beats);
+    Arrivals arrivals(arrivals_0, arrivals_1, arrivals_2, status.arrivals);
     Axis wire;
-    clarion::Ticks now = 0;
-    Token token;
-    if (from_if_any(wire_0, token.word[0])) {
-      token.word[1] = from(wire_1);
-      const Arriving arriving = unpacked<Arriving>(token);
-      wire.write(arriving.beat);
-      now = arriving.now;
+    if (status.wire) {
+      Beat beat;
+      beat.data = from(intake_data_0);
+      beat.keep = status.keep;
+      beat.user = status.user;
+      beat.last = status.last;
+      wire.write(beat);
     }
-    intake.step(wire, beats, arrivals, now);
+    intake.step(wire, beats, arrivals, status.now);
   }
 }

@@ -27,23 +27,6 @@ CLARION_INLINE void to(Port& port, const Word& value) {
   port.write(word);
 }
 
-// Whether there was a word to take, and whether there was room for one.
-CLARION_INLINE bool from_if_any(Port& port, Word& value) {
-  PortWord word = 0;
-  if (!port.nb_read(word)) return false;
-  Word::Bits bits;
-  __builtin_memcpy(&bits, &word, sizeof bits);
-  value = Word::of(bits);
-  return true;
-}
-
-CLARION_INLINE bool to_if_room(Port& port, const Word& value) {
-  const Word::Bits bits = value.bits();
-  PortWord word;
-  __builtin_memcpy(&word, &bits, sizeof bits);
-  return port.nb_write(word);
-}
-
 }  // namespace clarion::synth
 
 #endif  // CLARION_SYNTH_BAMBU_PORTS_HPP

@@ -170,6 +170,7 @@ struct Block {
   GrantJoin join;
   FrameRelease release;
 
+  Beat offered;  // on the wire, if there is one
   Axis wire{"wire", 2};
   Axis out{"out", 2};
   Tap<StoredBeat> beats{"beats", QUEUE_BEATS};
@@ -197,13 +198,20 @@ struct Block {
     log("egress_status", packed(egress_status(now, sent_now)));
     egress.step(packets, departures, taken, sent_now, pool, ends, reports, commands, traffic_replies, 0, now);
     classifier.step(arrivals, packets, 253);
-    intake.step(wire, beats, arrivals, now);
+    intake_step(now);
     if (!out.empty()) log("out", packed(out.read()));
     if (!traffic_replies.empty()) log("traffic_replies", packed(traffic_replies.read()));
     if (!grant_replies.empty()) log("replies", packed(grant_replies.read()));
   }
 
  private:
+  void intake_step(Ticks now) {
+    log("intake_status", packed(IntakeStatus{!wire.empty(), !beats.full(), !arrivals.full(), offered.keep,
+                                             offered.user, offered.last == 1, now}));
+    if (!wire.empty()) log("intake_data", Token{{offered.data, 0, 0}});
+    intake.step(wire, beats, arrivals, now);
+  }
+
   EgressStatus egress_status(Ticks now, hls::stream<ap_uint<16>>& sent_now) {
     EgressStatus status;
     status.packets = !packets.empty();
@@ -297,7 +305,7 @@ int main(int argc, char** argv) {
       Beat beat = beat_of(frame, at);
       if (lies) beat.user = 1;
       now += 3;
-      log("wire", packed(Arriving{beat, now}));
+      block.offered = beat;
       block.wire.write(beat);
       block.clock(now);
       in.wire.write(beat);

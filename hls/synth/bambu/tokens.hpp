@@ -123,18 +123,6 @@ CLARION_INLINE void visit(V& v, Beat& beat) {
   v.field(beat.last);
 }
 
-// A beat and the time at which it comes.
-struct Arriving {
-  Beat beat;
-  Ticks now = 0;
-};
-
-template <class V>
-CLARION_INLINE void visit(V& v, Arriving& arriving) {
-  visit(v, arriving.beat);
-  v.field(arriving.now);
-}
-
 template <class V>
 CLARION_INLINE void visit(V& v, StoredBeat& beat) {
   v.field(beat.data);
@@ -198,7 +186,29 @@ CLARION_INLINE void visit(V& v, Departure& departure) {
   v.field(departure.granted);
 }
 
-// What there is, at the start of a step: a token to read, or room for one.
+// What there is, at the start of a step: a token to read, or room for one. With a beat comes all but its
+// data, and the time.
+struct IntakeStatus {
+  bool wire = false;
+  bool beats = false;
+  bool arrivals = false;
+  Keep keep = 0;
+  User user = 0;
+  bool last = false;
+  Ticks now = 0;
+};
+
+template <class V>
+CLARION_INLINE void visit(V& v, IntakeStatus& status) {
+  v.field(status.wire);
+  v.field(status.beats);
+  v.field(status.arrivals);
+  v.field(status.keep);
+  v.field(status.user);
+  v.field(status.last);
+  v.field(status.now);
+}
+
 struct JoinStatus {
   bool departures = false;
   bool grants = false;

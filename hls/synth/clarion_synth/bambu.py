@@ -50,7 +50,13 @@ class Unit:
 
 
 UNITS = (
-    Unit("FrameIntake", "frame_intake", {"wire": 2}, {"beats": 2, "arrivals": 3}, 600),
+    Unit(
+        "FrameIntake",
+        "frame_intake",
+        {"intake_status": 1, "intake_data": 1},
+        {"beats": 2, "arrivals": 3},
+        600,
+    ),
     Unit("Classifier", "classifier", {"arrivals": 3}, {"packets": 1}, 400, {"protocol": 253}),
     Unit(
         "IngressStage",

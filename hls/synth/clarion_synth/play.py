@@ -3,8 +3,8 @@
 
 A token is a line of words, and word N of stream `s` goes through port `s_N`. Environment: PLAY_FOLDER with
 STREAM.txt, PLAY_IN and PLAY_OUT (stream:words, comma separated), PLAY_LIMIT tokens of the first input,
-PLAY_RESULT (a file), PLAY_STALLS (chance in percent that a port waits in a clock), PLAY_WIRES (wire:value, comma
-separated: what is neither a stream nor changes).
+PLAY_RESULT (a file), PLAY_STALLS (chance in percent that a port waits in a clock), PLAY_WIRES (wire:value,
+comma separated: what is neither a stream nor changes).
 """
 
 from __future__ import annotations
