@@ -164,7 +164,7 @@ def test_a_beat_per_clock(rtl: Bench, length: int, host: bool) -> None:
     out = rtl.output(0, host=not host).frames
     assert [received.frame for received in out] == [frame] * count
     rate = beats_per_clock(out, count * beats)
-    tell("egress" if host else "ingress", f"{length} bytes back to back, beats per clock", f"{rate:.3f}")
+    tell("egress" if host else "ingress", f"{length} bytes back to back, beats per clock", f"{rate:.4f}")
     hold(rate >= LEAST_BEATS_PER_CLOCK)
 
 
@@ -182,7 +182,7 @@ def test_shortest_data_frames_with_feedback(rtl: Bench) -> None:
     intervals = ask(rtl, PORTS, "read")["intervals"]
     assert intervals >= 20
     clocks = out[-1].last_clock - out[0].first_clock + 1
-    tell("egress", "shortest DATA frames, beats per clock", f"{2 * len(stream) / clocks:.3f}")
+    tell("egress", "shortest DATA frames, beats per clock", f"{2 * len(stream) / clocks:.4f}")
     most = targets.load().process("IntervalStage").latency
     hold(clocks <= 2 * len(stream) / LEAST_BEATS_PER_CLOCK + most * intervals)
 

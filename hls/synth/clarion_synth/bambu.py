@@ -19,7 +19,7 @@ from pathlib import Path
 from clarion.errors import UserError
 from clarion_nic.boards import Board
 from clarion_nic.steps import Steps
-from clarion_synth import bambu_report, c_simulation, cores, logged, table
+from clarion_synth import bambu_report, c_simulation, compose, cores, logged, table
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, SYNTH, Targets
 
@@ -98,6 +98,7 @@ def report(
         rows += rows_of(unit, targets, bambu_report.parse(printed), play(steps, unit), cells)
     if not only:
         rows += cores.report(steps, WORK, device, targets.clock_ns)
+        rows += compose.report(steps, WORK / "block", {unit.source: unit.folder for unit in units}, targets)
     if rows:
         print(table.text(rows))
         held = [row for row in rows if row.wanted is not None]

@@ -44,7 +44,8 @@ def build(steps: Steps, folder: Path, modules: Iterable[Path], sources: Sequence
     logged.run(
         steps,
         [
-            *("verilator", "--cc", "--exe", "--build", "-j", "2", "--no-timing", "-Wno-lint", "-Wno-fatal"),
+            *("verilator", "--cc", "--exe", "--build", "-j", "2", "--hierarchical", "--no-timing"),
+            *("-Wno-lint", "-Wno-fatal"),
             *("-O3", "--top-module", "rtl_bench", "-CFLAGS", shlex.join(c_simulation.flags())),
             *("--Mdir", str(folder / "obj"), "-o", DRIVER),
             *(str(RTL / f"clarion_{name}.sv") for name in FRONT_END),

@@ -27,6 +27,7 @@ module clarion_ingress (
     output wire  [527:0] replies_TDATA,
     input  wire  [ 63:0] now
 );
+  /* verilator hier_block */  // is compiled once, however many ports
   localparam int unsigned RECEIVE_BEATS = 512;
 
   // Of the word n of stream s, s_n comes from its writer and goes to its reader as s_n_out.
