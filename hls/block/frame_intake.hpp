@@ -14,16 +14,6 @@
 
 namespace clarion::block {
 
-// How many of the low 2^(BITS - 1) bits are set: a tree of narrow sums.
-template <int BITS>
-CLARION_INLINE ap_uint<BITS> ones(std::uint64_t word) {
-  if constexpr (BITS == 1) {
-    return word & 1;
-  } else {
-    return ones<BITS - 1>(word) + ones<BITS - 1>(word >> (1u << (BITS - 2)));
-  }
-}
-
 // A frame that has come in.
 struct Arrival {
   Window window;           // its first 128 bytes
@@ -78,7 +68,12 @@ class FrameIntake {
     const std::uint64_t keep = beat.keep.to_uint64();
     const bool contiguous = (keep & (keep + 1)) == 0 && keep != 0;
     if (!contiguous || (!beat.last && keep != UINT64_MAX)) gaps_ = true;
-    length_ += ones<7>(keep);
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < BEAT_BYTES; ++i) {
+#pragma HLS unroll
+      bytes += keep >> i & 1;
+    }
+    length_ += bytes;
     if (count_ <= FRAME_MAX_BEATS) {
       ++count_;
     } else {
