@@ -237,8 +237,10 @@ def _played_rows(unit: Unit, ii: int, latency: int, played: dict[str, object]) -
         raise UserError(f"{unit.process}: {text}: {', '.join(wrong)}")
     words = sum(result["words"] for result in ports.values())
     first = min(result["first"] for result in ports.values())
+    # A unit that is told what there is takes a step whether or not there is something.
+    what = "step" if next(iter(unit.inputs)).endswith("_status") else "token"
     return [
-        Row(f"{unit.process}: clocks per token, simulated", ii, round(clocks / taken, 2), NO_PIPELINE),
+        Row(f"{unit.process}: clocks per {what}, simulated", ii, round(clocks / taken, 2), NO_PIPELINE),
         Row(f"{unit.process}: clocks to the first word, simulated", latency, first),
         Row(f"{unit.process}: words equal to C simulation", None, words),
     ]
