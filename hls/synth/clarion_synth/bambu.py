@@ -63,7 +63,7 @@ UNITS = (
         "ingress_stage",
         {"ingress_status": 1, "ingress_packets": 1, "ingress_commands": 1},
         {"ingress_releases": 1, "ingress_replies": 2},
-        1500,
+        5000,  # a reset is among them
     ),
     Unit(
         "EgressStage",
