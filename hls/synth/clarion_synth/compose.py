@@ -19,7 +19,7 @@ from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, Targets, Top
 
 HERE = ROOT / "hls" / "synth" / "bambu" / "rtl"
-WAYS = ("clarion_ingress",)  # of which there is RTL; C simulation stands in for others
+WAYS = ("clarion_ingress", "clarion_egress")  # of which there is RTL; C simulation stands in for others
 SLOW = 20  # times as many clocks as RTL takes that holds its numbers
 NO_OVERLAP = "a process takes its next token when it is done with one, and reads and writes word after word"
 
