@@ -47,6 +47,7 @@ class BlockPlayer:
         self.slots: dict[int, bytes] = {}
         self.leaving: dict[int, list[int]] = {port: [] for port in range(PORTS)}  # events
         self.plugged = plugged
+        self.shown = list(range(SHOWN_BUCKETS))  # buckets that a state is told of
         for port in plugged:
             self._plug(port)
 
@@ -82,10 +83,11 @@ class BlockPlayer:
         assert status == 0
         return answer
 
-    def _buckets(self, unit: int) -> list[Values]:
+    def _buckets(self, unit: int) -> dict[int, Values]:
         self.bench.units_on(unit)
-        every = [("read_bucket", {"bucket": b}) for b in range(SHOWN_BUCKETS)]
-        return [slot for _, slot in self.bench.ask_all(unit, every)]
+        every = [("read_bucket", {"bucket": b}) for b in self.shown]
+        slots = [slot for _, slot in self.bench.ask_all(unit, every)]
+        return dict(zip(self.shown, slots, strict=True))
 
     def _configure(self, event: Configure) -> None:
         port, state, config = event.port, self.ports[event.port], event.config.limited()
@@ -111,10 +113,10 @@ class BlockPlayer:
         answer["malformed"] = wire["malformed"]
         answer |= self._read(port)
         epoch = self.ports[port].ingress_epoch
-        for b, slot in enumerate(self._buckets(port)):
+        for b, slot in self._buckets(port).items():
             answer |= {f"wire_expected[{b}]": slot["expected"], f"wire_total[{b}]": slot["total"]}
             answer[f"wire_based[{b}]"] = slot["epoch"] == epoch > 0
-        for b, slot in enumerate(self._buckets(PORTS + port)):
+        for b, slot in self._buckets(PORTS + port).items():
             answer |= {f"{name}[{b}]": slot[name] for name in slot}
             answer[f"queue_based[{b}]"] = slot["queue_epoch"]
         return answer
