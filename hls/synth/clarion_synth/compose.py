@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,16 +49,10 @@ def report(steps: Steps, folder: Path, made: Mapping[str, Path], targets: Target
 
 def play(steps: Steps, driver: Path, folder: Path) -> str:
     """Run the tests; returns what they print."""
-    command = [sys.executable, "-m", "pytest", "-q", "-s", "--rootdir", str(ROOT)]
-    configuration = ["-c", str(ROOT / "pyproject.toml"), str(ROOT / rtl_bench.TESTS)]
-    environment = {
-        "CLARION_RTL_DRIVER": str(driver),
-        "CLARION_RTL_DATA": str(folder),
-        "CLARION_RTL_SLOW": str(SLOW),
-    }
+    command, environment = rtl_bench.command(driver, folder, SLOW)
     log = folder / "play.log"
     try:
-        return logged.run(steps, [*command, *configuration], log, environment)
+        return logged.run(steps, command, log, environment)
     except StepError as error:
         raise UserError(f"the block's RTL does not do what C simulation does; see {log}") from error
 

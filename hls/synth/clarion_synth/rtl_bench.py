@@ -59,17 +59,25 @@ def build(steps: Steps, folder: Path, modules: Iterable[Path], sources: Sequence
     return folder / "obj" / DRIVER
 
 
-def play(steps: Steps, driver: Path, data: Path, slow: int = 1) -> str | None:
-    """Run the tests of the block's RTL; returns what is wrong, if anything.
+def command(driver: Path, data: Path, slow: int = 1) -> tuple[list[str], dict[str, str]]:
+    """Return the command that runs the tests of the block's RTL, from anywhere, and its environment.
 
-    `data` is where it finds what it reads; RTL that is `slow` may take so many times as many clocks, and its
-    clocks are printed only.
+    `data` is where the RTL finds what it reads; RTL that is `slow` may take so many times as many clocks, and
+    its clocks are printed only.
     """
+    configuration = ["--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
+    words = [sys.executable, "-m", "pytest", "-q", "-s", *configuration, str(ROOT / TESTS)]
     environment = {"CLARION_RTL_DRIVER": str(driver), "CLARION_RTL_DATA": str(data)}
     if slow > 1:
         environment["CLARION_RTL_SLOW"] = str(slow)
+    return words, environment
+
+
+def play(steps: Steps, driver: Path, data: Path) -> str | None:
+    """Run the tests of RTL that holds its numbers; returns what is wrong, if anything."""
+    words, environment = command(driver, data)
     try:
-        steps.run([sys.executable, "-m", "pytest", "-q", "-s", TESTS], folder=ROOT, environment=environment)
+        steps.run(words, folder=ROOT, environment=environment)
     except StepError:
         return "the RTL does not do what C simulation does"
     return None

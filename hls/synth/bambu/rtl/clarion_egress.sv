@@ -127,7 +127,6 @@ module clarion_egress (
     wire_0_out.tvalid && wire_1_out.tvalid
   });
 
-
   bambu_frame_intake frame_intake (
       .clock(ap_clk),
       .reset(ap_rst_n),
@@ -194,7 +193,6 @@ module clarion_egress (
   });
   assign sent_0_out.tready = egress_status.tready;
   assign taken_0_out.tready = egress_status.tready;
-
 
   bambu_egress_stage egress_stage (
       .clock(ap_clk),
@@ -280,7 +278,6 @@ module clarion_egress (
 
   assign taken_0.tvalid = departures_0_out.tvalid && departures_0_out.tready;
   assign taken_0.tdata = 512'd1;
-
 
   bambu_grant_join grant_join (
       .clock(ap_clk),
