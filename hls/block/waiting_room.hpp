@@ -6,16 +6,9 @@
 #include <ap_int.h>
 
 #include "hls/block/sizes.hpp"
-#include "hls/core/header.hpp"
+#include "hls/block/waiting.hpp"
 
 namespace clarion::block {
-
-struct Waiting {
-  Meta meta;
-  ap_uint<16> length = 0;
-  ap_uint<8> stored = 0;  // beats in packet memory, at least one
-  bool send = false;      // or it only has to be taken out
-};
 
 // Never full: each frame has a beat in packet memory, and that has as many places. A frame may leave SETTLING
 // clocks after it joined, when its entry is sure to be in memory.

@@ -6,19 +6,8 @@
 #define CLARION_BLOCK_WAITING_ROOM_HPP
 
 #include "hls/block/sizes.hpp"
-#include "hls/core/header.hpp"
+#include "hls/block/waiting.hpp"
 #include "hls/synth/bambu/tokens.hpp"
-
-namespace clarion::block {
-
-struct Waiting {
-  Meta meta;
-  ap_uint<16> length = 0;
-  ap_uint<8> stored = 0;
-  bool send = false;
-};
-
-}  // namespace clarion::block
 
 namespace clarion::synth {
 

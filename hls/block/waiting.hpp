@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a frame that waits in packet memory.
+#ifndef CLARION_BLOCK_WAITING_HPP
+#define CLARION_BLOCK_WAITING_HPP
+
+#include <ap_int.h>
+
+#include "hls/core/header.hpp"
+
+namespace clarion::block {
+
+struct Waiting {
+  Meta meta;
+  ap_uint<16> length = 0;
+  ap_uint<8> stored = 0;  // beats in packet memory, at least one
+  bool send = false;      // or it only has to be taken out
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_WAITING_HPP
