@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "core/data_plane.hpp"
 #include "counters.hpp"
-#include "hls/core/data_plane.hpp"
 #include "json_object.hpp"
 #include "registers.hpp"
 

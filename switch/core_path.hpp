@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "core/data_plane.hpp"
 #include "epochs.hpp"
-#include "hls/core/data_plane.hpp"
 #include "packet_fifo.hpp"
 #include "path_types.hpp"
 #include "port_entries.hpp"

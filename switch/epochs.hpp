@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "hls/core/data_plane.hpp"
-#include "hls/core/state_access.hpp"
+#include "core/data_plane.hpp"
+#include "core/state_access.hpp"
 #include "port_entries.hpp"
 
 namespace clarion::emu {

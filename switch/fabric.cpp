@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/host_config.hpp"
 #include "error.hpp"
-#include "hls/core/host_config.hpp"
 
 namespace clarion::emu {
 namespace {

@@ -37,7 +37,7 @@ mapfile -t rtl_files < <(git ls-files '*.sv' ':!hls/synth' | grep -v '_pkg\.sv$'
 
 check ruff .venv/bin/ruff check --quiet .
 check 'ruff format' .venv/bin/ruff format --quiet --check .
-check mypy .venv/bin/mypy --no-error-summary controller/clarion_control mininet/clarion nic/clarion_nic switch/agent/clarion_agent tests hls/core/tables.py hls/registers/generate.py hls/synth/clarion_synth
+check mypy .venv/bin/mypy --no-error-summary controller/clarion_control mininet/clarion nic/clarion_nic switch/agent/clarion_agent tests core/tables.py hls/registers/generate.py hls/synth/clarion_synth
 check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml

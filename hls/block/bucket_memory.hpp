@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
+#include "core/platform.hpp"
 #include "hls/block/slow_ram.hpp"
-#include "hls/core/platform.hpp"
 
 namespace clarion::block {
 

@@ -11,6 +11,11 @@
 #ifndef CLARION_BLOCK_EGRESS_STAGE_HPP
 #define CLARION_BLOCK_EGRESS_STAGE_HPP
 
+#include "core/config.hpp"
+#include "core/queue_tracker.hpp"
+#include "core/sequence_check.hpp"
+#include "core/xcp_arrival.hpp"
+#include "core/xcp_interval.hpp"
 #include "hls/block/bucket_memory.hpp"
 #include "hls/block/classifier.hpp"
 #include "hls/block/grant_join.hpp"
@@ -20,11 +25,6 @@
 #include "hls/block/queue_counters.hpp"
 #include "hls/block/sizes.hpp"
 #include "hls/block/waiting_room.hpp"
-#include "hls/core/config.hpp"
-#include "hls/core/queue_tracker.hpp"
-#include "hls/core/sequence_check.hpp"
-#include "hls/core/xcp_arrival.hpp"
-#include "hls/core/xcp_interval.hpp"
 
 namespace clarion::block {
 

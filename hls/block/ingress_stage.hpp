@@ -4,12 +4,12 @@
 #ifndef CLARION_BLOCK_INGRESS_STAGE_HPP
 #define CLARION_BLOCK_INGRESS_STAGE_HPP
 
+#include "core/sequence_check.hpp"
 #include "hls/block/bucket_memory.hpp"
 #include "hls/block/classifier.hpp"
 #include "hls/block/frame_release.hpp"
 #include "hls/block/mailbox.hpp"
 #include "hls/block/sizes.hpp"
-#include "hls/core/sequence_check.hpp"
 
 namespace clarion::block {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "hls/core/types.hpp"
+#include "core/types.hpp"
 #include "packet_fifo.hpp"
 #include "path_types.hpp"
 #include "port_entries.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hls/sim/switch_window.hpp"
 
+#include "core/host_config.hpp"
 #include "error.hpp"
 #include "hls/block/sizes.hpp"
-#include "hls/core/host_config.hpp"
 
 namespace clarion::sim {
 namespace {

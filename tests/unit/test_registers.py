@@ -281,7 +281,7 @@ def test_python_has_the_numbers_of_cpp(regmap: RegisterMap) -> None:
 
 CHECKS = """
 #include "hls/block/register_map.hpp"
-#include "hls/core/config.hpp"
+#include "core/config.hpp"
 using namespace clarion;
 namespace r = clarion::registers;
 static_assert(r::RESET_CLARION_PROTOCOL == DEFAULT_PROTOCOL, "protocol");

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <random>
 
+#include "core/host_config.hpp"
 #include "core_path.hpp"
 #include "error.hpp"
-#include "hls/core/host_config.hpp"
 #include "hls/sim/simulated_port.hpp"
 #include "hls/sim/switch_window.hpp"
 #include "tests/fabric_test.hpp"
