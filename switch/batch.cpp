@@ -159,7 +159,7 @@ class Reader {
   Step write_register(JsonObject& object) {
     std::string name;
     object.text("register", name);
-    const RegisterArray* array = find_register(name);
+    const RegisterArray* array = sw_.ports.front()->path->find_register(name);
     if (array == nullptr) object.fail("register", "there is no register '" + name + "'");
     if (array->write == nullptr) object.fail("register", "'" + name + "' is the switch's own: read only");
     const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
@@ -193,7 +193,7 @@ class Reader {
     sw_.note.clear();
     for (Port* port : sw_.ports) {
       fabric_.enter(*port, PortEntries{});
-      port->path.forget();
+      port->path->forget();
       for (std::size_t array = 0; array < counter_arrays().size(); ++array) write_counter(*port, array, {});
     }
   }
@@ -257,7 +257,7 @@ json entries_of(const Switch& sw) {
 }
 
 json read_registers(const Switch& sw, const std::string& name, std::uint64_t first, std::uint64_t count) {
-  const RegisterArray* array = find_register(name);
+  const RegisterArray* array = sw.ports.front()->path->find_register(name);
   if (array == nullptr) throw ConfigError("register", "there is no register '" + name + "'");
   const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
   json::array_t values;

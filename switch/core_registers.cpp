@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "registers.hpp"
+#include <vector>
+
+#include "core_path.hpp"
+#include "port.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -8,7 +11,10 @@ using Access = StateAccess;
 
 constexpr std::uint8_t kQueueEpoch = 1;  // the queue's check is never made to forget
 
-CorePort& core(Port& port) { return port.path.core(); }
+// Ports of one switch have paths of one kind, and this kind offers these arrays.
+CorePath& path(Port& port) { return static_cast<CorePath&>(*port.path); }
+
+CorePort& core(Port& port) { return path(port).core(); }
 
 // epoch 8, expected 16, total 16
 std::uint64_t packed(std::uint8_t epoch, std::uint16_t expected, std::uint16_t total) {
@@ -35,23 +41,23 @@ const std::vector<RegisterArray>& arrays() {
        [](Port& port, unsigned bucket) {
          const auto& check = core(port).wire_check;
          const auto number = static_cast<std::uint16_t>(bucket);
-         return packed(port.path.epochs().slot(core(port), bucket), check.expected(number),
+         return packed(path(port).epochs().slot(core(port), bucket), check.expected(number),
                        check.total(number));
        },
        [](Port& port, unsigned bucket, std::uint64_t value) {
          unpack(core(port).wire_check, bucket, value);
-         port.path.epochs().set_slot(core(port), bucket, static_cast<std::uint8_t>(value >> 32));
+         path(port).epochs().set_slot(core(port), bucket, static_cast<std::uint8_t>(value >> 32));
        }},
       CELL("wire_lost", 64, false, Access::counters(core(port).wire_check).lost),
       {"accepted_bytes", 64, false,
-       [](Port& port, unsigned) { return port.counters.tx_bytes + port.path.queue_bytes(); }, nullptr},
+       [](Port& port, unsigned) { return port.counters.tx_bytes + port.path->queue_bytes(); }, nullptr},
       {"left_bytes", 64, false, [](Port& port, unsigned) { return port.counters.tx_bytes; }, nullptr},
       {"queue_byte_us", 64, false, [](Port& port, unsigned) { return port.queue_statistics.byte_us(); },
        nullptr},
       {"xcp_epoch", 8, false,
-       [](Port& port, unsigned) { return std::uint64_t{port.path.epochs().xcp_running(core(port))}; },
+       [](Port& port, unsigned) { return std::uint64_t{path(port).epochs().xcp_running(core(port))}; },
        [](Port& port, unsigned, std::uint64_t value) {
-         port.path.epochs().set_xcp_running(core(port), static_cast<std::uint8_t>(value));
+         path(port).epochs().set_xcp_running(core(port), static_cast<std::uint8_t>(value));
        }},
       CELL("avg_rtt", 32, false, Access::report(core(port).interval).avg_rtt),
       {"interval_start", 64, false,
@@ -104,7 +110,7 @@ const std::vector<RegisterArray>& arrays() {
 
 }  // namespace
 
-const RegisterArray* find_register(const std::string& name) {
+const RegisterArray* CorePath::find_register(const std::string& name) const {
   for (const RegisterArray& array : arrays()) {
     if (name == array.name) return &array;
   }

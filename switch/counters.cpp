@@ -5,14 +5,14 @@ namespace clarion::emu {
 
 const std::vector<CounterArray>& counter_arrays() {
   static const std::vector<CounterArray> arrays = {
-      {"malformed", false, [](const Port& port) { return CounterBase{port.path.telemetry().malformed, 0}; }},
-      {"wire_late", false, [](const Port& port) { return CounterBase{port.path.telemetry().wire.late, 0}; }},
+      {"malformed", false, [](const Port& port) { return CounterBase{port.path->telemetry().malformed, 0}; }},
+      {"wire_late", false, [](const Port& port) { return CounterBase{port.path->telemetry().wire.late, 0}; }},
       {"wire_rebased", false,
-       [](const Port& port) { return CounterBase{port.path.telemetry().wire.rebased, 0}; }},
+       [](const Port& port) { return CounterBase{port.path->telemetry().wire.rebased, 0}; }},
       {"queue_late", false,
-       [](const Port& port) { return CounterBase{port.path.telemetry().queue.late, 0}; }},
+       [](const Port& port) { return CounterBase{port.path->telemetry().queue.late, 0}; }},
       {"queue_rebased", false,
-       [](const Port& port) { return CounterBase{port.path.telemetry().queue.rebased, 0}; }},
+       [](const Port& port) { return CounterBase{port.path->telemetry().queue.rebased, 0}; }},
       {"tx", true,
        [](const Port& port) { return CounterBase{port.counters.tx_packets, port.counters.tx_bytes}; }},
       {"queue_drops", true,

@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
-
-#include "port.hpp"
 
 namespace clarion::emu {
+
+struct Port;
 
 struct RegisterArray {
   const char* name;
@@ -18,9 +16,6 @@ struct RegisterArray {
   std::uint64_t (*read)(Port& port, unsigned bucket);
   void (*write)(Port& port, unsigned bucket, std::uint64_t value);  // null: the switch keeps it itself
 };
-
-// Null if there is none of that name.
-const RegisterArray* find_register(const std::string& name);
 
 // The largest value that a cell may hold.
 std::uint64_t register_limit(const RegisterArray& array);

@@ -132,9 +132,9 @@ TEST_F(BatchTest, RegistersAreTheCoresState) {
                       {"register":"carry","index":2,"value":255},
                       {"register":"link_numbers","index":8192,"count":4096,"value":77}])")["ok"],
             true);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().interval.report().avg_rtt, 536870912U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().departure.left().pos, 281474976710655U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().departure.carry_q8(), 255U);
+  EXPECT_EQ(core("s1:b").core().interval.report().avg_rtt, 536870912U);
+  EXPECT_EQ(core("s1:b").core().departure.left().pos, 281474976710655U);
+  EXPECT_EQ(core("s1:b").core().departure.carry_q8(), 255U);
   EXPECT_EQ(cell("link_numbers", 2 * 4096 + 4095), 77U);
   EXPECT_EQ(batch(R"([{"register":"carry","index":2,"value":256}])")["error"],
             "changes[0].value: must be a whole number from 0 to 255, not 256");

@@ -10,6 +10,7 @@
 #include "core/host_config.hpp"
 #include "core_path.hpp"
 #include "error.hpp"
+#include "hls/sim/block_path.hpp"
 #include "hls/sim/simulated_port.hpp"
 #include "hls/sim/switch_window.hpp"
 #include "tests/fabric_test.hpp"
@@ -48,6 +49,8 @@ constexpr const char* kPath = R"({"switches":[{"name":"s1","ports":[
 
 class BlockSwitchTest : public FabricTest {
  protected:
+  BlockSwitchTest() : FabricTest(block_path) {}
+
   void receive_data(Nanoseconds after, std::uint16_t link_seq) {
     receive("s1:a", after, data_frame(link_seq));
   }
