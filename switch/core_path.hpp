@@ -17,12 +17,12 @@ class CorePath final : public PortPath {
   CorePath(PacketFifo& out, std::uint8_t protocol) : out_(out) { plane_.set_protocol(protocol); }
 
   void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override {
-    epochs_.enter(core(), entries);
+    epochs_.enter(plane_.state(0), entries);
     plane_.adopt(0, core_config(entries));
     queue_limit_bytes_ = queue_limit_bytes;
   }
 
-  void forget() override { epochs_.forget(core()); }
+  void forget() override { epochs_.forget(plane_.state(0)); }
 
   std::uint8_t fresh_xcp_epoch() const override { return epochs_.fresh_xcp(); }
   std::uint8_t fresh_check_epoch() const override { return epochs_.fresh_check(); }
@@ -61,9 +61,8 @@ class CorePath final : public PortPath {
 
   const RegisterArray* find_register(const std::string& name) const override;
 
-  // For a control plane that writes registers.
-  CorePort& core() { return plane_.state(0); }
-  Epochs& epochs() { return epochs_; }
+  const CorePort& core() const { return plane_.port(0); }
+  const Epochs& epochs() const { return epochs_; }
 
  private:
   const IntervalReport& report() const { return plane_.port(0).interval.report(); }

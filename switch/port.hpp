@@ -35,8 +35,8 @@ struct PortCounters {
   std::uint64_t rx_runts = 0;  // shorter than an Ethernet header: dropped
 };
 
-// What a controller set its counters to, relative to ours, which only ever count up.
-struct CounterBase {
+// A cell of a counter array.
+struct CounterValue {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
 };
@@ -74,8 +74,8 @@ struct Port {
   Wire in_wire;
 
   PortCounters counters;
-  std::uint32_t drop_number = 0;  // of the last drop by the queue
-  std::array<CounterBase, kCounterArrays> counter_bases{};
+  std::uint32_t drop_number = 0;                                 // of the last drop by the queue
+  std::array<CounterValue, kCounterArrays> counters_at_reset{};  // which ours count on from
 };
 
 }  // namespace clarion::emu
