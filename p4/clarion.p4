@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clarion for v1model: XCP's efficiency and fairness controllers and loss causes, in the order a packet meets
 // them. Each stage is a control of the file of its name; docs/p4.md has the tables, docs/datapath.md the
-// arithmetic. hls/core is the same data plane in C++; tests/conformance holds the two to the same bits.
+// arithmetic. core/ is the same data plane in C++; tests/conformance holds the two to the same bits.
 //
 // Atomicity. BMv2 runs one ingress thread and several egress threads; all packets of a port meet the same egress
 // thread. Registers that only ingress, or only one port's egress, touches need no more. Those that both touch

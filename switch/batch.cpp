@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "core/data_plane.hpp"
 #include "counters.hpp"
-#include "hls/core/data_plane.hpp"
 #include "json_object.hpp"
 #include "registers.hpp"
 
@@ -31,10 +31,6 @@ class Reader {
       step = address(object);
     } else if (change.contains("flood")) {
       step = flood(object);
-    } else if (change.contains("register")) {
-      step = write_register(object);
-    } else if (change.contains("counter")) {
-      step = counter(object);
     } else if (change.contains("note")) {
       std::string note;
       object.text("note", note);
@@ -156,45 +152,14 @@ class Reader {
     return [this, ports] { sw_.programmed.flood = ports; };
   }
 
-  Step write_register(JsonObject& object) {
-    std::string name;
-    object.text("register", name);
-    const RegisterArray* array = find_register(name);
-    if (array == nullptr) object.fail("register", "there is no register '" + name + "'");
-    if (array->write == nullptr) object.fail("register", "'" + name + "' is the switch's own: read only");
-    const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
-    const std::uint64_t index = needed(object, "index", 0, (kMaxPortNumber + 1) * cells - 1);
-    const std::uint64_t value = needed(object, "value", 0, register_limit(*array));
-    std::uint64_t count = 1;
-    object.integer("count", 1, cells - index % cells, count);
-    Port& port = numbered(object, "index", index / cells);
-    return [array, &port, first = index % cells, count, value] {
-      for (std::uint64_t bucket = first; bucket < first + count; ++bucket) {
-        array->write(port, static_cast<unsigned>(bucket), value);
-      }
-    };
-  }
-
-  Step counter(JsonObject& object) {
-    std::string name;
-    object.text("counter", name);
-    const std::size_t array = find_counter(name);
-    if (array == counter_arrays().size()) object.fail("counter", "there is no counter '" + name + "'");
-    Port& port = numbered(object, "index", needed(object, "index", 0, kMaxPortNumber));
-    CounterBase value;
-    object.integer("packets", 0, UINT64_MAX, value.packets);
-    object.integer("bytes", 0, UINT64_MAX, value.bytes);
-    return [&port, array, value] { write_counter(port, array, value); };
-  }
-
   // As after start without a configuration of XCP and tags; numbers and loss totals go on.
   void reset() {
     sw_.programmed = ProgrammedForwarding{};
     sw_.note.clear();
     for (Port* port : sw_.ports) {
       fabric_.enter(*port, PortEntries{});
-      port->path.forget();
-      for (std::size_t array = 0; array < counter_arrays().size(); ++array) write_counter(*port, array, {});
+      port->path->forget();
+      reset_counters(*port);
     }
   }
 
@@ -257,27 +222,27 @@ json entries_of(const Switch& sw) {
 }
 
 json read_registers(const Switch& sw, const std::string& name, std::uint64_t first, std::uint64_t count) {
-  const RegisterArray* array = find_register(name);
+  const RegisterArray* array = sw.ports.front()->path->find_register(name);
   if (array == nullptr) throw ConfigError("register", "there is no register '" + name + "'");
   const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
   json::array_t values;
-  Port* port = nullptr;
+  const Port* port = nullptr;
   for (std::uint64_t index = first; index < first + count; ++index) {
     if (index == first || index % cells == 0) port = sw.numbered(index / cells);
-    values.push_back(port == nullptr ? 0 : array->read(*port, static_cast<unsigned>(index % cells)));
+    values.push_back(port == nullptr ? 0 : array->read(*port, static_cast<std::uint16_t>(index % cells)));
   }
   return {{"values", std::move(values)}};
 }
 
 json counters_of(const Switch& sw) {
   json out = json::object();
-  for (std::size_t array = 0; array < counter_arrays().size(); ++array) {
+  for (std::size_t array = 0; array < kCounterArrays; ++array) {
     json cells = json::array();
     for (const Port* port : sw.ports) {
-      const CounterBase value = read_counter(*port, array);
+      const CounterValue value = read_counter(*port, array);
       cells.push_back({port->options.number, value.packets, value.bytes});
     }
-    out[counter_arrays()[array].name] = std::move(cells);
+    out[kCounters[array].name] = std::move(cells);
   }
   return {{"counters", std::move(out)}};
 }

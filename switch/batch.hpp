@@ -12,7 +12,7 @@ namespace clarion::emu {
 // All changes between two packets. Throws ConfigError, with nothing changed.
 void apply_batch(Fabric& fabric, Switch& sw, const nlohmann::json& changes);
 
-// Everything that a batch can set but registers and counters, in the same words.
+// Everything that a batch can set, in the same words.
 nlohmann::json entries_of(const Switch& sw);
 
 // Cells [first, first + count) of a register array; those of ports that the switch does not have are 0.

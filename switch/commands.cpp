@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batch.hpp"
-#include "hls/core/data_plane.hpp"
+#include "core/data_plane.hpp"
 #include "json_object.hpp"
 #include "options_reader.hpp"
 #include "statistics.hpp"

@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port does to packets: the embedded core, with the port's queue in the switch's packet memory.
+// The embedded core as the path of a port, with the port's queue in the switch's packet memory.
 #pragma once
 
 #include <cstdint>
 
+#include "core/data_plane.hpp"
 #include "epochs.hpp"
-#include "hls/core/data_plane.hpp"
 #include "packet_fifo.hpp"
-#include "path_types.hpp"
-#include "port_entries.hpp"
+#include "port_path.hpp"
 
 namespace clarion::emu {
 
-class CorePath {
+class CorePath final : public PortPath {
  public:
   // The packets of `out` that are queued are this path's; the rest is on the wire.
   CorePath(PacketFifo& out, std::uint8_t protocol) : out_(out) { plane_.set_protocol(protocol); }
 
-  void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) {
-    epochs_.enter(core(), entries);
+  void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override {
+    epochs_.enter(plane_.state(0), entries);
     plane_.adopt(0, core_config(entries));
     queue_limit_bytes_ = queue_limit_bytes;
   }
 
-  // Controllers and checks start from nothing, whatever the next epoch is.
-  void forget() { epochs_.forget(core()); }
+  void forget() override { epochs_.forget(plane_.state(0)); }
 
-  std::uint8_t fresh_xcp_epoch() const { return epochs_.fresh_xcp(); }
-  std::uint8_t fresh_check_epoch() const { return epochs_.fresh_check(); }
+  std::uint8_t fresh_xcp_epoch() const override { return epochs_.fresh_xcp(); }
+  std::uint8_t fresh_check_epoch() const override { return epochs_.fresh_check(); }
 
-  // A frame has come in; what is returned is looked up and goes on.
-  Incoming ingress(Ticks now, const std::uint8_t* frame, std::uint32_t length) {
+  Incoming ingress(Ticks now, const std::uint8_t* frame, std::uint32_t length) override {
     return {frame, length, plane_.ingress(0, now, frame, length)};
   }
 
-  // A frame is to leave by this port.
-  Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, Meta meta) {
+  Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length,
+                    const Meta& incoming) override {
+    Meta meta = incoming;
     plane_.enqueue(0, now, queue_bytes_, length, meta);
     if (queue_bytes_ + length > queue_limit_bytes_) return Admission::kDropped;
     if (out_.push(frame, length, meta) == nullptr) return Admission::kNoMemory;
@@ -43,11 +41,10 @@ class CorePath {
     return Admission::kTaken;
   }
 
-  std::size_t queued() const { return out_.queued(); }
-  std::uint64_t queue_bytes() const { return queue_bytes_; }
+  std::size_t queued() const override { return out_.queued(); }
+  std::uint64_t queue_bytes() const override { return queue_bytes_; }
 
-  // Puts the oldest packet of the queue, which must not be empty, onto the wire.
-  Packet* depart(Ticks now) {
+  Packet* depart(Ticks now) override {
     Packet* packet = out_.queue_head();
     queue_bytes_ -= packet->length;
     plane_.dequeue(0, now, queue_bytes_, packet->frame(), packet->length, packet->meta);
@@ -55,16 +52,17 @@ class CorePath {
     return packet;
   }
 
-  std::uint64_t intervals() const { return report().intervals; }
+  std::uint64_t intervals() const override { return report().intervals; }
 
-  PortTelemetry telemetry() const {
+  PortTelemetry telemetry() const override {
     const CorePort& core = plane_.port(0);
     return {core.malformed, core.wire_check.counters(), core.queue_check.counters(), report()};
   }
 
-  // For a control plane that writes registers.
-  CorePort& core() { return plane_.state(0); }
-  Epochs& epochs() { return epochs_; }
+  const RegisterArray* find_register(const std::string& name) const override;
+
+  const CorePort& core() const { return plane_.port(0); }
+  const Epochs& epochs() const { return epochs_; }
 
  private:
   const IntervalReport& report() const { return plane_.port(0).interval.report(); }
@@ -75,5 +73,9 @@ class CorePath {
   std::uint64_t queue_bytes_ = 0;
   std::uint64_t queue_limit_bytes_ = 0;
 };
+
+inline std::unique_ptr<PortPath> core_path(PacketFifo& out, std::uint8_t protocol) {
+  return std::make_unique<CorePath>(out, protocol);
+}
 
 }  // namespace clarion::emu

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counter arrays of the P4 program, one cell per port. A controller may set a cell; the statistics go on.
+// The counter arrays of the P4 program, one cell per port. They count since the last reset, the statistics
+// since start.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <array>
+#include <cstddef>
 
 #include "port.hpp"
 
@@ -12,16 +12,12 @@ namespace clarion::emu {
 
 struct CounterArray {
   const char* name;
-  bool counts_bytes;
-  CounterBase (*read)(const Port& port);  // since start
+  CounterValue (*since_start)(const Port& port);
 };
 
-const std::vector<CounterArray>& counter_arrays();
+extern const std::array<CounterArray, kCounterArrays> kCounters;
 
-// The array's position, or counter_arrays().size().
-std::size_t find_counter(const std::string& name);
-
-CounterBase read_counter(const Port& port, std::size_t array);
-void write_counter(Port& port, std::size_t array, CounterBase value);
+CounterValue read_counter(const Port& port, std::size_t array);
+void reset_counters(Port& port);
 
 }  // namespace clarion::emu

@@ -6,8 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "hls/core/data_plane.hpp"
-#include "hls/core/state_access.hpp"
+#include "core/data_plane.hpp"
 #include "port_entries.hpp"
 
 namespace clarion::emu {
@@ -20,7 +19,7 @@ class Epochs {
 
   // The entries that follow from now on. To be called before the core adopts them.
   void enter(CorePort& core, const PortEntries& entries) {
-    settle(core);
+    xcp_running_ = xcp_running(core);
     if (entries.xcp) {
       xcp_entry_ = entries.xcp->epoch;
       core.xcp_begins = xcp_entry_ != xcp_running_;
@@ -36,22 +35,14 @@ class Epochs {
     slots_.fill(0);
   }
 
-  std::uint8_t xcp_running(const CorePort& core) {
-    settle(core);
-    return xcp_running_;
-  }
-  void set_xcp_running(CorePort& core, std::uint8_t epoch) {
-    settle(core);
-    xcp_running_ = epoch;
-    core.xcp_begins = xcp_entry_ != xcp_running_;
+  // Of the controllers' state. The core begins with a packet and says so by taking the mark away.
+  std::uint8_t xcp_running(const CorePort& core) const {
+    return core.config.xcp.enabled && !core.xcp_begins ? xcp_entry_ : xcp_running_;
   }
 
-  std::uint8_t slot(CorePort& core, unsigned bucket) const {
-    return StateAccess::based(core.wire_check, bucket) ? check_ : slots_[bucket];
-  }
-  void set_slot(CorePort& core, unsigned bucket, std::uint8_t epoch) {
-    slots_[bucket] = epoch;
-    StateAccess::based(core.wire_check, bucket) = check_ != 0 && epoch == check_;
+  // Of a bucket of the wire check.
+  std::uint8_t slot(const CorePort& core, std::uint16_t bucket) const {
+    return core.wire_check.based(bucket) ? check_ : slots_[bucket];
   }
 
   // One that makes the controllers, or the check, begin anew.
@@ -62,23 +53,19 @@ class Epochs {
   std::uint8_t fresh_check() const { return next_epoch(check_); }
 
  private:
-  // The core begins with a packet and says so by taking the mark away.
-  void settle(const CorePort& core) {
-    if (core.config.xcp.enabled && !core.xcp_begins) xcp_running_ = xcp_entry_;
-  }
-
   // The core knows of a bucket only whether it has a base; which epoch the others are of is kept here.
   void check_with(CorePort& core, std::uint8_t epoch) {
     if (epoch == check_) return;
-    for (unsigned bucket = 0; bucket < kBuckets; ++bucket) {
+    for (unsigned i = 0; i < kBuckets; ++i) {
+      const auto bucket = static_cast<std::uint16_t>(i);
       slots_[bucket] = slot(core, bucket);
-      StateAccess::based(core.wire_check, bucket) = slots_[bucket] == epoch;
+      core.wire_check.set_based(bucket, slots_[bucket] == epoch);
     }
     check_ = epoch;
   }
 
   std::uint8_t xcp_entry_ = 0;    // of the entry, or of the last one
-  std::uint8_t xcp_running_ = 0;  // of the controllers' state
+  std::uint8_t xcp_running_ = 0;  // of the controllers' state, before the last entry
   std::uint8_t check_ = 0;        // of the last entry with `check`
   std::array<std::uint8_t, kBuckets> slots_{};
 };

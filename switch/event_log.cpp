@@ -56,7 +56,7 @@ void EventLog::end() {
 
 void EventLog::interval(const Port& port) {
   if (!begin("interval", *port.parent)) return;
-  const PortTelemetry telemetry = port.path.telemetry();
+  const PortTelemetry telemetry = port.path->telemetry();
   const IntervalReport& report = telemetry.interval;
   const std::array<std::uint64_t, 18> members = {port.options.number,
                                                  report.intervals & TICKS_MAX,

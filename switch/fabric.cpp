@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/host_config.hpp"
 #include "error.hpp"
-#include "hls/core/host_config.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -46,12 +46,12 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
   const bool asked = before.xcp != after.xcp;
   const bool follows = was.enabled && entries.xcp && same(entries.xcp->config, was);
   if (asked || (follows && !same(was, xcp))) {
-    const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.path.fresh_xcp_epoch();
+    const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.path->fresh_xcp_epoch();
     entries.xcp = xcp.enabled ? std::optional(XcpEntry{xcp, epoch}) : std::nullopt;
   }
   if (!same(before.tag, after.tag)) {
     const bool watched = entries.tag && entries.tag->check;
-    const std::uint8_t epoch = watched ? entries.tag->epoch : port.path.fresh_check_epoch();
+    const std::uint8_t epoch = watched ? entries.tag->epoch : port.path->fresh_check_epoch();
     const bool any = after.tag.check || after.tag.edge;
     entries.tag = any ? std::optional(TagEntry{after.tag.check, after.tag.edge, epoch}) : std::nullopt;
     entries.stamp = after.tag.stamp;
@@ -61,7 +61,7 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
 
 }  // namespace
 
-Fabric::Fabric(const Options& options, bool with_netdevs)
+Fabric::Fabric(const Options& options, const PathFactory& make_path, bool with_netdevs)
     : truth_(options.truth_log, options.protocol),
       schedule_(count_ports(options)),
       now_(now_ns()),
@@ -73,7 +73,7 @@ Fabric::Fabric(const Options& options, bool with_netdevs)
     sw.quoted_name = nlohmann::json(sw.name).dump();
     for (const PortOptions& port_options : switch_options.ports) {
       Port& port = *ports_.emplace_back(std::make_unique<Port>(port_options, ports_.size(), sw.name, pool_,
-                                                               options.seed, options.protocol));
+                                                               options.seed, options.protocol, make_path));
       port.parent = &sw;
       sw.ports.push_back(&port);
       port.options.xcp = XcpOptions{};  // all off: what is asked for is a change
@@ -108,7 +108,7 @@ void Fabric::apply(Port& port, const PortOptions& options) {
 }
 
 void Fabric::enter(Port& port, const PortEntries& entries) {
-  port.path.enter(entries, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
+  port.path->enter(entries, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
   port.entries = entries;
 }
 
@@ -149,7 +149,7 @@ void Fabric::run(Port& port) {
 
 void Fabric::reschedule(Port& port) {
   Nanoseconds next = kNever;
-  if (port.path.queued() > 0) next = port.shaper.free_at();
+  if (port.path->queued() > 0) next = port.shaper.free_at();
   if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
   schedule_.set(port.id, next);
@@ -199,7 +199,7 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
   }
   ++port.counters.rx_packets;
   port.counters.rx_bytes += length;
-  const Incoming incoming = port.path.ingress(ticks_of_ns(now_), frame, length);
+  const Incoming incoming = port.path->ingress(ticks_of_ns(now_), frame, length);
   forward(*port.parent, &port, incoming.frame, incoming.length, incoming.meta);
 }
 
@@ -242,14 +242,14 @@ void Fabric::deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint3
 
 void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
   const bool listened = port.parent->listeners.intervals > 0;
-  const std::uint64_t intervals = listened ? port.path.intervals() : 0;
-  const Admission admission = port.path.enqueue(ticks_of_ns(now_), frame, length, meta);
-  if (listened && port.path.intervals() > intervals) events_.interval(port);
+  const std::uint64_t intervals = listened ? port.path->intervals() : 0;
+  const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
+  if (listened && port.path->intervals() > intervals) events_.interval(port);
   if (admission != Admission::kTaken) {
     if (admission == Admission::kNoMemory) ++port.counters.memory_drops;
     return drop(port, frame, length);
   }
-  port.queue_statistics.change(now_, port.path.queue_bytes());
+  port.queue_statistics.change(now_, port.path->queue_bytes());
   serve(port);
   reschedule(port);
 }
@@ -265,14 +265,14 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
 }
 
 void Fabric::serve(Port& port) {
-  while (port.path.queued() > 0 && port.shaper.free_at() <= now_) depart(port);
+  while (port.path->queued() > 0 && port.shaper.free_at() <= now_) depart(port);
 }
 
 // The packet leaves the queue as its first bit goes onto the wire; it arrives one transmission time and one
 // propagation delay later. Whether it arrives whole is settled, and logged, now.
 void Fabric::depart(Port& port) {
-  Packet& packet = *port.path.depart(ticks_of_ns(now_));
-  port.queue_statistics.change(now_, port.path.queue_bytes());
+  Packet& packet = *port.path->depart(ticks_of_ns(now_));
+  port.queue_statistics.change(now_, port.path->queue_bytes());
   packet.arrival = port.out_wire.arrival_of(port.shaper.transmit(now_, packet.length));
   packet.lost = port.out_wire.loses(packet.length);
   ++port.counters.tx_packets;
@@ -317,7 +317,7 @@ Nanoseconds Fabric::next_time() {
   for (const auto& port : ports_) {
     if (port->out.flying() > 0) {
       next = std::min(next, port->out.wire_head()->arrival);
-    } else if (port->path.queued() > 0) {
+    } else if (port->path->queued() > 0) {
       next = std::min(next, port->shaper.free_at());
     }
     if (port->in.flying() > 0) next = std::min(next, port->in.wire_head()->arrival);

@@ -42,8 +42,9 @@ struct Switch {
 
 class Fabric {
  public:
-  // Opens the netdevs unless `with_netdevs` is false (tests). Throws ConfigError.
-  explicit Fabric(const Options& options, bool with_netdevs = true);
+  // `make_path` makes what each port does to packets. Opens the netdevs unless `with_netdevs` is false
+  // (tests). Throws ConfigError.
+  Fabric(const Options& options, const PathFactory& make_path, bool with_netdevs = true);
 
   Nanoseconds now() const { return now_; }
 

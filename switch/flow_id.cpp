@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "hls/core/header.hpp"
+#include "core/header.hpp"
 
 namespace clarion::emu {
 namespace {

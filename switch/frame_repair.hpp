@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hls/core/byte_order.hpp"
+#include "core/byte_order.hpp"
 
 namespace clarion::emu {
 

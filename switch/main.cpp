@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command_line.hpp"
+#include "core_path.hpp"
 #include "event_loop.hpp"
 #include "fabric.hpp"
 #include "options_reader.hpp"
@@ -24,7 +25,7 @@ void run(int argc, char** argv) {
     return;
   }
   ask_for_punctuality();
-  Fabric fabric(read_options_file(config));
+  Fabric fabric(read_options_file(config), core_path);
   EventLoop loop(fabric, control);
   std::puts("ready");
   std::fflush(stdout);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hls/core/config.hpp"
+#include "core/config.hpp"
 
 namespace clarion::emu {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "clock.hpp"
-#include "hls/core/header.hpp"
+#include "core/header.hpp"
 
 namespace clarion::emu {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "hls/core/header.hpp"
-#include "hls/core/sequence_check.hpp"
-#include "hls/core/xcp_interval.hpp"
+#include "core/header.hpp"
+#include "core/sequence_check.hpp"
+#include "core/xcp_interval.hpp"
 
 namespace clarion::emu {
 

@@ -35,8 +35,8 @@ struct PortCounters {
   std::uint64_t rx_runts = 0;  // shorter than an Ethernet header: dropped
 };
 
-// What a controller set its counters to, relative to ours, which only ever count up.
-struct CounterBase {
+// A cell of a counter array.
+struct CounterValue {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
 };
@@ -46,12 +46,12 @@ struct Switch;
 
 struct Port {
   Port(PortOptions port_options, std::size_t port_id, std::string name_of_switch, ChunkPool& pool,
-       std::uint64_t seed, std::uint8_t protocol)
+       std::uint64_t seed, std::uint8_t protocol, const PathFactory& make_path)
       : options(std::move(port_options)),
         id(port_id),
         switch_name(std::move(name_of_switch)),
         out(pool),
-        path(out, protocol),
+        path(make_path(out, protocol)),
         out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
         in(pool),
         in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")) {}
@@ -65,7 +65,7 @@ struct Port {
 
   PortEntries entries;  // what the path is configured with
   PacketFifo out;       // outgoing wire, and the queue if that is in the switch's memory
-  PortPath path;
+  std::unique_ptr<PortPath> path;
   Shaper shaper;
   Wire out_wire;
   QueueStatistics queue_statistics;
@@ -74,8 +74,8 @@ struct Port {
   Wire in_wire;
 
   PortCounters counters;
-  std::uint32_t drop_number = 0;  // of the last drop by the queue
-  std::array<CounterBase, kCounterArrays> counter_bases{};
+  std::uint32_t drop_number = 0;                                 // of the last drop by the queue
+  std::array<CounterValue, kCounterArrays> counters_at_reset{};  // which ours count on from
 };
 
 }  // namespace clarion::emu

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "hls/core/config.hpp"
+#include "core/config.hpp"
 #include "options.hpp"
 
 namespace clarion::emu {

@@ -1,20 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chosen when the switch is compiled, so that neither pays for the other: the embedded core, or the FPGA
-// block in C simulation (hls/sim).
+// What a port does to packets. The executable chooses it: the embedded core (core_path.hpp), or the FPGA
+// block in C simulation (hls/sim/block_path.hpp).
 #pragma once
 
-#ifdef CLARION_HLS_SIM
-#include "hls/sim/block_path.hpp"
-#else
-#include "core_path.hpp"
-#endif
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/header.hpp"
+#include "packet_fifo.hpp"
+#include "path_types.hpp"
+#include "port_entries.hpp"
+#include "registers.hpp"
 
 namespace clarion::emu {
 
-#ifdef CLARION_HLS_SIM
-using PortPath = BlockPath;
-#else
-using PortPath = CorePath;
-#endif
+class PortPath {
+ public:
+  virtual ~PortPath() = default;
+
+  virtual void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) = 0;
+
+  // Controllers and checks start from nothing, whatever the next epoch is.
+  virtual void forget() = 0;
+
+  virtual std::uint8_t fresh_xcp_epoch() const = 0;
+  virtual std::uint8_t fresh_check_epoch() const = 0;
+
+  // A frame has come in; what is returned is looked up and goes on. It is valid until the next call.
+  virtual Incoming ingress(Ticks now, const std::uint8_t* frame, std::uint32_t length) = 0;
+
+  // A frame is to leave by this port.
+  virtual Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) = 0;
+
+  virtual std::size_t queued() const = 0;
+  virtual std::uint64_t queue_bytes() const = 0;
+
+  // Puts the oldest packet of the queue, which must not be empty, onto the wire.
+  virtual Packet* depart(Ticks now) = 0;
+
+  virtual std::uint64_t intervals() const = 0;
+  virtual PortTelemetry telemetry() const = 0;
+
+  // Null if there is none of that name.
+  virtual const RegisterArray* find_register(const std::string& name) const = 0;
+};
+
+// Makes the path of one port, around its outgoing wire and with the IP protocol number of the header.
+using PathFactory = std::function<std::unique_ptr<PortPath>(PacketFifo& out, std::uint8_t protocol)>;
 
 }  // namespace clarion::emu

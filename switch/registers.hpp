@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register arrays of the P4 program, as views of the core's state: one cell per port, or per port and
-// bucket at number * 4096 + bucket.
+// A register array of the P4 program, as a view of a port's state: one cell per port, or per port and bucket
+// at number * 4096 + bucket.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
-
-#include "port.hpp"
 
 namespace clarion::emu {
 
+struct Port;
+
 struct RegisterArray {
   const char* name;
-  unsigned bits;
   bool per_bucket;
-  std::uint64_t (*read)(Port& port, unsigned bucket);
-  void (*write)(Port& port, unsigned bucket, std::uint64_t value);  // null: the switch keeps it itself
+  std::uint64_t (*read)(const Port& port, std::uint16_t bucket);  // bucket 0 unless per_bucket
 };
-
-// Null if there is none of that name.
-const RegisterArray* find_register(const std::string& name);
-
-// The largest value that a cell may hold.
-std::uint64_t register_limit(const RegisterArray& array);
 
 }  // namespace clarion::emu

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "hls/core/host_config.hpp"
+#include "core/host_config.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -42,7 +42,7 @@ void add_netdev(json& out, Netdev* netdev) {
 json port_statistics(Port& port, Nanoseconds now) {
   port.queue_statistics.settle(now);
   const PortCounters& counters = port.counters;
-  const PortTelemetry telemetry = port.path.telemetry();
+  const PortTelemetry telemetry = port.path->telemetry();
   const SequenceCounters& wire = telemetry.wire;
   const SequenceCounters& queue = telemetry.queue;
   json out = {{"name", port.options.name},
@@ -50,8 +50,8 @@ json port_statistics(Port& port, Nanoseconds now) {
               {"tx_bytes", counters.tx_bytes},
               {"rx_packets", counters.rx_packets},
               {"rx_bytes", counters.rx_bytes},
-              {"queue_bytes", port.path.queue_bytes()},
-              {"queue_packets", port.path.queued()},
+              {"queue_bytes", port.path->queue_bytes()},
+              {"queue_packets", port.path->queued()},
               {"queue_byte_us", port.queue_statistics.byte_us()},
               {"queue_hist", queue_histogram(port.queue_statistics)},
               {"queue_max_bytes", port.queue_statistics.max_bytes()},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings as the table entries of p4/clarion.p4, and what to write so that a switch has exactly those.
 
-The conversions are those of hls/core/host_config.hpp, so that a P4 switch and the embedded one compute with
+The conversions are those of core/host_config.hpp, so that a P4 switch and the embedded one compute with
 the same integers.
 """
 

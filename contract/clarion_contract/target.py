@@ -27,26 +27,6 @@ class SetFlood:
 
 
 @dataclass(frozen=True)
-class SetRegister:
-    """Consecutive cells of a register array, all of one port."""
-
-    name: str
-    index: int
-    value: int
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class SetCounter:
-    """A cell of a counter array."""
-
-    name: str
-    index: int
-    packets: int
-    bytes: int
-
-
-@dataclass(frozen=True)
 class Reset:
     """No entries, controllers and checks from nothing, counters zero. Comes first in a batch."""
 
@@ -58,7 +38,7 @@ class Note:
     text: str
 
 
-Change = SetEntry | SetFlood | SetRegister | SetCounter | Reset | Note
+Change = SetEntry | SetFlood | Reset | Note
 
 
 @dataclass(frozen=True)
@@ -99,7 +79,6 @@ class Target(Protocol):
 
     name: str
     ports: Mapping[int, str]  # names by number
-    fixed_registers: frozenset[str]  # that it keeps itself: they can be read only
 
     def listen(self, listener: Listener) -> None:
         """From now on, reports go there."""

@@ -7,7 +7,7 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
-#include "hls/core/platform.hpp"
+#include "core/platform.hpp"
 
 namespace clarion::block {
 

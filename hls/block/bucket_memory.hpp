@@ -9,15 +9,17 @@
 
 #include <cstdint>
 
+#include "core/platform.hpp"
 #include "hls/block/slow_ram.hpp"
-#include "hls/core/platform.hpp"
 
 namespace clarion::block {
 
 constexpr unsigned FORWARDED = 4;
 
-// `Of` sets memories of one shape apart, for tools that make one array of each type.
-template <class Slot, unsigned BUCKETS, class Of = void>
+// `Of` sets memories of one shape apart, for tools that make one array of each type. `Ram` is the memory
+// itself.
+template <class Slot, unsigned BUCKETS, class Of = void,
+          template <class Word, unsigned WORDS, unsigned WRITES> class Ram = SlowRam>
 class BucketMemory {
  public:
   CLARION_INLINE static std::uint16_t index_of(std::uint16_t bucket) { return bucket & (BUCKETS - 1); }
@@ -50,7 +52,7 @@ class BucketMemory {
     Slot slot{};
   };
 
-  SlowRam<Slot, BUCKETS, FORWARDED> ram_;
+  Ram<Slot, BUCKETS, FORWARDED> ram_;
   Recent recent_[FORWARDED] = {};
 };
 

@@ -19,7 +19,7 @@ struct BumpPort {
   hls::stream<Reply>& grant_replies;
 };
 
-template <class Watch = Unwatched>
+template <class Parts = Hardware>
 class Bump {
  public:
   CLARION_INLINE void step(const BumpPort& a, const BumpPort& b, ap_uint<8> protocol, Ticks now) {
@@ -30,21 +30,21 @@ class Bump {
     in_b_.step(b.from_wire, b_to_a_, protocol, b.ingress_commands, b.ingress_replies, now);
   }
 
-  Watch& watch_a() { return out_a_.watch(); }
-  Watch& watch_b() { return out_b_.watch(); }
+  typename Parts::Watch& watch_a() { return out_a_.watch(); }
+  typename Parts::Watch& watch_b() { return out_b_.watch(); }
 
  private:
-  CLARION_INLINE static void send(Egress<Watch>& egress, Joint& from, const BumpPort& port,
+  CLARION_INLINE static void send(Egress<Parts>& egress, Joint& from, const BumpPort& port,
                                   ap_uint<8> protocol, Ticks now) {
 #pragma HLS inline
     egress.step(from, port.to_wire, protocol, 0, port.egress_commands, port.traffic_replies,
                 port.grant_replies, now);
   }
 
-  Ingress in_a_;
-  Ingress in_b_;
-  Egress<Watch> out_a_;
-  Egress<Watch> out_b_;
+  Ingress<Parts> in_a_;
+  Ingress<Parts> in_b_;
+  Egress<Parts> out_a_;
+  Egress<Parts> out_b_;
   Joint a_to_b_{"bump.a_to_b"};
   Joint b_to_a_{"bump.b_to_a"};
 };

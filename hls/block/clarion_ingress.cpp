@@ -16,6 +16,6 @@ void clarion_ingress(clarion::block::Axis& from_wire, clarion::block::Axis& to_h
 #pragma HLS stable variable = protocol
 #pragma HLS stable variable = now
 #pragma HLS dataflow disable_start_propagation
-  static clarion::block::Ingress block;
+  static clarion::block::Ingress<> block;
   block.step(from_wire, to_host, protocol, commands, replies, now);
 }

@@ -4,8 +4,8 @@
 #ifndef CLARION_BLOCK_CLASSIFIER_HPP
 #define CLARION_BLOCK_CLASSIFIER_HPP
 
+#include "core/header.hpp"
 #include "hls/block/frame_intake.hpp"
-#include "hls/core/header.hpp"
 
 namespace clarion::block {
 

@@ -20,13 +20,13 @@
 #include "hls/block/frame_release.hpp"
 #include "hls/block/grant_join.hpp"
 #include "hls/block/grant_stage.hpp"
-#include "hls/block/interval_stage.hpp"
 #include "hls/block/mailbox.hpp"
+#include "hls/block/parts.hpp"
 #include "hls/block/sizes.hpp"
 
 namespace clarion::block {
 
-template <class Watch = Unwatched>
+template <class Parts = Hardware>
 class Egress {
  public:
   // From the host, or by a joint from the ingress of another port.
@@ -47,13 +47,13 @@ class Egress {
     intake_.step(from_host, beats_, arrivals_, now);
   }
 
-  Watch& watch() { return stage_.watch; }
+  typename Parts::Watch& watch() { return stage_.watch; }
 
  private:
   FrameIntake intake_;
   Classifier classifier_;
-  EgressStage<Watch> stage_;
-  IntervalStage interval_;
+  EgressStage<Parts> stage_;
+  typename Parts::Interval interval_;
   GrantStage grant_;
   GrantJoin join_;
   FrameRelease release_;

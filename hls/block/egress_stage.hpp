@@ -7,33 +7,27 @@
 // few, the frames that come in meanwhile go to packet memory, and what would be decided from old shares never
 // happens.
 //
-// WATCH is told of everything in the order in which it happens, for tests; hardware has none.
+// Parts::Watch sees all decisions in their order, for tests; hardware has none.
 #ifndef CLARION_BLOCK_EGRESS_STAGE_HPP
 #define CLARION_BLOCK_EGRESS_STAGE_HPP
 
-#include "hls/block/bucket_memory.hpp"
+#include "core/config.hpp"
+#include "core/queue_tracker.hpp"
+#include "core/sequence_check.hpp"
+#include "core/xcp_arrival.hpp"
+#include "core/xcp_interval.hpp"
 #include "hls/block/classifier.hpp"
 #include "hls/block/grant_join.hpp"
 #include "hls/block/grant_stage.hpp"
-#include "hls/block/interval_stage.hpp"
 #include "hls/block/mailbox.hpp"
+#include "hls/block/parts.hpp"
 #include "hls/block/queue_counters.hpp"
 #include "hls/block/sizes.hpp"
 #include "hls/block/waiting_room.hpp"
-#include "hls/core/config.hpp"
-#include "hls/core/queue_tracker.hpp"
-#include "hls/core/sequence_check.hpp"
-#include "hls/core/xcp_arrival.hpp"
-#include "hls/core/xcp_interval.hpp"
 
 namespace clarion::block {
 
-struct Unwatched {
-  CLARION_INLINE void joins(Ticks /*now*/, std::uint64_t /*queue_bytes*/, bool /*dropped*/) {}
-  CLARION_INLINE void leaves(std::uint64_t /*queue_bytes*/) {}
-};
-
-template <class Watch = Unwatched>
+template <class Parts = Hardware>
 class EgressStage {
  public:
   template <class Packets, class Departures, class Taken, class Sent, class PoolEvents, class Ends,
@@ -62,7 +56,7 @@ class EgressStage {
     fetch(packets, commands);
   }
 
-  Watch watch;
+  typename Parts::Watch watch;
 
  private:
   struct Config {
@@ -208,10 +202,10 @@ class EgressStage {
   }
 
   template <class Of>
-  using Numbers = BucketMemory<std::uint16_t, BUCKETS, Of>;
+  using Numbers = typename Parts::template Memory<std::uint16_t, Of>;
 
-  template <class Of>
-  CLARION_INLINE static std::uint16_t number(Numbers<Of>& numbers, std::uint16_t bucket) {
+  template <class Memory>
+  CLARION_INLINE static std::uint16_t number(Memory& numbers, std::uint16_t bucket) {
     const std::uint16_t number = numbers.read(bucket);
     numbers.write(bucket, static_cast<std::uint16_t>(number + 1));
     return number;
@@ -395,7 +389,7 @@ class EgressStage {
   bool dividing_ = false;
 
   Numbers<struct OfQueue> queue_stamp_;
-  BucketMemory<SequenceSlot, BUCKETS> queue_check_;
+  typename Parts::template Memory<SequenceSlot> queue_check_;
   SequenceCounters queue_counters_;
   Numbers<struct OfLink> link_stamp_;
 

@@ -8,9 +8,9 @@
 #ifndef CLARION_BLOCK_FRAME_INTAKE_HPP
 #define CLARION_BLOCK_FRAME_INTAKE_HPP
 
+#include "core/types.hpp"
 #include "hls/block/axis.hpp"
 #include "hls/block/window.hpp"
-#include "hls/core/types.hpp"
 
 namespace clarion::block {
 

@@ -3,8 +3,8 @@
 #ifndef CLARION_BLOCK_GRANT_JOIN_HPP
 #define CLARION_BLOCK_GRANT_JOIN_HPP
 
+#include "core/header.hpp"
 #include "hls/block/frame_release.hpp"
-#include "hls/core/header.hpp"
 
 namespace clarion::block {
 

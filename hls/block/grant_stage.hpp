@@ -6,9 +6,9 @@
 #ifndef CLARION_BLOCK_GRANT_STAGE_HPP
 #define CLARION_BLOCK_GRANT_STAGE_HPP
 
+#include "core/xcp_departure.hpp"
 #include "hls/block/axis.hpp"
 #include "hls/block/mailbox.hpp"
-#include "hls/core/xcp_departure.hpp"
 
 namespace clarion::block {
 

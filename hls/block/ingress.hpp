@@ -16,10 +16,12 @@
 #include "hls/block/frame_release.hpp"
 #include "hls/block/ingress_stage.hpp"
 #include "hls/block/mailbox.hpp"
+#include "hls/block/parts.hpp"
 #include "hls/block/sizes.hpp"
 
 namespace clarion::block {
 
+template <class Parts = Hardware>
 class Ingress {
  public:
   // To the host, or by a joint to the egress of another port.
@@ -38,7 +40,7 @@ class Ingress {
  private:
   FrameIntake intake_;
   Classifier classifier_;
-  IngressStage stage_;
+  IngressStage<Parts> stage_;
   FrameRelease release_;
 
   hls::stream<StoredBeat, RECEIVE_BEATS> beats_{"ingress.beats"};

@@ -4,12 +4,12 @@
 #ifndef CLARION_BLOCK_INGRESS_STAGE_HPP
 #define CLARION_BLOCK_INGRESS_STAGE_HPP
 
-#include "hls/block/bucket_memory.hpp"
+#include "core/sequence_check.hpp"
 #include "hls/block/classifier.hpp"
 #include "hls/block/frame_release.hpp"
 #include "hls/block/mailbox.hpp"
+#include "hls/block/parts.hpp"
 #include "hls/block/sizes.hpp"
-#include "hls/core/sequence_check.hpp"
 
 namespace clarion::block {
 
@@ -22,6 +22,7 @@ struct WireSlot {
   bool generation = false;
 };
 
+template <class Parts = Hardware>
 class IngressStage {
  public:
   template <class Packets, class Releases, class Commands, class Replies>
@@ -182,7 +183,7 @@ class IngressStage {
   }
 
   Config config_;
-  BucketMemory<WireSlot, BUCKETS> memory_;
+  typename Parts::template Memory<WireSlot> memory_;
   bool generation_ = false;
   bool renewing_ = false;
   ap_uint<17> renewed_ = 0;

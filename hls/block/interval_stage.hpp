@@ -4,8 +4,8 @@
 #ifndef CLARION_BLOCK_INTERVAL_STAGE_HPP
 #define CLARION_BLOCK_INTERVAL_STAGE_HPP
 
-#include "hls/core/config.hpp"
-#include "hls/core/xcp_interval.hpp"
+#include "core/config.hpp"
+#include "core/xcp_interval.hpp"
 
 namespace clarion::block {
 

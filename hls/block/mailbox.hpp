@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "core/platform.hpp"
 #include "hls/block/register_map.hpp"
-#include "hls/core/platform.hpp"
 
 namespace clarion::block {
 

@@ -3,8 +3,8 @@
 #ifndef CLARION_BLOCK_QUEUE_COUNTERS_HPP
 #define CLARION_BLOCK_QUEUE_COUNTERS_HPP
 
+#include "core/types.hpp"
 #include "hls/block/mailbox.hpp"
-#include "hls/core/types.hpp"
 
 namespace clarion::block {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "hls/core/platform.hpp"
+#include "core/platform.hpp"
 
 namespace clarion::block {
 

@@ -5,9 +5,9 @@
 #ifndef CLARION_BLOCK_TOP_HPP
 #define CLARION_BLOCK_TOP_HPP
 
+#include "core/types.hpp"
 #include "hls/block/axis.hpp"
 #include "hls/block/mailbox.hpp"
-#include "hls/core/types.hpp"
 
 // `now`: ticks of 2^-28 s. `protocol`: of the Clarion header.
 void clarion_ingress(clarion::block::Axis& from_wire, clarion::block::Axis& to_host, ap_uint<8> protocol,

@@ -5,7 +5,7 @@
 
 #include <ap_int.h>
 
-#include "hls/core/header.hpp"
+#include "core/header.hpp"
 
 namespace clarion::block {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start of a frame as one wide register, and the bytes of a header that are to be changed. Both look to
-// the core (hls/core/header.hpp) like the pointers it takes in software.
+// the core (core/header.hpp) like the pointers it takes in software.
 //
 // The Clarion header ends within the first two beats whatever is in front of it: 14 bytes of Ethernet, 4 of
 // VLAN, 60 of IPv4 with all options (IPv6: 40) and 32 of its own make 110.
@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
+#include "core/header.hpp"
+#include "core/platform.hpp"
 #include "hls/block/axis.hpp"
-#include "hls/core/header.hpp"
-#include "hls/core/platform.hpp"
 
 namespace clarion::block {
 

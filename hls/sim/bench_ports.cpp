@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include "hls/core/byte_order.hpp"
-#include "hls/core/header.hpp"
+#include "core/byte_order.hpp"
+#include "core/header.hpp"
 #include "hls/sim/simulated_port.hpp"
 
 namespace {

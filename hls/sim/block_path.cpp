@@ -75,6 +75,11 @@ void BlockPath::forget() {
   throw ConfigError("reset", "hls-sim does not offer it here; `clarion nic` resets the block's units");
 }
 
+const RegisterArray* BlockPath::find_register(const std::string& /*name*/) const {
+  throw ConfigError("register",
+                    "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE");
+}
+
 std::size_t BlockPath::queued() const { return block_->waiting(); }
 
 std::uint64_t BlockPath::queue_bytes() const { return block_->waiting_bytes(); }

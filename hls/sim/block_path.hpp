@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port of the switch does to packets in hls-sim: it passes them through the FPGA block in C
-// simulation, whose packet memory is the port's queue. The same interface as switch/core_path.hpp.
+// The FPGA block in C simulation as the path of a port of the switch; its packet memory is the port's queue.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 
-#include "hls/core/types.hpp"
+#include "core/types.hpp"
 #include "packet_fifo.hpp"
-#include "path_types.hpp"
-#include "port_entries.hpp"
+#include "port.hpp"
+#include "port_path.hpp"
 
 namespace clarion::sim {
 class SimulatedPort;
@@ -18,29 +17,31 @@ class SimulatedPort;
 
 namespace clarion::emu {
 
-class BlockPath {
+class BlockPath final : public PortPath {
  public:
   // All packets of `out` are on the wire.
   BlockPath(PacketFifo& out, std::uint8_t protocol);
   BlockPath(const BlockPath&) = delete;
   BlockPath& operator=(const BlockPath&) = delete;
-  ~BlockPath();
+  ~BlockPath() override;
 
-  void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes);
-  void forget();  // ConfigError: only the block itself can
+  void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override;
+  void forget() override;  // ConfigError: only the block itself can
 
-  std::uint8_t fresh_xcp_epoch() const { return next_epoch(xcp_epoch_); }
-  std::uint8_t fresh_check_epoch() const { return next_epoch(check_epoch_); }
+  std::uint8_t fresh_xcp_epoch() const override { return next_epoch(xcp_epoch_); }
+  std::uint8_t fresh_check_epoch() const override { return next_epoch(check_epoch_); }
 
-  // What is returned is valid until the next call.
-  Incoming ingress(Ticks now, const std::uint8_t* frame, std::uint32_t length);
-  Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
-  std::size_t queued() const;
-  std::uint64_t queue_bytes() const;
-  Packet* depart(Ticks now);
+  Incoming ingress(Ticks now, const std::uint8_t* frame, std::uint32_t length) override;
+  Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) override;
+  std::size_t queued() const override;
+  std::uint64_t queue_bytes() const override;
+  Packet* depart(Ticks now) override;
 
-  std::uint64_t intervals() const { return telemetry().interval.intervals; }
-  PortTelemetry telemetry() const;  // as the block's registers say
+  std::uint64_t intervals() const override { return telemetry().interval.intervals; }
+  PortTelemetry telemetry() const override;  // as the block's registers say
+
+  // ConfigError: the block's state is in its own registers, not in the P4 program's arrays.
+  const RegisterArray* find_register(const std::string& name) const override;
 
   sim::SimulatedPort& block() { return *block_; }  // for a register window
 
@@ -58,5 +59,12 @@ class BlockPath {
   std::uint8_t xcp_epoch_ = 0;
   std::uint8_t check_epoch_ = 0;
 };
+
+inline std::unique_ptr<PortPath> block_path(PacketFifo& out, std::uint8_t protocol) {
+  return std::make_unique<BlockPath>(out, protocol);
+}
+
+// Of a port whose path is a BlockPath.
+inline sim::SimulatedPort& block_of(Port& port) { return static_cast<BlockPath&>(*port.path).block(); }
 
 }  // namespace clarion::emu

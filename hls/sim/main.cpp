@@ -11,6 +11,7 @@
 #include "error.hpp"
 #include "event_loop.hpp"
 #include "fabric.hpp"
+#include "hls/sim/block_path.hpp"
 #include "hls/sim/switch_window.hpp"
 #include "options_reader.hpp"
 
@@ -53,7 +54,7 @@ void run(int argc, char** argv) {
   }
   check_directory(bar);
   ask_for_punctuality();
-  Fabric fabric(read_options_file(config));
+  Fabric fabric(read_options_file(config), block_path);
   const auto windows = open_windows(fabric, bar);
   EventLoop loop(fabric, control);
   if (!windows.empty()) {

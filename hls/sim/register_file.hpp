@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/types.hpp"
 #include "hls/block/mailbox.hpp"
 #include "hls/block/register_map.hpp"
-#include "hls/core/types.hpp"
 
 namespace clarion::sim {
 

@@ -47,6 +47,10 @@ struct QueueWatch {
   bool dropped = false;
 };
 
+struct SimulatedParts : block::Hardware {
+  using Watch = QueueWatch;
+};
+
 class SimulatedPort {
  public:
   static constexpr unsigned kMaxClocks = 100'000;
@@ -96,8 +100,8 @@ class SimulatedPort {
   std::uint8_t protocol_;
   std::uint64_t clocks_ = 0;
   // Large: on the heap wherever the port is.
-  std::unique_ptr<block::Ingress> ingress_ = std::make_unique<block::Ingress>();
-  std::unique_ptr<block::Egress<QueueWatch>> egress_ = std::make_unique<block::Egress<QueueWatch>>();
+  std::unique_ptr<block::Ingress<>> ingress_ = std::make_unique<block::Ingress<>>();
+  std::unique_ptr<block::Egress<SimulatedParts>> egress_ = std::make_unique<block::Egress<SimulatedParts>>();
 
   block::Axis from_wire_{"from_wire", block::FRAME_MAX_BEATS};
   block::Axis to_host_{"to_host", kOneBeat};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hls/sim/switch_window.hpp"
 
+#include "core/host_config.hpp"
 #include "error.hpp"
 #include "hls/block/sizes.hpp"
-#include "hls/core/host_config.hpp"
+#include "hls/sim/block_path.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -12,10 +13,10 @@ namespace {
 std::vector<UnitStreams> units_of(const emu::Switch& sw) {
   std::vector<UnitStreams> units;
   for (unsigned port = 0; port < sw.ports.size(); ++port) {
-    units.push_back(sw.ports[port]->path.block().ingress_streams(port));
+    units.push_back(emu::block_of(*sw.ports[port]).ingress_streams(port));
   }
   for (unsigned port = 0; port < sw.ports.size(); ++port) {
-    units.push_back(sw.ports[port]->path.block().egress_streams(port));
+    units.push_back(emu::block_of(*sw.ports[port]).egress_streams(port));
   }
   return units;
 }
@@ -43,7 +44,7 @@ SwitchWindow::SwitchWindow(const emu::Fabric& fabric, const emu::Switch& sw, con
 void SwitchWindow::clock_unit(std::size_t unit) {
   const std::size_t ports = switch_.ports.size();
   const Ticks now = ticks_of_ns(fabric_.now());
-  SimulatedPort& port = switch_.ports[unit % ports]->path.block();
+  SimulatedPort& port = emu::block_of(*switch_.ports[unit % ports]);
   if (unit < ports)
     port.clock_ingress(now);
   else
@@ -53,7 +54,7 @@ void SwitchWindow::clock_unit(std::size_t unit) {
 void SwitchWindow::poll() {
   registers_->set_now(ticks_of_ns(fabric_.now()));
   if (!server_->poll()) return;
-  for (emu::Port* port : switch_.ports) port->path.block().set_protocol(registers_->protocol());
+  for (emu::Port* port : switch_.ports) emu::block_of(*port).set_protocol(registers_->protocol());
 }
 
 }  // namespace clarion::sim

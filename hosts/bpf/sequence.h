@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* The sequence check of one bucket of one link: how many packets did the wire lose?
  *
- * The same arithmetic as the wire check of hls/core, in C that also compiles natively. Sequence numbers and
+ * The same arithmetic as the wire check of core/, in C that also compiles natively. Sequence numbers and
  * totals are 16 bits wide and wrap.
  */
 #ifndef CLARION_SEQUENCE_H

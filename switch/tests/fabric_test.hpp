@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "core_path.hpp"
 #include "fabric.hpp"
 #include "options_reader.hpp"
 
@@ -31,17 +32,21 @@ inline std::vector<std::uint8_t> frame(const std::uint8_t* to, const std::uint8_
 
 class FabricTest : public testing::Test {
  protected:
+  explicit FabricTest(PathFactory make_path = core_path) : make_path_(std::move(make_path)) {}
+
   void build(const char* document) {
-    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), false);
+    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), make_path_, false);
   }
 
   void receive(const char* port, Nanoseconds after, const std::vector<std::uint8_t>& bytes) {
     fabric_->receive(*fabric_->find(port), start_ + after, bytes.data(),
                      static_cast<std::uint32_t>(bytes.size()));
   }
+  CorePath& core(const char* port) { return static_cast<CorePath&>(*fabric_->find(port)->path); }
   const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
   json command(const std::string& line) { return json::parse(execute(*fabric_, line, subscription_)); }
 
+  PathFactory make_path_;
   std::unique_ptr<Fabric> fabric_;
   Subscription subscription_;
   Nanoseconds start_ = now_ns() + 10 * kSecond_ns;

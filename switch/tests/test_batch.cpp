@@ -26,7 +26,8 @@ class BatchTest : public FabricTest {
     return R"([{"port":2,"xcp":)" + std::string(kXcp) + std::to_string(epoch) + "}}]";
   }
   // A DATA packet to B: Ethernet, IPv4, the Clarion header with a bucket of 5, some payload.
-  static std::vector<std::uint8_t> tagged(std::uint16_t link_seq) {
+  static std::vector<std::uint8_t> tagged(std::uint16_t link_seq, std::uint32_t rtt = 0,
+                                          std::uint32_t x = 0) {
     std::vector<std::uint8_t> bytes = frame(kHostB, kHostA, 200);
     const std::uint8_t ip[] = {0x08, 0x00, 0x45, 0, 0, 186, 0, 0, 0x40, 0, 64, 253,  0,
                                0,    10,   0,    0, 1, 10,  0, 0, 2,    6, 32, 0x11, 0};
@@ -34,6 +35,8 @@ class BatchTest : public FabricTest {
     bytes[34 + OFFSET_DATA_TAGS + 1] = 5;
     bytes[34 + OFFSET_DATA_TAGS + 2] = static_cast<std::uint8_t>(link_seq >> 8);
     bytes[34 + OFFSET_DATA_TAGS + 3] = static_cast<std::uint8_t>(link_seq);
+    store_be32(&bytes[34 + OFFSET_RTT], rtt);
+    store_be32(&bytes[34 + OFFSET_X], x);
     return bytes;
   }
 };
@@ -50,11 +53,8 @@ TEST_F(BatchTest, HappensWholeOrNotAtAll) {
       {R"([{"address":1,"to":2},{"address":281474976710656,"to":2}])",
        "changes[1].address: must be a whole number from 0 to 281474976710655, not 281474976710656"},
       {R"([{"flood":[1,2]},{"flood":[7]}])", "changes[1].flood: the switch has no port 7"},
-      {R"([{"port":2,"stamp":true},{"register":"avg_rtt","index":2}])", "changes[1].value: is missing"},
-      {R"([{"register":"left_bytes","index":2,"value":0}])",
-       "changes[0].register: 'left_bytes' is the switch's own: read only"},
-      {R"([{"register":"none","index":2,"value":0}])", "changes[0].register: there is no register 'none'"},
-      {R"([{"counter":"tx","index":4}])", "changes[0].index: the switch has no port 4"},
+      {R"([{"port":2,"stamp":true},{"register":"avg_rtt","index":2,"value":1}])",
+       "changes[1].reset: is missing"},
       {R"([{"port":2,"stamp":true,"x":1}])",
        "changes[0].x: unknown key; known here: port, xcp, tag, stamp, queue_limit"},
       {R"([{}])", "changes[0].reset: is missing"},
@@ -127,25 +127,43 @@ TEST_F(BatchTest, RegistersAreTheCoresState) {
   EXPECT_EQ(cell("accepted_bytes", 2) - cell("left_bytes", 2), 200U);
   EXPECT_EQ(cell("input", 3), 0U);
   EXPECT_EQ(cell("input", 40), 0U);  // there is no such port
-  EXPECT_EQ(batch(R"([{"register":"avg_rtt","index":2,"value":536870912},
-                      {"register":"pos","index":2,"value":281474976710655},
-                      {"register":"carry","index":2,"value":255},
-                      {"register":"link_numbers","index":8192,"count":4096,"value":77}])")["ok"],
-            true);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().interval.report().avg_rtt, 536870912U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().departure.left().pos, 281474976710655U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().departure.carry_q8(), 255U);
-  EXPECT_EQ(cell("link_numbers", 2 * 4096 + 4095), 77U);
-  EXPECT_EQ(batch(R"([{"register":"carry","index":2,"value":256}])")["error"],
-            "changes[0].value: must be a whole number from 0 to 255, not 256");
 }
 
-TEST_F(BatchTest, CountersCanBeSetAndTheStatisticsGoOn) {
+TEST_F(BatchTest, RegistersOfTheControllersAreTheCoresState) {
   build(kThreePorts);
+  batch(xcp(1));
+  constexpr std::uint32_t kRtt = TICKS_PER_SECOND / 1000;
+  for (unsigned i = 0; i < 5; ++i) receive("s1:a", i * 1'100'000, tagged(0, kRtt, 1000 + i));
+  const CorePort& port = core("s1:b").core();
+  const Shares& pools = port.departure.left();
+  EXPECT_EQ(cell("intervals", 2), 4U);
+  EXPECT_EQ(cell("sum_x", 2), 1004U);
+  EXPECT_NEAR(cell("avg_rtt", 2), kRtt, 100);
+  EXPECT_EQ(cell("avg_rtt", 2), port.interval.report().avg_rtt);
+  EXPECT_EQ(cell("interval_start", 2), port.interval.start());
+  EXPECT_EQ(cell("window_start", 2), port.queue.window_start());
+  EXPECT_EQ(cell("sum_x_rtt", 2), port.arrival.sums().sum_x_rtt);
+  EXPECT_GT(pools.pos, 0U);
+  EXPECT_EQ(cell("pos", 2), pools.pos);
+  EXPECT_EQ(cell("neg", 2), pools.neg);
+  EXPECT_EQ(cell("cp", 2), pools.cp.mantissa);
+  EXPECT_EQ(cell("cp_shift", 2), pools.cp.shift);
+  EXPECT_EQ(cell("cn", 2), pools.cn.mantissa);
+  EXPECT_EQ(cell("cn_shift", 2), pools.cn.shift);
+  EXPECT_EQ(cell("carry", 2), port.departure.carry_q8());
+  EXPECT_EQ(command(R"({"cmd":"registers","switch":"s1","register":"none"})")["error"],
+            "register: there is no register 'none'");
+}
+
+TEST_F(BatchTest, CountersStartFromZeroAtAResetAndTheStatisticsGoOn) {
+  build(kThreePorts);
+  const auto tx = [this] { return command(R"({"cmd":"counters","switch":"s1"})")["counters"]["tx"][2]; };
   receive("s1:a", 0, frame(kHostB, kHostA, 100));
-  batch(R"([{"counter":"tx","index":3,"packets":5,"bytes":7}])");
+  EXPECT_EQ(tx(), json::parse("[3,1,100]"));
+  batch(R"([{"reset":true}])");
+  EXPECT_EQ(tx(), json::parse("[3,0,0]"));
   receive("s1:a", 0, frame(kHostB, kHostA, 100));
-  EXPECT_EQ(command(R"({"cmd":"counters","switch":"s1"})")["counters"]["tx"][2], json::parse("[3,6,107]"));
+  EXPECT_EQ(tx(), json::parse("[3,1,100]"));
   EXPECT_EQ(counters("s1:c").tx_packets, 2U);
 }
 

@@ -27,7 +27,7 @@ TEST_F(FabricTest, ShapesQueuesAndDropsTheTail) {
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   EXPECT_EQ(counters("s1:b").drop_packets, 1U);
   EXPECT_EQ(counters("s1:b").drop_bytes, 1000U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.queue_bytes(), 3000U);
+  EXPECT_EQ(core("s1:b").queue_bytes(), 3000U);
   EXPECT_EQ(fabric_->next_time(), start_);  // port c is unshaped: its copies are due at once
   fabric_->transmit();
   EXPECT_EQ(fabric_->next_time(), start_ + 2'000'000);  // 1 ms on the link, 1 ms under way
@@ -78,7 +78,7 @@ TEST_F(FabricTest, SetIsAllOrNothing) {
   EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 8'000'000U);
   EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"xcp":{"enabled":true}})")["ok"], true);
   EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 16'000'000U);
-  EXPECT_EQ(fabric_->find("s1:b")->path.core().config.xcp.capacity_bytes_per_s, 2'000'000U);
+  EXPECT_EQ(core("s1:b").core().config.xcp.capacity_bytes_per_s, 2'000'000U);
 }
 
 TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {

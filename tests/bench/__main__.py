@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 BENCHMARKS = {
-    "core": [str(ROOT / "build/cpp/hls/bench-core")],
+    "core": [str(ROOT / "build/cpp/core/bench-core")],
     "switch": [sys.executable, str(HERE / "bench_switch.py")],
     "agent": [sys.executable, str(HERE / "bench_agent.py")],
     "p4": [sys.executable, str(HERE / "bench_p4.py")],

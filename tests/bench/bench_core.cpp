@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "hls/core/data_plane.hpp"
-#include "hls/core/host_config.hpp"
+#include "core/data_plane.hpp"
+#include "core/host_config.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "hls/core/data_plane.hpp"
+#include "core/data_plane.hpp"
 #include "tests/conformance/batches.hpp"
 
 namespace {

@@ -48,7 +48,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def core(driver_binary: Path) -> dict[str, Any]:
-    """Numbers of hls/core/header.hpp and config.hpp."""
+    """Numbers of core/header.hpp and config.hpp."""
     out = subprocess.run([driver_binary, "--constants"], capture_output=True, text=True, check=True).stdout
     return dict(json.loads(out))
 
@@ -65,7 +65,7 @@ def test_fields_of_the_hosts_are_where_the_switches_look(host: dict[str, int], c
         assert {field: host[f"{struct}.{field}"] for field in core[name]} == core[name]
     assert {name: host[f"clarion_{name}"] for name in ("data", "ack", "tag")} == core["bytes"]
     for field in ("length", "version_format"):
-        assert host[field] == number("hls/core/header.hpp", rf"OFFSET_{field.upper()} = (\d+);")
+        assert host[field] == number("core/header.hpp", rf"OFFSET_{field.upper()} = (\d+);")
     assert host["CLARION_VERSION"] == core["version"]
 
 
@@ -85,7 +85,7 @@ def test_room_for_the_longest_header(host: dict[str, int]) -> None:
 
 def test_one_default_protocol_number(host: dict[str, int], core: dict[str, Any]) -> None:
     assert host["CLARION_PROTOCOL_DEFAULT"] == 253
-    assert core["protocol"] == 253  # hls/core/config.hpp
+    assert core["protocol"] == 253  # core/config.hpp
     assert number("switch/options.hpp", r"uint8_t protocol = (\d+);") == 253
     agent = r"default_value_t = (\d+), value_parser[^\n]*\n\s*pub protocol: u8"
     assert number("hosts/agent/src/cli.rs", agent) == 253

@@ -138,7 +138,7 @@ def test_nothing_divides() -> None:
 
 def test_every_division_starts_from_the_one_table() -> None:
     made = subprocess.run(
-        [sys.executable, ROOT / "hls/core/tables.py", "json"], capture_output=True, text=True, check=True
+        [sys.executable, ROOT / "core/tables.py", "json"], capture_output=True, text=True, check=True
     )
     expected = [[i, int(entry)] for i, entry in enumerate(json.loads(made.stdout))]
     tables = [table for pipeline in PROGRAM["pipelines"] for table in pipeline["tables"]]
@@ -155,7 +155,7 @@ def test_every_division_starts_from_the_one_table() -> None:
 
 def test_committed_table_is_the_generated_one() -> None:
     made = subprocess.run(
-        [sys.executable, ROOT / "hls/core/tables.py", "p4"], capture_output=True, text=True, check=True
+        [sys.executable, ROOT / "core/tables.py", "p4"], capture_output=True, text=True, check=True
     )
     assert (P4 / "reciprocal_table.p4").read_text() == made.stdout
 

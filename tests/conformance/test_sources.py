@@ -18,7 +18,7 @@ from conformance.harness import BUCKETS, PORTS, SHOWN_BUCKETS, SLOTS, Driver, Dr
 from conformance.reference import ACK, DATA, FIELDS, HEADER_BYTES, TAG, Config
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ROOT / "hls" / "core"
+CORE = ROOT / "core"
 WIRE_FORMAT = (ROOT / "docs" / "wire-format.md").read_text()
 
 

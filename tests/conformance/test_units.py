@@ -11,7 +11,7 @@ from conformance.conftest import build
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["hls/core-tests", "tests/unit/cc/cc_test"])
+@pytest.mark.parametrize("program", ["core/core-tests", "tests/unit/cc/cc_test"])
 def test_units_under_sanitisers(program: str) -> None:
     run = subprocess.run(
         [build("cpp-asan", True, program), "--gtest_brief=1"], capture_output=True, text=True

@@ -11,18 +11,14 @@ from clarion_contract.target import (
     Note,
     Present,
     Reset,
-    SetCounter,
     SetEntry,
     SetFlood,
-    SetRegister,
     TargetError,
 )
 
 
 class FakeTarget:
     """Does what it is told, unless a test says otherwise."""
-
-    fixed_registers = frozenset({"left_bytes"})
 
     def __init__(self, name: str = "s1", ports: Sequence[int] = (1, 2, 3)) -> None:
         self.name = name
@@ -75,10 +71,6 @@ class FakeTarget:
                 self.note = text
             case SetFlood(ports=ports):
                 self.flood = ports
-            case SetRegister(name=name, index=index, value=value, count=count):
-                self.cells.update({(name, each): value for each in range(index, index + count)})
-            case SetCounter(name=name, index=index, packets=packets, bytes=size):
-                self.counted[name][index] = (packets, size)
             case SetEntry(table=table, key=key, arguments=None):
                 del self.entries[table, key]
             case SetEntry(table=table, key=key, arguments=arguments):

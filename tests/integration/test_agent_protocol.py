@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import grpc
 import pytest
+from finsy.proto import U128, p4i, p4r
+
 from fakes.p4runtime_messages import (
     IDS,
     XCP,
@@ -21,7 +23,6 @@ from fakes.p4runtime_messages import (
     register,
     table_entry,
 )
-from finsy.proto import U128, p4i, p4r
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -142,69 +143,64 @@ def test_updates_build_on_each_other(served: Served, client: Client) -> None:
     assert served[0].entries()["ports"][1]["queue_limit"] is None
 
 
-def test_registers_are_read_and_written(client: Client) -> None:
-    rtt = register("avg_rtt", 2)
-    rtt.register_entry.data.bitstring = (1 << 27).to_bytes(4, "big")
-    client.write(modify(rtt))
-    assert client.read(register("avg_rtt", 2))[0].register_entry.data.bitstring == b"\x08\0\0\0"
-    assert len(client.read(register("avg_rtt"))) == 64
-    numbers = register("link_numbers")
-    numbers.register_entry.data.bitstring = b"\x4d"
-    client.write(modify(numbers))
-    found = client.read(register("link_numbers"))
-    assert len(found) == 64 * 4096
-    values = [entity.register_entry.data.bitstring for entity in found]
-    assert set(values[4096 : 4 * 4096]) == {b"\x4d"}  # ports 1 to 3
-    assert set(values[4 * 4096 :]) == {b"\0"}
-    for index, value, expected in (
-        (64, b"\1", ("OUT_OF_RANGE", "avg_rtt[64]: the array has cells 0 to 63")),
-        (2, b"\1\0\0\0\0", ("OUT_OF_RANGE", "avg_rtt[2]: 0x0100000000: has more than 32 bits")),
-        (9, b"\1", ("INVALID_ARGUMENT", "avg_rtt[9]: the switch has no port 9; it has 1, 2, 3")),
-    ):
-        rtt.register_entry.index.index = index
-        rtt.register_entry.data.bitstring = value
-        with pytest.raises(grpc.RpcError) as error:
-            client.write(modify(rtt))
-        assert details(error.value) == [expected]
-    fixed = register("left_bytes", 2)
-    fixed.register_entry.data.bitstring = b"\1"
+def refusals(client: Client, *updates: p4r.Update) -> list[tuple[str, str]]:
+    """Code and message of each update of a batch that must be refused."""
     with pytest.raises(grpc.RpcError) as error:
-        client.write(modify(fixed))
-    assert details(error.value)[0][0] == "UNIMPLEMENTED"
-    gain = register("cp_shift", 2)  # P4Info says 8 bits, the core shifts by 63 at most
-    gain.register_entry.data.bitstring = b"\x40"
-    with pytest.raises(grpc.RpcError) as error:
-        client.write(insert(table_entry("stamp_port", 2, "stamp")), modify(gain))
-    assert details(error.value)[1] == (
-        "INVALID_ARGUMENT",
-        "cp_shift[2]: the switch refused: value: must be a whole number from 0 to 63, not 64",
-    )
+        client.write(*updates)
+    return details(error.value)
+
+
+def test_registers_are_read_and_not_written(client: Client) -> None:
+    def left() -> int:
+        return int.from_bytes(client.read(register("left_bytes", 2))[0].register_entry.data.bitstring, "big")
+
+    before = left()
+    client.write(insert(table_entry("l2_forward", MAC, "forward", (2,))))
+    client.send(packet_out(ethernet(MAC, 100)))
+    until(lambda: left() == before + 100, "the frame has left")
+    assert len(client.read(register("left_bytes"))) == 64
+    rtt = client.read(register("avg_rtt", 2))[0]
+    assert rtt.register_entry.data.bitstring == round(2**28 / 10).to_bytes(4, "big")  # 100 ms
+    assert len(client.read(register("link_numbers"))) == 64 * 4096
+    rtt.register_entry.data.bitstring = b"\1"
+    stamp = insert(table_entry("stamp_port", 2, "stamp"))
+    for update in (modify(rtt), insert(rtt), delete(rtt)):
+        assert refusals(client, stamp, update)[1:] == [
+            (
+                "UNIMPLEMENTED",
+                "avg_rtt: registers can be read only; an entry with another epoch starts anew",
+            ),
+        ]
     assert client.read(table_entry("stamp_port", None)) == []
+    with pytest.raises(grpc.RpcError) as error:
+        client.read(register("avg_rtt", 64))
+    assert error.value.code().name == "OUT_OF_RANGE"
 
 
-def test_counters_are_read_and_set(client: Client) -> None:
+def test_counters_are_read_and_reset(served: Served, client: Client) -> None:
     client.write(insert(table_entry("l2_forward", MAC, "forward", (1,))))
     client.send(packet_out(ethernet(MAC, 100)))
 
-    def sent() -> bool:
+    def sent() -> tuple[int, int]:
         data = client.read(counter("tx", 1))[0].counter_entry.data
-        return (data.packet_count, data.byte_count) == (1, 100)
+        return (data.packet_count, data.byte_count)
 
-    until(sent, "the frame is counted")
+    until(lambda: sent() == (1, 100), "the frame is counted")
     everything = client.read(counter(""))
     assert len(everything) == 64 * len(p4info().counters)
     tx = counter("tx", 1)
     tx.counter_entry.data.packet_count = 5
-    client.write(modify(tx))
-    data = client.read(counter("tx", 1))[0].counter_entry.data
-    assert (data.packet_count, data.byte_count) == (5, 0)
-    whole = counter("tx")
-    whole.counter_entry.data.SetInParent()
-    client.write(modify(whole))
-    assert client.read(counter("tx", 1))[0].counter_entry.data.packet_count == 0
-    with pytest.raises(grpc.RpcError) as error:
-        client.write(insert(tx))
-    assert details(error.value)[0][0] == "INVALID_ARGUMENT"
+    for update in (modify(tx), modify(counter("tx")), insert(tx)):
+        assert refusals(client, update) == [
+            (
+                "UNIMPLEMENTED",
+                "tx: counters can be read only; VERIFY_AND_COMMIT sets them to zero",
+            )
+        ]
+    assert sent() == (1, 100)
+    client.set_pipeline(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+    assert sent() == (0, 0)
+    assert served[0].ask(cmd="stats")["switches"][0]["ports"][0]["tx_packets"] == 1
 
 
 def test_packets_go_out_and_come_in(client: Client) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 import yaml
-from conformance.reference import Config
 
 from clarion_base.paths import ROOT
 from clarion_contract.generate.__main__ import FORMATS, SOURCE
 from clarion_contract.generate.register_cpp import sections
 from clarion_contract.generate.register_model import BEAT_WORDS, MapError, RegisterMap, read
 from clarion_nic.driver import register_map
+from conformance.reference import Config
 
 DOCUMENT = yaml.safe_load(SOURCE.read_text())
 GENERATE = "clarion_contract.generate"
@@ -284,7 +284,7 @@ def test_python_has_the_numbers_of_cpp(regmap: RegisterMap) -> None:
 
 CHECKS = """
 #include "hls/block/register_map.hpp"
-#include "hls/core/config.hpp"
+#include "core/config.hpp"
 using namespace clarion;
 namespace r = clarion::registers;
 static_assert(r::RESET_CLARION_PROTOCOL == DEFAULT_PROTOCOL, "protocol");

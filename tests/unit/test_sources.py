@@ -48,13 +48,13 @@ def test_controller_defaults_are_those_of_the_core_and_the_switch() -> None:
     for name in ("alpha", "beta", "gamma"):
         value = getattr(xcp, name)
         assert value == float(found("switch/options.hpp", rf"double {name} = ([\d.]+)"))
-        fixed = int(found("hls/core/config.hpp", rf"DEFAULT_{name.upper()}_Q16 = (\d+)"))
+        fixed = int(found("core/config.hpp", rf"DEFAULT_{name.upper()}_Q16 = (\d+)"))
         assert round(value * 65536) == fixed
     for name in ("min", "max"):
         value = getattr(xcp, f"{name}_interval_us")
         assert value == int(found("switch/options.hpp", rf"{name}_interval_us = ([\d']+)"))
     # 2^28 ticks per second: 1 ms is 268435, 1 s is TICKS_PER_SECOND
-    assert found("hls/core/config.hpp", r"DEFAULT_MIN_INTERVAL = (\w+);") == "268435"
+    assert found("core/config.hpp", r"DEFAULT_MIN_INTERVAL = (\w+);") == "268435"
     assert xcp.min_interval_us * 2**28 // 10**6 == 268435
-    assert found("hls/core/config.hpp", r"DEFAULT_MAX_INTERVAL = (\w+);") == "TICKS_PER_SECOND"
+    assert found("core/config.hpp", r"DEFAULT_MAX_INTERVAL = (\w+);") == "TICKS_PER_SECOND"
     assert xcp.max_interval_us == 10**6

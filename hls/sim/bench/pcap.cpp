@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hls/core/host_config.hpp"
+#include "core/host_config.hpp"
 #include "hls/sim/bench/bench.hpp"
 
 namespace clarion::sim {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a bench clocks: the units of its ports and the registers in front of them. A driver is linked with one
-// of block_units.cpp (the block in C simulation) and ../rtl/rtl_units.cpp (RTL of the block).
+// of block_units.cpp (the block in C simulation), its slower variants, and ../rtl/rtl_units.cpp (RTL of the
+// block).
 #ifndef CLARION_SIM_BENCH_UNITS_HPP
 #define CLARION_SIM_BENCH_UNITS_HPP
 

@@ -101,7 +101,7 @@ struct Ends {
 };
 
 struct IngressUnit : Ends {
-  block::Ingress unit;
+  block::Ingress<> unit;
 };
 
 struct EgressUnit : Ends {

@@ -3,8 +3,8 @@
 #ifndef CLARION_SYNTH_BAMBU_CORE_FUNCTIONS_HPP
 #define CLARION_SYNTH_BAMBU_CORE_FUNCTIONS_HPP
 
-#include "hls/core/xcp_departure.hpp"
-#include "hls/core/xcp_interval.hpp"
+#include "core/xcp_departure.hpp"
+#include "core/xcp_interval.hpp"
 
 namespace clarion::synth {
 

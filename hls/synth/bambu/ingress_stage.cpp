@@ -31,7 +31,7 @@ class Packets : public AskedInput<Packet> {
 // clang-format on
 void unit(Port& ingress_status_0, Port& ingress_packets_0, Port& ingress_commands_0, Port& ingress_releases_0,
           Port& ingress_replies_0, Port& ingress_replies_1) {
-  clarion::block::IngressStage stage;
+  clarion::block::IngressStage<> stage;
   for (;;) {  // so that what it keeps is in registers
     const IngressStatus status = unpacked<IngressStatus>(Token{{from(ingress_status_0), 0, 0}});
     Packets packets(ingress_packets_0, status.packets);

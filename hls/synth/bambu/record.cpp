@@ -235,7 +235,7 @@ struct Block {
 struct WayIn {
   FrameIntake intake;
   Classifier classifier;
-  IngressStage stage;
+  IngressStage<> stage;
   FrameRelease release;
 
   Axis wire{"wire", 2};

@@ -118,7 +118,7 @@ def prepare(steps: Steps) -> None:
     steps.note(f"sources without pragmas: {WORK / 'source'}")
     if steps.dry_run:
         return
-    for folder in ("hls/core", "hls/block", "hls/synth/bambu"):
+    for folder in ("core", "hls/block", "hls/synth/bambu"):
         for path in [*(ROOT / folder).glob("*.hpp"), *(ROOT / folder).glob("*.cpp")]:
             into = WORK / "source" / path.relative_to(ROOT)
             into.parent.mkdir(parents=True, exist_ok=True)

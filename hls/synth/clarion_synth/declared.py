@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes as hls/ declares them: constants, and how many bits a structure has."""
+"""Sizes as core/ and hls/block declare them: constants, and how many bits a structure has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from clarion_base.errors import UserError
 from clarion_synth.targets import ROOT
 
-FOLDERS = (ROOT / "hls" / "core", ROOT / "hls" / "block")
+FOLDERS = (ROOT / "core", ROOT / "hls" / "block")
 CONSTANT = re.compile(r"constexpr unsigned (\w+) = ([^;]+);")
 STRUCTURE = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 ALIAS = re.compile(r"^using (\w+) = ([^;]+);", re.MULTILINE)
@@ -57,9 +57,9 @@ class Declarations:
             return self._enumerations[kind]
         if kind in self._structures:
             return sum(self.bits(field) for field, _ in FIELD.findall(self._structures[kind]))
-        raise UserError(f"{kind}: no type of hls/core or hls/block")
+        raise UserError(f"{kind}: no type of core/ or hls/block")
 
     def _named(self, name: str) -> int:
         if name not in self._constants:
-            raise UserError(f"{name}: no constant of hls/core or hls/block")
+            raise UserError(f"{name}: no constant of core/ or hls/block")
         return self.constant(self._constants[name])

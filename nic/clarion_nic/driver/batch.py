@@ -12,10 +12,8 @@ from clarion_contract.target import (
     Change,
     Note,
     Reset,
-    SetCounter,
     SetEntry,
     SetFlood,
-    SetRegister,
     TargetError,
 )
 from clarion_nic.driver.card import Card, Unit
@@ -74,10 +72,6 @@ class Batch:
                 raise _refused(where, "flood", "a NIC forwards between its host and its wire only")
             case SetEntry(table=table, key=port, arguments=arguments):
                 self._add_entry(where, table, port, arguments)
-            case SetRegister():
-                raise _refused(where, "value", "a NIC's registers can be read only")
-            case SetCounter():
-                raise _refused(where, "packets", "a NIC's counters can be read only, or all be reset")
             case Reset():
                 self._reset, self.note = True, ""
                 self._wanted = {unit: OFF[unit.kind] for unit in self._wanted}

@@ -16,7 +16,7 @@ XCP = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "ep
 
 Entry = tuple[str, Mapping[str, int]]  # table and arguments
 
-# A unit that no entry is about. The parameters of controllers that are off are those of hls/core/config.hpp.
+# A unit that no entry is about. The parameters of controllers that are off are those of core/config.hpp.
 OFF: Mapping[str, Values] = {
     "ingress": {"check": 0, "edge": 0, "epoch": 0},
     "egress": {

@@ -39,8 +39,6 @@ Ended = tuple[tuple[int, ...], int]  # members of a digest, and how many before 
 class NicTarget:
     """One card, whose ports have the numbers that they have on the card."""
 
-    fixed_registers = frozenset({*state.REGISTERS, *state.BUCKETS})
-
     def __init__(self, place: Place) -> None:
         """CardError or UserError if the card cannot be served."""
         self.name = place.card

@@ -11,7 +11,7 @@ from grpc import StatusCode
 from clarion_agent import values
 from clarion_agent.program import Array, Program
 from clarion_agent.status import Refused, invalid
-from clarion_contract.target import Change, SetCounter, SetRegister, Target, TargetError
+from clarion_contract.target import Target, TargetError
 
 PORTS = 64  # cells per array, or blocks of cells
 COUNTER_MAX = 2**63 - 1  # as in CounterData
@@ -24,46 +24,15 @@ class Arrays:
         self._program = program
         self._target = target
 
-    def write_counter(self, kind: int, message: p4r.CounterEntry) -> list[Change]:
-        """What the switch has to do for an update."""
+    def refuse_counter(self, message: p4r.CounterEntry) -> Refused:
+        """The reply to a write of a cell."""
         array = _find(self._program.counters, message.counter_id, "counter")
-        _modify_only(kind, array.name)
-        indices = self._indices(array, message.index.index if message.HasField("index") else None)
-        if not message.HasField("data"):
-            return []
-        packets, size = message.data.packet_count, message.data.byte_count
-        for what, number in (("packet_count", packets), ("byte_count", size)):
-            if number < 0:
-                raise Refused(StatusCode.OUT_OF_RANGE, f"{array.name}.{what}: {number}: is negative")
-        if (packets and not array.counts_packets) or (size and not array.counts_bytes):
-            raise invalid(f"{array.name}: counts {'packets' if array.counts_packets else 'bytes'} only")
-        return [
-            SetCounter(array.name, index, packets, size)
-            for index in indices
-            if self._has(array, index, packets or size)
-        ]
+        return _read_only(array, "counters", "VERIFY_AND_COMMIT sets them to zero")
 
-    def write_register(self, kind: int, message: p4r.RegisterEntry) -> list[Change]:
-        """What the switch has to do for an update."""
+    def refuse_register(self, message: p4r.RegisterEntry) -> Refused:
+        """The reply to a write of a cell."""
         array = _find(self._program.registers, message.register_id, "register")
-        _modify_only(kind, array.name)
-        index = message.index.index if message.HasField("index") else None
-        name = array.name if index is None else f"{array.name}[{index}]"
-        block = array.size // PORTS
-        self._indices(array, index)
-        if message.data.WhichOneof("data") != "bitstring":
-            raise invalid(f"{name}: data: give a bitstring of {array.bits} bits")
-        value = values.decode(message.data.bitstring, array.bits, name)
-        if array.name in self._target.fixed_registers:
-            raise Refused(StatusCode.UNIMPLEMENTED, f"{name}: the switch keeps it itself: read only")
-        if index is not None:
-            return [SetRegister(array.name, index, value)] if self._has(array, index, value) else []
-        starts = range(0, array.size, block)
-        return [
-            SetRegister(array.name, start, value, block)
-            for start in starts
-            if start // block in self._target.ports
-        ]
+        return _read_only(array, "registers", "an entry with another epoch starts anew")
 
     async def read_counters(self, message: p4r.CounterEntry) -> AsyncIterator[p4r.Entity]:
         """The cells of one array, or of all."""
@@ -136,14 +105,6 @@ class Arrays:
             )
         return range(index, index + 1)
 
-    def _has(self, array: Array, index: int, value: int) -> bool:
-        """Whether the switch has the port of a cell. The others are zero and stay so."""
-        port = index // (array.size // PORTS)
-        if port not in self._target.ports and value:
-            has = ", ".join(map(str, sorted(self._target.ports)))
-            raise invalid(f"{array.name}[{index}]: the switch has no port {port}; it has {has}")
-        return port in self._target.ports
-
 
 def _find(arrays: Mapping[int, Array], wanted: int, kind: str) -> Array:
     array = arrays.get(wanted)
@@ -152,6 +113,5 @@ def _find(arrays: Mapping[int, Array], wanted: int, kind: str) -> Array:
     return array
 
 
-def _modify_only(kind: int, name: str) -> None:
-    if kind != p4r.Update.MODIFY:
-        raise invalid(f"{name}: cells can be modified only, neither inserted nor deleted")
+def _read_only(array: Array, kind: str, instead: str) -> Refused:
+    return Refused(StatusCode.UNIMPLEMENTED, f"{array.name}: {kind} can be read only; {instead}")

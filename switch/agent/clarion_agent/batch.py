@@ -17,7 +17,7 @@ from clarion_agent.replication import Replication
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
 from clarion_agent.tables import Tables, entity_name
-from clarion_contract.target import Change, SetCounter, SetEntry, SetRegister, Target, TargetError
+from clarion_contract.target import Change, SetEntry, Target, TargetError
 
 ID_FIELDS = {  # of kinds that the program has none of
     "action_profile_member": "action_profile_id",
@@ -92,9 +92,9 @@ class Planner:
         if what == "packet_replication_engine_entry":
             return self.replication.write(kind, entity.packet_replication_engine_entry, state)
         if what == "counter_entry":
-            return self.arrays.write_counter(kind, entity.counter_entry)
+            raise self.arrays.refuse_counter(entity.counter_entry)
         if what == "register_entry":
-            return self.arrays.write_register(kind, entity.register_entry)
+            raise self.arrays.refuse_register(entity.register_entry)
         if what == "digest_entry":
             digests.write(kind, entity.digest_entry, self._program, state)
             return []
@@ -105,8 +105,6 @@ def _name_of(change: Change) -> str:
     match change:
         case SetEntry(table=table, key=key):
             return entity_name(table, key)
-        case SetRegister(name=name, index=index) | SetCounter(name=name, index=index):
-            return f"{name}[{index}]"
         case _:
             return "multicast group 1"
 

@@ -17,10 +17,8 @@ from clarion_contract.target import (
     Note,
     Present,
     Reset,
-    SetCounter,
     SetEntry,
     SetFlood,
-    SetRegister,
     TargetError,
 )
 
@@ -32,8 +30,6 @@ PARTS = {"tag_port": "tag", "xcp_port": "xcp", "queue_port": "queue_limit", "sta
 
 class EmbeddedSwitch:
     """One switch of the process."""
-
-    fixed_registers = frozenset({"accepted_bytes", "left_bytes", "queue_byte_us"})
 
     def __init__(self, process: SwitchConnection, name: str, ports: Mapping[int, str]) -> None:
         self.name = name
@@ -173,10 +169,6 @@ def _encoded(change: Change) -> Json:
             return {"port": key, PARTS[table]: _part(table, arguments)}
         case SetFlood(ports=ports):
             return {"flood": None if ports is None else list(ports)}
-        case SetRegister(name=name, index=index, value=value, count=count):
-            return {"register": name, "index": index, "value": value, "count": count}
-        case SetCounter(name=name, index=index, packets=packets, bytes=size):
-            return {"counter": name, "index": index, "packets": packets, "bytes": size}
         case Reset():
             return {"reset": True}
         case Note(text=text):

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "hls/core/platform.hpp"
-#include "hls/core/sequence_check.hpp"
+#include "core/platform.hpp"
+#include "core/sequence_check.hpp"
 
 namespace clarion::block {
 

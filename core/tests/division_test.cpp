@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared division against real arithmetic, in 128-bit integers that only this test uses.
-#include "hls/core/division.hpp"
+#include "core/division.hpp"
 
 #include <gtest/gtest.h>
 

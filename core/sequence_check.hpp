@@ -28,8 +28,6 @@ class SequenceStamp {
   std::uint16_t next(std::uint16_t bucket) const { return next_[bucket & (BUCKETS - 1)]; }
 
  private:
-  friend struct StateAccess;
-
   std::uint16_t next_[BUCKETS] = {};
 };
 
@@ -79,6 +77,9 @@ class SequenceCheck {
     for (unsigned i = 0; i < BUCKETS; ++i) slots_[i].based = false;
   }
 
+  // The same for one bucket, or the reverse: its number counts again. For a caller that keeps epochs.
+  void set_based(std::uint16_t bucket, bool based) { slots_[bucket & (BUCKETS - 1)].based = based; }
+
   // One packet with number `seq` in `bucket`; returns the bucket's total after it.
   CLARION_INLINE std::uint16_t step(std::uint16_t bucket, std::uint16_t seq) {
     CLARION_RAM(slots_);
@@ -94,8 +95,6 @@ class SequenceCheck {
   const SequenceCounters& counters() const { return counters_; }
 
  private:
-  friend struct StateAccess;
-
   SequenceSlot slots_[BUCKETS] = {};
   SequenceCounters counters_;
 };

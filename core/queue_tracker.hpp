@@ -37,8 +37,6 @@ class QueueTracker {
   bool started() const { return started_; }
 
  private:
-  friend struct StateAccess;
-
   std::uint64_t persistent_ = 0;       // of the last complete window
   std::uint64_t minimum_ = QUEUE_MAX;  // of the window that is running
   Ticks start_ = 0;

@@ -11,8 +11,8 @@
 #include <queue>
 #include <vector>
 
-#include "hls/core/data_plane.hpp"
-#include "hls/core/host_config.hpp"
+#include "core/data_plane.hpp"
+#include "core/host_config.hpp"
 
 namespace clarion {
 namespace {

@@ -65,8 +65,6 @@ class XcpDeparture {
   std::uint8_t carry_q8() const { return carry_; }
 
  private:
-  friend struct StateAccess;
-
   static constexpr std::int64_t Q8_ONE = std::int64_t{1} << RATE_FRACTION_BITS;
 
   CLARION_INLINE static std::int64_t floor_bytes_per_s(std::int64_t q8) {

@@ -136,8 +136,6 @@ class XcpInterval {
   bool started() const { return started_; }
 
  private:
-  friend struct StateAccess;
-
   IntervalReport report_;
   Ticks start_ = 0;
   bool started_ = false;

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <ostream>
 
-#include "hls/core/host_config.hpp"
-#include "hls/core/queue_tracker.hpp"
-#include "hls/core/xcp_arrival.hpp"
-#include "hls/core/xcp_departure.hpp"
-#include "hls/core/xcp_interval.hpp"
+#include "core/host_config.hpp"
+#include "core/queue_tracker.hpp"
+#include "core/xcp_arrival.hpp"
+#include "core/xcp_departure.hpp"
+#include "core/xcp_interval.hpp"
 
 namespace clarion {
 namespace {

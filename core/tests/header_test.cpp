@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognition and rewriting of headers, byte for byte.
-#include "hls/core/header.hpp"
+#include "core/header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled, never run: the core as synthesis sees it, without exceptions, run-time types or a heap.
-#include "hls/core/data_plane.hpp"
+#include "core/data_plane.hpp"
 
 namespace clarion {
 

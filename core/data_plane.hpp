@@ -117,7 +117,7 @@ class DataPlane {
   }
 
   const Port& port(unsigned port) const { return ports_[port]; }
-  Port& state(unsigned port) { return ports_[port]; }  // for control planes that write registers
+  Port& state(unsigned port) { return ports_[port]; }  // for a caller that starts stages anew, by epochs
 
  private:
   CLARION_INLINE static void restart_xcp(Port& state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hls/core/sequence_check.hpp"
+#include "core/sequence_check.hpp"
 
 #include <gtest/gtest.h>
 

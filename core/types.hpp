@@ -9,8 +9,6 @@
 
 namespace clarion {
 
-struct StateAccess;  // registers: state_access.hpp
-
 using Ticks = std::uint64_t;  // a point in time, in ticks of 2^-28 s since any fixed start
 
 constexpr unsigned TICKS_PER_SECOND_LOG2 = 28;

@@ -42,8 +42,6 @@ class XcpArrival {
   const IntervalSums& sums() const { return sums_; }
 
  private:
-  friend struct StateAccess;
-
   IntervalSums sums_;
 };
 

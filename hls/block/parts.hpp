@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the units of the block are built of: each takes a struct like Hardware as its template parameter. A
+// bench has its own, with a part that watches or that is slower.
+#ifndef CLARION_BLOCK_PARTS_HPP
+#define CLARION_BLOCK_PARTS_HPP
+
+#include "core/types.hpp"
+#include "hls/block/bucket_memory.hpp"
+#include "hls/block/interval_stage.hpp"
+#include "hls/block/sizes.hpp"
+
+namespace clarion::block {
+
+struct Unwatched {
+  CLARION_INLINE void joins(Ticks /*now*/, std::uint64_t /*queue_bytes*/, bool /*dropped*/) {}
+  CLARION_INLINE void leaves(std::uint64_t /*queue_bytes*/) {}
+};
+
+struct Hardware {
+  // Sees the decisions of the egress queue in their order.
+  using Watch = Unwatched;
+
+  // A slot per bucket. `Of` sets memories of one shape apart.
+  template <class Slot, class Of = void>
+  using Memory = BucketMemory<Slot, BUCKETS, Of>;
+
+  // The divisions of a control interval.
+  using Interval = IntervalStage;
+};
+
+}  // namespace clarion::block
+
+#endif  // CLARION_BLOCK_PARTS_HPP
