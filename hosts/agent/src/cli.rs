@@ -5,7 +5,8 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-use crate::{attach, bpf, list, params, preconditions, restore, stats};
+use crate::kernel::{bpf, params, preconditions};
+use crate::operations::{attach, list, restore, stats};
 
 /// Makes Linux hosts Clarion senders and shows what their flows do.
 #[derive(Parser)]

@@ -4,13 +4,13 @@
 use anyhow::{bail, Context, Result};
 
 use crate::cli::Room;
-use crate::device::{index_of, Device};
-use crate::features::Features;
-use crate::netlink::Netlink;
-use crate::netns::Netns;
-use crate::routes::Route;
-use crate::state::{Attachment, Store};
-use crate::{bpf, cc, maps, sysctl, tc};
+use crate::kernel::device::{index_of, Device};
+use crate::kernel::features::Features;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::netns::Netns;
+use crate::kernel::routes::Route;
+use crate::kernel::{bpf, cc, maps, sysctl, tc};
+use crate::operations::state::{Attachment, Store};
 
 /// Detaches one device.
 pub fn detach(netns: Option<&str>, device: &str) -> Result<()> {

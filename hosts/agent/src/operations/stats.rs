@@ -14,8 +14,9 @@ use serde::Serialize;
 use std::os::fd::AsFd;
 
 use crate::cli::StatsArgs;
-use crate::record::{self, FlowRecord};
-use crate::{bpf, maps, state};
+use crate::kernel::{bpf, maps};
+use crate::model::record::{self, FlowRecord};
+use crate::operations::state;
 
 const AF_INET6: u16 = libc::AF_INET6 as u16;
 

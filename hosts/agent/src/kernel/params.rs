@@ -9,7 +9,7 @@ use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::btf::Btf;
 use serde::Serialize;
 
-use crate::bpf;
+use crate::kernel::bpf;
 
 /// One parameter; all are unsigned 32-bit numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +37,8 @@ pub fn all() -> Result<Vec<Parameter>> {
         let offset = offset as usize / 8;
         let name = member.name.context("member without name")?.to_string_lossy().into_owned();
         let value = |values: &[u8]| {
-            crate::netlink::read_u32(values, offset).context("struct cc_params is not of 32-bit members")
+            crate::kernel::netlink::read_u32(values, offset)
+                .context("struct cc_params is not of 32-bit members")
         };
         parameters.push(Parameter {
             default: value(&defaults)?,

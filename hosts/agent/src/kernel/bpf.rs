@@ -12,8 +12,8 @@ use libbpf_rs::{AsRawLibbpf, Object, ObjectBuilder, OpenObject, PrintLevel};
 use nix::mount::{mount, MsFlags};
 use nix::sys::statfs::{statfs, BPF_FS_MAGIC};
 
-use crate::cc;
-use crate::maps::{pin_of, PINS};
+use crate::kernel::cc;
+use crate::kernel::maps::{pin_of, PINS};
 
 /// Gives the object bytes the alignment that reading them as ELF needs.
 #[repr(C, align(8))]

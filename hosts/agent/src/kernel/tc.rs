@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use anyhow::{bail, Context, Result};
 use libbpf_rs::{TcHook, TcHookBuilder, TC_EGRESS, TC_INGRESS};
 
-use crate::bpf;
-use crate::netlink::{read_u32, Attributes, Netlink};
-use crate::state::Attachment;
+use crate::kernel::bpf;
+use crate::kernel::netlink::{read_u32, Attributes, Netlink};
+use crate::operations::state::Attachment;
 
 /// Handle and priority of both filters; by these they are found again.
 const HANDLE: u32 = 0xc1a7;

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::cli::Room;
-use crate::maps;
-use crate::record::DeviceCounters;
-use crate::state;
+use crate::kernel::maps;
+use crate::model::record::DeviceCounters;
+use crate::operations::state;
 
 #[derive(Serialize)]
 struct Entry {

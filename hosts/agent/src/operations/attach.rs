@@ -4,13 +4,14 @@
 use anyhow::{ensure, Context, Result};
 
 use crate::cli::{AttachArgs, Room, Switch};
-use crate::device::Device;
-use crate::features::Features;
-use crate::netlink::Netlink;
-use crate::netns::{cookie_here, Netns};
-use crate::routes::Route;
-use crate::state::{Attachment, Original, Store};
-use crate::{bpf, cc, maps, params, restore, sysctl, tc};
+use crate::kernel::device::Device;
+use crate::kernel::features::Features;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::netns::{cookie_here, Netns};
+use crate::kernel::routes::Route;
+use crate::kernel::{bpf, cc, maps, params, sysctl, tc};
+use crate::operations::restore;
+use crate::operations::state::{Attachment, Original, Store};
 
 /// Longest header; what a packet may grow by.
 pub const HEADER_BYTES: u32 = 32;

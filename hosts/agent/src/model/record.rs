@@ -127,7 +127,7 @@ mod tests {
 
     /// Offsets of all members by the BTF of the compiled programs, and the size.
     fn layout(name: &str) -> (Vec<(String, usize)>, usize) {
-        let btf = Btf::from_raw("stats", crate::bpf::STATS).expect("BTF").expect("BTF in the object");
+        let btf = Btf::from_raw("stats", crate::kernel::bpf::STATS).expect("BTF").expect("BTF in the object");
         let found = (1..btf.len() as u32)
             .filter_map(|id| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
             .find(|candidate| candidate.name().is_some_and(|own| own == name))

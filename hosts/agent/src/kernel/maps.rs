@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-use crate::record::{self, DeviceCounters, FlowRecord};
+use crate::model::record::{self, DeviceCounters, FlowRecord};
 
 /// Where everything shared is pinned.
 pub const PINS: &str = "/sys/fs/bpf/clarion";

@@ -10,10 +10,10 @@ use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 
-use crate::maps::pin_of;
-use crate::netns::Netns;
-use crate::state::Store;
-use crate::{bpf, sysctl};
+use crate::kernel::maps::pin_of;
+use crate::kernel::netns::Netns;
+use crate::kernel::{bpf, sysctl};
+use crate::operations::state::Store;
 
 /// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
 const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the agent knows, as plain data: nothing here asks the kernel or the disk.
+
+pub mod record;

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a user asks for, one module per command, and the files that attachments leave on disk.
+
+pub mod attach;
+pub mod list;
+pub mod restore;
+pub mod state;
+pub mod stats;
