@@ -3,7 +3,7 @@
 //! congestion-control laws, prepares a device for them, and shows what every flow is doing.
 //!
 //! It is one-shot, not a daemon. What an attachment changed is written to a file before it is changed
-//! ([`operations::state`]), so that `detach` can put it back, whatever became of the process that attached.
+//! ([`operations::store`]), so that `detach` can put it back, whatever became of the process that attached.
 
 mod cli;
 mod kernel;
@@ -12,10 +12,8 @@ mod operations;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
+    match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // One line: the chain of contexts, outermost first.

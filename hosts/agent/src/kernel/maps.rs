@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The pinned maps, opened by name.
 
-use std::path::{Path, PathBuf};
-
 use anyhow::{Context, Result};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
+use crate::kernel::pins::pin_of;
 use crate::model::record::{self, DeviceCounters, FlowRecord};
-
-/// Where everything shared is pinned.
-pub const PINS: &str = "/sys/fs/bpf/clarion";
 
 /// Entries of the map of closed flows that are read in one system call.
 const CLOSED_BATCH: u32 = 1024;
-
-pub fn pin_of(name: &str) -> PathBuf {
-    Path::new(PINS).join(name)
-}
 
 /// Opens a pinned map; `None` if nothing is loaded.
 pub fn open(name: &str) -> Option<MapHandle> {
@@ -73,5 +65,118 @@ pub fn closed_flows() -> Vec<FlowRecord> {
 fn delete(name: &str, key: &[u8]) {
     if let Some(map) = open(name) {
         let _ = map.delete(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use libbpf_rs::btf::types::Struct;
+    use libbpf_rs::btf::{Btf, TypeId};
+    use libbpf_rs::HasSize;
+
+    use crate::kernel::objects::STATS;
+    use crate::model::record::*;
+
+    /// Offsets of all members by the BTF of the compiled programs, and the size.
+    fn layout(name: &str) -> (Vec<(String, usize)>, usize) {
+        let btf = Btf::from_raw("stats", STATS).expect("BTF").expect("BTF in the object");
+        let found = (1..btf.len() as u32)
+            .filter_map(|id| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
+            .find(|candidate| candidate.name().is_some_and(|own| own == name))
+            .unwrap_or_else(|| panic!("struct {name} in BTF"));
+        let members = found.iter().map(|member| {
+            let libbpf_rs::btf::types::MemberAttr::Normal { offset } = member.attr else {
+                panic!("bit field in {name}");
+            };
+            (member.name.expect("name").to_string_lossy().into_owned(), offset as usize / 8)
+        });
+        (members.collect(), found.size())
+    }
+
+    macro_rules! assert_layout {
+        ($name:literal, $type:ty, $($member:ident),*) => {
+            let (members, size) = layout($name);
+            let own = vec![$((stringify!($member).to_owned(), offset_of!($type, $member))),*];
+            assert_eq!(members, own, "members of struct {}", $name);
+            assert_eq!(size, size_of::<$type>(), "size of struct {}", $name);
+        };
+    }
+
+    #[test]
+    fn layouts_match_the_programs() {
+        assert_layout!(
+            "flow_identity",
+            FlowIdentity,
+            netns_cookie,
+            cookie,
+            bucket,
+            aware,
+            tags,
+            plain,
+            peer_format,
+            plain_fallbacks,
+            heard,
+            plain_turn,
+            attempts,
+            pad,
+            attempts_una
+        );
+        assert_layout!("flow_seen", FlowSeen, granted, corrupt, congest);
+        assert_layout!("flow_echo", FlowEcho, reverse_feedback, rev_corrupt, rev_congest, nr_echoes);
+        assert_layout!(
+            "flow_stats",
+            FlowStats,
+            tx_headers,
+            rx_headers,
+            gso_passed,
+            feedback_bytes_per_s,
+            reduced_congestion,
+            reduced_unexplained,
+            reduced_loss,
+            reduced_timeout,
+            reduced_delay,
+            rebased,
+            corrupt,
+            congest
+        );
+        assert_layout!(
+            "flow_record",
+            FlowRecord,
+            id,
+            seen,
+            echo,
+            stats,
+            pacing_rate_bytes_per_s,
+            srtt_us,
+            min_rtt_us,
+            cwnd_packets,
+            delivered,
+            lost,
+            family,
+            sport,
+            dport,
+            state,
+            wanted,
+            src,
+            dst,
+            cc
+        );
+        assert_layout!(
+            "device_counters",
+            DeviceCounters,
+            tx_headers,
+            rx_headers,
+            gso_passed,
+            too_big,
+            no_room,
+            malformed,
+            no_flow,
+            corrupt
+        );
+        let (members, size) = layout("attachment");
+        assert_eq!(size, ATTACHMENT_BYTES);
+        assert!(members.contains(&("tags".to_owned(), ATTACHMENT_TAGS)));
     }
 }

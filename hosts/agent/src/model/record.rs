@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The structures of hosts/bpf/record.h and flow.h in Rust. A test compares each member with the BTF.
+//! The structures of hosts/bpf/record.h and flow.h in Rust. A test of the maps compares each member with
+//! the BTF of the programs.
 
 /// Size of `struct attachment`, and offset of its member `tags`.
 pub const ATTACHMENT_BYTES: usize = 8;
@@ -117,114 +118,7 @@ pub fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::mem::offset_of;
-
-    use libbpf_rs::btf::types::Struct;
-    use libbpf_rs::btf::{Btf, TypeId};
-    use libbpf_rs::HasSize;
-
     use super::*;
-
-    /// Offsets of all members by the BTF of the compiled programs, and the size.
-    fn layout(name: &str) -> (Vec<(String, usize)>, usize) {
-        let btf = Btf::from_raw("stats", crate::kernel::bpf::STATS).expect("BTF").expect("BTF in the object");
-        let found = (1..btf.len() as u32)
-            .filter_map(|id| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
-            .find(|candidate| candidate.name().is_some_and(|own| own == name))
-            .unwrap_or_else(|| panic!("struct {name} in BTF"));
-        let members = found.iter().map(|member| {
-            let libbpf_rs::btf::types::MemberAttr::Normal { offset } = member.attr else {
-                panic!("bit field in {name}");
-            };
-            (member.name.expect("name").to_string_lossy().into_owned(), offset as usize / 8)
-        });
-        (members.collect(), found.size())
-    }
-
-    macro_rules! assert_layout {
-        ($name:literal, $type:ty, $($member:ident),*) => {
-            let (members, size) = layout($name);
-            let own = vec![$((stringify!($member).to_owned(), offset_of!($type, $member))),*];
-            assert_eq!(members, own, "members of struct {}", $name);
-            assert_eq!(size, size_of::<$type>(), "size of struct {}", $name);
-        };
-    }
-
-    #[test]
-    fn layouts_match_the_programs() {
-        assert_layout!(
-            "flow_identity",
-            FlowIdentity,
-            netns_cookie,
-            cookie,
-            bucket,
-            aware,
-            tags,
-            plain,
-            peer_format,
-            plain_fallbacks,
-            heard,
-            plain_turn,
-            attempts,
-            pad,
-            attempts_una
-        );
-        assert_layout!("flow_seen", FlowSeen, granted, corrupt, congest);
-        assert_layout!("flow_echo", FlowEcho, reverse_feedback, rev_corrupt, rev_congest, nr_echoes);
-        assert_layout!(
-            "flow_stats",
-            FlowStats,
-            tx_headers,
-            rx_headers,
-            gso_passed,
-            feedback_bytes_per_s,
-            reduced_congestion,
-            reduced_unexplained,
-            reduced_loss,
-            reduced_timeout,
-            reduced_delay,
-            rebased,
-            corrupt,
-            congest
-        );
-        assert_layout!(
-            "flow_record",
-            FlowRecord,
-            id,
-            seen,
-            echo,
-            stats,
-            pacing_rate_bytes_per_s,
-            srtt_us,
-            min_rtt_us,
-            cwnd_packets,
-            delivered,
-            lost,
-            family,
-            sport,
-            dport,
-            state,
-            wanted,
-            src,
-            dst,
-            cc
-        );
-        assert_layout!(
-            "device_counters",
-            DeviceCounters,
-            tx_headers,
-            rx_headers,
-            gso_passed,
-            too_big,
-            no_room,
-            malformed,
-            no_flow,
-            corrupt
-        );
-        let (members, size) = layout("attachment");
-        assert_eq!(size, ATTACHMENT_BYTES);
-        assert!(members.contains(&("tags".to_owned(), ATTACHMENT_TAGS)));
-    }
 
     #[test]
     fn refuses_another_size() {

@@ -2,7 +2,9 @@
 //! What a user asks for, one module per command, and the files that attachments leave on disk.
 
 pub mod attach;
+pub mod congestion;
 pub mod list;
+pub mod parameters;
 pub mod restore;
-pub mod state;
 pub mod stats;
+pub mod store;

@@ -4,56 +4,17 @@
 //! One JSON file per attached device in /run/clarion/host. The files are also the count of users of the
 //! shared programs: the last one gone takes them away. All of it happens under one lock.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
-use serde::{Deserialize, Serialize};
 
-use crate::cli::Room;
+use crate::model::attachment::Attachment;
 
 const DIRECTORY: &str = "/run/clarion/host";
 const ALLOWED: &str = "allowed";
-
-/// How the device and the namespace were before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Original {
-    pub mtu: u32,
-    pub gso_max_segs: u32,
-    /// Offload features that were on and are switched off.
-    pub features: Vec<String>,
-    /// IPv6 MTU of the device; `None` without IPv6.
-    pub mtu_ip6: Option<u32>,
-    /// Routes that are replaced, as netlink messages.
-    pub routes: Vec<String>,
-    /// The device had a clsact qdisc already.
-    pub clsact: bool,
-    pub congestion_control: String,
-}
-
-/// One attached device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attachment {
-    pub netns: String,
-    pub netns_path: PathBuf,
-    pub netns_inode: u64,
-    pub netns_cookie: u64,
-    pub device: String,
-    pub ifindex: u32,
-    /// Number of the device in the BPF programs.
-    pub key: u32,
-    pub protocol: u8,
-    pub room: Room,
-    pub tags: bool,
-    pub cc: Option<String>,
-    pub parameters: BTreeMap<String, u32>,
-    /// Everything was done; false in a file that a killed attach left.
-    pub complete: bool,
-    pub original: Original,
-}
 
 /// The directory, locked against other agents until dropped.
 pub struct Store {

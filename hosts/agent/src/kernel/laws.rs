@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The congestion-control laws: registering them with the kernel, and choosing one for a namespace.
+//! The congestion-control laws: registering them with the kernel.
 
 use std::fs;
-use std::io;
 
 use anyhow::{bail, Context, Result};
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
@@ -10,10 +9,8 @@ use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 
-use crate::kernel::maps::pin_of;
-use crate::kernel::netns::Netns;
-use crate::kernel::{bpf, sysctl};
-use crate::operations::state::Store;
+use crate::kernel::pins::pin_of;
+use crate::kernel::{objects, sysctl};
 
 /// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
 const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];
@@ -24,10 +21,10 @@ pub fn register() -> Result<()> {
         return Ok(());
     }
     unregister();
-    let mut object = bpf::open(bpf::CC, "cc")?;
+    let mut object = objects::open(objects::CC, "cc")?;
     let has_ack = u8::from(cong_control_has_ack()?);
-    bpf::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
-    let mut object = bpf::load(object, "cc")?;
+    objects::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
+    let mut object = objects::load(object, "cc")?;
     for mut map in object.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if LAWS.contains(&name.as_str()) {
@@ -76,47 +73,6 @@ pub fn check(name: &str) -> Result<()> {
         kernel.join(", "),
         LAWS.join(", ")
     )
-}
-
-/// Makes `name` the default of the current namespace.
-///
-/// Outside the initial namespace the kernel refuses an algorithm that is not in the machine's list of
-/// allowed ones, so it is added there; the list as it was is kept until the last detach. `home` is the
-/// namespace that the agent was started in: normally the initial one.
-pub fn choose(name: &str, home: &Netns, store: &Store) -> Result<()> {
-    match sysctl::try_write(sysctl::CONGESTION_CONTROL, name) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let allowed = sysctl::read(sysctl::ALLOWED)?;
-            store.save_allowed(&allowed)?;
-            write_allowed(&format!("{allowed} {name}"), home).with_context(|| {
-                format!("--cc {name}: not allowed here; in the initial namespace: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {name}\"")
-            })?;
-            sysctl::write(sysctl::CONGESTION_CONTROL, name)
-        }
-        result => result.with_context(|| format!("--cc {name}")),
-    }
-}
-
-/// Puts the machine's list of allowed algorithms back.
-pub fn restore_allowed(home: &Netns, store: &Store) -> Result<()> {
-    if let Some(allowed) = store.take_allowed() {
-        write_allowed(&allowed, home).context("restore net.ipv4.tcp_allowed_congestion_control")?;
-    }
-    Ok(())
-}
-
-/// The list is writable in the initial namespace only. Comes back to the current namespace.
-fn write_allowed(allowed: &str, home: &Netns) -> Result<()> {
-    let here = Netns::open(None)?;
-    home.enter()?;
-    let mut result = sysctl::write(sysctl::ALLOWED, allowed);
-    if result.is_err() {
-        if let Ok(initial) = Netns::open(Some("pid:1")) {
-            result = initial.enter().and_then(|()| sysctl::write(sysctl::ALLOWED, allowed));
-        }
-    }
-    here.enter()?;
-    result
 }
 
 fn is_available(name: &str) -> bool {
