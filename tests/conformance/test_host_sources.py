@@ -89,3 +89,15 @@ def test_one_default_protocol_number(host: dict[str, int], core: dict[str, Any])
     assert number("switch/options.hpp", r"uint8_t protocol = (\d+);") == 253
     agent = r"default_value_t = (\d+), value_parser[^\n]*\n\s*protocol: u8"
     assert number("hosts/agent/src/cli.rs", agent) == 253
+
+
+def test_programs_declare_the_licence_of_their_spdx_line() -> None:
+    """The kernel gets them under GPL-2.0, its "GPL" (Documentation/process/license-rules.rst)."""
+    sources = [path for path in (ROOT / "hosts" / "bpf").rglob("*") if path.suffix in (".c", ".h", ".def")]
+    programs = [path for path in sources if path.name.endswith(".bpf.c")]
+    assert len(programs) == 4
+    for path in sources:
+        assert "SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only" in path.read_text().splitlines()[0], path
+    for path in programs:
+        declared = re.findall(r'SEC\("license"\) = "(.*)";', path.read_text())
+        assert declared == ["GPL"], path

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The congestion-control laws: registering them with the kernel.
 
+use std::collections::HashSet;
 use std::fs;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::query::MapInfoIter;
@@ -30,9 +31,7 @@ pub fn register() -> Result<()> {
         if LAWS.contains(&name.as_str()) {
             // Pinned first: what is registered can always be found again.
             map.pin(pin_of(&name)).with_context(|| format!("pin {name}"))?;
-            let registered = map.attach_struct_ops();
-            let mut link =
-                registered.with_context(|| format!("register {name} (if it exists: detach --all)"))?;
+            let mut link = map.attach_struct_ops().map_err(|error| refusal(&name, error))?;
             link.disconnect(); // it stays registered when this process ends
         }
     }
@@ -49,16 +48,52 @@ pub fn unregister() {
     }
 }
 
-/// Takes out laws that are registered without a pin: somebody removed the pins by hand.
+/// Takes out laws that are registered without a pin anywhere: the pins were removed by hand.
 pub fn unregister_orphans() {
     for info in MapInfoIter::default() {
         let name = info.name.to_string_lossy();
-        if info.ty == MapType::StructOps && LAWS.contains(&&*name) {
+        if info.ty == MapType::StructOps && LAWS.contains(&&*name) && process_with_pin(&name).is_none() {
             if let Ok(map) = MapHandle::from_map_id(info.id) {
                 let _ = map.delete(&0u32.to_ne_bytes());
             }
         }
     }
+}
+
+/// Why a law cannot be registered. Its name is global to the kernel, but its pin is in one mount namespace: a
+/// container, say, whose attachments are not in our files.
+fn refusal(law: &str, error: libbpf_rs::Error) -> anyhow::Error {
+    if error.kind() != libbpf_rs::ErrorKind::AlreadyExists {
+        return anyhow!(error).context(format!("register {law}"));
+    }
+    match process_with_pin(law) {
+        Some(process) => anyhow!(
+            "{law} belongs to the clarion-host of another mount namespace, that of process {process}: \
+             attach there, or detach there first"
+        ),
+        None => anyhow!("{law} is registered, but its pin is gone: clarion-host detach --all takes it out"),
+    }
+}
+
+/// Id and name of a process in another mount namespace that has the pin of a law.
+fn process_with_pin(law: &str) -> Option<String> {
+    let pin = pin_of(law);
+    let in_process = pin.strip_prefix("/").ok()?;
+    let own = fs::read_link("/proc/self/ns/mnt").ok()?;
+    let mut seen = HashSet::from([own]);
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        let process = entry.path();
+        let (Ok(_), Ok(namespace)) =
+            (fs::read_link(process.join("exe")), fs::read_link(process.join("ns/mnt")))
+        else {
+            continue; // no process, one of the kernel's own, or one that has ended
+        };
+        if seen.insert(namespace) && process.join("root").join(in_process).exists() {
+            let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+            return Some(format!("{} ({})", entry.file_name().to_string_lossy(), name.trim_end()));
+        }
+    }
+    None
 }
 
 /// Fails, before anything is changed, for a name that neither the kernel nor this agent provides.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The embedded BPF objects: opening, setting and loading them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use anyhow::{bail, ensure, Context, Result};
 use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::btf::{Btf, BtfType};
@@ -23,6 +25,15 @@ pub static HANDSHAKE: &[u8] = object!("handshake.o");
 pub static SHIM: &[u8] = object!("shim.o");
 pub static STATS: &[u8] = object!("stats.o");
 pub static CC: &[u8] = object!("cc.o");
+
+/// A number that differs between agents whose programs differ.
+pub fn digest() -> String {
+    let mut hasher = DefaultHasher::new();
+    for object in [HANDSHAKE, SHIM, STATS, CC] {
+        object.hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
 
 /// Drops libbpf's own messages, or shows them on stderr.
 pub fn quiet(quiet: bool) {

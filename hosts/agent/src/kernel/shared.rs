@@ -12,11 +12,12 @@ use crate::kernel::{handshake, laws};
 
 const BPF_MOUNT: &str = "/sys/fs/bpf";
 
-/// Loads and pins maps, handshake and congestion-control laws, unless they are.
+/// Loads and pins maps, congestion-control laws and handshake, unless they are.
 pub fn load() -> Result<()> {
     mount_bpf()?;
     fs::create_dir_all(PINS).with_context(|| format!("create {PINS}"))?;
-    handshake::load().and_then(|()| laws::register())
+    laws::register()?; // first: it is refused if another mount namespace has them
+    handshake::load()
 }
 
 /// Takes away all that [`load`] made. Sockets that use a law keep it until they close.

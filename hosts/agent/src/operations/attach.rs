@@ -8,10 +8,10 @@ use crate::kernel::features::Features;
 use crate::kernel::netlink::Netlink;
 use crate::kernel::netns::{cookie_here, Netns};
 use crate::kernel::routes::Route;
-use crate::kernel::{laws, maps, parameters, shared, sysctl, tc};
+use crate::kernel::{laws, maps, objects, parameters, shared, sysctl, tc};
 use crate::model::attachment::{Attachment, Headroom, Original, HEADER_BYTES};
 use crate::model::parameters::{encode, parse};
-use crate::operations::store::Store;
+use crate::operations::store::{Programs, Store};
 use crate::operations::{congestion, restore};
 
 /// Below this a link may not carry IPv6 (RFC 8200, section 5).
@@ -53,6 +53,7 @@ pub fn attach(request: &Request) -> Result<()> {
     netns.enter()?;
     let others = store.attachments()?;
     check_protocol(request.protocol, &others)?;
+    check_programs(&store, &others)?;
 
     let mut netlink = Netlink::open()?;
     let device = Device::find(&mut netlink, &request.device, &netns.label)?;
@@ -159,6 +160,23 @@ fn check_protocol(protocol: u8, others: &[Attachment]) -> Result<()> {
             other.protocol
         );
     }
+    Ok(())
+}
+
+/// Refuses to run on the programs of another build: they may do something else.
+fn check_programs(store: &Store, others: &[Attachment]) -> Result<()> {
+    let agent = std::env::current_exe().context("path of this program")?;
+    let own = Programs { digest: objects::digest(), agent };
+    let Some(Attachment { device, netns, .. }) = others.first() else {
+        return store.save_programs(&own);
+    };
+    let loaded = store.programs();
+    let holder =
+        loaded.as_ref().map_or("an older clarion-host".into(), |loaded| loaded.agent.display().to_string());
+    ensure!(
+        loaded.is_some_and(|loaded| loaded.digest == own.digest),
+        "{device} in {netns} runs the programs of {holder}, which differ from those of this one: attach with it, or detach --all first"
+    );
     Ok(())
 }
 

@@ -66,6 +66,7 @@ pub fn detach_lost() -> Result<()> {
 pub fn unload_if_last(store: &Store) -> Result<()> {
     if store.attachments()?.is_empty() {
         shared::unload()?;
+        store.forget_programs();
         congestion::restore_allowed(&Netns::open(None)?, store)?;
     }
     Ok(())

@@ -11,10 +11,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::attachment::Attachment;
 
 const DIRECTORY: &str = "/run/clarion/host";
 const ALLOWED: &str = "allowed";
+const PROGRAMS: &str = "programs";
+
+/// Whose programs all attachments share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Programs {
+    pub digest: String,
+    pub agent: PathBuf,
+}
 
 /// The directory, locked against other agents until dropped.
 pub struct Store {
@@ -44,6 +54,22 @@ impl Store {
         let mut file = File::create(&fresh).with_context(|| format!("create {}", fresh.display()))?;
         file.write_all(text.as_bytes()).with_context(|| format!("write {}", fresh.display()))?;
         fs::rename(&fresh, &path).with_context(|| format!("write {}", path.display()))
+    }
+
+    /// Names the agent whose programs the first attachment loads.
+    pub fn save_programs(&self, programs: &Programs) -> Result<()> {
+        let text = serde_json::to_string(programs).context("encode programs")?;
+        let path = Path::new(DIRECTORY).join(PROGRAMS);
+        fs::write(&path, text).with_context(|| format!("write {}", path.display()))
+    }
+
+    /// `None` if an agent that kept no such file has loaded them.
+    pub fn programs(&self) -> Option<Programs> {
+        serde_json::from_str(&fs::read_to_string(Path::new(DIRECTORY).join(PROGRAMS)).ok()?).ok()
+    }
+
+    pub fn forget_programs(&self) {
+        let _ = fs::remove_file(Path::new(DIRECTORY).join(PROGRAMS)); // may not be there
     }
 
     /// Keeps the machine's list of allowed congestion controls as it was before the first change.
