@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from finsy.proto import p4r
 
 from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.program import Program
