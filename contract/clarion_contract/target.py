@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-CPU_PORT = 63  # frames for it go to the controller, unless the switch has a port of that number
-
 
 @dataclass(frozen=True)
 class SetEntry:

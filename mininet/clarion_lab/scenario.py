@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from clarion_base import units
 from clarion_base.errors import ScenarioError
+from clarion_contract.checks import xcp_fault
+from clarion_contract.settings import XCP, XcpSettings
+from clarion_contract.settings_json import xcp_members
 from clarion_lab.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.documents import Document
 from clarion_lab.loss import LossModel, parse_loss
@@ -17,6 +20,10 @@ from clarion_lab.rate_steps import RateSteps, parse_rate_steps
 DEFAULT_ALGORITHM = "xcp"
 MAX_RTT_US = 16_000_000  # the header's rtt is Q4.28 s
 T = TypeVar("T")
+
+
+# The capacity of a port is its link's rate.
+XCP_KEYS = {setting.key("-"): setting for name, setting in XCP.items() if name != "capacity_bps"}
 
 
 @dataclass(frozen=True)
@@ -29,18 +36,6 @@ class Link:
     forward_loss: LossModel
     reverse_loss: LossModel
     rate_steps: RateSteps = field(default_factory=RateSteps)
-
-
-@dataclass(frozen=True)
-class XcpSettings:
-    """Parameters of the router's controllers on every shaped port."""
-
-    enabled: bool
-    alpha: float
-    beta: float
-    gamma: float
-    min_interval_us: int
-    max_interval_us: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,7 @@ class Scenario:
     topology: str
     access: Link
     bottlenecks: tuple[Link, ...]
-    xcp: XcpSettings
+    xcp: XcpSettings | None  # of every shaped port, but for its capacity
     tagging: bool
     flows: tuple[Flow, ...]
     duration_us: int
@@ -88,6 +83,10 @@ class Scenario:
     seed: int
     expect: tuple[Mapping[str, Any], ...]
     document: Document
+
+    def xcp_of(self, rate_bps: int) -> XcpSettings | None:
+        """The controllers of a port of this rate; None: without XCP."""
+        return replace(self.xcp, capacity_bps=rate_bps) if self.xcp and rate_bps else None
 
     def path_rtt_us(self, flow: Flow) -> int:
         """A flow's round-trip time with empty queues: both access links and the bottlenecks that it
@@ -177,18 +176,18 @@ class _Reader:
             key, _, reason = str(error).partition(": ")
             raise self.fail(f"{field}.{key}", reason) from error
 
-    def xcp(self, document: Mapping[str, Any]) -> XcpSettings:
-        settings = XcpSettings(
-            document.get("enabled", True),
-            document.get("alpha", 0.4),
-            document.get("beta", 0.226),
-            document.get("gamma", 0.1),
-            self.optional(units.parse_time, document, "min-interval", "xcp.", 1000),
-            self.optional(units.parse_time, document, "max-interval", "xcp.", 1_000_000),
-        )
-        if not 0 < settings.min_interval_us <= settings.max_interval_us:
-            raise self.fail("xcp.min-interval", "must be above 0 and at most max-interval")
-        return settings
+    def xcp(self, document: Mapping[str, Any]) -> XcpSettings | None:
+        given: dict[str, Any] = {"capacity_bps": XCP["capacity_bps"].most}
+        for key, setting in XCP_KEYS.items():
+            if key in document and setting.unit == "us":
+                given[setting.name] = self.parse(units.parse_time, document[key], f"xcp.{key}")
+            elif key in document:
+                given[setting.name] = document[key]
+        xcp = XcpSettings(**xcp_members(given))
+        fault = xcp_fault(xcp, lambda setting: setting.key("-"))
+        if fault is not None:
+            raise self.fail(f"xcp.{fault.path[0]}", fault.reason)
+        return xcp if document.get("enabled", True) else None
 
     def flows(self, document: Document, bottlenecks: int, duration_us: int) -> tuple[Flow, ...]:
         flows: list[Flow] = []

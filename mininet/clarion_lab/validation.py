@@ -12,6 +12,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from referencing import Registry, Resource
 
 from clarion_base.units import UNITS
 
@@ -22,7 +23,14 @@ SCHEMAS = Path(__file__).resolve().parent / "schema"
 def validator(name: str) -> Draft202012Validator:
     """The validator of schema/NAME.schema.json."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
-    return Draft202012Validator(schema)
+    return Draft202012Validator(schema, registry=_schemas())
+
+
+def _schemas() -> Registry[Any]:
+    """All schemas, so that one can name another by its file."""
+    files = SCHEMAS.glob("*.schema.json")
+    contents = ((file.name, Resource.from_contents(json.loads(file.read_text()))) for file in files)
+    return Registry[Any]().with_resources(contents)
 
 
 def dotted(path: Iterable[str | int]) -> str:

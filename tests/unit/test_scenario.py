@@ -92,7 +92,9 @@ def test_tags_on_plain_tcp_bring_the_tag_header() -> None:
         ({"flows__0__crosses": [1]}, "flows[0].crosses: has 1: give 2"),
         ({"description": ""}, "description: must not be empty"),
         ({"seed": -1}, "seed: -1: must lie from 0 to 4294967295"),
-        ({"xcp": {"alpha": 0}}, "xcp.alpha: 0: must be above 0 and at most 2"),
+        ({"xcp": {"alpha": 0}}, "xcp.alpha: 0: must be above 0 and below 0.5553"),
+        ({"xcp": {"alpha": 0.6}}, "xcp.alpha: 0.6: must be above 0 and below 0.5553"),
+        ({"xcp": {"beta": 0.3}}, "xcp.beta: 0.3: must be 0.2263"),
         ({"xcp": {"alpha": math.nan}}, "xcp.alpha: nan: not a finite number"),
         ({"xcp": {"beta": math.inf}}, "xcp.beta: inf: not a finite number"),
         (
@@ -258,4 +260,5 @@ def test_the_geo_scenario_is_the_papers() -> None:
     assert geo.max_rtt_us == 570_000
     assert len(geo.flows) == 10
     assert geo.bottlenecks[0].forward_loss.mean_packet_loss(1546) == 0.001
+    assert geo.xcp is not None
     assert (geo.xcp.alpha, geo.xcp.beta, geo.xcp.gamma) == (0.4, 0.226, 0.1)

@@ -10,8 +10,8 @@ from typing import Any
 
 from clarion_agent.control_socket import ControlSocket, Json
 from clarion_base.errors import UserError
+from clarion_contract.settings import CPU_PORT
 from clarion_contract.target import (
-    CPU_PORT,
     Change,
     Listener,
     Note,
