@@ -18,7 +18,7 @@ agent := --manifest-path hosts/agent/Cargo.toml
 BOARD ?= u55c
 BUCKETS ?= 4096
 QUEUE_BEATS ?= 4096
-synth := PYTHONPATH=hls/synth:nic $(python) -m clarion_synth
+synth := $(python) -m clarion_synth
 sizes = --board $(BOARD) --buckets $(BUCKETS) --queue-beats $(QUEUE_BEATS)
 
 help: ## This list

@@ -8,4 +8,4 @@ if [ ! -x "$python" ]; then
 	echo "build: .venv is missing; run make build first" >&2
 	exit 2
 fi
-PATH="$PATH:$root/.venv/bin" PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.build "$@"
+PATH="$PATH:$root/.venv/bin" exec "$python" -m clarion_nic.build "$@"

@@ -9,4 +9,4 @@ if [ ! -x "$python" ]; then
 	exit 2
 fi
 # Ours first: a `clarion` of another release must not judge what the card says.
-PATH="$root/.venv/bin:$PATH" PYTHONPATH="$root/nic" exec "$python" -m clarion_nic.flash "$@"
+PATH="$root/.venv/bin:$PATH" exec "$python" -m clarion_nic.flash "$@"

@@ -27,6 +27,7 @@ check_rtl() { # check_rtl MODULES...: each as the top of those that it is made o
 	done
 }
 
+mapfile -t python_roots < <(tools/source-roots.py)
 mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.hpp' '*.cpp')
 mapfile -t shell_files < <(
 	git ls-files '*.sh'
@@ -37,7 +38,7 @@ mapfile -t rtl_files < <(git ls-files '*.sv' ':!hls/synth' | grep -v '_pkg\.sv$'
 
 check ruff .venv/bin/ruff check --quiet .
 check 'ruff format' .venv/bin/ruff format --quiet --check .
-check mypy .venv/bin/mypy --no-error-summary controller/clarion_control mininet/clarion nic/clarion_nic switch/agent/clarion_agent tests core/tables.py hls/registers/generate.py hls/synth/clarion_synth
+check mypy env MYPYPATH="$(IFS=:; echo "${python_roots[*]}"):tests" .venv/bin/mypy --no-error-summary "${python_roots[@]}" tests core/tables.py
 check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml

@@ -15,8 +15,8 @@ from clarion_control.facade.records import RecordPart
 from clarion_control.facade.switches import SwitchPart
 from clarion_control.facade.telemetry import TelemetryPart
 from clarion_control.facade.tuning import TuningPart
-from clarion_control.fleet.device import DeviceFactory
 from clarion_control.store import Store
+from clarion_p4rt.device import DeviceFactory
 
 
 class Controller(SwitchPart, PortPart, TelemetryPart, TuningPart, RecordPart):
@@ -39,7 +39,7 @@ class Controller(SwitchPart, PortPart, TelemetryPart, TuningPart, RecordPart):
         The store stays the caller's to close.
         """
         if connect is None:
-            from clarion_control.fleet.p4_device import factory
+            from clarion_p4rt.p4_device import factory
 
             connect = factory(election_id)
         controller = cls(

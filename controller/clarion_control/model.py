@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clarion_control.settings import PortSettings
-from clarion_control.telemetry import IntervalReport, QueueDrop
+from clarion_contract.settings import PortSettings
+from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_p4rt.switch import Switch
 
 
 class Role(enum.IntEnum):
@@ -40,28 +41,6 @@ class Actor:
 
     name: str
     role: Role
-
-
-@dataclass(frozen=True)
-class TlsFiles:
-    """Paths of PEM files for mutual TLS to a switch."""
-
-    ca: str
-    certificate: str
-    key: str
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A switch as it was added. `uid` tells it from an earlier one of the same name."""
-
-    uid: int
-    name: str
-    address: str  # HOST:PORT of its P4Runtime server
-    device_id: int
-    ports: tuple[int, ...]  # the ports it has, ascending
-    tls: TlsFiles | None = None
-    added_us: int = 0
 
 
 class LinkState(enum.Enum):
@@ -105,14 +84,6 @@ class PortState:
     desired: DesiredPort | None  # None: the switch has not been reached yet and nobody set anything
     effective: PortSettings | None  # None: not known
     applied: bool  # the switch has confirmed the desired version
-
-
-@dataclass(frozen=True)
-class Forwarding:
-    """Static forwarding of a switch: port by Ethernet address, and where unknown addresses are flooded."""
-
-    addresses: Mapping[str, int]
-    flood_ports: tuple[int, ...]
 
 
 @dataclass(frozen=True)

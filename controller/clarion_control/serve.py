@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.api.app import create_app
 from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
+from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.service import Experiments
 from clarion_control.store import Store, tokens
 from clarion_control.store import engine as engines
@@ -44,6 +45,7 @@ class ServeOptions:
     listen: str = "127.0.0.1:8080"
     store: str | None = None
     experiments: Path | None = None  # None: none can be run
+    scenarios: ScenarioLibrary | None = None  # given together with `experiments`
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     insecure_http: bool = False
@@ -101,8 +103,8 @@ async def _application(
         )
         stack.push_async_callback(controller.close)
         experiments = None
-        if options.experiments is not None:
-            experiments = await Experiments.open(controller, options.experiments)
+        if options.experiments is not None and options.scenarios is not None:
+            experiments = await Experiments.open(controller, options.experiments, options.scenarios)
             stack.push_async_callback(experiments.close)
         tuner = None
         if options.tuner:

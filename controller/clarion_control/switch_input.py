@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clarion_control.errors import FieldError, SettingsError
-from clarion_control.model import Switch, TlsFiles
-from clarion_control.settings import checked_ports
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import checked_ports
+from clarion_control.errors import FieldError
+from clarion_p4rt.switch import Switch, TlsFiles
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):(\d{1,5})")

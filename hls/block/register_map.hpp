@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by `generate.py` from registers.yaml; do not edit.
+// Made by `python -m clarion_contract.generate` from registers.yaml; do not edit.
 #ifndef CLARION_BLOCK_REGISTER_MAP_HPP
 #define CLARION_BLOCK_REGISTER_MAP_HPP
 

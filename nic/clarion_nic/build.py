@@ -13,14 +13,16 @@ from pathlib import Path
 
 import yaml
 
-from clarion.errors import UserError
-from clarion_nic import boards, manifest
-from clarion_nic.boards import NIC, Board
+from clarion_base.errors import UserError
+from clarion_base.paths import ROOT
+from clarion_base.steps import Steps, Word, complain
+from clarion_contract import boards
+from clarion_contract.boards import Board
+from clarion_contract.sizes import power_of_two
+from clarion_nic import manifest
 from clarion_nic.manifest import Manifest
-from clarion_nic.sizes import power_of_two
-from clarion_nic.steps import Steps, Word, complain
 
-ROOT = NIC.parent
+NIC = ROOT / "nic"
 IPS = ROOT / "build" / "hls" / "ip"  # where make hls-ip leaves them
 PORTS = 2
 UNITS = ("clarion_ingress", "clarion_egress")

@@ -17,15 +17,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clarion import paths
-from clarion.errors import UserError
-from clarion_agent.nic.register_map import BLOCK_TYPES, BLOCK_VERSIONS
-from clarion_nic import boards, manifest, mcs, package, pci
-from clarion_nic.boards import Board
+from clarion_base import paths
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps, complain
+from clarion_contract import boards
+from clarion_contract.boards import Board
+from clarion_nic import manifest, mcs, package, pci
+from clarion_nic.driver.register_map import BLOCK_TYPES, BLOCK_VERSIONS
 from clarion_nic.job import Before, Job, attach, detach, release, remember, remove, roll_back, verify
 from clarion_nic.manifest import Manifest
 from clarion_nic.pci import Card
-from clarion_nic.steps import Steps, complain
 
 DONE, REFUSED, ROLLED_BACK, STUCK = 0, 2, 3, 4
 RECOVERY = "see Recovery in nic/DRIVER.md"

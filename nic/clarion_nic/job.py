@@ -9,13 +9,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from clarion_agent.nic.lock import CardLock
-from clarion_agent.nic.place import OPEN_NIC, RESOURCE
+from clarion_base.paths import ROOT
+from clarion_base.steps import StepError, Steps, Word
+from clarion_contract.boards import Board
 from clarion_nic import pci
-from clarion_nic.boards import NIC, Board
+from clarion_nic.driver.lock import CardLock
+from clarion_nic.driver.place import OPEN_NIC, RESOURCE
 from clarion_nic.manifest import Manifest
 from clarion_nic.pci import Card
-from clarion_nic.steps import StepError, Steps, Word
 
 WAYS = ("install", "volatile", "write", "check", "golden")
 POLL_S = 0.1
@@ -54,7 +55,7 @@ class Job:
             "-nojournal",
             "-nolog",
             "-source",
-            NIC / "vivado" / "card.tcl",
+            ROOT / "nic" / "vivado" / "card.tcl",
         ]
         card = [self.hw_server, self.cable, self.board.jtag_device]
         self.steps.run([self.vivado, *script, "-tclargs", action, *card, *more])

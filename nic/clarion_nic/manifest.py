@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 NAME = "manifest.json"
 FORMAT = "clarion-nic 1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 DATA, END, SEGMENT, LINEAR = "00", "01", "02", "04"
 

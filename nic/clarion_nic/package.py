@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps, Word, complain
 from clarion_nic import manifest
-from clarion_nic.steps import Steps, Word, complain
 
 
 def pack(steps: Steps, folder: Path, out: Path) -> None:

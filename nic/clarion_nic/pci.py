@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic.boards import Board, all_boards
+from clarion_base.errors import UserError
+from clarion_contract.boards import Board, all_boards
 
 XILINX = 0x10EE
 # Whose hands a card may be in: nobody's, OpenNIC's, or those of AMD's drivers for the factory image.

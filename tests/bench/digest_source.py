@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from finsy import P4Schema
 from finsy.proto import p4d, p4r
 
-from clarion_control import pipeline
+from clarion_contract import pipeline
 
 STAMP = bytes.fromhex("a55aa55aa55aa55a")
 SERVICE = "p4.v1.P4Runtime"

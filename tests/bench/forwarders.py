@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.packet_source import CAPACITY_BPS
 from finsy import P4Schema
 
-from bench.packet_source import CAPACITY_BPS
-from clarion.bmv2 import devices
-from clarion.bmv2.control import ControlPlane, SwitchPlan
-from clarion.bmv2.process import Bmv2Process
-from clarion.bmv2.runtime import Runtime
-from clarion.state import RunState
-from clarion.switch_process import SwitchProcess
-from clarion_control.session import Session
-from clarion_control.settings import PortSettings, XcpSettings
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_lab.bmv2 import devices
+from clarion_lab.bmv2.control import ControlPlane, SwitchPlan
+from clarion_lab.bmv2.process import Bmv2Process
+from clarion_lab.bmv2.runtime import Runtime
+from clarion_lab.state import RunState
+from clarion_lab.switch_process import SwitchProcess
+from clarion_p4rt.session import Session
 
 PORTS = {1: "bench-p1", 2: "bench-p2"}
 ADDRESSES = {"02:00:00:00:00:01": 1, "02:00:00:00:00:02": 2}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clarion_agent.nic.entries import OFF
+from clarion_nic.driver.entries import OFF
 from conformance import reference
 from conformance.harness import BUCKETS, PORTS, SHOWN_BUCKETS, SLOTS, Driver, DriverError
 from conformance.reference import ACK, DATA, FIELDS, HEADER_BYTES, TAG, Config

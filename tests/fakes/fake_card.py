@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from clarion_agent.nic import register_map as registers
+from clarion_nic.driver import register_map as registers
 
 ALL_ONES = 0xFFFF_FFFF
 NO_LIMIT = (1 << 40) - 1

@@ -9,7 +9,7 @@ from typing import Any
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
-from clarion.paths import ROOT
+from clarion_base.paths import ROOT
 
 P4INFO = ROOT / "p4/clarion.p4info.txtpb"
 

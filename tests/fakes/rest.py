@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
+from clarion import scenario_library
 from clarion_control.api.app import create_app
 from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
@@ -79,7 +80,7 @@ async def open_rig(
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
     async with open_controller(tmp_path, *switches, **more) as controller:
         experiments = await Experiments.open(
-            controller, tmp_path / "experiments", clarion=clarion or command()
+            controller, tmp_path / "experiments", scenario_library, clarion=clarion or command()
         )
         try:
             app = create_app(controller, experiments=experiments, options=options)

@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from clarion_control.errors import SwitchError
-from clarion_control.fleet.device import Cells, Device, Reports, Standing
-from clarion_control.model import Forwarding, Switch
-from clarion_control.settings import PortSettings
-from clarion_control.telemetry import IntervalReport, QueueDrop
+from clarion_contract.settings import PortSettings
+from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_p4rt.device import Cells, Device, Reports, Standing
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.switch import Forwarding, Switch
 
 REPORT = IntervalReport(
     port=1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from clarion_agent.target import (
+from clarion_contract.target import (
     Change,
     Listener,
     Note,

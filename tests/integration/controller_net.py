@@ -22,12 +22,12 @@ from urllib.parse import urlsplit
 
 from finsy import P4TableEntry
 
-from clarion.paths import binary
-from clarion.processes import die_with_parent
-from clarion_control import entries, pipeline
-from clarion_control.errors import SwitchError
-from clarion_control.session import Session
-from clarion_control.settings import PortSettings
+from clarion_base.paths import binary
+from clarion_base.processes import die_with_parent
+from clarion_contract import entries, pipeline
+from clarion_contract.settings import PortSettings
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.session import Session
 
 CLARION = (sys.executable, "-m", "clarion")
 BMV2 = shutil.which("simple_switch_grpc")

@@ -15,19 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
-
-from clarion_control import dashboard
-from clarion_control.controller import Controller
-from clarion_control.experiments.service import Experiments
-from clarion_control.fleet.device import Cells, Standing
-from clarion_control.model import Actor, PolicyState, Role
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.settings_json import to_json
-from clarion_control.tuner.registry import checked_parameters
 from fakes.clarion_command import command
 from fakes.controller import open_controller
 from fakes.switch import FakeSwitch
+from fastapi import FastAPI
+
+from clarion import scenario_library
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.settings_json import to_json
+from clarion_control import dashboard
+from clarion_control.controller import Controller
+from clarion_control.experiments.service import Experiments
+from clarion_control.model import Actor, PolicyState, Role
+from clarion_control.tuner.registry import checked_parameters
+from clarion_p4rt.device import Cells, Standing
 
 OTHER = Actor("olga", Role.OPERATOR)
 TUNER = Actor("tuner", Role.OPERATOR)
@@ -112,7 +113,9 @@ async def main(directory: Path) -> None:
             for role in Role
         }
         app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-        experiments = await Experiments.open(controller, directory / "experiments", clarion=command())
+        experiments = await Experiments.open(
+            controller, directory / "experiments", scenario_library, clarion=command()
+        )
         board = dashboard.mount(app, controller, experiments=experiments)
         site = Site(controller, {switch.name: switch for switch in switches}, board)
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -10,8 +10,6 @@ from typing import Any
 
 import finsy as fy
 import pytest
-
-from clarion_control import pipeline
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -21,6 +19,8 @@ from integration.agent_net import (
     ethernet,
     switch_and_agent,
 )
+
+from clarion_contract import pipeline
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
 

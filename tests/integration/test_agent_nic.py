@@ -9,17 +9,18 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-
-from clarion import cli
-from clarion_control.controller import Controller
-from clarion_control.errors import RefusedError
-from clarion_control.model import Forwarding, LinkState
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.store import Store
 from fakes.controller import ADMIN, in_state, until
 from fakes.fake_card import FakeCard
 from fakes.p4runtime_messages import XCP, insert, table_entry
 from integration.agent_net import AgentProcess, Client, end
+
+from clarion import cli
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_control.controller import Controller
+from clarion_control.errors import RefusedError
+from clarion_control.model import LinkState
+from clarion_control.store import Store
+from clarion_p4rt.switch import Forwarding
 
 FULL = PortSettings(
     1,

@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from integration import recovery
 from integration.controller_net import Embedded, ServedController, running
 

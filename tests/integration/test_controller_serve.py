@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import trustme
-
 from integration.controller_net import (
     CLARION,
     PATIENCE_S,

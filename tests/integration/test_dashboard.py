@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-
 from integration.dashboard_browser import (
     CHROMIUM,
     DEADLINE_MS,
@@ -19,6 +17,7 @@ from integration.dashboard_browser import (
     running_browser,
     running_site,
 )
+from playwright.sync_api import Browser, Locator, Page, expect
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 

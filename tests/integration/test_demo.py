@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from clarion import demo
-from clarion.demo import DemoController
-from clarion.errors import RunFailedError
+from clarion_base.errors import RunFailedError
+from clarion_lab import demo
+from clarion_lab.demo import DemoController
 
 
 def switches(url: str, token: str) -> list[object]:

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer, wait_for
 
 pytestmark = pytest.mark.root

@@ -13,7 +13,6 @@ import struct
 from collections.abc import Iterator
 
 import pytest
-
 from integration.host_net import (
     PATIENCE_S,
     PROTOCOL,

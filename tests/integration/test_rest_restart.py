@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clarion.paths import run_root
+from clarion_base.paths import run_root
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(240)]
 CLARION = [sys.executable, "-m", "clarion"]

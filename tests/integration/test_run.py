@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from clarion.paths import binary
-from clarion.state import start_time
-from clarion.validation import first_fault
+from clarion_base.paths import binary
+from clarion_lab.state import start_time
+from clarion_lab.validation import first_fault
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
 PROMISED = (

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from clarion import results
-from clarion.state import start_time
-from clarion.validation import first_fault
+from clarion_lab import results
+from clarion_lab.state import start_time
+from clarion_lab.validation import first_fault
 
 pytestmark = [
     pytest.mark.root,

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from clarion import paths
-from clarion.hls_sim import MAX_PORTS, QUEUE_BEATS
-from clarion.validation import first_fault
-from clarion_control.client import SwitchClient
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.telemetry import IntervalReport
 from integration.agent_net import AgentProcess, end
 from integration.test_run import CLARION, assert_nothing_is_left, clarion, summary
+
+from clarion_base import paths
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.telemetry import IntervalReport
+from clarion_lab.hls_sim import MAX_PORTS, QUEUE_BEATS
+from clarion_lab.validation import first_fault
+from clarion_p4rt.client import SwitchClient
 
 pytestmark = [
     pytest.mark.root,

@@ -11,7 +11,7 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
-from clarion_agent.nic import register_map as regmap
+from clarion_nic.driver import register_map as regmap
 from rtl.axil_master import Master
 from rtl.axil_units import COMMAND_BITS, REPLY_BITS, Unit
 

@@ -9,7 +9,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import gather
 
-from clarion_agent.nic import register_map as regmap
+from clarion_nic.driver import register_map as regmap
 from rtl.axil_bench import Bench
 from rtl.axil_master import OKAY, SLVERR
 from rtl.axil_units import BEATS, Beat, Unit

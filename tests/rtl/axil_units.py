@@ -7,7 +7,7 @@ import random
 from collections import deque
 from dataclasses import dataclass, field
 
-from clarion_agent.nic import register_map as regmap
+from clarion_nic.driver import register_map as regmap
 
 COMMAND_BITS = 512
 REPLY_BITS = 528

@@ -14,7 +14,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-from clarion_agent.nic import register_map as regs
+from clarion_nic.driver import register_map as regs
 
 PORTS = 2
 REGISTER_CLOCK_PS = int(os.environ.get("WRAPPER_REGISTER_CLOCK_PS", "8000"))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
 from bench import bench_p4, packet_source
 from bench.figures import summary, text
 from conformance import reference

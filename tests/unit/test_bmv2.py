@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from clarion import documents
-from clarion.bmv2 import plans
-from clarion.bmv2.engine import Bmv2Engine
-from clarion.bmv2.runtime import Occupancy
-from clarion.bmv2.series import EDGES_BYTES, PortSeries
-from clarion.bmv2.shaping import Shaping, shapings
-from clarion.bmv2.thrift_client import Call, ThriftClient, ThriftError, Wide, encode
-from clarion.bmv2.wires import NODE, cabling, wire_config
-from clarion.errors import ScenarioError
-from clarion.recording import Recording
-from clarion.scenario import Scenario, build
-from clarion.topology import plan
-from clarion_control.telemetry import IntervalReport
+from clarion_base.errors import ScenarioError
+from clarion_contract.telemetry import IntervalReport
+from clarion_lab import documents
+from clarion_lab.bmv2 import plans
+from clarion_lab.bmv2.engine import Bmv2Engine
+from clarion_lab.bmv2.runtime import Occupancy
+from clarion_lab.bmv2.series import EDGES_BYTES, PortSeries
+from clarion_lab.bmv2.shaping import Shaping, shapings
+from clarion_lab.bmv2.thrift_client import Call, ThriftClient, ThriftError, Wide, encode
+from clarion_lab.bmv2.wires import NODE, cabling, wire_config
+from clarion_lab.recording import Recording
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.topology import plan
 
 
 def scenario(*settings: tuple[str, object], name: str = "geo") -> Scenario:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clarion import batch, cli, doctor
-from clarion.errors import UserError
+from clarion import cli
+from clarion_base.errors import UserError
+from clarion_lab import batch, doctor
 
 
 def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from finsy import P4MulticastGroupEntry, P4TableAction, P4TableEntry, P4TableMatch
 
-from clarion_control.entries import (
+from clarion_contract.entries import (
     arguments,
     changes,
     flood_group,
@@ -18,8 +18,8 @@ from clarion_control.entries import (
     port_entries,
     q16,
 )
-from clarion_control.epochs import Epochs, next_epoch
-from clarion_control.settings import PortSettings, XcpSettings
+from clarion_contract.epochs import Epochs, next_epoch
+from clarion_contract.settings import PortSettings, XcpSettings
 
 RATE = XcpSettings(capacity_bps=100_000_000)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from clarion_control import entries, pipeline, settings
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.telemetry import READERS
+from clarion_contract import entries, pipeline, settings
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.telemetry import READERS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clarion_control.settings import (
+from clarion_contract.settings import (
     PortSettings,
     SettingsError,
     XcpSettings,

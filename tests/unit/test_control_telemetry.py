@@ -18,12 +18,13 @@ from finsy import (
     P4TableMatch,
 )
 
-from clarion.errors import UserError
-from clarion_control import inbox, pipeline
-from clarion_control.errors import SwitchError
-from clarion_control.inbox import Inbox
-from clarion_control.refusals import entity_name, failure, refusal
-from clarion_control.telemetry import IntervalReport, QueueDrop
+from clarion_base.errors import UserError
+from clarion_contract import pipeline
+from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_p4rt import inbox
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.inbox import Inbox
+from clarion_p4rt.refusals import entity_name, failure, refusal
 
 DROP = {
     "timestamp": 12_345_678,

@@ -15,14 +15,16 @@ from typing import Any, cast
 
 import pytest
 
-from clarion import cli, controller_link, documents, processes
-from clarion.bmv2.engine import Bmv2Engine
-from clarion.controller_link import ControllerLink, Tuning
-from clarion.errors import UserError
-from clarion.rest_client import RestClient
-from clarion.scenario import Scenario, build
-from clarion.state import RunState
-from clarion.topology import plan
+from clarion import cli
+from clarion_base import processes
+from clarion_base.errors import UserError
+from clarion_lab import controller_link, documents
+from clarion_lab.bmv2.engine import Bmv2Engine
+from clarion_lab.controller_link import ControllerLink, Tuning
+from clarion_lab.rest_client import RestClient
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.state import RunState
+from clarion_lab.topology import plan
 
 TOKEN = "clarion_0123456789"
 

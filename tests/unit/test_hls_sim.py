@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from clarion import documents
-from clarion.errors import ScenarioError, UserError
-from clarion.hls_sim import MAX_PORTS, HlsSimEngine
-from clarion.scenario import Scenario, build
-from clarion.topology import plan
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab import documents
+from clarion_lab.hls_sim import MAX_PORTS, HlsSimEngine
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.topology import plan
 
 
 def scenario(*settings: tuple[str, object], name: str = "smoke-fpga") -> Scenario:

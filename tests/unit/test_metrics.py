@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from clarion import metrics
+from clarion_lab import metrics
 
 
 def test_jain() -> None:

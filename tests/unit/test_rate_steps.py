@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from clarion import documents
-from clarion.bmv2.engine import Bmv2Engine
-from clarion.emulation import EmulationEngine
-from clarion.errors import ScenarioError
-from clarion.host_engine import _StepsToTake
-from clarion.rate_steps import RateSteps
-from clarion.scenario import Scenario, build
-from clarion.summary import payload_ceiling
-from clarion.topology import plan, switch_config
+from clarion_base.errors import ScenarioError
+from clarion_lab import documents
+from clarion_lab.bmv2.engine import Bmv2Engine
+from clarion_lab.emulation import EmulationEngine
+from clarion_lab.host_engine import _StepsToTake
+from clarion_lab.rate_steps import RateSteps
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.summary import payload_ceiling
+from clarion_lab.topology import plan, switch_config
 
 BASE: dict[str, Any] = {
     "description": "a link that is slower for a while",

@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 import yaml
-
-from clarion_agent.nic import register_map
 from conformance.reference import Config
-from generate import FORMATS, ROOT, SOURCE
-from register_cpp import sections
-from register_model import BEAT_WORDS, MapError, RegisterMap, read
+
+from clarion_base.paths import ROOT
+from clarion_contract.generate.__main__ import FORMATS, SOURCE
+from clarion_contract.generate.register_cpp import sections
+from clarion_contract.generate.register_model import BEAT_WORDS, MapError, RegisterMap, read
+from clarion_nic.driver import register_map
 
 DOCUMENT = yaml.safe_load(SOURCE.read_text())
-GENERATE = SOURCE.with_name("generate.py")
+GENERATE = "clarion_contract.generate"
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +36,12 @@ def numbers(regmap: RegisterMap) -> dict[str, int]:
 @pytest.mark.parametrize("form", FORMATS)
 def test_committed_file_is_the_generated_one(form: str, regmap: RegisterMap) -> None:
     write, file = FORMATS[form]
-    assert (ROOT / file).read_text() == write(regmap), f"run {GENERATE.relative_to(ROOT)}"
+    assert (ROOT / file).read_text() == write(regmap), f"run python -m {GENERATE}"
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_command_prints_the_form(form: str) -> None:
-    done = subprocess.run([sys.executable, GENERATE, form], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", GENERATE, form], capture_output=True, text=True, check=True)
     assert done.stdout == (ROOT / FORMATS[form][1]).read_text()
 
 
@@ -186,7 +187,9 @@ def test_bad_map_is_refused_where_it_is_bad(name: str, tmp_path: Path) -> None:
 def test_file_that_is_no_map_is_one_line(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "odd.yaml"
     file.write_text(text)
-    done = subprocess.run([sys.executable, GENERATE, "cpp", "--map", file], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", GENERATE, "cpp", "--map", file], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"generate: odd.yaml: {message}")
     assert done.stderr.count("\n") == 1

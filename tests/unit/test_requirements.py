@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clarion import documents, requirements
-from clarion.emulation import EmulationEngine
-from clarion.errors import ScenarioError, UserError
-from clarion.scenario import Scenario, build
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab import documents, requirements
+from clarion_lab.emulation import EmulationEngine
+from clarion_lab.scenario import Scenario, build
 
 PARAMS = [{"name": "boost_loss", "default": 1, "min": 0, "max": 2}]
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from clarion import cli, engines, results
-from clarion.errors import RunFailedError
-from clarion.progress import Progress
-from clarion.recording import FlowSample, Recording
-from clarion.scenario import Scenario
-from clarion.validation import first_fault
+from clarion import cli
+from clarion_base.commands import EXIT_FAILED
+from clarion_base.errors import RunFailedError
+from clarion_lab import engines, results
+from clarion_lab.progress import Progress
+from clarion_lab.recording import FlowSample, Recording
+from clarion_lab.scenario import Scenario
+from clarion_lab.validation import first_fault
 
 
 class Failing:
@@ -60,7 +62,7 @@ def test_whatever_a_run_dies_of_is_one_line_and_leaves_partial_results(
     monkeypatch.setattr(engines, "engine", lambda name: Failing(error))
     out = tmp_path / "out"
     arguments = ["run", "smoke", "--set", "measure-from=0 s", "--out", str(out), "--json"]
-    assert cli.main(arguments) == cli.EXIT_FAILED
+    assert cli.main(arguments) == EXIT_FAILED
     said = capsys.readouterr().err
     assert said.startswith(f"clarion: {reason}")
     assert said.endswith(f"(partial results are in {out})\n")

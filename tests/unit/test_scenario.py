@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from clarion import documents
-from clarion.errors import ScenarioError, UserError
-from clarion.scenario import Scenario, build
-from clarion.summary import payload_ceiling, survival
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab import documents
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.summary import payload_ceiling, survival
 
 BASE: dict[str, Any] = {
     "description": "two flows",

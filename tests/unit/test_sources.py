@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clarion import documents
-from clarion.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
-from clarion.scenario import build
+from clarion_lab import documents
+from clarion_lab.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
+from clarion_lab.scenario import build
 
 ROOT = Path(__file__).resolve().parents[2]
 

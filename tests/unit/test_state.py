@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clarion import cleanup, cli, state
-from clarion.agent import Agent
-from clarion.errors import UserError
+from clarion import cli
+from clarion_base.commands import EXIT_FAILED
+from clarion_base.errors import UserError
+from clarion_lab import cleanup, state
+from clarion_lab.agent import Agent
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ def test_a_record_stays_while_its_traces_do(agent: Path) -> None:
 
 def test_cleanup_that_leaves_something_fails(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (agent / "clarion-host.stuck").touch()
-    assert cli.main(["cleanup"]) == cli.EXIT_FAILED
+    assert cli.main(["cleanup"]) == EXIT_FAILED
     assert "could not detach" in capsys.readouterr().out
 
 

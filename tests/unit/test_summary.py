@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from clarion import batch, compare, results, tables, truth
-from clarion.documents import points
-from clarion.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
-from clarion.scenario import Scenario, build
-from clarion.summary import summarise
-from clarion.topology import plan, switch_config
-from clarion.validation import first_fault
+from clarion_lab import batch, compare, results, tables, truth
+from clarion_lab.documents import points
+from clarion_lab.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
+from clarion_lab.scenario import Scenario, build
+from clarion_lab.summary import summarise
+from clarion_lab.topology import plan, switch_config
+from clarion_lab.validation import first_fault
 
 DOCUMENT: dict[str, Any] = {
     "description": "two flows",

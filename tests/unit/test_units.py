@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from clarion import units
+from clarion_base import units
 
 
 @pytest.mark.parametrize(

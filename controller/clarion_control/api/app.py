@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
-from clarion import __version__
+from clarion_base import __version__
 from clarion_control.api import failures, openapi
 from clarion_control.api.body_limit import BodyLimit
 from clarion_control.api.context import ApiContext, TunerView
 from clarion_control.api.limits import RateLimits
 from clarion_control.api.options import DEFAULTS, ApiOptions
-from clarion_control.api.routes import (
-    experiments as experiment_routes,
-)
+from clarion_control.api.routes import experiments as experiment_routes
 from clarion_control.api.routes import fallback, health, ports, records, switches, telemetry, tuner
 from clarion_control.api.streams import Streams
 from clarion_control.controller import Controller

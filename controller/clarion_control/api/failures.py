@@ -14,11 +14,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from clarion.errors import UserError
-from clarion_control import errors, settings_json
+from clarion_base.errors import UserError
+from clarion_contract import settings_json
+from clarion_contract.errors import SettingsError
+from clarion_control import errors
 from clarion_control.api.problems import Problem, at_field, in_header, in_query
-from clarion_control.experiments.scenarios import ExperimentFault
+from clarion_control.experiments.library import ExperimentFault
 from clarion_control.experiments.service import ElsewhereError, QueueFullError
+from clarion_p4rt.errors import SwitchError
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +32,7 @@ KINDS: dict[type[UserError], str] = {
     errors.PolicyHeldError: "conflict",
     errors.UndoneError: "conflict",
     errors.RefusedError: "refused-by-switch",
-    errors.SwitchError: "switch-failed",
+    SwitchError: "switch-failed",
     ElsewhereError: "conflict",
     QueueFullError: "conflict",
     errors.StoreError: "unavailable",
@@ -39,7 +42,7 @@ _ADDRESS_ENTRY = re.compile(r"l2_forward\[(.*)\]")
 _RETRY_S = "5"
 
 
-def _settings(error: errors.SettingsError) -> Problem:
+def _settings(error: SettingsError) -> Problem:
     address = _ADDRESS_ENTRY.fullmatch(error.entry)
     if address is not None:
         where = at_field(("addresses", address[1]), error.reason)
@@ -72,7 +75,7 @@ def _experiment(error: ExperimentFault) -> Problem:
 
 
 FUNCTIONS: dict[type[UserError], Callable[[Any], Problem]] = {
-    errors.SettingsError: _settings,
+    SettingsError: _settings,
     errors.FieldError: _field,
     errors.NotFoundError: _not_found,
     errors.StaleVersionError: _stale,

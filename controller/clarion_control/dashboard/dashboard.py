@@ -10,7 +10,7 @@ from nicegui import context, ui
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.frame import frame

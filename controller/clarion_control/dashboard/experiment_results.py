@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -14,8 +14,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from clarion import tables
-from clarion.results import BATCH_FORMAT, SUMMARY
 from clarion_control.dashboard import parts, quantities
 from clarion_control.errors import NotFoundError
 from clarion_control.experiments.files import ResultFile
@@ -66,7 +64,7 @@ async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
 
 async def summary(experiments: Experiments, experiment_id: int) -> dict[str, Any] | None:
     """The summary of the run or batch, None as long as there is none."""
-    file = await experiments.open_file(experiment_id, SUMMARY)
+    file = await experiments.open_file(experiment_id, experiments.scenarios.summary_file())
     if file is None:
         return None
     with file:
@@ -78,24 +76,14 @@ async def summary(experiments: Experiments, experiment_id: int) -> dict[str, Any
     return document if isinstance(document, dict) else None
 
 
-def table_rows(document: Mapping[str, Any]) -> list[list[str]]:
-    """One row for each run, as on the terminal; none if this is no summary of ours."""
-    try:
-        if document.get("format") == BATCH_FORMAT:
-            return [list(map(str, row)) for row in document["rows"]]
-        return [tables.row(str(document["scenario"]), dict(document))]
-    except (KeyError, TypeError, AttributeError):
-        return []
-
-
-def show_table(rows: list[list[str]]) -> None:
+def show_table(columns: Sequence[str], rows: list[list[str]]) -> None:
     """The rows under their headings."""
     with parts.block("table", "table rows"):
-        parts.head_row(*tables.COLUMNS, ends=tables.COLUMNS[1:])
+        parts.head_row(*columns, ends=tuple(columns[1:]))
         with parts.block("tbody"):
             for row in rows:
                 with parts.block("tr"):
-                    for index, (column, content) in enumerate(zip(tables.COLUMNS, row, strict=True)):
+                    for index, (column, content) in enumerate(zip(columns, row, strict=True)):
                         parts.cell_text(column, "number end" if index else "title", content)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.dashboard.sessions import Sessions
 from clarion_control.model import Actor, Role

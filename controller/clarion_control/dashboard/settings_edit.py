@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clarion.units import parse_rate, parse_size, parse_time
+from clarion_base.units import parse_rate, parse_size, parse_time
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.settings_json import to_json
 from clarion_control.dashboard import quantities
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.settings_json import to_json
 
 Value = str | bool
 

@@ -9,13 +9,14 @@ from typing import Any
 from nicegui import ui
 from nicegui.element import Element
 
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PortSettings
+from clarion_contract.settings_json import checked, merged, pointer
 from clarion_control.dashboard import parts, settings_edit
 from clarion_control.dashboard.settings_edit import BY_NAME, FIELDS, XCP, FieldProblem, Value
 from clarion_control.dashboard.visit import Visit
-from clarion_control.errors import SettingsError, StaleVersionError
+from clarion_control.errors import StaleVersionError
 from clarion_control.model import Actor, DesiredPort, PortState, Role
-from clarion_control.settings import PortSettings
-from clarion_control.settings_json import checked, merged, pointer
 
 _ROWS = (
     ("xcp.capacity_bps",),

@@ -12,7 +12,8 @@ from clarion_control.dashboard import parts
 from clarion_control.dashboard.port_row import switch_address
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import ExistsError, FieldError
-from clarion_control.model import Actor, Role, TlsFiles
+from clarion_control.model import Actor, Role
+from clarion_p4rt.switch import TlsFiles
 
 MAX_PORTS = 64
 _RANGE = re.compile(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?")

@@ -11,7 +11,7 @@ from typing import TypeVar
 from nicegui import context, ui
 from starlette.requests import Request
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.dashboard.guard import SESSION_KEY, ForbiddenError, Guard, SignedOutError
 from clarion_control.dashboard.options import Options

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from clarion_control.experiments.scenarios import Request
+from clarion_control.experiments.library import Request
 
 CLARION = (sys.executable, "-m", "clarion")
 # The kernel stops the run when its controller is gone, however that went: it takes itself down. Code of

@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.controller import Controller
-from clarion_control.experiments import files, scenarios
+from clarion_control.experiments import files
 from clarion_control.experiments.child import CLARION, STOP_GRACE_S, Child, run_command
-from clarion_control.experiments.scenarios import Request
+from clarion_control.experiments.library import Request, ScenarioLibrary
 from clarion_control.model import Actor, Experiment, ExperimentState
 from clarion_control.store.clock import now_us
 
@@ -47,10 +47,12 @@ class Experiments:
         self,
         controller: Controller,
         directory: Path,
+        scenarios: ScenarioLibrary,
         *,
         clarion: Sequence[str] = CLARION,
         grace_s: float = STOP_GRACE_S,
     ) -> None:
+        self.scenarios = scenarios
         self._controller = controller
         self._directory = directory
         self._clarion = tuple(clarion)
@@ -66,9 +68,11 @@ class Experiments:
         self._closing = False
 
     @classmethod
-    async def open(cls, controller: Controller, directory: Path, **options: Any) -> Experiments:
+    async def open(
+        cls, controller: Controller, directory: Path, scenarios: ScenarioLibrary, **options: Any
+    ) -> Experiments:
         """Settles what an earlier controller left and goes on with what waits."""
-        made = cls(controller, directory, **options)
+        made = cls(controller, directory, scenarios, **options)
         await asyncio.to_thread(directory.mkdir, 0o750, parents=True, exist_ok=True)
         leftovers = await made._settle()
         made._worker = asyncio.create_task(made._work(leftovers), name="experiments")
@@ -88,7 +92,7 @@ class Experiments:
         self, actor: Actor, scenario: str, engine: str, settings: Mapping[str, Any], repeat: int = 1
     ) -> Experiment:
         """Queues a run; ExperimentFault names the field that cannot be."""
-        request = await asyncio.to_thread(scenarios.checked, scenario, engine, settings, repeat)
+        request = await asyncio.to_thread(self.scenarios.checked, scenario, engine, settings, repeat)
         if len(self._queue) >= MAX_QUEUED:
             raise QueueFullError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
         made = await self._controller.create_experiment(
@@ -218,7 +222,7 @@ class Experiments:
         self._child = child
         if self._closing or experiment_id in self._stops:
             child.stop(self._grace_s)
-        limit_s = 3 * await asyncio.to_thread(scenarios.expected_s, request) + SLACK_S
+        limit_s = 3 * await asyncio.to_thread(self.scenarios.expected_s, request) + SLACK_S
         overdue = asyncio.get_running_loop().call_later(limit_s, child.stop, self._grace_s)
         try:
             status = await child.wait()

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from clarion_control.access import Access
 from clarion_control.errors import ApplyPending, NotFoundError
 from clarion_control.facade.owner import LinkOwner
-from clarion_control.fleet.device import DeviceFactory
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.goal import FORWARDING, LinkClosedError
 from clarion_control.fleet.link import Link
@@ -19,6 +18,7 @@ from clarion_control.fleet.recorder import Recorder
 from clarion_control.model import PolicyChange
 from clarion_control.store import Store, policies
 from clarion_control.store.clock import now_us
+from clarion_p4rt.device import DeviceFactory
 
 T = TypeVar("T")
 

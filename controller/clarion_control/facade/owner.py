@@ -6,8 +6,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 
-from clarion_control.errors import NotFoundError, StaleVersionError, SwitchError
-from clarion_control.fleet.device import Reports
+from clarion_contract.settings import PortSettings
+from clarion_contract.telemetry import IntervalReport
+from clarion_control.errors import NotFoundError, StaleVersionError
 from clarion_control.fleet.goal import Wanted, version
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
@@ -18,14 +19,14 @@ from clarion_control.model import (
     Origin,
     PortCounters,
     StatusChange,
-    Switch,
     SwitchStatus,
 )
-from clarion_control.settings import PortSettings
 from clarion_control.store import Store, ports
 from clarion_control.store.clock import now_us
 from clarion_control.store.ports import CONTROLLER, Desired
-from clarion_control.telemetry import IntervalReport
+from clarion_p4rt.device import Reports
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.switch import Switch
 
 
 class LinkOwner:

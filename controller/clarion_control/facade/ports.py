@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from clarion_contract.settings import PortSettings, checked_addresses, checked_ports
+from clarion_contract.settings_json import checked, merged
 from clarion_control.facade.core import Core, check_writable
 from clarion_control.fleet.goal import FORWARDING
 from clarion_control.fleet.link import Link
-from clarion_control.model import Actor, DesiredPort, Forwarding, Origin, PortState
-from clarion_control.settings import PortSettings, checked_addresses, checked_ports
-from clarion_control.settings_json import checked, merged
+from clarion_control.model import Actor, DesiredPort, Origin, PortState
 from clarion_control.store import ports
 from clarion_control.store.ports import Desired
+from clarion_p4rt.switch import Forwarding
 
 
 class PortPart(Core):

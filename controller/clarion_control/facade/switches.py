@@ -7,12 +7,13 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.facade.core import Core
-from clarion_control.model import Actor, Switch, SwitchStatus, TlsFiles
+from clarion_control.model import Actor, SwitchStatus
 from clarion_control.store import audit, policies, ports, switches
 from clarion_control.store.ports import Desired
 from clarion_control.switch_input import checked_switch
+from clarion_p4rt.switch import Switch, TlsFiles
 
 LOG = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import asyncio
 
 from clarion_control.errors import NotFoundError
-from clarion_control.fleet.device import DeviceFactory
 from clarion_control.fleet.link import Link
 from clarion_control.fleet.owner import Owner, Pace
-from clarion_control.model import Switch
 from clarion_control.store.ports import Desired
+from clarion_p4rt.device import DeviceFactory
+from clarion_p4rt.switch import Switch
 
 CONNECTING_AT_ONCE = 32
 COMPARES_PER_S = 20.0  # of all switches together

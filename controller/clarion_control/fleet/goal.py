@@ -6,10 +6,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from clarion_contract.settings import PortSettings
 from clarion_control.errors import RefusedError
-from clarion_control.model import DesiredPort, Forwarding, PortState, Switch
-from clarion_control.settings import PortSettings
+from clarion_control.model import DesiredPort, PortState
 from clarion_control.store.ports import Desired
+from clarion_p4rt.switch import Forwarding, Switch
 
 FORWARDING = -1  # stands for a port number where forwarding is meant
 

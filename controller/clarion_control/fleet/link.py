@@ -14,22 +14,16 @@ import random
 import re
 from dataclasses import replace
 
-from clarion.errors import UserError
-from clarion_control.errors import NotPrimaryError, RefusedError, SwitchError, UnreachableError
-from clarion_control.fleet.device import Device, DeviceFactory, Standing
+from clarion_base.errors import UserError
+from clarion_control.errors import NotPrimaryError, RefusedError, UnreachableError
 from clarion_control.fleet.goal import FORWARDING, Goal, version, wanted_at
 from clarion_control.fleet.owner import Owner, Pace
-from clarion_control.model import (
-    DesiredPort,
-    Forwarding,
-    LinkState,
-    PortCounters,
-    PortState,
-    Switch,
-    SwitchStatus,
-)
+from clarion_control.model import DesiredPort, LinkState, PortCounters, PortState, SwitchStatus
 from clarion_control.store.clock import now_us
 from clarion_control.store.ports import Desired
+from clarion_p4rt.device import Device, DeviceFactory, Standing
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.switch import Forwarding, Switch
 
 LOG = logging.getLogger(__name__)
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from clarion_control.errors import SwitchError
-from clarion_control.fleet.device import Reports
+from clarion_contract.settings import PortSettings
 from clarion_control.fleet.goal import Wanted
-from clarion_control.model import PortCounters, Switch, SwitchStatus
-from clarion_control.settings import PortSettings
+from clarion_control.model import PortCounters, SwitchStatus
 from clarion_control.store.ports import Desired
+from clarion_p4rt.device import Reports
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.switch import Switch
 
 
 @dataclass

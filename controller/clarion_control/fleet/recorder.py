@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.errors import UnstorableError
 from clarion_control.model import Drop, Interval
 from clarion_control.store import Store, decisions, telemetry

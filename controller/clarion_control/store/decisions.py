@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from clarion_contract.settings import PortSettings
+from clarion_contract.settings_json import checked, merged, to_json
 from clarion_control.errors import NotFoundError, PolicyHeldError, UndoneError
-from clarion_control.model import Actor, Decision, DesiredPort, Origin, Switch
-from clarion_control.settings import PortSettings
-from clarion_control.settings_json import checked, merged, to_json
+from clarion_control.model import Actor, Decision, DesiredPort, Origin
 from clarion_control.store import policies, ports
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit, decisions
+from clarion_p4rt.switch import Switch
 
 
 def listed(

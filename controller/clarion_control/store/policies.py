@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from clarion_control.model import Actor, Policy, PolicyState, Switch
-from clarion_control.settings import PortSettings
+from clarion_contract.settings import PortSettings
+from clarion_control.model import Actor, Policy, PolicyState
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import policies
+from clarion_p4rt.switch import Switch
 
 GOVERNED: Mapping[str, tuple[str, ...]] = {
     "capacity": ("capacity_bps",),

@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from clarion_contract.settings import PortSettings
+from clarion_contract.settings_json import from_json, to_json
 from clarion_control.errors import NotFoundError, StaleVersionError
-from clarion_control.model import Actor, DesiredPort, Forwarding, Origin, Role, Switch
-from clarion_control.settings import PortSettings
-from clarion_control.settings_json import from_json, to_json
+from clarion_control.model import Actor, DesiredPort, Origin, Role
 from clarion_control.store import audit, policies
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import desired_forwarding, desired_ports, switches
+from clarion_p4rt.switch import Forwarding, Switch
 
 CONTROLLER = Actor("controller", Role.ADMIN)
 

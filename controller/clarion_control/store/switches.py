@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_control.errors import ExistsError, NotFoundError
-from clarion_control.model import Actor, Switch, TlsFiles
+from clarion_control.model import Actor
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import switches
+from clarion_p4rt.switch import Switch, TlsFiles
 
 
 def listed(connection: Connection) -> list[Switch]:

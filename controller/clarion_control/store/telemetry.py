@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
-from clarion_control.model import Drop, Interval, IntervalSummary, Switch
+from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_control.model import Drop, Interval, IntervalSummary
 from clarion_control.store.schema import drops, intervals
-from clarion_control.telemetry import IntervalReport, QueueDrop
+from clarion_p4rt.switch import Switch
 
 EXPIRED_ROWS = 5000  # deleted in one transaction, so that nobody waits long
 LARGEST = 2**63 - 1  # of a database's integers; the totals of a switch have 64 bits without a sign

@@ -8,15 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from clarion_control.telemetry import IntervalReport
-from clarion_control.tuner.policy import (
-    Memory,
-    Parameter,
-    PolicySpec,
-    Proposal,
-    Verdict,
-    View,
-)
+from clarion_contract.telemetry import IntervalReport
+from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View
 
 KNOWN = 12  # intervals whose median is the number of flows that there were
 LAW = """\

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from clarion_contract.settings import PortSettings
 from clarion_control.model import Interval, PortCounters
-from clarion_control.settings import PortSettings
 from clarion_control.tuner.estimates import never_came
 from clarion_control.tuner.policy import HISTORY, DepartureSample, View, WireSample
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.errors import (
     NotFoundError,

@@ -9,15 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clarion_control.tuner.estimates import error_rates
-from clarion_control.tuner.policy import (
-    Memory,
-    Parameter,
-    PolicySpec,
-    Proposal,
-    Verdict,
-    View,
-    WireSample,
-)
+from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, WireSample
 
 LAW = """\
 The sequence check counts the packets that the wire into the port lost; with those received they give the

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from clarion_contract.settings import PortSettings
 from clarion_control.model import Interval
-from clarion_control.settings import PortSettings
 
 HISTORY = 128  # intervals of a port that a policy is shown, at most
 Memory = Mapping[str, Any]

@@ -10,15 +10,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from clarion_control.model import Interval
-from clarion_control.tuner.policy import (
-    Memory,
-    Parameter,
-    PolicySpec,
-    Proposal,
-    Verdict,
-    View,
-    settled,
-)
+from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, settled
 
 SUSTAINED = 0.7  # the second half swings at least this much of the first, or it is a disturbance dying away
 SHORTEST_PERIOD = 4.0  # intervals: a loop whose only delay is one round trip cannot swing faster

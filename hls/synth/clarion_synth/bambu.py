@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic.boards import Board
-from clarion_nic.steps import Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps
+from clarion_contract.boards import Board
 from clarion_synth import bambu_report, c_simulation, compose, cores, logged, table
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, SYNTH, Targets

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 FIGURES = {
     "steps": r"Number of control steps: (\d+)",

@@ -7,10 +7,10 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic import boards
-from clarion_nic.sizes import power_of_two
-from clarion_nic.steps import Steps, complain
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps, complain
+from clarion_contract import boards
+from clarion_contract.sizes import power_of_two
 from clarion_synth import bambu, csynth, table, targets, tools, vitis
 from clarion_synth.tools import Tool
 from clarion_synth.vitis import Design

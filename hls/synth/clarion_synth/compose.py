@@ -11,8 +11,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic.steps import StepError, Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import StepError, Steps
 from clarion_synth import logged, rtl_bench
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, Targets, Top

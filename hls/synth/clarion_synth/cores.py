@@ -7,8 +7,8 @@ import re
 import shutil
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic.steps import Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps
 from clarion_synth import bambu_report, logged
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 RESOURCES = ("LUT", "FF", "DSP", "BRAM_18K", "URAM")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_synth.targets import ROOT
 
 FOLDERS = (ROOT / "core", ROOT / "hls" / "block")

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from clarion_nic.steps import StepError, Steps
+from clarion_base.steps import StepError, Steps
 
 
 def run(steps: Steps, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from clarion_nic.steps import StepError, Steps
+from clarion_base.steps import StepError, Steps
 from clarion_synth import c_simulation, logged
 from clarion_synth.c_simulation import SIM
 from clarion_synth.targets import ROOT

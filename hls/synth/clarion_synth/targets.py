@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 SYNTH = Path(__file__).resolve().parents[1]
 ROOT = SYNTH.parents[1]

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clarion.errors import UserError
-from clarion_nic.boards import Board
-from clarion_nic.steps import Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps
+from clarion_contract.boards import Board
 from clarion_synth import csynth, rtl_bench
 from clarion_synth.table import Row
 from clarion_synth.targets import ROOT, STREAM_CLOCKS, Process, Targets, Top

@@ -11,7 +11,7 @@ from grpc import StatusCode
 from clarion_agent import values
 from clarion_agent.program import Array, Program
 from clarion_agent.status import Refused, invalid
-from clarion_agent.target import Target, TargetError
+from clarion_contract.target import Target, TargetError
 
 PORTS = 64  # cells per array, or blocks of cells
 COUNTER_MAX = 2**63 - 1  # as in CounterData

@@ -17,7 +17,7 @@ from clarion_agent.replication import Replication
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
 from clarion_agent.tables import Tables, entity_name
-from clarion_agent.target import Change, SetEntry, Target, TargetError
+from clarion_contract.target import Change, SetEntry, Target, TargetError
 
 ID_FIELDS = {  # of kinds that the program has none of
     "action_profile_member": "action_profile_id",

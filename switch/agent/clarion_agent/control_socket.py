@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clarion_agent.target import TargetError
+from clarion_contract.target import TargetError
 
 LINE_LIMIT_BYTES = 4 << 20
 COMMAND_LIMIT_BYTES = 1 << 20  # that clarion-switch takes

@@ -26,20 +26,14 @@ from clarion_agent.program import Program
 from clarion_agent.replication import FLOOD_BASE, flood_change
 from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
 from clarion_agent.status import Refused, invalid
-from clarion_agent.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
+from clarion_contract.entries import ACTIONS
+from clarion_contract.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Set = p4r.SetForwardingPipelineConfigRequest
 
 COMPLAIN_EVERY_S = 10.0
-ACTIONS = {  # of entries that were found on the switch
-    "tag_port": "set_tag_port",
-    "xcp_port": "set_xcp_port",
-    "stamp_port": "stamp",
-    "queue_port": "set_queue_port",
-    "l2_forward": "forward",
-}
 
 
 class RefusedBatch(Exception):  # noqa: N818  (a reply, not a fault of ours)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clarion.errors import UserError
 from clarion_agent.control_socket import ControlSocket, Json
-from clarion_agent.target import (
+from clarion_base.errors import UserError
+from clarion_contract.target import (
     CPU_PORT,
     Change,
     Listener,

@@ -12,8 +12,8 @@ from typing import Any
 from finsy.proto import p4i
 from google.protobuf import text_format
 
-from clarion.errors import UserError
-from clarion.paths import ROOT
+from clarion_base.errors import UserError
+from clarion_base.paths import ROOT
 
 P4INFO = "clarion.p4info.txtpb"
 

@@ -11,7 +11,7 @@ from grpc import StatusCode
 from clarion_agent import values
 from clarion_agent.state import Replica, State
 from clarion_agent.status import Refused, invalid
-from clarion_agent.target import CPU_PORT, Change, SetFlood
+from clarion_contract.target import CPU_PORT, Change, SetFlood
 
 FLOOD_GROUP = 1
 FLOOD_BASE = 256

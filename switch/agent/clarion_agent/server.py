@@ -7,12 +7,12 @@ import asyncio
 
 from grpc import ServerCredentials, aio
 
-from clarion.errors import UserError
 from clarion_agent import methods, program
 from clarion_agent.device import Device
 from clarion_agent.service import P4RuntimeService
-from clarion_agent.target import Source, TargetError
 from clarion_agent.tls import TlsOptions
+from clarion_base.errors import UserError
+from clarion_contract.target import Source, TargetError
 
 GRACE_S = 1.0
 MAX_MESSAGE_BYTES = 16 << 20

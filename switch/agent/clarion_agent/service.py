@@ -14,7 +14,7 @@ from grpc import StatusCode, aio
 from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.status import Refused, abort, abort_write
 from clarion_agent.stream import Stream
-from clarion_agent.target import TargetError
+from clarion_contract.target import TargetError
 
 API_VERSION = "1.4.0"
 ENTITIES_PER_REPLY = 1000

@@ -9,9 +9,9 @@ import logging
 import sys
 from pathlib import Path
 
-from clarion import paths
-from clarion.errors import UserError
-from clarion.processes import die_with_parent, last_line
+from clarion_base import paths
+from clarion_base.errors import UserError
+from clarion_base.processes import die_with_parent, last_line
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 
 if TYPE_CHECKING:
     from grpc import ServerCredentials

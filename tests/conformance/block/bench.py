@@ -9,7 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from clarion_agent.nic import register_map as registers
+from clarion_nic.driver import register_map as registers
 from conformance.harness import BatchProcess
 
 MIN_BYTES, MAX_BYTES = 60, 9600

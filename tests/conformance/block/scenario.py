@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clarion_agent.nic import register_map as registers
+from clarion_nic.driver import register_map as registers
 from conformance.block.bench import (
     DROPS,
     LEAVES,

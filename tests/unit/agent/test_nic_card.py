@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from clarion.errors import UserError
-from clarion_agent.nic import bar, card, lock, mailbox, place
-from clarion_agent.nic import register_map as registers
-from clarion_agent.nic.card import Card
-from clarion_agent.nic.entries import OFF
-from clarion_agent.nic.errors import CardError, CardGone, RangeError
-from clarion_agent.nic.limits import NO_LIMIT
-from clarion_agent.nic.mailbox import Mailbox
-from clarion_agent.nic.note import Note, token_of
-from clarion_agent.nic.place import Place
 from fakes.fake_card import FakeCard
+
+from clarion_base.errors import UserError
+from clarion_nic.driver import bar, card, lock, mailbox, place
+from clarion_nic.driver import register_map as registers
+from clarion_nic.driver.card import Card
+from clarion_nic.driver.entries import OFF
+from clarion_nic.driver.errors import CardError, CardGone, RangeError
+from clarion_nic.driver.limits import NO_LIMIT
+from clarion_nic.driver.mailbox import Mailbox
+from clarion_nic.driver.note import Note, token_of
+from clarion_nic.driver.place import Place
 
 TYPE, VERSION, NEXT, PORT = (registers.HEADER[name].offset for name in ("type", "version", "next", "port"))
 XCP = {**OFF["egress"], "xcp": 1, "epoch": 7, "capacity": 0x3F_FFFF_FFFF, "queue_limit": 123_456_789_012}

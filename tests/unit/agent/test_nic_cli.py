@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.fake_card import FakeCard
 
 from clarion import cli
-from clarion_agent.nic import cli as nic_cli
-from clarion_agent.nic import lock, place, settings, views
-from clarion_agent.nic import register_map as registers
-from clarion_agent.nic.card import Card, Unit
-from clarion_agent.nic.limits import NO_LIMIT, Values
-from clarion_agent.nic.place import Place
-from clarion_agent.nic.target import NicTarget
-from clarion_agent.nic.views import Sample, rates
-from clarion_agent.target import SetEntry
-from clarion_control.settings import PortSettings
-from fakes.fake_card import FakeCard
+from clarion_contract.settings import PortSettings
+from clarion_contract.target import SetEntry
+from clarion_nic.commands import nic as nic_cli
+from clarion_nic.driver import lock, place, settings, views
+from clarion_nic.driver import register_map as registers
+from clarion_nic.driver.card import Card, Unit
+from clarion_nic.driver.limits import NO_LIMIT, Values
+from clarion_nic.driver.place import Place
+from clarion_nic.driver.target import NicTarget
+from clarion_nic.driver.views import Sample, rates
 
 Capture = pytest.CaptureFixture[str]
 
@@ -134,7 +134,7 @@ def test_epochs_change_when_something_is_switched_on_and_only_then(card_file: Pa
 def test_controllers_that_are_switched_on_start_from_nothing(
     card_file: Path, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clarion_control.epochs.random.randint", lambda *_: 41)
+    monkeypatch.setattr("clarion_contract.epochs.random.randint", lambda *_: 41)
     fake_card.set("egress", 0, running_epoch=42)
     assert run(card_file, "set", "0", "capacity=1G") == 0
     assert fake_card.configuration["egress", 0]["epoch"] == 43

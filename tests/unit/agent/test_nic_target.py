@@ -8,20 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from finsy.proto import p4r
-
-from clarion_agent.device import Device, RefusedBatch
-from clarion_agent.nic import mailbox, target
-from clarion_agent.nic.entries import OFF
-from clarion_agent.nic.errors import CardError
-from clarion_agent.nic.limits import NO_LIMIT
-from clarion_agent.nic.note import Note
-from clarion_agent.nic.place import Place
-from clarion_agent.nic.state import BUCKETS, REGISTERS, interval_report
-from clarion_agent.nic.target import NicConnection, NicTarget
-from clarion_agent.program import Program
-from clarion_agent.status import Refused
-from clarion_agent.target import Change, Reset, SetEntry, SetFlood, TargetError
 from fakes.fake_card import FakeCard
 from fakes.p4runtime_messages import (
     XCP,
@@ -34,7 +20,21 @@ from fakes.p4runtime_messages import (
     register,
     table_entry,
 )
+from finsy.proto import p4r
 from unit.agent.conftest import Primary
+
+from clarion_agent.device import Device, RefusedBatch
+from clarion_agent.program import Program
+from clarion_agent.status import Refused
+from clarion_contract.target import Change, Reset, SetEntry, SetFlood, TargetError
+from clarion_nic.driver import mailbox, target
+from clarion_nic.driver.entries import OFF
+from clarion_nic.driver.errors import CardError
+from clarion_nic.driver.limits import NO_LIMIT
+from clarion_nic.driver.note import Note
+from clarion_nic.driver.place import Place
+from clarion_nic.driver.state import BUCKETS, REGISTERS, interval_report
+from clarion_nic.driver.target import NicConnection, NicTarget
 
 MAC = 0x020000000002
 XCP_VALUES = dict(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings_json import checked, from_json
 from clarion_control.api.app import document
-from clarion_control.errors import SettingsError
-from clarion_control.settings_json import checked, from_json
 
 SCHEMAS = document()["components"]["schemas"]
 BASE: dict[str, Any] = {

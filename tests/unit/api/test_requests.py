@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.controller import ADMIN
+from fakes.rest import PORT, Rig, open_rig, problem
 
 from clarion_control.api.app import document
 from clarion_control.api.guard import GuardedRoute, parsed, role_of
@@ -15,8 +17,6 @@ from clarion_control.api.operations import router
 from clarion_control.api.options import ApiOptions
 from clarion_control.api.problems import PROBLEMS, Problem
 from clarion_control.model import Role
-from fakes.controller import ADMIN
-from fakes.rest import PORT, Rig, open_rig, problem
 
 from .operations import ROLES
 
@@ -45,15 +45,7 @@ def test_a_route_without_a_role_cannot_be_made() -> None:
 
 def test_every_route_is_guarded() -> None:
     """All but the pages about problems, the OpenAPI document and the answer to unknown addresses."""
-    from clarion_control.api.routes import (
-        experiments,
-        health,
-        ports,
-        records,
-        switches,
-        telemetry,
-        tuner,
-    )
+    from clarion_control.api.routes import experiments, health, ports, records, switches, telemetry, tuner
 
     routes = [
         route

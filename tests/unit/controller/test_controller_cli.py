@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from clarion import cli
-from clarion.errors import UserError
+from clarion_agent.commands.switch import checked_address
 from clarion_agent.embedded import SwitchConnection
-from clarion_agent.serve_cli import checked_address
-from clarion_control.cli import _election_id, _positive
+from clarion_base.commands import positive
+from clarion_base.errors import UserError
+from clarion_control.commands.controller import _election_id
 
 
 def test_a_token_that_outlives_the_calendar_is_listed(
@@ -25,7 +26,7 @@ def test_a_token_that_outlives_the_calendar_is_listed(
     assert "expires after 9999" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("read", [_election_id, _positive])
+@pytest.mark.parametrize("read", [_election_id, positive])
 def test_digits_that_are_no_number(read: Callable[[str], int]) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="whole number"):
         read("²")

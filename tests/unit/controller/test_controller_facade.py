@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.controller import ADMIN, in_state, open_controller, until
+from fakes.switch import FakeSwitch
 
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
 from clarion_control.errors import (
     ApplyPending,
@@ -19,16 +23,13 @@ from clarion_control.errors import (
     NotPrimaryError,
     PolicyHeldError,
     RefusedError,
-    SettingsError,
     StaleVersionError,
     UndoneError,
     UnreachableError,
 )
 from clarion_control.facade import switches
-from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import (
     Actor,
-    Forwarding,
     Interval,
     LinkState,
     Origin,
@@ -37,10 +38,9 @@ from clarion_control.model import (
     Role,
     StatusChange,
 )
-from clarion_control.settings import PortSettings, XcpSettings
 from clarion_control.store import switches as store_switches
-from fakes.controller import ADMIN, in_state, open_controller, until
-from fakes.switch import FakeSwitch
+from clarion_p4rt.device import Cells, Standing
+from clarion_p4rt.switch import Forwarding
 
 XCP = XcpSettings(100_000_000)
 PARAMETERS = {"window_s": 5.0}

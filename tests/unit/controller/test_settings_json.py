@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clarion_control.entries import port_entries, port_settings
-from clarion_control.errors import SettingsError
-from clarion_control.settings import (
+from clarion_contract.entries import port_entries, port_settings
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import (
     MAX_ALPHA,
     MAX_CAPACITY_BPS,
     MAX_INTERVAL_US,
@@ -21,7 +21,7 @@ from clarion_control.settings import (
     PortSettings,
     XcpSettings,
 )
-from clarion_control.settings_json import checked, from_json, merged, pointer, to_json
+from clarion_contract.settings_json import checked, from_json, merged, pointer, to_json
 
 ON = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
 

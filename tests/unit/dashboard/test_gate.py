@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from fakes.controller import ADMIN, open_controller
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.sessions import SessionMiddleware
@@ -27,7 +28,6 @@ from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.signin import MAX_FORM_BYTES, SPENT, WRONG, SignIn
 from clarion_control.model import Actor, Role, Token
 from clarion_control.store.clock import now_us
-from fakes.controller import ADMIN, open_controller
 
 HOST = "clarion.test"
 

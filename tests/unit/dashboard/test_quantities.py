@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from clarion.units import parse_rate, parse_size, parse_time
+from clarion_base.units import parse_rate, parse_size, parse_time
 from clarion_control.dashboard import quantities
 
 KEYBOARD = str.maketrans(

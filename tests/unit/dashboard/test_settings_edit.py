@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clarion_contract.settings import MAX_CAPACITY_BPS, MAX_QUEUE_BYTES, PortSettings, XcpSettings
+from clarion_contract.settings_json import merged, pointer
 from clarion_control.dashboard.settings_edit import FIELDS, FieldProblem, Value, changes, differences, values
-from clarion_control.settings import MAX_CAPACITY_BPS, MAX_QUEUE_BYTES, PortSettings, XcpSettings
-from clarion_control.settings_json import merged, pointer
 
 ON = PortSettings(2, XcpSettings(100_000_000), stamp=True)
 OFF = PortSettings(2)

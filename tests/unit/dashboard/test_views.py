@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
+from unit.tuner.reports import REPORT, START_US
 
+from clarion import scenario_library
+from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.audit_table import differences
-from clarion_control.dashboard.experiment_results import address, table_rows
+from clarion_control.dashboard.experiment_results import address
 from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
 from clarion_control.dashboard.switch_admin import port_list
 from clarion_control.dashboard.wire import WireErrors
@@ -24,11 +27,9 @@ from clarion_control.model import (
     PolicyState,
     PortCounters,
     PortState,
-    Switch,
     SwitchStatus,
 )
-from clarion_control.settings import PortSettings, XcpSettings
-from unit.tuner.reports import REPORT, START_US
+from clarion_p4rt.switch import Switch
 
 SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
 ON = PortSettings(1, XcpSettings(100_000_000))
@@ -80,9 +81,9 @@ def test_the_audit_shows_what_differs() -> None:
 
 
 def test_results_that_are_no_summary_make_no_table() -> None:
-    assert table_rows({}) == []
-    assert table_rows({"format": "clarion-batch"}) == []
-    assert table_rows({"format": "clarion-batch", "rows": [["smoke", 1]]}) == [["smoke", "1"]]
+    assert scenario_library.rows({}) == []
+    assert scenario_library.rows({"format": "clarion-batch"}) == []
+    assert scenario_library.rows({"format": "clarion-batch", "rows": [["smoke", 1]]}) == [["smoke", "1"]]
 
 
 def test_ports_are_written_as_numbers_and_ranges() -> None:

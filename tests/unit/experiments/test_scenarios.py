@@ -7,16 +7,9 @@ from typing import Any
 
 import pytest
 
-from clarion.documents import shipped
-from clarion_control.experiments.scenarios import (
-    MAX_SETTINGS,
-    ExperimentFault,
-    catalogue,
-    checked,
-    engines,
-    expected_s,
-    settings_object,
-)
+from clarion.scenario_library import catalogue, checked, engines, expected_s
+from clarion_control.experiments.library import MAX_SETTINGS, ExperimentFault, settings_object
+from clarion_lab.documents import shipped
 
 
 def test_all_shipped_scenarios_can_be_run() -> None:

@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-
-from clarion.errors import UserError
-from clarion.state import start_time
-from clarion_control.controller import Controller
-from clarion_control.errors import NotFoundError
-from clarion_control.experiments.scenarios import ExperimentFault
-from clarion_control.experiments.service import FINAL, Experiments
-from clarion_control.model import Experiment, ExperimentState
 from fakes.clarion_command import command
 from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
+
+from clarion import scenario_library
+from clarion_base.errors import UserError
+from clarion_control.controller import Controller
+from clarion_control.errors import NotFoundError
+from clarion_control.experiments.library import ExperimentFault
+from clarion_control.experiments.service import FINAL, Experiments
+from clarion_control.model import Experiment, ExperimentState
+from clarion_lab.state import start_time
 
 GOES_ON = {"description": "goes on"}
 
@@ -49,7 +50,9 @@ async def runs(controller: Controller, tmp_path: Path) -> AsyncIterator[Experime
 
 
 async def opened(controller: Controller, tmp_path: Path, **options: Any) -> Experiments:
-    return await Experiments.open(controller, tmp_path / "experiments", clarion=command(), **options)
+    return await Experiments.open(
+        controller, tmp_path / "experiments", scenario_library, clarion=command(), **options
+    )
 
 
 async def submit(runs: Experiments, **settings: Any) -> Experiment:
@@ -185,7 +188,7 @@ async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
     controller: Controller, tmp_path: Path, cleanups: Path
 ) -> None:
     """As kill -9 leaves it: running in the store, and nobody who runs it."""
-    runs = Experiments(controller, tmp_path / "experiments", clarion=command())
+    runs = Experiments(controller, tmp_path / "experiments", scenario_library, clarion=command())
     (tmp_path / "experiments").mkdir()
     first, second = await submit(runs), await submit(runs)
     await controller.update_experiment(first.id, state=ExperimentState.RUNNING, started_us=1)

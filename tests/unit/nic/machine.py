@@ -15,7 +15,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from clarion_nic import boards, manifest
+from clarion_contract import boards
+from clarion_nic import manifest
 from clarion_nic.manifest import Manifest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,7 +81,7 @@ def images(folder: Path, board: str = "u55c", mode: str = "nic", **changes: obje
     stem = f"clarion-{board}-{mode}"
     (folder / f"{stem}.bit").write_bytes(b"a bitstream")
     (folder / f"{stem}.mcs").write_text(mcs(boards.load(board).user_address))
-    shutil.copy(ROOT / "hls/registers/registers.yaml", folder)
+    shutil.copy(ROOT / "contract/registers.yaml", folder)
     files = {path.name: manifest.sha256(path) for path in sorted(folder.iterdir())}
     (folder / manifest.NAME).write_text(made(board, mode, files=files, **changes).text())
     return folder

@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, select, text
-
-from clarion_control.errors import NotFoundError, StoreError
-from clarion_control.model import Actor, Drop, Interval, Role, Switch
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.store import Store, audit, decisions, ports, schema, switches, telemetry, tokens
-from clarion_control.store.clock import now_us
 from fakes import controller as fake_controller
 from fakes.switch import DROP, REPORT
+from sqlalchemy import Connection, select, text
+
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_control.errors import NotFoundError, StoreError
+from clarion_control.model import Actor, Drop, Interval, Role
+from clarion_control.store import Store, audit, decisions, ports, schema, switches, telemetry, tokens
+from clarion_control.store.clock import now_us
+from clarion_p4rt.switch import Switch
 
 ANN = Actor("ann", Role.ADMIN)
 SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clarion.errors import UserError
-from clarion_nic import boards
-from clarion_nic.steps import Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import Steps
+from clarion_contract import boards
 from clarion_synth import bambu, bambu_report, cli, targets
 from clarion_synth.play import different
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clarion.errors import UserError
-from clarion_nic.steps import StepError, Steps
+from clarion_base.errors import UserError
+from clarion_base.steps import StepError, Steps
 from clarion_synth import compose, logged, rtl_bench, targets
 
 TARGETS = targets.load()

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_synth import cores
 
 PRINTED = "    Number of control steps: 12\n    Minimum slack: 0.0115\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_synth.declared import Declarations
 from clarion_synth.memory import Memory, of_buckets, of_packets
 

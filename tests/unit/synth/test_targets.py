@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_synth import targets
 from clarion_synth.declared import Declarations
 

@@ -14,18 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.telemetry import IntervalReport
 from clarion_control.model import Interval
-from clarion_control.settings import PortSettings, XcpSettings
-from clarion_control.telemetry import IntervalReport
-from clarion_control.tuner.policy import (
-    HISTORY,
-    NOTHING,
-    DepartureSample,
-    Memory,
-    PolicySpec,
-    Proposal,
-    View,
-)
+from clarion_control.tuner.policy import HISTORY, NOTHING, DepartureSample, Memory, PolicySpec, Proposal, View
 from clarion_control.tuner.registry import checked_parameters
 
 STEP_S = 0.004

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from clarion_contract.telemetry import IntervalReport
 from clarion_control.model import Interval
-from clarion_control.telemetry import IntervalReport
 
 START_US = 1_000_000_000
 REPORT = IntervalReport(

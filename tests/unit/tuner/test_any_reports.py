@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.settings import MAX_ALPHA, MAX_CAPACITY_BPS, PortSettings, XcpSettings, checked_settings
+from clarion_contract.settings_json import merged
+from clarion_contract.telemetry import IntervalReport
 from clarion_control.model import Interval
-from clarion_control.settings import MAX_ALPHA, MAX_CAPACITY_BPS, PortSettings, XcpSettings, checked_settings
-from clarion_control.settings_json import merged
-from clarion_control.telemetry import IntervalReport
 from clarion_control.tuner.policy import NOTHING, DepartureSample, PolicySpec, View, WireSample
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 

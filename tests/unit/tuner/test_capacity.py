@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.settings import PortSettings
 from clarion_control.model import Interval
-from clarion_control.settings import PortSettings
 from clarion_control.tuner.capacity import SPEC
 from clarion_control.tuner.policy import NOTHING, DepartureSample, Verdict, View
 from clarion_control.tuner.registry import checked_parameters

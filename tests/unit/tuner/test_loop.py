@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.controller import ADMIN, in_state, open_controller, until
+from fakes.switch import FakeSwitch
 
+from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
 from clarion_control.errors import UndoneError
-from clarion_control.fleet.device import Cells, Standing
 from clarion_control.model import LinkState, Origin, PolicyState
-from clarion_control.settings import PortSettings, XcpSettings
 from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import Memory, PolicySpec, Proposal, Verdict, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
-from fakes.controller import ADMIN, in_state, open_controller, until
-from fakes.switch import FakeSwitch
+from clarion_p4rt.device import Cells, Standing
 
 XCP = XcpSettings(100_000_000)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.settings import checked_settings
 from clarion_control.model import Interval
-from clarion_control.settings import checked_settings
 from clarion_control.tuner.policy import NOTHING, Verdict, View
 from clarion_control.tuner.registry import checked_parameters
 from clarion_control.tuner.stability import SPEC

@@ -27,7 +27,6 @@ from clarion_control.api.schemas.experiments import (
     Scenarios,
     ScenarioView,
 )
-from clarion_control.experiments import scenarios
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Experiment, Role
 
@@ -66,8 +65,9 @@ def service(api: ApiContext) -> Experiments:
         description="Those that ship with Clarion, and the engines.",
     ),
 )
-def list_scenarios() -> Scenarios:
-    """Those that ship; read in a thread, the first time."""
+def list_scenarios(api: Api) -> Scenarios:
+    """The scenarios that ship; read in a thread, the first time."""
+    scenarios = service(api).scenarios
     return Scenarios(
         items=[
             ScenarioView(name=each.name, description=each.description, points=each.points, run_s=each.run_s)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from fastapi import Request, Response
 
-from clarion import __version__
+from clarion_base import __version__
 from clarion_control.api import metrics
 from clarion_control.api.context import Api
 from clarion_control.api.operations import operation, router

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import Header, Request, Response
 from fastapi.responses import JSONResponse
 
-from clarion_control import settings_json
+from clarion_contract import settings_json
 from clarion_control.api import etags
 from clarion_control.api.auth import Asker
 from clarion_control.api.context import Api

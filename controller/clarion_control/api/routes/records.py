@@ -11,14 +11,7 @@ from clarion_control.api.auth import Asker
 from clarion_control.api.context import Api
 from clarion_control.api.operations import LINK, LOCATION, operation, router
 from clarion_control.api.pages import next_page
-from clarion_control.api.schemas.base import (
-    LINE,
-    PAGE_ITEMS,
-    BeforeId,
-    Limit,
-    OfSwitch,
-    RecordId,
-)
+from clarion_control.api.schemas.base import LINE, PAGE_ITEMS, BeforeId, Limit, OfSwitch, RecordId
 from clarion_control.api.schemas.records import Audit, AuditView, MadeToken, NewToken, Tokens, TokenView
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Role

@@ -12,7 +12,8 @@ from clarion_control.api.problems import Problem
 from clarion_control.api.schemas.base import SwitchName
 from clarion_control.api.schemas.ports import ForwardingTable
 from clarion_control.api.schemas.switches import NewSwitch, Switches, SwitchView
-from clarion_control.model import Forwarding, Role, TlsFiles
+from clarion_control.model import Role
+from clarion_p4rt.switch import Forwarding, TlsFiles
 
 routes = router("switches")
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from clarion_control.api.schemas.base import LINE, Model, Page, Whole, time_field
-from clarion_control.experiments.scenarios import MAX_REPEAT, MAX_SETTINGS, settings_object
+from clarion_control.experiments.library import MAX_REPEAT, MAX_SETTINGS, settings_object
 from clarion_control.model import Experiment, ExperimentState
 
 EXAMPLE: dict[str, Any] = {"scenario": "smoke", "settings": {"duration": "5 s", "algorithm": "cubic"}}

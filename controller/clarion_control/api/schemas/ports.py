@@ -9,10 +9,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from clarion_control import settings_json
-from clarion_control.api.schemas.base import Model, Whole, time_field
-from clarion_control.model import Forwarding, PortState
-from clarion_control.settings import (
+from clarion_contract import settings_json
+from clarion_contract.settings import (
     MAX_ALPHA,
     MAX_CAPACITY_BPS,
     MAX_INTERVAL_US,
@@ -20,6 +18,9 @@ from clarion_control.settings import (
     PORTS,
     XcpSettings,
 )
+from clarion_control.api.schemas.base import Model, Whole, time_field
+from clarion_control.model import PortState
+from clarion_p4rt.switch import Forwarding
 
 DEFAULTS: Mapping[str, Any] = {field.name: field.default for field in fields(XcpSettings)}
 

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from clarion_contract.settings import PORTS
 from clarion_control.api.schemas.base import NAME, Model, Whole, time_field
-from clarion_control.model import LinkState, Switch, SwitchStatus
-from clarion_control.settings import PORTS
+from clarion_control.model import LinkState, SwitchStatus
+from clarion_p4rt.switch import Switch
 
 EXAMPLE: dict[str, Any] = {"name": "s1", "address": "127.0.0.1:9559", "device_id": 1, "ports": [1, 2]}
 ADDRESS = r"^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):[0-9]{1,5}$"

@@ -105,10 +105,10 @@ class ExperimentPage:
         document = await experiment_results.summary(self._experiments, self._id)
         self._results.clear()
         with self._results:
-            rows = experiment_results.table_rows(document or {})
+            rows = self._experiments.scenarios.rows(document or {})
             if rows:
                 with parts.card("Results"):
-                    experiment_results.show_table(rows)
+                    experiment_results.show_table(self._experiments.scenarios.columns(), rows)
                     if any(file.path == experiment_results.REPORT for file in files):
                         target = experiment_results.address(self._id, experiment_results.REPORT)
                         with parts.block(classes="buttons pager"):

@@ -9,13 +9,11 @@ from typing import Any
 
 from nicegui import ui
 
-from clarion.documents import parse_assignment
-from clarion.engines import ENGINES
-from clarion.errors import UserError
+from clarion_base.errors import UserError
 from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.visit import Visit
-from clarion_control.experiments.scenarios import ExperimentFault, ScenarioInfo, catalogue
+from clarion_control.experiments.library import ExperimentFault, ScenarioInfo
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, Experiment, ExperimentState, Role
 
@@ -69,7 +67,7 @@ class ExperimentsPage:
                 self._list = parts.block()
             with parts.card("Start a scenario"):
                 if self._visit.may(Role.OPERATOR):
-                    self._form(await asyncio.to_thread(catalogue))
+                    self._form(await asyncio.to_thread(self._experiments.scenarios.catalogue))
                 else:
                     parts.text("Your role may only look; starting needs the role operator.", "p", "hint")
         await self._refresh()
@@ -83,7 +81,8 @@ class ExperimentsPage:
             self._scenario = ui.select(names, value=first, label="Scenario", on_change=self._describe)
             self._scenario.props("outlined dense stack-label bottom-slots")
             self._description = parts.text("", "p", "hint")
-            self._engine = ui.select(list(ENGINES), value=next(iter(ENGINES)), label="Engine")
+            engines = self._experiments.scenarios.engines()
+            self._engine = ui.select(engines, value=engines[0], label="Engine")
             self._engine.props("outlined dense stack-label bottom-slots")
             self._repeat = ui.number("Repeats", value=1, min=1, step=1, format="%d")
             self._repeat.props('outlined dense stack-label bottom-slots name="repeat"')
@@ -112,7 +111,7 @@ class ExperimentsPage:
             entry.error = None
         lines = [line.strip() for line in str(self._settings.value or "").splitlines() if line.strip()]
         try:
-            settings = dict(parse_assignment(line) for line in lines)
+            settings = dict(self._experiments.scenarios.parse_setting(line) for line in lines)
         except UserError as error:
             self._settings.error = str(error).removeprefix("--set ")
             return

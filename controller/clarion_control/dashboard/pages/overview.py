@@ -16,7 +16,8 @@ from clarion_control.dashboard.series import Growth
 from clarion_control.dashboard.switch_admin import AddSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
-from clarion_control.model import LinkState, Role, Switch
+from clarion_control.model import LinkState, Role
+from clarion_p4rt.switch import Switch
 
 SHOWN = 20  # switches on one page: a browser has to draw them every second
 SETTINGS_EVERY = 5  # refreshes between two looks at settings and policies

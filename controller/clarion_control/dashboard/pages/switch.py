@@ -14,7 +14,8 @@ from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports
 from clarion_control.dashboard.switch_admin import RemoveSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
-from clarion_control.model import Forwarding, Role, Switch
+from clarion_control.model import Role
+from clarion_p4rt.switch import Forwarding, Switch
 
 SETTINGS_EVERY = 3
 CHANGES = 10

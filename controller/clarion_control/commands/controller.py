@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion controller`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from clarion_base.commands import positive
+from clarion_control import serve
+from clarion_control.commands.arguments import STORE_HELP, duration_s
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The commands behind `clarion controller`."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("serve", help="manage switches; REST API, tuner and dashboard")
+    command.add_argument(
+        "--listen", default="127.0.0.1:8080", metavar="HOST:PORT", help="default: 127.0.0.1:8080"
+    )
+    command.add_argument("--store", help=STORE_HELP)
+    command.add_argument("--tls-certificate", type=Path, metavar="PEM", help="serve over TLS")
+    command.add_argument("--tls-key", type=Path, metavar="PEM", help="and its private key")
+    command.add_argument(
+        "--insecure-http", action="store_true", help="without TLS also where others can reach it"
+    )
+    command.add_argument(
+        "--election-id",
+        type=_election_id,
+        default=1,
+        metavar="N",
+        help="of this controller, another for each; the higher one is primary (default: 1)",
+    )
+    command.add_argument(
+        "--history",
+        type=duration_s,
+        default=7 * 86400.0,
+        metavar="TIME",
+        help="how long reports are kept, such as 12h or 7d (default: 7d)",
+    )
+    command.add_argument(
+        "--experiments", type=Path, metavar="DIR", help="results of experiments (default: beside the store)"
+    )
+    command.add_argument("--no-experiments", action="store_true", help="run none")
+    command.add_argument("--no-tuner", action="store_true", help="leave tuning to another controller")
+    command.add_argument("--no-dashboard", action="store_true", help="the API only")
+    command.add_argument(
+        "--requests-per-minute",
+        type=positive,
+        default=1200,
+        metavar="N",
+        help="that one token may make (default: 1200)",
+    )
+    command.add_argument(
+        "--sign-in-link", metavar="TOKEN_NAME", help="print a link that signs in to the dashboard, once"
+    )
+    command.set_defaults(run=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    experiments = None
+    if not options.no_experiments:
+        experiments = options.experiments or serve.default_experiments(options.store)
+    serve.run(
+        serve.ServeOptions(
+            listen=options.listen,
+            store=options.store,
+            experiments=experiments,
+            scenarios=None if experiments is None else options.scenario_library(),
+            tls_certificate=options.tls_certificate,
+            tls_key=options.tls_key,
+            insecure_http=options.insecure_http,
+            election_id=options.election_id,
+            history_s=options.history,
+            dashboard=not options.no_dashboard,
+            tuner=not options.no_tuner,
+            requests_per_minute=options.requests_per_minute,
+            sign_in=options.sign_in_link,
+        )
+    )
+    return 0
+
+
+def _election_id(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) < 2**64:
+        raise argparse.ArgumentTypeError(f"{text}: use a whole number from 1 to 2^64-1")
+    return int(text)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion token`."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+import time
+from datetime import datetime, timezone
+
+from clarion_base.errors import UserError
+from clarion_control.commands.arguments import STORE_HELP, duration_s
+from clarion_control.errors import NotFoundError
+from clarion_control.model import Actor, Role, Token
+from clarion_control.store import Store, tokens
+
+ROLES = ("viewer", "operator", "admin")
+_LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind which Python knows none
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The commands behind `clarion token`."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("create", help="create a token and print it; nobody can read it again")
+    command.add_argument("name", help="who or what uses it")
+    command.add_argument(
+        "--role",
+        choices=ROLES,
+        required=True,
+        help="a viewer looks, an operator also changes settings, an admin also adds switches and tokens",
+    )
+    command.add_argument("--expires", type=duration_s, metavar="TIME", help="such as 12h or 90d")
+    command.add_argument("--store", help=STORE_HELP)
+    command.set_defaults(run=_create)
+
+    command = commands.add_parser("list", help="all tokens, without their text")
+    command.add_argument("--store", help=STORE_HELP)
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("revoke", help="make a token useless")
+    command.add_argument("token", help="its number or name")
+    command.add_argument("--store", help=STORE_HELP)
+    command.set_defaults(run=_revoke)
+
+
+def _create(options: argparse.Namespace) -> int:
+    expires_us = None if options.expires is None else int((time.time() + options.expires) * 1e6)
+    store = Store.open(options.store)
+    try:
+        role = Role[options.role.upper()]
+        token, text = store.change_now(tokens.create, _actor(), options.name, role, expires_us)
+    finally:
+        store.dispose()
+    print(
+        f"token {token.id} for {token.name}, {options.role}; keep it, it is shown only now:", file=sys.stderr
+    )
+    print(text)
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    store = Store.open(options.store)
+    try:
+        found = store.read_now(tokens.listed)
+    finally:
+        store.dispose()
+    for token in found:
+        print(_line(token))
+    if not found:
+        print("no tokens; create one: clarion token create NAME --role admin", file=sys.stderr)
+    return 0
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    store = Store.open(options.store)
+    try:
+        named = [
+            token
+            for token in store.read_now(tokens.listed)
+            if token.revoked_us is None and options.token in (token.name, str(token.id))
+        ]
+        if not named:
+            raise NotFoundError("token", options.token)
+        if len(named) > 1:  # one's name is the other's number
+            reason = "is the name of one token and the number of another; revoke it over REST"
+            raise UserError(f"token {options.token}: {reason}")
+        store.change_now(tokens.revoke, _actor(), named[0].id)
+    finally:
+        store.dispose()
+    print(f"revoked token {named[0].id} ({named[0].name})")
+    return 0
+
+
+def _line(token: Token) -> str:
+    state = "revoked" if token.revoked_us is not None else f"expires {_date(token.expires_us)}"
+    return (
+        f"{token.id:>4}  {token.role.name.lower():8}  {token.name:24}  created {_date(token.created_us)}  "
+        f"used {_date(token.last_used_us)}  {state}"
+    )
+
+
+def _date(time_us: int | None) -> str:
+    if time_us is None:
+        return "never"
+    if time_us > _LAST_DATE_US:
+        return "after 9999"
+    return datetime.fromtimestamp(time_us / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M")
+
+
+def _actor() -> Actor:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name
+        user = str(os.getuid())
+    return Actor(f"{user} at the command line", Role.ADMIN)

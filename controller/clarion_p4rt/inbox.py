@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where reports wait between the session that receives them and whoever reads them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from clarion_contract.telemetry import Report
+from clarion_p4rt.errors import SwitchError
+
+MAX_WAITING = 200_000
+
+
+class Inbox:
+    """A queue of reports that ends: with an error, or without."""
+
+    def __init__(self, switch: str) -> None:
+        self._switch = switch
+        self._waiting: asyncio.Queue[Report | None] = asyncio.Queue()  # None: no more will come
+        self._ended = False
+        self._error: Exception | None = None
+
+    def put(self, report: Report) -> None:
+        """Appends a report. Too many that nobody reads end the inbox, and what comes then is forgotten."""
+        if self._ended:
+            return
+        if self._waiting.qsize() >= MAX_WAITING:
+            message = f"{MAX_WAITING} reports wait and nobody reads them; iterate over reports()"
+            self.end(SwitchError(self._switch, "reports", "RESOURCE_EXHAUSTED", message))
+            return
+        self._waiting.put_nowait(report)
+
+    def end(self, error: Exception | None = None) -> None:
+        """No more reports; readers get those that wait, then the error."""
+        if not self._ended:
+            self._ended, self._error = True, error
+            self._waiting.put_nowait(None)
+
+    async def read(self) -> AsyncIterator[Report]:
+        """The reports in the order in which they came."""
+        while True:
+            report = await self._waiting.get()
+            if report is None:
+                self._waiting.put_nowait(None)  # for the next reader
+                if self._error is not None:
+                    raise self._error
+                return
+            yield report

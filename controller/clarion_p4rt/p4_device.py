@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A switch that speaks P4Runtime, BMv2 and the embedded one alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import Any
+
+from finsy import (
+    GRPCStatusCode,
+    P4CounterUnit,
+    P4DigestEntry,
+    P4MulticastGroupEntry,
+    P4Schema,
+    P4TableEntry,
+)
+from finsy.p4schema import P4StructType
+from finsy.proto import p4r
+
+from clarion_contract import entries, pipeline
+from clarion_contract.epochs import Epochs
+from clarion_contract.settings import PortSettings, checked_addresses
+from clarion_contract.telemetry import READERS
+from clarion_p4rt import refusals
+from clarion_p4rt.client import LIST_SIZE
+from clarion_p4rt.device import Cells, Device, DeviceFactory, Reports, Standing
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.session import Session
+from clarion_p4rt.switch import Forwarding, Switch
+
+OPEN_TIMEOUT_S = 5.0
+LEAVE_TIMEOUT_S = 0.5
+TERM = 1 << 64  # an election id's upper half counts take-overs, its lower half is the controller's own
+
+Reader = Callable[[Mapping[str, int]], Any]
+
+
+def factory(election_id: int, schema: P4Schema | None = None) -> DeviceFactory:
+    """Sessions of the controller with this election id."""
+    program = pipeline.load() if schema is None else schema
+
+    def connect(switch: Switch) -> Device:
+        return P4Device(switch, program, election_id)
+
+    return connect
+
+
+class P4Device:
+    """One session. Whoever has the highest election id is primary; when a primary leaves, a backup takes its
+    place with an id above all that were used, and keeps it when the old one comes back.
+    """
+
+    def __init__(self, switch: Switch, schema: P4Schema, election_id: int) -> None:
+        self._switch = switch
+        self._schema = schema
+        self._election_id = election_id
+        self._session = Session(switch.name, switch.address, switch.device_id, schema, switch.tls)
+        self._epochs = Epochs(fresh=False)
+        self._present: list[P4TableEntry] | None = None
+        self._addresses: list[P4TableEntry] | None = None
+        self._flood: list[P4MulticastGroupEntry] = []
+        self._written: tuple[Mapping[int, PortSettings], Forwarding | None] | None = None
+        self._was_backup = False
+        self._counters = {counter.id: counter for counter in schema.counters}
+        self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
+        for digest in schema.digests:
+            assert isinstance(digest.type_spec, P4StructType)
+            self._digests[digest.id] = (READERS[digest.alias], tuple(digest.type_spec.members))
+
+    async def open(self) -> Standing:
+        """Connects and asks for charge of the switch."""
+        try:
+            return await asyncio.wait_for(self._join(), OPEN_TIMEOUT_S)
+        except asyncio.TimeoutError:
+            raise refusals.no_answer(self._switch.name, self._switch.address) from None
+
+    async def receive(self) -> Standing | Reports:
+        """Waits for reports, or for a change of our standing."""
+        while True:
+            message = await self._session.receive_message()
+            kind = message.WhichOneof("update")
+            if kind == "digest":
+                return self._reports(message.digest)
+            if kind == "arbitration":
+                standing = await self._standing(message.arbitration)
+                if standing is not None:
+                    return standing
+
+    async def prepare(self) -> None:
+        """Loads the program unless the switch runs it."""
+        self._epochs = Epochs(fresh=await self._session.load_program())
+        self._present = self._addresses = self._written = None
+
+    async def subscribe(self, every_s: float) -> None:
+        """Asks for reports, in lists of what comes together in this time."""
+        for name in READERS:
+            wanted = P4DigestEntry(
+                name, max_list_size=LIST_SIZE, max_timeout_ns=int(every_s * 1e9), ack_timeout_ns=0
+            )
+            present = await self._session.read(f"digest {name}", [P4DigestEntry(name)])
+            if present != [wanted]:
+                await self._session.write([~wanted if present else +wanted])
+
+    async def read(self) -> Mapping[int, PortSettings]:
+        """What the ports are set to, read anew; forwarding is read anew with the next write."""
+        self._written = self._addresses = None
+        self._present = await self._session.read(
+            "port tables", [P4TableEntry(table) for table in entries.PORT_TABLES]
+        )
+        return entries.port_settings(self._switch.ports, self._present)
+
+    async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
+        """Gives the switch exactly these settings, all or none."""
+        if self._written == (ports, forwarding):
+            return
+        try:
+            await self._write(ports, forwarding)
+        except SwitchError:
+            if self._present is None:
+                raise
+            # Somebody else may have changed entries that we believe to know.
+            self._present = None
+            await self._write(ports, forwarding)
+        self._written = (ports, forwarding)
+
+    async def counters(self) -> Mapping[int, Cells]:
+        """The counters by port."""
+        wanted = []
+        for counter in self._counters:
+            for port in self._switch.ports:
+                cell = p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=port))
+                wanted.append(p4r.Entity(counter_entry=cell))
+        packets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
+        octets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
+        for entity in await self._session.read_messages("counters", wanted):
+            found = entity.counter_entry
+            array = self._counters.get(found.counter_id)
+            port = found.index.index
+            if array is None or port not in packets:
+                continue
+            packets[port][array.alias] = found.data.packet_count
+            if array.unit is not P4CounterUnit.PACKETS:
+                octets[port][array.alias] = found.data.byte_count
+        return {port: Cells(packets[port], octets[port]) for port in self._switch.ports}
+
+    async def close(self) -> None:
+        """Ends the session; the switch forwards on."""
+        await self._session.close()
+
+    async def _join(self) -> Standing:
+        await self._session.connect(wait=False)
+        await self._session.ask_for_charge(self._election_id)
+        while True:
+            standing = await self.receive()
+            if isinstance(standing, Standing):
+                return standing
+
+    async def _standing(self, arbitration: Any) -> Standing | None:
+        """What an arbitration message makes us; None if we have just claimed a place that nobody has."""
+        code = arbitration.status.code
+        if code == GRPCStatusCode.ALREADY_EXISTS:
+            self._was_backup = True
+            return Standing.BACKUP
+        # A place that nobody has (NOT_FOUND) is claimed. BMv2 gives it to a backup unasked (OK), under the
+        # backup's old id: that is replaced by a higher one, too.
+        if code != GRPCStatusCode.OK or self._was_backup:
+            self._was_backup = False
+            term = arbitration.election_id.high + 1
+            await self._session.ask_for_charge(term * TERM + self._election_id)
+            return None
+        return Standing.PRIMARY
+
+    def _reports(self, digests: Any) -> Reports:
+        if digests.digest_id not in self._digests:
+            return []
+        reader, names = self._digests[digests.digest_id]
+        return [
+            reader(
+                {
+                    name: int.from_bytes(member.bitstring, "big")
+                    for name, member in zip(names, digest.struct.members, strict=True)
+                }
+            )
+            for digest in digests.data
+        ]
+
+    async def _write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
+        if self._present is None:
+            await self.read()
+        present = self._present or []
+        wanted = self._epochs.entries(present, ports)
+        updates: list[Any] = entries.changes(present, wanted)
+        addresses: Sequence[P4TableEntry] | None = None
+        flood = self._flood
+        if forwarding is not None:
+            if self._addresses is None:
+                await self._read_forwarding()
+            checked = checked_addresses(self._switch.name, self._switch.ports, forwarding.addresses)
+            addresses = list(entries.forward_entries(checked))
+            updates += entries.changes(self._addresses or [], addresses)
+            flood = [entries.flood_group(sorted(forwarding.flood_ports))]
+            if self._flood != flood:
+                updates.append(~copy(flood[0]) if self._flood else +copy(flood[0]))
+        await self._session.write(updates)
+        self._present = wanted
+        if addresses is not None:
+            self._addresses, self._flood = list(addresses), flood
+
+    async def _read_forwarding(self) -> None:
+        self._addresses = await self._session.read("l2_forward", [P4TableEntry("l2_forward")])
+        group = P4MulticastGroupEntry(entries.FLOOD_GROUP)
+        self._flood = await self._session.read("multicast group", [group])

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One P4Runtime session: charge of a switch, its program, reads, writes, and what it sends unasked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+from finsy import (
+    GRPCCredentialsTLS,
+    GRPCStatusCode,
+    P4Client,
+    P4ClientError,
+    P4DigestList,
+    P4Schema,
+    p4entity,
+)
+from finsy.pbutil import PBMessage
+from finsy.proto import U128, p4r, p4r_grpc
+
+from clarion_p4rt import refusals
+from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.refusals import Entity
+from clarion_p4rt.switch import TlsFiles
+
+ELECTION_ID = 1
+# A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
+CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
+RETRY_S = 0.05
+CONFLICT_S = 2.0  # how long a session that has just ended may keep its place
+
+
+class _Connection(P4Client):
+    async def open(
+        self,
+        *,
+        schema: P4Schema | None = None,
+        complete_request: Callable[[PBMessage], None] | None = None,
+    ) -> None:
+        """As finsy's, with our options."""
+        if self._credentials is None:
+            self._channel = grpc.aio.insecure_channel(self._address, options=CHANNEL_OPTIONS)
+        else:
+            credentials = self._credentials.to_client_credentials()
+            self._channel = grpc.aio.secure_channel(self._address, credentials, options=CHANNEL_OPTIONS)
+        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._schema = schema
+        self._complete_request = complete_request
+
+    async def end_stream(self) -> None:
+        """Ends our half of the stream; the switch then ends its own."""
+        if self._stream is not None:
+            await self._stream.done_writing()
+
+
+class Session:
+    """A controller's session with one switch, over one connection."""
+
+    def __init__(
+        self, name: str, address: str, device_id: int, schema: P4Schema, tls: TlsFiles | None = None
+    ) -> None:
+        self.name = name
+        self.schema = schema
+        self._address = address
+        self._device_id = device_id
+        self._tls = tls
+        self._election_id = U128.encode(ELECTION_ID)
+        self._client: _Connection | None = None
+
+    async def open(self, timeout_s: float) -> None:
+        """Returns when the switch has put us in charge; SwitchError if it has not within `timeout_s`."""
+        try:
+            await asyncio.wait_for(self._win_charge(min(CONFLICT_S, timeout_s / 2)), timeout_s)
+        except asyncio.TimeoutError:
+            await self.close()
+            raise refusals.no_answer(self.name, self._address) from None
+        except BaseException:
+            await self.close()
+            raise
+
+    async def connect(self, *, wait: bool = True) -> None:
+        """Opens the connection without asking for charge; without `wait` nobody there is an error at once."""
+        self._client = _Connection(self._address, self._credentials(), wait_for_ready=wait)
+        await self._client.open(schema=self.schema, complete_request=self._claim)
+
+    async def ask_for_charge(self, election_id: int) -> None:
+        """Asks to be put in charge under this id; the answer comes as an arbitration message."""
+        self._election_id = U128.encode(election_id)
+        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=self._election_id)
+        try:
+            await self._connected().send(p4r.StreamMessageRequest(arbitration=request))
+        except P4ClientError as error:
+            raise self._failure("session", error) from None
+
+    async def hang_up(self) -> None:
+        """Tells the switch that we leave. Once it has let go of us, `receive` fails: time to close."""
+        if self._client is not None:
+            await self._client.end_stream()
+
+    async def close(self) -> None:
+        """Ends the session, whatever state it is in; the switch forwards on."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+    async def load_program(self) -> bool:
+        """Loads the program unless the switch runs it already; whether it was loaded."""
+        config = self.schema.get_pipeline_config()
+        running = await self._running(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
+        if running is not None and await self._is(running, config):
+            return False
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self._device_id,
+            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            config=config,
+        )
+        try:
+            await self._connected().request(request)
+        except P4ClientError as error:
+            raise self._failure(f"program of device {self._device_id}", error) from None
+        return True
+
+    async def read(self, what: str, entities: Sequence[Entity]) -> list[Any]:
+        """The switch's entities that match. One that is asked for by name and is not there ends the list."""
+        wanted = [entity.encode(self.schema) for entity in entities]
+        found = await self.read_messages(what, wanted)
+        return [p4entity.decode_entity(entity, self.schema) for entity in found]
+
+    async def read_messages(self, what: str, entities: Sequence[Any]) -> list[Any]:
+        """`read` without translation."""
+        request = p4r.ReadRequest(device_id=self._device_id, entities=entities)
+        found: list[Any] = []
+        try:
+            async for reply in self._connected().request_iter(request):
+                found.extend(reply.entities)
+        except P4ClientError as error:
+            if error.code != GRPCStatusCode.NOT_FOUND:
+                raise self._failure(what, error) from None
+        return found
+
+    async def write(self, updates: Sequence[Entity]) -> None:
+        """Writes all updates in one request; SwitchError names the first that was refused."""
+        if not updates:
+            return
+        encoded = [entity.encode_update(self.schema) for entity in updates]
+        try:
+            await self._connected().request(p4r.WriteRequest(device_id=self._device_id, updates=encoded))
+        except P4ClientError as error:
+            raise refusals.refusal(self.name, self._address, updates, error) from None
+
+    async def receive(self) -> P4DigestList | None:
+        """The next digest list, None for other messages; SwitchError when the session is over, or another
+        controller is in charge.
+        """
+        message = await self.receive_message()
+        kind = message.WhichOneof("update")
+        if kind == "arbitration" and message.arbitration.status.code != GRPCStatusCode.OK:
+            raise refusals.not_in_charge(self.name)
+        return P4DigestList.decode(message, self.schema) if kind == "digest" else None
+
+    async def receive_message(self) -> Any:
+        """Whatever the switch sends next; SwitchError when the session is over."""
+        try:
+            return await self._connected().receive()
+        except P4ClientError as error:
+            raise self._failure("session", error) from None
+        except RuntimeError:  # so finsy calls it when the switch ends the stream
+            raise refusals.no_answer(self.name, self._address) from None
+
+    async def _win_charge(self, patience_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        conflict_end = loop.time() + patience_s
+        while True:
+            try:
+                return await self._ask_for_charge()
+            except SwitchError as error:
+                if error.code != "ALREADY_EXISTS" or loop.time() >= conflict_end:
+                    raise
+            await self.close()
+            await asyncio.sleep(RETRY_S)
+
+    async def _ask_for_charge(self) -> None:
+        await self.connect()
+        await self.ask_for_charge(ELECTION_ID)
+        await self.receive()
+
+    async def _is(self, running: Any, config: Any) -> bool:
+        """Whether the program that runs is this one. Another controller may have given it another cookie; and
+        a switch that is no P4 program has nothing to show but its P4Info.
+        """
+        if running.HasField("cookie") and running.cookie.cookie == config.cookie.cookie:
+            return True
+        running = await self._running(p4r.GetForwardingPipelineConfigRequest.ALL)
+        program = config.p4_device_config
+        return running is not None and (
+            running.p4info == config.p4info and running.p4_device_config in (b"", program)
+        )
+
+    async def _running(self, kind: Any) -> Any:
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=self._device_id, response_type=kind)
+        try:
+            return (await self._connected().request(request)).config
+        except P4ClientError as error:
+            if error.is_pipeline_missing:
+                return None
+            raise self._failure(f"program of device {self._device_id}", error) from None
+
+    def _connected(self) -> P4Client:
+        if self._client is None:
+            raise SwitchError(self.name, "session", "CANCELLED", "is not open; use `async with`")
+        return self._client
+
+    def _credentials(self) -> GRPCCredentialsTLS | None:
+        if self._tls is None:
+            return None
+        for path in (self._tls.ca, self._tls.certificate, self._tls.key):
+            try:
+                Path(path).read_bytes()
+            except OSError as error:
+                message = f"{path}: {error.strerror}; correct the path"
+                raise SwitchError(self.name, "session", "FAILED_PRECONDITION", message) from None
+        return GRPCCredentialsTLS(
+            cacert=Path(self._tls.ca), cert=Path(self._tls.certificate), private_key=Path(self._tls.key)
+        )
+
+    def _failure(self, entry: str, error: P4ClientError) -> SwitchError:
+        return refusals.failure(self.name, self._address, entry, error)
+
+    def _claim(self, request: PBMessage) -> None:
+        """Says with every change that it is ours."""
+        if isinstance(request, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
+            request.election_id.CopyFrom(self._election_id)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a client reaches a switch, and where the switch forwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TlsFiles:
+    """Paths of PEM files for mutual TLS to a switch."""
+
+    ca: str
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch as it was added. `uid` tells it from an earlier one of the same name."""
+
+    uid: int
+    name: str
+    address: str  # HOST:PORT of its P4Runtime server
+    device_id: int
+    ports: tuple[int, ...]  # the ports it has, ascending
+    tls: TlsFiles | None = None
+    added_us: int = 0
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """Static forwarding of a switch: port by Ethernet address, and where unknown addresses are flooded."""
+
+    addresses: Mapping[str, int]
+    flood_ports: tuple[int, ...]

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion list`."""
+
+from __future__ import annotations
+
+import argparse
+
+from clarion_lab.algorithms import ALGORITHMS
+from clarion_lab.documents import read, shipped
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """It takes none."""
+    parser.set_defaults(run=_list)
+
+
+def _list(_: argparse.Namespace) -> int:
+    print("scenarios:")
+    for name, path in shipped().items():
+        print(f"  {name:13} {' '.join(read(path)['description'].split())}")
+    print("algorithms:")
+    for algorithm in ALGORITHMS.values():
+        print(f"  {algorithm.name:13} {algorithm.summary}")
+    return 0

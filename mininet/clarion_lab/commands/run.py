@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion run`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from clarion_base.commands import EXIT_FAILED, natural, positive
+from clarion_base.errors import Interrupted, UserError
+from clarion_lab import batch, results, tables
+from clarion_lab.controller_link import ControllerLink
+from clarion_lab.documents import locate, parse_assignment, parse_sweep, points, read
+from clarion_lab.engines import Engine, engine
+from clarion_lab.expectations import missed
+from clarion_lab.progress import stoppable
+from clarion_lab.report import REPORT
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The scenario, its sweeps, and how it is run."""
+    parser.add_argument("scenario", help="a shipped name (see clarion list) or a path to a .yaml file")
+    parser.add_argument(
+        "--sweep", action="append", default=[], metavar="KEY=A,B,...", help="one run per value"
+    )
+    add_run_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """How scenarios are run."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a field, such as flows.0.count=5",
+    )
+    parser.add_argument(
+        "--repeat", type=positive, default=1, metavar="N", help="runs per point, with seeds in sequence"
+    )
+    parser.add_argument("--seed", type=natural, metavar="N", help="seed of the first run")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where results go (default: out/SCENARIO-TIME)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON, and no progress")
+    parser.add_argument(
+        "--engine",
+        default="emu",
+        help="the switches: emu (default), the embedded one; bmv2, the P4 program; hls-sim, the FPGA block",
+    )
+    parser.add_argument(
+        "--controller", metavar="URL", help="put the switches under this controller for the run"
+    )
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="with a token for it, of role admin")
+    parser.add_argument("--controller-ca", type=Path, metavar="PEM", help="who signed its certificate")
+    parser.add_argument(
+        "--tune",
+        action="append",
+        default=[],
+        metavar="POLICY[:NAME=NUMBER,...]",
+        help="and switch a policy of its tuner on before each bottleneck",
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    return run_batch(options, options.scenario, [parse_sweep(text) for text in options.sweep])
+
+
+def run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[str, list[object]]]) -> int:
+    """Run all points of a scenario, print the table, and return the exit status."""
+    path = locate(scenario)
+    settings = [parse_assignment(text) for text in options.set]
+    document = read(path)
+    if sweeps:
+        document["sweep"] = {**document.get("sweep", {}), **dict(sweeps)}
+    out = options.out or Path("out", f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}")
+    work = batch.Batch(
+        path.stem,
+        points(path.stem, document, settings),
+        options.repeat,
+        options.seed,
+        out,
+        _engine(options),
+        quiet=options.json,
+    )
+    with stoppable():
+        error = batch.execute(work)
+    _print_summary(options, path.stem, work)
+    if isinstance(error, Interrupted):
+        print(f"clarion: stopped; partial results are in {out}", file=sys.stderr)
+        raise error
+    if error is not None:
+        print(f"clarion: {error} (partial results are in {out})", file=sys.stderr)
+        return EXIT_FAILED
+    return 0
+
+
+def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) -> None:
+    summary = results.read_summary(work.out)
+    if options.json:
+        print(json.dumps(summary, indent=1))
+        return
+    print(tables.plain([tables.row(name, summary)] if work.single else summary["rows"]))
+    for outcome in work.outcomes:
+        for line in missed(outcome.summary):
+            print(line)
+        warn(outcome.summary)
+    print(f"report: {work.out / REPORT}")
+
+
+def _engine(options: argparse.Namespace) -> Engine:
+    """The engine of that name, its runs under a controller if one is given."""
+    made = engine(options.engine)
+    if options.controller is None:
+        for name in ("token_file", "controller_ca", "tune"):
+            if getattr(options, name):
+                raise UserError(f"--{name.replace('_', '-')}: only together with --controller")
+        return made
+    if options.token_file is None:
+        raise UserError("--controller: give a token with --token-file")
+    made.put_under(
+        ControllerLink.from_options(
+            options.controller, options.token_file, options.controller_ca, options.tune
+        )
+    )
+    return made
+
+
+def warn(summary: dict[str, Any]) -> None:
+    """Says so if the machine, not the path, lost packets."""
+    dropped = summary["totals"]["unasked_drop_packets"]
+    if dropped:
+        name = summary["point"] or summary["scenario"]
+        print(f"warning: {name}: this machine was too slow and dropped {dropped} packets", file=sys.stderr)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON-schema validation that answers with the one field to mend, in words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from clarion_base.units import UNITS
+
+SCHEMAS = Path(__file__).resolve().parent / "schema"
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The validator of schema/NAME.schema.json."""
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    return Draft202012Validator(schema)
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path in a document as people write it: flows[0].start."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def first_fault(name: str, document: object) -> tuple[str, str] | None:
+    """The (field, reason) of the first fault of `document` against schema NAME, or None if it is valid."""
+    errors = sorted(
+        validator(name).iter_errors(document), key=lambda error: (len(error.path), str(error.path))
+    )
+    return _described(errors[0]) if errors else None
+
+
+def first_non_finite(document: object, path: tuple[str | int, ...] = ()) -> tuple[str, str] | None:
+    """The (field, reason) of the first infinity or NaN, which the bounds of a schema do not refuse."""
+    if isinstance(document, float) and not math.isfinite(document):
+        return dotted(path), f"{document}: not a finite number"
+    inner: Iterable[tuple[Any, object]] = ()
+    if isinstance(document, dict):
+        inner = document.items()
+    elif isinstance(document, list):
+        inner = enumerate(document)
+    for key, value in inner:
+        fault = first_non_finite(value, (*path, key))
+        if fault:
+            return fault
+    return None
+
+
+def _described(error: ValidationError) -> tuple[str, str]:
+    field = dotted(error.absolute_path)
+    schema: dict[str, Any] = error.schema if isinstance(error.schema, dict) else {}
+    value = error.instance
+    if error.validator == "additionalProperties" and isinstance(value, dict):
+        legal = schema.get("properties", {})
+        unknown = next(str(key) for key in value if key not in legal)
+        return dotted((*error.absolute_path, unknown)), f"unknown key; use {', '.join(legal)}"
+    if error.validator == "required" and isinstance(value, dict):
+        missing = next(str(key) for key in schema["required"] if key not in value)
+        return dotted((*error.absolute_path, missing)), "missing"
+    if error.validator == "enum":
+        return field, f"{_shown(value)}: use {', '.join(map(str, schema['enum']))}"
+    if error.validator == "type":
+        if "units" in schema and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return field, f"{_shown(value)}: missing unit; use {', '.join(UNITS[schema['units']])}"
+        wanted = schema["type"]
+        names = [_with_article(kind) for kind in (wanted if isinstance(wanted, list) else [wanted])]
+        return field, f"{_shown(value)}: must be {' or '.join(names)}"
+    if error.validator in ("minimum", "maximum", "exclusiveMinimum"):
+        return field, f"{_shown(value)}: {_legal_range(schema)}"
+    if error.validator in ("minItems", "maxItems") and isinstance(value, list):
+        return field, f"has {len(value)}: {_legal_length(schema)}"
+    if error.validator in ("minLength", "minProperties"):
+        return field, "must not be empty"
+    if error.validator == "anyOf":
+        choices = [choice["required"][0] for choice in schema["anyOf"]]
+        return field, f"give {' or '.join(choices)}"
+    return field, error.message
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _legal_range(schema: dict[str, Any]) -> str:
+    if "exclusiveMinimum" in schema:
+        low = f"must be above {schema['exclusiveMinimum']}"
+        return f"{low} and at most {schema['maximum']}" if "maximum" in schema else low
+    if "minimum" in schema and "maximum" in schema:
+        return f"must lie from {schema['minimum']} to {schema['maximum']}"
+    return (
+        f"must be at least {schema['minimum']}"
+        if "minimum" in schema
+        else f"must be at most {schema['maximum']}"
+    )
+
+
+def _legal_length(schema: dict[str, Any]) -> str:
+    low, high = schema.get("minItems", 0), schema.get("maxItems")
+    if low == high:
+        return f"give {low}"
+    return f"give at least {low}" if high is None else f"give {low} to {high}"
+
+
+def _shown(value: object) -> str:
+    return (
+        json.dumps(value)
+        if isinstance(value, (str, int, float, bool)) or value is None
+        else type(value).__name__
+    )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an agent leaves for the next one: a text beside the card's lock, good until the card is reset.
+
+A card keeps a number for us and loses it in a reset. The text is kept together with that number, so that it
+is of no more use when the card has forgotten what the text is about.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+from pathlib import Path
+
+from clarion_nic.driver.card import Card
+from clarion_nic.driver.errors import CardError
+from clarion_nic.driver.lock import record
+
+
+class Note:
+    """The text about one card. While it is open, no other agent serves the card.
+
+    Whoever opens one, or asks whether one is open, holds the card's lock.
+    """
+
+    def __init__(self, card: str, device: Path) -> None:
+        self._path = record(device, ".note")
+        self._serving = record(device, ".agent").open("a+")
+        try:
+            fcntl.flock(self._serving, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._serving.close()
+            raise CardError(card, "another agent serves this card; stop that one first") from None
+
+    def close(self) -> None:
+        """Leaves the text."""
+        self._serving.close()
+
+    def text(self, token: int) -> str:
+        """What was written with this token; empty if nothing was."""
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            content = json.loads(self._path.read_text())
+            if content["token"] == token:
+                return str(content["text"])
+        return ""
+
+    def write(self, token: int, text: str) -> None:
+        """Replaces it, whole. OSError."""
+        temporary = self._path.with_suffix(".new")
+        temporary.write_text(json.dumps({"token": token, "text": text}))
+        os.replace(temporary, self._path)
+
+
+def token_of(card: Card) -> int:
+    """The card's token, a new one if it has none."""
+    with card.exclusive():
+        token = card.token()
+        if token == 0:
+            token = secrets.randbelow(0xFFFF_FFFE) + 1
+            card.set_token(token)
+        return token
+
+
+def is_served(device: Path) -> bool:
+    """Whether an agent serves the card at the moment."""
+    try:
+        with record(device, ".agent").open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A port's settings in people's units: `clarion nic set 1 capacity=100G stamp=on`.
+
+What is legal, how units become integers and when an epoch counts up are the controller's rules, applied here
+to a card without a controller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from finsy import P4TableAction, P4TableEntry, P4TableMatch
+
+from clarion_base import units
+from clarion_base.errors import UserError
+from clarion_contract import settings_json
+from clarion_contract.entries import ACTIONS, PORT_TABLES, arguments, key_of, port_settings
+from clarion_contract.epochs import Epochs, next_epoch
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PortSettings
+from clarion_contract.target import SetEntry, TargetError
+from clarion_nic.driver.batch import Batch
+from clarion_nic.driver.card import Card
+from clarion_nic.driver.entries import entries
+
+_SHORT_RATE = re.compile(r"[0-9.]+\s*[kMG]")
+
+
+def on_or_off(text: str) -> bool:
+    """A switch."""
+    if text not in ("on", "off"):
+        raise ValueError(f'"{text}": use on or off')
+    return text == "on"
+
+
+def rate(text: str) -> int:
+    """bit/s; 100G is short for 100 Gbit/s."""
+    return units.parse_rate(f"{text}bit/s" if _SHORT_RATE.fullmatch(text.strip()) else text)
+
+
+def coefficient(text: str) -> float:
+    """A number such as 0.4."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f'"{text}": use a number such as 0.4') from None
+
+
+def limit(text: str) -> int | None:
+    """Bytes; none: what packet memory holds."""
+    return None if text == "none" else units.parse_size(text)
+
+
+Parser = Callable[[str], Any]
+SWITCHES = ("stamp", "check", "edge")
+XCP: Mapping[str, tuple[str, Parser]] = {  # the name of each in settings, and how it is read
+    "capacity": ("capacity_bps", rate),
+    "alpha": ("alpha", coefficient),
+    "beta": ("beta", coefficient),
+    "gamma": ("gamma", coefficient),
+    "min_interval": ("min_interval_us", units.parse_time),
+    "max_interval": ("max_interval_us", units.parse_time),
+}
+KEYS = ("xcp", *XCP, *SWITCHES, "queue_limit")
+_NAMES = {name: key for key, (name, _) in XCP.items()} | {"queue_limit_bytes": "queue_limit"}
+
+
+def parsed(assignments: Sequence[str]) -> dict[str, Any]:
+    """KEY=VALUE as a merge patch of settings. UserError names the key."""
+    changes: dict[str, Any] = {}
+    xcp: dict[str, Any] = {}
+    seen: set[str] = set()
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        key = name.strip().replace("-", "_")
+        if not equals or key not in KEYS:
+            raise UserError(f"{assignment}: write KEY=VALUE with one of {', '.join(KEYS)}")
+        if key in seen:
+            raise UserError(f"{key}: is given twice")
+        seen.add(key)
+        try:
+            if key in XCP:
+                xcp[XCP[key][0]] = XCP[key][1](text.strip())
+            else:
+                changes[key if key != "queue_limit" else "queue_limit_bytes"] = (
+                    limit(text.strip()) if key == "queue_limit" else on_or_off(text.strip())
+                )
+        except ValueError as error:
+            raise UserError(f"{key}: {error}") from None
+    return _with_xcp(changes, xcp)
+
+
+def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]:
+    """Whatever is said of the controllers switches them on, unless they are switched off."""
+    on = changes.pop("xcp", None)
+    if on is False:
+        if xcp:
+            raise UserError(
+                f"xcp: off, and {next(key for key in XCP if XCP[key][0] in xcp)} is given as well"
+            )
+        changes["xcp"] = None
+    elif on or xcp:
+        changes["xcp"] = xcp
+    return changes
+
+
+def present(card: Card, port: int) -> PortSettings:
+    """What a port is set to."""
+    return port_settings([port], _entries(card, port))[port]
+
+
+def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
+    """Sets what is given, all of it or nothing; the rest stays. UserError names the field."""
+    if port not in card.ports:
+        raise UserError(f"{card.name}: port {port}: the card has ports 0 to {len(card.ports) - 1}")
+    with card.exclusive():
+        try:
+            wanted = settings_json.merged(card.name, present(card, port), changes)
+            settings_json.checked(card.name, card.ports, wanted)
+            batch = Batch(card, _updates(card, wanted))
+        except SettingsError as error:
+            field = error.entry.rpartition(".")[2]
+            raise UserError(f"{card.name}: port {port}: {_NAMES.get(field, field)}: {error.reason}") from None
+        except TargetError as error:
+            raise UserError(f"{card.name}: port {port}: {str(error).partition(': ')[2]}") from None
+        batch.carry_out(lambda: None)
+        return present(card, port)
+
+
+def _entries(card: Card, port: int) -> list[P4TableEntry]:
+    return [
+        P4TableEntry(table, match=P4TableMatch(port=port), action=P4TableAction(ACTIONS[table], **given))
+        for unit in card.units.values()
+        if unit.port == port
+        for table, given in entries(unit.kind, card.configuration(unit))
+    ]
+
+
+def _updates(card: Card, wanted: PortSettings) -> list[SetEntry]:
+    """All four entries of a port, with epochs that make a card start anew what is switched on."""
+    before = _entries(card, wanted.port)
+    after = Epochs(fresh=False).entries(before, {wanted.port: wanted})
+    given = {key_of(entry)[0]: dict(arguments(entry)) for entry in after}
+    egress = card.units.get(("egress", wanted.port))
+    if egress is not None and "xcp_port" in given and not card.configuration(egress)["xcp"]:
+        xcp = given["xcp_port"]
+        if xcp["epoch"] == card.read(egress, ("running_epoch",))["running_epoch"]:
+            xcp["epoch"] = next_epoch(xcp["epoch"])
+    return [SetEntry(table, wanted.port, given.get(table)) for table in PORT_TABLES]

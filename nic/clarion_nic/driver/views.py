@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `clarion nic` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clarion_base.units import format_rate, format_size
+from clarion_contract.settings import PortSettings
+from clarion_lab.tables import MISSING, plain
+from clarion_nic.driver.card import BEAT_BYTES, TICKS_PER_S, Card
+from clarion_nic.driver.walk import ALL_PORTS, FIRST
+
+# Rows of `counters`: the unit, and the fields of its state.
+COUNTERS: Mapping[str, Sequence[str]] = {
+    "ingress": (
+        "rx_packets", "rx_bytes", "malformed", "errored", "overflow", "lost", "late", "rebased",
+    ),
+    "egress": (
+        "tx_packets", "tx_bytes", "drop_packets", "drop_bytes", "overflow", "errored",
+        "queue_bytes", "queue_lost", "queue_late", "queue_rebased", "intervals",
+    ),
+}  # fmt: skip
+PORT_COLUMNS = (
+    "port", "XCP", "alpha", "beta", "gamma", "interval", "stamp", "check", "edge", "queue limit",
+)  # fmt: skip
+RATE_COLUMNS = (
+    "port", "rx", "rx packet/s", "tx", "tx packet/s", "dropped/s", "lost/s", "queue", "intervals/s",
+)  # fmt: skip
+
+States = Mapping[tuple[str, int], Mapping[str, int]]  # of units by kind and port
+
+
+def info(card: Card) -> dict[str, Any]:
+    """The card, for people and scripts."""
+    return {
+        "card": card.name,
+        "bitstream": next(block.version for block in card.blocks if block.kind == FIRST),
+        "build": f"{card.constant('build'):#010x}",
+        "ports": len(card.ports),
+        **{name: card.constant(name) for name in ("buckets", "queue_beats", "clock_hz", "protocol")},
+        "uptime_s": round(card.now() / TICKS_PER_S, 3),
+        "refused": card.constant("refused"),
+        "blocks": [
+            {
+                "type": block.kind or f"{block.type:#010x}",
+                "version": block.version,
+                "offset": block.offset,
+                "port": None if block.port == ALL_PORTS else block.port,
+            }
+            for block in card.blocks
+        ],
+    }
+
+
+def info_text(known: Mapping[str, Any]) -> str:
+    """The same as lines."""
+    memory = f"{known['queue_beats'] * BEAT_BYTES / 1024:.4g} KiB"
+    lines = [
+        ("card", known["card"]),
+        ("bitstream", f"{known['bitstream']}, source {known['build'][2:]}"),
+        ("ports", f"{known['ports']}, each with {known['buckets']} buckets and {memory} of packet memory"),
+        ("clock", f"{known['clock_hz'] / 1e6:.4g} MHz, running for {known['uptime_s']:.1f} s"),
+        ("protocol", str(known["protocol"])),
+        ("refused", f"{known['refused']} accesses"),
+    ]
+    blocks = [
+        [
+            block["type"],
+            MISSING if block["port"] is None else str(block["port"]),
+            block["version"],
+            f"{block['offset']:#06x}",
+        ]
+        for block in known["blocks"]
+    ]
+    described = "\n".join(f"{name:10}{text}" for name, text in lines)
+    return f"{described}\n\n{plain(blocks, ('block', 'port', 'version', 'offset'))}"
+
+
+def ports_text(ports: Sequence[PortSettings]) -> str:
+    """The settings of ports, one a line."""
+    return plain([_port_row(each) for each in ports], PORT_COLUMNS)
+
+
+def counters_text(states: States) -> str:
+    """Counters by port; a dash where the card has no such unit."""
+    ports = sorted({port for _, port in states})
+    rows = []
+    for kind, names in COUNTERS.items():
+        for name in names:
+            values = (states.get((kind, port), {}).get(name) for port in ports)
+            rows.append([f"{kind} {name}", *(MISSING if value is None else str(value) for value in values)])
+    return plain(rows, ("counter", *(f"port {port}" for port in ports)))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All units at a time of the card's clock."""
+
+    ticks: int
+    states: States
+
+
+def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
+    """What happened between two samples, per second and port; None where the card has no such unit."""
+    seconds = (after.ticks - before.ticks) / TICKS_PER_S
+    found = []
+    for port in sorted({port for _, port in after.states}):
+
+        def per_second(kind: str, name: str, port: int = port) -> float | None:
+            now = after.states.get((kind, port))
+            if now is None or seconds <= 0:
+                return None
+            earlier = before.states.get((kind, port), now)
+            delta = now[name] - earlier[name]
+            return max(0, delta if delta >= 0 else now[name]) / seconds  # lower: it was reset meanwhile
+
+        egress = after.states.get(("egress", port))
+        found.append(
+            {
+                "port": port,
+                "rx_bits_per_s": _times(8, per_second("ingress", "rx_bytes")),
+                "rx_packets_per_s": per_second("ingress", "rx_packets"),
+                "tx_bits_per_s": _times(8, per_second("egress", "tx_bytes")),
+                "tx_packets_per_s": per_second("egress", "tx_packets"),
+                "dropped_per_s": per_second("egress", "drop_packets"),
+                "lost_per_s": per_second("ingress", "lost"),
+                "queue_bytes": None if egress is None else egress["queue_bytes"],
+                "intervals_per_s": per_second("egress", "intervals"),
+            }
+        )
+    return found
+
+
+def rates_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """Rates as a table."""
+    rows = []
+    for each in found:
+        cells = [str(each["port"])]
+        for name in list(each)[1:]:
+            value = each[name]
+            if value is None:
+                cells.append(MISSING)
+            elif name.endswith("bits_per_s"):
+                cells.append(format_rate(value))
+            else:
+                cells.append(format_size(value) if name == "queue_bytes" else f"{value:.0f}")
+        rows.append(cells)
+    return plain(rows, RATE_COLUMNS)
+
+
+def _port_row(port: PortSettings) -> list[str]:
+    xcp = port.xcp
+    controllers = ["off", *[MISSING] * 4]
+    if xcp is not None:
+        bounds = f"{_time(xcp.min_interval_us)} to {_time(xcp.max_interval_us)}"
+        coefficients = (f"{value:.4g}" for value in (xcp.alpha, xcp.beta, xcp.gamma))
+        controllers = [format_rate(xcp.capacity_bps), *coefficients, bounds]
+    switches = ("on" if value else "off" for value in (port.stamp, port.check, port.edge))
+    limit = port.queue_limit_bytes
+    return [str(port.port), *controllers, *switches, "none" if limit is None else format_size(limit)]
+
+
+def _time(microseconds: int) -> str:
+    for unit, scale in (("s", 10**6), ("ms", 10**3)):
+        if microseconds >= scale:
+            return f"{microseconds / scale:.4g} {unit}"
+    return f"{microseconds} us"
+
+
+def _times(factor: int, value: float | None) -> float | None:
+    return None if value is None else factor * value
