@@ -12,6 +12,14 @@ check() { # check NAME COMMAND...
 	"$@" || failed+=("$name")
 }
 
+check_imports() { # its drawing and its list of contracts only where one is broken
+	local said
+	said=$(.venv/bin/lint-imports --no-cache 2>&1) || {
+		printf '%s\n' "$said"
+		return 1
+	}
+}
+
 check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
 	if cargo "$2" --version >/dev/null 2>&1; then
 		check "$1" env CARGO_TARGET_DIR="$PWD/build/cargo" cargo "${@:2}"
@@ -39,6 +47,7 @@ mapfile -t rtl_files < <(git ls-files '*.sv' ':!hls/synth' | grep -v '_pkg\.sv$'
 check ruff .venv/bin/ruff check --quiet .
 check 'ruff format' .venv/bin/ruff format --quiet --check .
 check mypy env MYPYPATH="$(IFS=:; echo "${python_roots[*]}"):tests" .venv/bin/mypy --no-error-summary "${python_roots[@]}" tests core/tables.py
+check import-linter check_imports
 check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
 check shellcheck shellcheck "${shell_files[@]}"
 check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes that die with the runner, are recorded for cleanup, and are stopped in bounded time."""
+"""Child processes that die with their parent and are stopped in bounded time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
-from typing import IO, Any
+from collections.abc import Iterable, Sequence
 
 from clarion_base.errors import RunFailedError
-from clarion_lab.state import RunState
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -50,29 +48,6 @@ def punctual_switch() -> None:
 def in_namespace(pid: int | None, command: Sequence[str]) -> list[str]:
     """The command inside the network namespace of a process (Mininet's mnexec), or as it is."""
     return [*([] if pid is None else ["mnexec", "-a", str(pid)]), *command]
-
-
-def spawn(
-    state: RunState,
-    name: str,
-    command: Sequence[str],
-    stdout: int | IO[Any] = subprocess.DEVNULL,
-    stderr: int | IO[Any] = subprocess.DEVNULL,
-    prepare: Callable[[], None] = die_with_parent,
-) -> subprocess.Popen[bytes]:
-    """Starts a background process of the run, in a session of its own so that Ctrl-C reaches the runner
-    only. `prepare` runs in it first.
-    """
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        start_new_session=True,
-        preexec_fn=prepare,
-    )
-    state.process(name, child.pid)
-    return child
 
 
 def stop(children: Iterable[subprocess.Popen[bytes]], grace_s: float = 3.0) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from clarion_base import paths, processes
 from clarion_base.errors import RunFailedError
+from clarion_lab import children
 from clarion_lab.scenario import Scenario
 from clarion_lab.state import RunState
 from clarion_lab.topology import Host, Network
@@ -61,7 +62,7 @@ class Agent:
             processes.run_all([(host.name, [self._program, *command[1:]])])
             self.commands.append(" ".join(command))
         self._older = {flow["cookie"] for flow in self._now()["flows"]}
-        self._stats = processes.spawn(
+        self._stats = children.spawn(
             self._state,
             "clarion-host stats",
             [self._program, "stats", "--json", "--interval-ms", str(self._interval_ms)],

@@ -6,8 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from clarion_base import text_table
 from clarion_base.errors import UserError
-from clarion_lab import metrics, results, tables
+from clarion_lab import metrics, results
 from clarion_lab.batch import key_metrics
 
 METRICS = ("goodput_bits_per_s", "fraction_of_limit", "queue_mean_bdp", "retransmits", "convergence_s")
@@ -37,8 +38,9 @@ def table(entries: list[dict[str, Any]]) -> str:
     """The comparison as text."""
     rows = []
     for entry in entries:
-        interval = tables.MISSING if entry["low"] is None else f"{entry['low']:.3f} to {entry['high']:.3f}"
-        ratio = tables.number(entry["ratio"], 3)
+        known = entry["low"] is not None
+        interval = f"{entry['low']:.3f} to {entry['high']:.3f}" if known else text_table.MISSING
+        ratio = text_table.number(entry["ratio"], 3)
         rows.append(
             [
                 entry["point"] or "all",
@@ -49,7 +51,7 @@ def table(entries: list[dict[str, Any]]) -> str:
                 interval,
             ]
         )
-    return tables.plain(rows, COLUMNS)
+    return text_table.plain(rows, COLUMNS)
 
 
 def _samples(directory: Path) -> dict[str, list[dict[str, float | None]]]:

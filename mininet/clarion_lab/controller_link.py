@@ -18,7 +18,7 @@ from typing import Any
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError, UserError
-from clarion_lab import results
+from clarion_lab import children, results
 from clarion_lab.rest_client import RestClient
 from clarion_lab.scenario import Scenario
 from clarion_lab.state import RunState
@@ -193,7 +193,7 @@ class AttachedRun:
         command = [sys.executable, "-m", "clarion", "switch", "serve"]
         command += ["--control", str(control), "--listen", LOCAL + "0"]
         with (self._directory / AGENT_LOG).open("wb") as log:
-            self._agent = processes.spawn(self._state, "agent", command, stdout=subprocess.PIPE, stderr=log)
+            self._agent = children.spawn(self._state, "agent", command, stdout=subprocess.PIPE, stderr=log)
         assert self._agent.stdout is not None
         ready = select.select([self._agent.stdout], [], [], READY_TIMEOUT_S)[0]
         found = SERVING.match(self._agent.stdout.readline().decode(errors="replace")) if ready else None

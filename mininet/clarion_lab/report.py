@@ -9,6 +9,7 @@ from typing import Any
 
 import jinja2
 
+from clarion_base import text_table
 from clarion_base.units import format_rate, format_size
 from clarion_lab import plots, results, tables
 
@@ -34,8 +35,8 @@ _environment = jinja2.Environment(
 )
 _environment.filters["rate"] = format_rate
 _environment.filters["size"] = format_size
-_environment.filters["number"] = tables.number
-_environment.filters["percent"] = tables.percent
+_environment.filters["number"] = text_table.number
+_environment.filters["percent"] = text_table.percent
 
 
 def write(directory: Path) -> Path:
@@ -68,14 +69,14 @@ def _flow_row(flow: dict[str, Any]) -> list[str]:
     return [
         f"{flow['flow']} {flow['algorithm']}",
         format_rate(flow["goodput_bits_per_s"]),
-        tables.number(flow["cwnd_packets_mean"], 0),
-        tables.number(flow["srtt_ms_mean"], 1),
-        tables.number(flow["idle_rtt_ms"], 1),
+        text_table.number(flow["cwnd_packets_mean"], 0),
+        text_table.number(flow["srtt_ms_mean"], 1),
+        text_table.number(flow["idle_rtt_ms"], 1),
         str(flow["retransmits"]),
         str(flow["losses"]["data_wire"]),
         str(flow["losses"]["data_queue"]),
-        tables.number(tagged.get("corrupt"), 0),
-        tables.number(tagged.get("congest"), 0),
+        text_table.number(tagged.get("corrupt"), 0),
+        text_table.number(tagged.get("congest"), 0),
     ]
 
 
@@ -83,7 +84,7 @@ def _port_row(port: dict[str, Any]) -> list[str]:
     return [
         f"{port['port']} ({port['role']})",
         format_rate(port["rate_bits_per_s"]) if port["rate_bits_per_s"] else "unshaped",
-        tables.percent(port["utilisation"]),
+        text_table.percent(port["utilisation"]),
         format_size(port["queue_mean_bytes"]),
         format_size(port["queue_p99_bytes"] or 0),
         str(port["drop_packets"]),

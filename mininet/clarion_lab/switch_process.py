@@ -14,6 +14,7 @@ from typing import Any
 
 from clarion_base import paths, processes
 from clarion_base.errors import RunFailedError
+from clarion_lab import children
 from clarion_lab.state import RunState
 
 READY_TIMEOUT_S = 15.0
@@ -52,7 +53,7 @@ class SwitchProcess:
         config.write_text(json.dumps(self._config, indent=1) + "\n")
         control = control_socket(self._state)
         with (self._directory / "switch.log").open("wb") as log:
-            self._child = processes.spawn(
+            self._child = children.spawn(
                 self._state,
                 self._program,
                 [

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
+
+from clarion_base.text_table import MISSING, number, percent
 
 COLUMNS = (
     "run",
@@ -18,7 +19,6 @@ COLUMNS = (
     "tag precision",
     "tag recall",
 )
-MISSING = "-"
 
 
 def row(name: str, summary: dict[str, Any]) -> list[str]:
@@ -64,35 +64,3 @@ def spread_row(name: str, estimates: dict[str, Any]) -> list[str]:
         spread("tag_precision", 1, 4),
         spread("tag_recall", 1, 4),
     ]
-
-
-def number(value: float | None, digits: int) -> str:
-    """A number with so many digits, or a dash."""
-    return MISSING if value is None else f"{value:.{digits}f}"
-
-
-def percent(value: float | None) -> str:
-    """A fraction as a percentage, or a dash."""
-    return MISSING if value is None else f"{100 * value:.1f} %"
-
-
-def plain(rows: Sequence[Sequence[str]], columns: Sequence[str] = COLUMNS) -> str:
-    """An aligned table: the first column to the left, numbers to the right."""
-    widths = [max(len(line[index]) for line in (columns, *rows)) for index in range(len(columns))]
-
-    def line(cells: Sequence[str]) -> str:
-        first, *rest = (
-            cell.ljust(width) if index == 0 else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join((first, *rest)).rstrip()
-
-    return "\n".join(
-        [line(columns), "  ".join("-" * width for width in widths), *(line(cells) for cells in rows)]
-    )
-
-
-def markdown(rows: Sequence[Sequence[str]], columns: Sequence[str] = COLUMNS) -> str:
-    """The same table for a document."""
-    rule = ["---", *("--:" for _ in columns[1:])]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rule, *rows))

@@ -17,7 +17,7 @@ from typing import Any
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError
-from clarion_lab import results
+from clarion_lab import children, results
 from clarion_lab.scenario import Flow, Scenario
 from clarion_lab.state import RunState
 from clarion_lab.topology import Endpoints, Network
@@ -156,9 +156,9 @@ class Traffic:
     ) -> subprocess.Popen[bytes]:
         name = f"iperf3 {role} {flow.number + 1}"
         if not keep:
-            return processes.spawn(self._state, name, processes.in_namespace(pid, command))
+            return children.spawn(self._state, name, processes.in_namespace(pid, command))
         with self._file(flow).open("wb") as output:
-            return processes.spawn(self._state, name, processes.in_namespace(pid, command), stdout=output)
+            return children.spawn(self._state, name, processes.in_namespace(pid, command), stdout=output)
 
     def _ends(self, flow: Flow) -> Endpoints:
         return self._network.endpoints[flow.number]

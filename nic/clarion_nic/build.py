@@ -23,6 +23,7 @@ from clarion_nic import manifest
 from clarion_nic.manifest import Manifest
 
 NIC = ROOT / "nic"
+SOURCES = ("contract", "core", "hls", "nic")  # folders that a bitstream is made of
 IPS = ROOT / "build" / "hls" / "ip"  # where make hls-ip leaves them
 PORTS = 2
 UNITS = ("clarion_ingress", "clarion_egress")
@@ -153,7 +154,7 @@ def check_results(steps: Steps, build: Build) -> None:
 def collect(steps: Steps, build: Build) -> None:
     """Copy the images beside the register map and write the manifest."""
     steps.note("the images, the register map and the manifest")
-    registers = ROOT / "hls" / "registers" / "registers.yaml"
+    registers = ROOT / "contract" / "registers.yaml"
     copies = {
         build.image(".bit"): build.shell_results / "open_nic_shell.bit",
         build.image(".mcs"): build.shell_results / "open_nic_shell.mcs",
@@ -192,7 +193,7 @@ def source_state() -> tuple[str, bool]:
         ).stdout.strip()
 
     try:
-        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", "hls", "nic"))
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *SOURCES))
     except (OSError, subprocess.CalledProcessError) as error:
         raise UserError(f"{ROOT}: git does not say which commit this is; build from a checkout") from error
 
@@ -224,7 +225,9 @@ def _build(options: argparse.Namespace) -> Build:
     check_shell(shell, board)
     commit, changed = source_state()
     if changed and not (options.allow_changes or options.dry_run):
-        raise UserError("hls or nic: files differ from the commit; commit them, or give --allow-changes")
+        raise UserError(
+            f"{', '.join(SOURCES)}: files differ from the commit; commit them, or give --allow-changes"
+        )
     out = options.out or ROOT / "build" / "nic" / f"{board.name}-{options.mode}"
     return Build(
         board=board,

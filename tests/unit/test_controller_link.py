@@ -16,9 +16,8 @@ from typing import Any, cast
 import pytest
 
 from clarion import cli
-from clarion_base import processes
 from clarion_base.errors import UserError
-from clarion_lab import controller_link, documents
+from clarion_lab import children, controller_link, documents
 from clarion_lab.bmv2.engine import Bmv2Engine
 from clarion_lab.controller_link import ControllerLink, Tuning
 from clarion_lab.rest_client import RestClient
@@ -122,7 +121,7 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[byt
         started.append(child)
         return child
 
-    monkeypatch.setattr(processes, "spawn", spawn)
+    monkeypatch.setattr(children, "spawn", spawn)
     yield started
     for child in started:
         child.kill()
@@ -223,7 +222,7 @@ def test_an_agent_that_dies_is_quoted(api: FakeApi, tmp_path: Path, monkeypatch:
         program = "import sys; sys.exit('clarion: --control: nothing there')"
         return subprocess.Popen([sys.executable, "-c", program], **options)
 
-    monkeypatch.setattr(processes, "spawn", spawn)
+    monkeypatch.setattr(children, "spawn", spawn)
     with pytest.raises(UserError, match="clarion: --control: nothing there"):
         attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path)
     assert api.switches == {}

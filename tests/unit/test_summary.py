@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from clarion_lab import batch, compare, results, tables, truth
+from clarion_base import text_table
+from clarion_lab import batch, compare, results, truth
 from clarion_lab.documents import points
 from clarion_lab.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
 from clarion_lab.scenario import Scenario, build
@@ -218,9 +219,11 @@ def test_a_batch_averages_repeats_and_compares(tmp_path: Path) -> None:
 
 
 def test_a_table_lines_up() -> None:
-    text = tables.plain([["a", "1.0"], ["bcd", "10.0"]], ("run", "rate"))
+    text = text_table.plain([["a", "1.0"], ["bcd", "10.0"]], ("run", "rate"))
     assert text.splitlines() == ["run  rate", "---  ----", "a     1.0", "bcd  10.0"]
 
 
 def test_a_table_for_documents() -> None:
-    assert tables.markdown([["geo", "1"]], ("run", "Jain")) == "| run | Jain |\n| --- | --: |\n| geo | 1 |"
+    assert (
+        text_table.markdown([["geo", "1"]], ("run", "Jain")) == "| run | Jain |\n| --- | --: |\n| geo | 1 |"
+    )

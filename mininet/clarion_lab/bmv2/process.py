@@ -13,6 +13,7 @@ from typing import Any
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError
+from clarion_lab import children
 from clarion_lab.bmv2 import devices
 from clarion_lab.mininet_nodes import Switch
 from clarion_lab.state import RunState
@@ -48,7 +49,7 @@ class Bmv2Process:
             *("--", "--grpc-server-addr", f"127.0.0.1:{self.grpc_port}"),
         ]
         with self._log.open("wb") as log:
-            self._child = processes.spawn(
+            self._child = children.spawn(
                 self._state,
                 f"{PROGRAM} {self.name}",
                 [PROGRAM, *options],

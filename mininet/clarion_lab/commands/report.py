@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from clarion_base import text_table
 from clarion_lab import batch, plots, report, results, tables
 
 
@@ -19,7 +20,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _report(options: argparse.Namespace) -> int:
     summary = results.read_summary(options.directory)
     if options.markdown:
-        print(tables.markdown(summary.get("rows") or [tables.row(summary["scenario"], summary)]))
+        rows = summary.get("rows") or [tables.row(summary["scenario"], summary)]
+        print(text_table.markdown(rows, tables.COLUMNS))
         return 0
     if summary["format"] == results.BATCH_FORMAT:
         for run in summary["runs"]:

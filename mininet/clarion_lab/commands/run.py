@@ -10,12 +10,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
-from clarion_lab import batch, results, tables
+from clarion_lab import batch, engines, results, tables
 from clarion_lab.controller_link import ControllerLink
 from clarion_lab.documents import locate, parse_assignment, parse_sweep, points, read
-from clarion_lab.engines import Engine, engine
+from clarion_lab.engines import Engine
 from clarion_lab.expectations import missed
 from clarion_lab.progress import stoppable
 from clarion_lab.report import REPORT
@@ -105,7 +106,7 @@ def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) ->
     if options.json:
         print(json.dumps(summary, indent=1))
         return
-    print(tables.plain([tables.row(name, summary)] if work.single else summary["rows"]))
+    print(text_table.plain([tables.row(name, summary)] if work.single else summary["rows"], tables.COLUMNS))
     for outcome in work.outcomes:
         for line in missed(outcome.summary):
             print(line)
@@ -115,7 +116,7 @@ def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) ->
 
 def _engine(options: argparse.Namespace) -> Engine:
     """The engine of that name, its runs under a controller if one is given."""
-    made = engine(options.engine)
+    made = engines.engine(options.engine)
     if options.controller is None:
         for name in ("token_file", "controller_ca", "tune"):
             if getattr(options, name):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clarion_base.text_table import MISSING, plain
 from clarion_base.units import format_rate, format_size
 from clarion_contract.settings import PortSettings
-from clarion_lab.tables import MISSING, plain
 from clarion_nic.driver.card import BEAT_BYTES, TICKS_PER_S, Card
 from clarion_nic.driver.walk import ALL_PORTS, FIRST
 
