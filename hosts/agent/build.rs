@@ -34,6 +34,8 @@ fn clang_args(bpf: &Path) -> Result<Vec<String>> {
     let mut args: Vec<String> =
         ["-g", "-O2", "-mcpu=v3", "-Wall", "-Wextra", "-Werror"].map(String::from).to_vec();
     args.push(format!("-I{}", bpf.display()));
+    // The same objects from the same sources, wherever they lie: agents compare them.
+    args.push(format!("-ffile-prefix-map={}=/hosts/bpf", bpf.display()));
     // Debian and Ubuntu keep <asm/types.h> in a directory that clang does not search for this target.
     let arch = env::var("CARGO_CFG_TARGET_ARCH").context("CARGO_CFG_TARGET_ARCH")?;
     let multiarch = format!("/usr/include/{arch}-linux-gnu");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* What the agent reads and writes: one record per flow, one entry per namespace and per device.
  *
- * The agent mirrors these in Rust (agent/src/record.rs); a unit test there compares both layouts by BTF.
+ * The agent mirrors these in Rust (agent/src/model/record.rs); one of its unit tests compares both layouts.
  */
 #ifndef CLARION_RECORD_H
 #define CLARION_RECORD_H

@@ -23,9 +23,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from finsy.proto import p4r
+
 from bench.figures import Json, summary, text
 from fakes.p4runtime_messages import XCP, digest, insert, modify, table_entry
-from finsy.proto import p4r
 from integration.agent_net import MAC, AgentProcess, Client, SwitchProcess, end, ethernet
 
 WRITES = 1000

@@ -41,7 +41,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench import forwarders
 from bench.figures import Json, summary, text
 from bench.packet_source import FRAME_BYTES, Source
-
 from clarion_base.errors import RunFailedError, UserError
 from clarion_lab.bmv2.process import PROGRAM
 from clarion_lab.state import RunState

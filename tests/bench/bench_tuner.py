@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 import pyarrow.parquet as pq
+
 from bench.figures import Json, summary, text
 from integration.controller_net import CLARION, ServedController
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.packet_source import CAPACITY_BPS
 from finsy import P4Schema
 
+from bench.packet_source import CAPACITY_BPS
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_lab.bmv2 import devices
 from clarion_lab.bmv2.control import ControlPlane, SwitchPlan

@@ -79,7 +79,7 @@ def test_every_field_of_the_hosts_is_that_of_the_model(host: dict[str, int]) -> 
 
 def test_room_for_the_longest_header(host: dict[str, int]) -> None:
     assert (host["CLARION_MIN_BYTES"], host["CLARION_MAX_BYTES"]) == (12, 32)
-    assert number("hosts/agent/src/attach.rs", r"HEADER_BYTES: u32 = (\d+);") == 32
+    assert number("hosts/agent/src/model/attachment.rs", r"HEADER_BYTES: u32 = (\d+);") == 32
     assert number("hosts/bpf/cc/glue.h", r"#define CLARION_DATA_BYTES\s+(\d+)") == 32
 
 
@@ -87,5 +87,17 @@ def test_one_default_protocol_number(host: dict[str, int], core: dict[str, Any])
     assert host["CLARION_PROTOCOL_DEFAULT"] == 253
     assert core["protocol"] == 253  # core/config.hpp
     assert number("switch/options.hpp", r"uint8_t protocol = (\d+);") == 253
-    agent = r"default_value_t = (\d+), value_parser[^\n]*\n\s*pub protocol: u8"
+    agent = r"default_value_t = (\d+), value_parser[^\n]*\n\s*protocol: u8"
     assert number("hosts/agent/src/cli.rs", agent) == 253
+
+
+def test_programs_declare_the_licence_of_their_spdx_line() -> None:
+    """The kernel gets them under GPL-2.0, its "GPL" (Documentation/process/license-rules.rst)."""
+    sources = [path for path in (ROOT / "hosts" / "bpf").rglob("*") if path.suffix in (".c", ".h", ".def")]
+    programs = [path for path in sources if path.name.endswith(".bpf.c")]
+    assert len(programs) == 4
+    for path in sources:
+        assert "SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only" in path.read_text().splitlines()[0], path
+    for path in programs:
+        declared = re.findall(r'SEC\("license"\) = "(.*)";', path.read_text())
+        assert declared == ["GPL"], path

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from fakes.p4runtime_messages import IDS, p4info, table_entry
 from finsy.proto import U128, p4r
+
+from fakes.p4runtime_messages import IDS, p4info, table_entry
 from integration.agent_net import DEADLINE_S, Client, SwitchProcess, switch_and_agent
 
 VALUES = (b"", b"\0", b"\1", b"\2", b"\3", b"\xff", b"\1\0", b"\xff" * 5, b"\0" * 9, b"\xff" * 16)

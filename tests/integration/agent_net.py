@@ -21,10 +21,10 @@ from types import TracebackType
 from typing import Any
 
 import grpc
-from fakes.p4runtime_messages import p4info
 from finsy.proto import U128, p4r, p4r_grpc, rpc_status
 
 from clarion_base.paths import ROOT
+from fakes.p4runtime_messages import p4info
 
 SWITCH = Path(os.environ.get("CLARION_SWITCH_BIN", ROOT / "build/cpp/switch/clarion-switch"))
 DEADLINE_S = 30.0

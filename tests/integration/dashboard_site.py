@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fakes.clarion_command import command
-from fakes.controller import open_controller
-from fakes.switch import FakeSwitch
 from fastapi import FastAPI
 
 from clarion import scenario_library
@@ -29,6 +26,9 @@ from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, PolicyState, Role
 from clarion_control.tuner.registry import checked_parameters
 from clarion_p4rt.device import Cells, Standing
+from fakes.clarion_command import command
+from fakes.controller import open_controller
+from fakes.switch import FakeSwitch
 
 OTHER = Actor("olga", Role.OPERATOR)
 TUNER = Actor("tuner", Role.OPERATOR)

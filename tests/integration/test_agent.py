@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_p4rt.client import SwitchClient, SwitchError
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -18,10 +22,6 @@ from integration.agent_net import (
     ethernet,
     switch_and_agent,
 )
-
-from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_contract.telemetry import IntervalReport, QueueDrop
-from clarion_p4rt.client import SwitchClient, SwitchError
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
 

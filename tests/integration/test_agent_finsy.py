@@ -10,6 +10,8 @@ from typing import Any
 
 import finsy as fy
 import pytest
+
+from clarion_contract import pipeline
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -19,8 +21,6 @@ from integration.agent_net import (
     ethernet,
     switch_and_agent,
 )
-
-from clarion_contract import pipeline
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
 

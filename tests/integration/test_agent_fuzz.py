@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from integration.agent_fuzz import Attack
 from integration.agent_net import SWITCH, switch_and_agent
 

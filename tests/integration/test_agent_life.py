@@ -15,6 +15,7 @@ from typing import Any
 import grpc
 import pytest
 import trustme
+
 from fakes.p4runtime_messages import XCP, digest, group, insert, modify, table_entry
 from integration.agent_net import (
     DEADLINE_S,

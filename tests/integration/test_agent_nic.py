@@ -9,10 +9,6 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.controller import ADMIN, in_state, until
-from fakes.fake_card import FakeCard
-from fakes.p4runtime_messages import XCP, insert, table_entry
-from integration.agent_net import AgentProcess, Client, end
 
 from clarion import cli
 from clarion_contract.settings import PortSettings, XcpSettings
@@ -21,6 +17,10 @@ from clarion_control.errors import RefusedError
 from clarion_control.model import LinkState
 from clarion_control.store import Store
 from clarion_p4rt.switch import Forwarding
+from fakes.controller import ADMIN, in_state, until
+from fakes.fake_card import FakeCard
+from fakes.p4runtime_messages import XCP, insert, table_entry
+from integration.agent_net import AgentProcess, Client, end
 
 FULL = PortSettings(
     1,

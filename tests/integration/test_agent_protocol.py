@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import grpc
 import pytest
+from finsy.proto import U128, p4i, p4r
+
 from fakes.p4runtime_messages import (
     IDS,
     XCP,
@@ -21,7 +23,6 @@ from fakes.p4runtime_messages import (
     register,
     table_entry,
 )
-from finsy.proto import U128, p4i, p4r
 from integration.agent_net import (
     DEADLINE_S,
     MAC,

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes.p4runtime_messages import P4INFO
-from integration.agent_net import SWITCH, switch_and_agent
 
 from clarion_base.paths import ROOT
+from fakes.p4runtime_messages import P4INFO
+from integration.agent_net import SWITCH, switch_and_agent
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
 

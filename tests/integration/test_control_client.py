@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from finsy import P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
 from finsy.proto import p4r
-from integration.switch_net import wait_until
 
 from clarion_contract import entries, pipeline
 from clarion_contract.entries import arguments, key_of
 from clarion_contract.settings import PortSettings, SettingsError, XcpSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_p4rt.client import CONNECT_TIMEOUT_S, SwitchClient, SwitchError
+from integration.switch_net import wait_until
 
 SWITCH = shutil.which("simple_switch_grpc")
 PROGRAM = pipeline.directory() / pipeline.PROGRAM

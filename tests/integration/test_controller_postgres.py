@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from fakes import controller as fake_controller
 from fakes import postgres
 from unit.controller import test_controller_facade as facade

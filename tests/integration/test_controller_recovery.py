@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from integration import recovery
 from integration.controller_net import Embedded, ServedController, running
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import trustme
+
 from integration.controller_net import (
     CLARION,
     PATIENCE_S,

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.controller import ADMIN, in_state, until
-from integration.controller_net import BMV2, Bmv2, Embedded, FarSide, running, settings_on
 
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
@@ -18,6 +16,8 @@ from clarion_control.errors import NotPrimaryError
 from clarion_control.model import LinkState, Origin
 from clarion_control.store import Store
 from clarion_p4rt.switch import Forwarding
+from fakes.controller import ADMIN, in_state, until
+from integration.controller_net import BMV2, Bmv2, Embedded, FarSide, running, settings_on
 
 XCP = XcpSettings(100_000_000, alpha=0.3, beta=0.1273)
 FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, queue_limit_bytes=250_000)

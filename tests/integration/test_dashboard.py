@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
 from integration.dashboard_browser import (
     CHROMIUM,
     DEADLINE_MS,
@@ -17,7 +19,6 @@ from integration.dashboard_browser import (
     running_browser,
     running_site,
 )
-from playwright.sync_api import Browser, Locator, Page, expect
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer, wait_for
 
 pytestmark = pytest.mark.root
@@ -282,6 +283,57 @@ def test_refuses_an_mtu_that_the_driver_does_not_allow(host: Host) -> None:
     host.attach("--room", "route")
     host.detach()
     assert host.surroundings() == before
+
+
+def test_laws_of_another_mount_namespace_are_refused_and_left_alone(pair: Pair) -> None:
+    """The names of the laws are global to the kernel; pins and state files are those of a mount namespace."""
+    if PINS.exists():
+        pytest.skip("something else is attached on this machine")
+    with subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c",
+         f"mount -t tmpfs none {STATE.parent} && umount /sys/fs/bpf && mount -t bpf none /sys/fs/bpf"
+         " && echo ready && exec sleep 60"],
+        stdout=subprocess.PIPE,
+    ) as container:  # fmt: skip
+        assert container.stdout is not None
+        assert container.stdout.readline() == b"ready\n"
+        there = ["nsenter", "--mount", f"--target={container.pid}", str(AGENT)]
+        device = ["--netns", pair.b.netns, "--dev", pair.b.device]
+        before = pair.b.surroundings()
+        pair.a.attach("--cc", "clarion_xcp")
+        done = subprocess.run([*there, "attach", *device], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1
+        assert "clarion_xcp belongs to the clarion-host of another mount namespace, that of process " in (
+            done.stderr
+        )
+        run(*there, "detach", "--all")
+        assert available_laws() == LAWS
+        assert pair.b.surroundings() == before
+        pair.a.detach()
+        run(*there, "attach", *device)  # the laws are free again
+        refusal = refused("attach", *device)
+        assert f"that of process {container.pid} (sleep): attach there, or detach there first" in refusal
+        run(*there, "detach", "--all")
+        container.kill()
+    assert available_laws() == set()
+
+
+def test_programs_of_another_build_are_refused(pair: Pair, tmp_path: Path) -> None:
+    """Two attachments never run different programs without a word: the second build is refused."""
+    other = tmp_path / "clarion-host"
+    other.write_bytes(AGENT.read_bytes().replace(b"next_bucket", b"nxet_bucket"))
+    other.chmod(0o755)
+    assert other.read_bytes() != AGENT.read_bytes()
+    pair.a.attach()
+    command = [str(other), "attach", "--netns", pair.b.netns, "--dev", pair.b.device]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"clarion-host: {pair.a.device} in {pair.a.netns} runs the programs of {AGENT}, which differ from"
+        " those of this one: attach with it, or detach --all first\n"
+    )
+    assert ours(pair.b) == []
 
 
 def test_one_protocol_number_per_machine(pair: Pair) -> None:

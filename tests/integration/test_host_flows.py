@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from integration.host_net import (
     OPTION,
     PROTOCOL,

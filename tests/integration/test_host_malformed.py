@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterator
 
 import pytest
+
 from integration.host_net import (
     PATIENCE_S,
     PROTOCOL,

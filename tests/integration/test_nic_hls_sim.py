@@ -12,6 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from clarion_base import paths
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.telemetry import IntervalReport
+from clarion_nic.driver.card import Card
+from clarion_nic.driver.place import Place
+from clarion_p4rt.client import SwitchClient
 from fakes.p4runtime_messages import XCP, insert, table_entry
 from integration.agent_net import (
     DEADLINE_S,
@@ -38,13 +45,6 @@ from unit.agent.test_nic_cli import (  # noqa: F401
     test_info,
     test_settings_in_peoples_units,
 )
-
-from clarion_base import paths
-from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_contract.telemetry import IntervalReport
-from clarion_nic.driver.card import Card
-from clarion_nic.driver.place import Place
-from clarion_p4rt.client import SwitchClient
 
 SIMULATION = paths.find_binary("clarion-hls-sim")
 CONFIGURATION: dict[str, Any] = {

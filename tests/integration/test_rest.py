@@ -18,15 +18,15 @@ from typing import Any
 import httpx
 import pytest
 import trustme
-from fakes.controller import ADMIN
-from fakes.rest import GENEROUS, PORT
-from fakes.rest_server import Served, served
-from fakes.switch import FakeSwitch
 
 from clarion_base.paths import run_root
 from clarion_control.api.options import ApiOptions
 from clarion_control.experiments.child import CLARION
 from clarion_control.model import Role
+from fakes.controller import ADMIN
+from fakes.rest import GENEROUS, PORT
+from fakes.rest_server import Served, served
+from fakes.switch import FakeSwitch
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 30.0

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from integration.switch_net import (
     PACKET_AUXDATA,
     SOL_PACKET,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from integration.switch_net import ROOT, Json, Network, Switch, one_switch, switch, wait_until
 
 pytestmark = pytest.mark.root

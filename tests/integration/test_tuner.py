@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from integration.controller_net import CLARION, ServedController
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]

@@ -14,6 +14,10 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+
+from clarion_base.steps import StepError, Steps
+from clarion_nic.driver import register_map as registers
+from clarion_synth import rtl_bench, targets
 from conformance import frames
 from conformance.block.bench import MAX_BYTES, MIN_BYTES, Bench, Received, Sent, Values
 from conformance.block.conftest import driver as c_driver
@@ -23,10 +27,6 @@ from conformance.block.streams import Streams, padded
 from conformance.harness import DriverError, ReferencePlayer, decode
 from conformance.reference import Config, Router
 from conformance.vectors import FOLDER, event_of, load
-
-from clarion_base.steps import StepError, Steps
-from clarion_nic.driver import register_map as registers
-from clarion_synth import rtl_bench, targets
 from rtl.black_box import SLOW, BlackBoxPlayer, alone
 
 STUBS = Path(__file__).resolve().parent / "stubs"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from bench import bench_p4, packet_source
 from bench.figures import summary, text
 from conformance import reference

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 import yaml
-from conformance.reference import Config
 
 from clarion_base.paths import ROOT
 from clarion_contract.generate.__main__ import FORMATS, SOURCE
 from clarion_contract.generate.register_cpp import sections
 from clarion_contract.generate.register_model import BEAT_WORDS, MapError, RegisterMap, read
 from clarion_nic.driver import register_map
+from conformance.reference import Config
 
 DOCUMENT = yaml.safe_load(SOURCE.read_text())
 GENERATE = "clarion_contract.generate"

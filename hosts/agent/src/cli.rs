@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
 
-use crate::{attach, bpf, list, params, preconditions, restore, stats};
+use crate::kernel::{objects, preconditions};
+use crate::model::attachment::Headroom;
+use crate::operations::{attach, list, parameters, restore, stats};
 
 /// Makes Linux hosts Clarion senders and shows what their flows do.
 #[derive(Parser)]
 #[command(version)]
-pub struct Cli {
+struct Cli {
     /// Print what libbpf says while it loads the programs
     #[arg(long, global = true)]
     verbose: bool,
@@ -34,102 +37,138 @@ enum Command {
 
 /// Which device, in which namespace.
 #[derive(Args, Clone)]
-pub struct Target {
+struct Target {
     /// Network namespace: a name under /run/netns, or pid:1234; the current one if not given
     #[arg(long)]
-    pub netns: Option<String>,
+    netns: Option<String>,
     /// Network device in that namespace
     #[arg(long)]
-    pub dev: String,
+    dev: String,
 }
 
 #[derive(Args)]
-pub struct AttachArgs {
+struct AttachArgs {
     #[command(flatten)]
-    pub target: Target,
+    target: Target,
     /// Congestion control of the namespace: clarion_xcp, clarion_boost, clarion_fast, or one of the
     /// kernel's; left as it is if not given
     #[arg(long)]
-    pub cc: Option<String>,
+    cc: Option<String>,
     /// Ask for loss causes on what this host sends
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub tags: Switch,
+    #[arg(long, value_enum, default_value_t = Toggle::On)]
+    tags: Toggle,
     /// Where the room for the header comes from: raise the device MTU, or shrink what the routes let through
-    #[arg(long, value_enum, default_value_t = Room::Raise)]
-    pub room: Room,
+    #[arg(long, value_enum, default_value_t = HeadroomSource::Raise)]
+    room: HeadroomSource,
     /// Parameter of the laws for this namespace (see `clarion-host params`); may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+    set: Vec<String>,
     /// IP protocol number of the header; the same on all hosts and switches
     #[arg(long, default_value_t = 253, value_parser = clap::value_parser!(u8).range(1..=254))]
-    pub protocol: u8,
+    protocol: u8,
 }
 
 #[derive(Args)]
-pub struct DetachArgs {
+struct DetachArgs {
     /// Network namespace: a name under /run/netns, or pid:1234; the current one if not given
     #[arg(long, conflicts_with_all = ["all", "lost"])]
-    pub netns: Option<String>,
+    netns: Option<String>,
     /// Network device in that namespace
     #[arg(long, required_unless_present_any = ["all", "lost"], conflicts_with_all = ["all", "lost"])]
-    pub dev: Option<String>,
+    dev: Option<String>,
     /// Every attachment of this machine, and whatever is left of ones that went wrong
     #[arg(long, conflicts_with = "lost")]
-    pub all: bool,
+    all: bool,
     /// Forget the attachments whose namespace or device is gone; living ones stay
     #[arg(long)]
-    pub lost: bool,
+    lost: bool,
 }
 
 #[derive(Args)]
-pub struct OutputArgs {
+struct OutputArgs {
     /// Machine-readable output
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Args)]
-pub struct StatsArgs {
+struct StatsArgs {
     /// Machine-readable output: one JSON object per sample and line
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// Go on sampling with this period, until SIGTERM or SIGINT
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    pub interval_ms: Option<u64>,
+    interval_ms: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, requires = "interval_ms", value_parser = clap::value_parser!(u64).range(1..))]
-    pub duration_s: Option<u64>,
+    duration_s: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
+enum Toggle {
     On,
     Off,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Room {
+#[derive(Clone, Copy, ValueEnum)]
+enum HeadroomSource {
     Raise,
     Route,
 }
 
+impl From<HeadroomSource> for Headroom {
+    fn from(source: HeadroomSource) -> Self {
+        match source {
+            HeadroomSource::Raise => Self::Raise,
+            HeadroomSource::Route => Self::Route,
+        }
+    }
+}
+
+impl From<AttachArgs> for attach::Request {
+    fn from(args: AttachArgs) -> Self {
+        Self {
+            netns: args.target.netns,
+            device: args.target.dev,
+            cc: args.cc,
+            tags: args.tags == Toggle::On,
+            headroom: args.room.into(),
+            settings: args.set,
+            protocol: args.protocol,
+        }
+    }
+}
+
+impl StatsArgs {
+    fn schedule(&self) -> stats::Schedule {
+        stats::Schedule {
+            interval: self.interval_ms.map(Duration::from_millis),
+            duration: self.duration_s.map(Duration::from_secs),
+        }
+    }
+}
+
+/// Does what the command line of this process says.
+pub fn run() -> Result<()> {
+    Cli::parse().run()
+}
+
 impl Cli {
-    pub fn run(self) -> Result<()> {
-        bpf::quiet(!self.verbose);
+    fn run(self) -> Result<()> {
+        objects::quiet(!self.verbose);
         if let Command::Params(args) = self.command {
-            return params::show(args.json); // reads only what is embedded
+            return parameters::show(args.json); // reads only what is embedded
         }
         preconditions::check()?;
         match self.command {
-            Command::Attach(args) => attach::attach(&args),
+            Command::Attach(args) => attach::attach(&args.into()),
             Command::Detach(args) if args.all => restore::detach_all(),
             Command::Detach(args) if args.lost => restore::detach_lost(),
             Command::Detach(args) => {
                 restore::detach(args.netns.as_deref(), args.dev.as_deref().unwrap_or(""))
             }
             Command::List(args) => list::list(args.json),
-            Command::Stats(args) => stats::run(&args),
+            Command::Stats(args) => stats::run(&args.schedule(), args.json),
             Command::Params(_) => Ok(()),
         }
     }

@@ -3,34 +3,17 @@
 //! congestion-control laws, prepares a device for them, and shows what every flow is doing.
 //!
 //! It is one-shot, not a daemon. What an attachment changed is written to a file before it is changed
-//! ([`state`]), so that `detach` can put it back, whatever became of the process that attached.
+//! ([`operations::store`]), so that `detach` can put it back, whatever became of the process that attached.
 
-mod attach;
-mod bpf;
-mod cc;
 mod cli;
-mod device;
-mod features;
-mod list;
-mod maps;
-mod netlink;
-mod netns;
-mod params;
-mod preconditions;
-mod record;
-mod restore;
-mod routes;
-mod state;
-mod stats;
-mod sysctl;
-mod tc;
+mod kernel;
+mod model;
+mod operations;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
+    match cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // One line: the chain of contexts, outermost first.

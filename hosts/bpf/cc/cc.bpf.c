@@ -33,5 +33,7 @@ CC_INLINE struct flow *flow_start(struct sock *sk)
 #include "ops.h"
 #undef LAW
 
-/* The kernel takes struct_ops from GPL-compatible programs only. */
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
+/* The kernel takes struct_ops from GPL-compatible programs only. It has no word for a choice of Apache-2.0 or
+ * GPL-2.0: it gets the programs under the latter, which it calls "GPL".
+ */
+char _license[] SEC("license") = "GPL";

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.fake_card import FakeCard
-from fakes.target import FakeTarget
 from finsy.proto import U128, p4r
 
 from clarion_agent.arbitration import Controller
 from clarion_agent.device import Device
 from clarion_agent.program import Program, load
+from fakes.fake_card import FakeCard
+from fakes.target import FakeTarget
 
 
 class Primary:

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import pytest
-from fakes.p4runtime_messages import XCP, counter, delete, insert, modify, register, table_entry
-from fakes.target import FakeTarget
 from finsy.proto import p4r
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from unit.agent.conftest import Primary
 
 from clarion_agent import values
 from clarion_agent.device import RefusedBatch
 from clarion_agent.status import Refused
 from clarion_contract.target import TargetError
+from fakes.p4runtime_messages import XCP, counter, delete, insert, modify, register, table_entry
+from fakes.target import FakeTarget
+from unit.agent.conftest import Primary
 
 MAC = 0x020000000002
 

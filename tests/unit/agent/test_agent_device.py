@@ -7,10 +7,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
-from fakes.target import FakeTarget
 from finsy.proto import p4r
-from unit.agent.conftest import Primary
 
 from clarion_agent.control_socket import COMMAND_LIMIT_BYTES, ControlSocket
 from clarion_agent.device import Device
@@ -18,6 +15,9 @@ from clarion_agent.embedded import EmbeddedSwitch, SwitchConnection
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_contract.target import Reset, SetEntry, TargetError
+from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
+from fakes.target import FakeTarget
+from unit.agent.conftest import Primary
 
 DROP = tuple(range(1, 12))
 FOREVER_NS = 10**15

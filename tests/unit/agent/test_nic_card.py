@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.fake_card import FakeCard
 
 from clarion_base.errors import UserError
 from clarion_nic.driver import bar, card, lock, mailbox, place
@@ -27,6 +26,7 @@ from clarion_nic.driver.limits import NO_LIMIT
 from clarion_nic.driver.mailbox import Mailbox
 from clarion_nic.driver.note import Note, token_of
 from clarion_nic.driver.place import Place
+from fakes.fake_card import FakeCard
 
 TYPE, VERSION, NEXT, PORT = (registers.HEADER[name].offset for name in ("type", "version", "next", "port"))
 XCP = {**OFF["egress"], "xcp": 1, "epoch": 7, "capacity": 0x3F_FFFF_FFFF, "queue_limit": 123_456_789_012}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.fake_card import FakeCard
 
 from clarion import cli
 from clarion_contract.settings import PortSettings
@@ -27,6 +26,7 @@ from clarion_nic.driver.limits import NO_LIMIT, Values
 from clarion_nic.driver.place import Place
 from clarion_nic.driver.target import NicTarget
 from clarion_nic.driver.views import Sample, rates
+from fakes.fake_card import FakeCard
 
 Capture = pytest.CaptureFixture[str]
 

@@ -8,20 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from fakes.fake_card import FakeCard
-from fakes.p4runtime_messages import (
-    XCP,
-    counter,
-    delete,
-    digest,
-    group,
-    insert,
-    modify,
-    register,
-    table_entry,
-)
 from finsy.proto import p4r
-from unit.agent.conftest import Primary
 
 from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.program import Program
@@ -35,6 +22,19 @@ from clarion_nic.driver.note import Note
 from clarion_nic.driver.place import Place
 from clarion_nic.driver.state import BUCKETS, REGISTERS, interval_report
 from clarion_nic.driver.target import NicConnection, NicTarget
+from fakes.fake_card import FakeCard
+from fakes.p4runtime_messages import (
+    XCP,
+    counter,
+    delete,
+    digest,
+    group,
+    insert,
+    modify,
+    register,
+    table_entry,
+)
+from unit.agent.conftest import Primary
 
 MAC = 0x020000000002
 XCP_VALUES = dict(

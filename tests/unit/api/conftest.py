@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+
 from fakes.rest import Rig, open_rig
 
 

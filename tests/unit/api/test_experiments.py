@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import DEADLINE_S
-from fakes.rest import Rig, problem
 
 from clarion_control.api.app import create_app
 from clarion_control.model import ExperimentState, Role
+from fakes.controller import DEADLINE_S
+from fakes.rest import Rig, problem
 
 
 async def start(rig: Rig, **settings: Any) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 import httpx
 import pytest
 import schemathesis
-from fakes.rest_server import Served, served
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
@@ -29,6 +28,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from clarion_control.model import Role
+from fakes.rest_server import Served, served
 
 from .operations import ROLES
 

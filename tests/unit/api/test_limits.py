@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes.rest import open_rig, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from clarion_control.api.options import ApiOptions
 from clarion_control.api.problems import Problem
 from clarion_control.api.windows import WindowStorage
 from clarion_control.model import Role
+from fakes.rest import open_rig, problem
 
 
 class Clock:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import in_state, until
-from fakes.rest import PORT, Rig, open_rig, problem
-from fakes.switch import FakeSwitch
 
 from clarion_contract.settings import XcpSettings
 from clarion_control.model import LinkState, Role
 from clarion_p4rt.device import Standing
+from fakes.controller import in_state, until
+from fakes.rest import PORT, Rig, open_rig, problem
+from fakes.switch import FakeSwitch
 
 XCP = {"capacity_bps": 100_000_000}
 ANY = {"If-Match": "*"}

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import ADMIN
-from fakes.rest import PORT, Rig, open_rig, problem
 
 from clarion_control.api.app import document
 from clarion_control.api.guard import GuardedRoute, parsed, role_of
@@ -17,6 +15,8 @@ from clarion_control.api.operations import router
 from clarion_control.api.options import ApiOptions
 from clarion_control.api.problems import PROBLEMS, Problem
 from clarion_control.model import Role
+from fakes.controller import ADMIN
+from fakes.rest import PORT, Rig, open_rig, problem
 
 from .operations import ROLES
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import in_state, until
-from fakes.rest import Rig, open_rig, problem
-from fakes.switch import FakeSwitch
 from prometheus_client.parser import text_string_to_metric_families
 
 from clarion_control.errors import StoreError
 from clarion_control.model import LinkState, Role
+from fakes.controller import in_state, until
+from fakes.rest import Rig, open_rig, problem
+from fakes.switch import FakeSwitch
 
 NEW = {"name": "s3", "address": "127.0.0.1:9559", "device_id": 3, "ports": [2, 1]}
 FORWARDING = "/v1/switches/s1/forwarding"

@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes.controller import until
-from fakes.rest import PORT, Rig, open_rig, problem
 
 from clarion_control.api.options import ApiOptions
 from clarion_control.api.problems import Problem
@@ -15,6 +13,8 @@ from clarion_control.api.routes.telemetry import _told
 from clarion_control.api.streams import Streams
 from clarion_control.model import Interval, Role
 from clarion_control.store.clock import now_us
+from fakes.controller import until
+from fakes.rest import PORT, Rig, open_rig, problem
 
 
 async def reported(rig: Rig, count: int) -> None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fakes.rest import PORT, Rig, problem
 
 from clarion_control.model import Actor, Decision, Role
 from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import POLICIES
+from fakes.rest import PORT, Rig, problem
 
 TUNER = Actor("tuner", Role.ADMIN)
 POLICY = f"{PORT}/policies/capacity"

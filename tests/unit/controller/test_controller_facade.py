@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import ADMIN, in_state, open_controller, until
-from fakes.switch import FakeSwitch
 
 from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings, XcpSettings
@@ -41,6 +39,8 @@ from clarion_control.model import (
 from clarion_control.store import switches as store_switches
 from clarion_p4rt.device import Cells, Standing
 from clarion_p4rt.switch import Forwarding
+from fakes.controller import ADMIN, in_state, open_controller, until
+from fakes.switch import FakeSwitch
 
 XCP = XcpSettings(100_000_000)
 PARAMETERS = {"window_s": 5.0}

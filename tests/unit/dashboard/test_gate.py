@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from fakes.controller import ADMIN, open_controller
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.sessions import SessionMiddleware
@@ -28,6 +27,7 @@ from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.signin import MAX_FORM_BYTES, SPENT, WRONG, SignIn
 from clarion_control.model import Actor, Role, Token
 from clarion_control.store.clock import now_us
+from fakes.controller import ADMIN, open_controller
 
 HOST = "clarion.test"
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fakes.switch import REPORT
-
 from clarion_control.dashboard.charts import CHARTS
 from clarion_control.dashboard.series import Capacities, Gathering, Growth, history
 from clarion_control.model import AuditRecord, Interval, IntervalSummary, Origin
+from fakes.switch import REPORT
 
 S = 1_000_000
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
-from unit.tuner.reports import REPORT, START_US
 
 from clarion import scenario_library
 from clarion_contract.settings import PortSettings, XcpSettings
@@ -30,6 +29,7 @@ from clarion_control.model import (
     SwitchStatus,
 )
 from clarion_p4rt.switch import Switch
+from unit.tuner.reports import REPORT, START_US
 
 SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
 ON = PortSettings(1, XcpSettings(100_000_000))

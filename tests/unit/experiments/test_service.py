@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from fakes.clarion_command import command
-from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
 
 from clarion import scenario_library
 from clarion_base.errors import UserError
@@ -24,6 +22,8 @@ from clarion_control.experiments.library import ExperimentFault
 from clarion_control.experiments.service import FINAL, Experiments
 from clarion_control.model import Experiment, ExperimentState
 from clarion_lab.state import start_time
+from fakes.clarion_command import command
+from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
 
 GOES_ON = {"description": "goes on"}
 

@@ -9,13 +9,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from unit.nic.machine import Machine, images
-from unit.nic.test_dry_runs import shell
 
 import clarion_nic.build
 from clarion_contract import boards
 from clarion_nic import manifest, package
 from clarion_nic.driver.register_map import BLOCK_TYPES, BLOCK_VERSIONS
+from unit.nic.machine import Machine, images
+from unit.nic.test_dry_runs import shell
 
 MET = "All user specified timing constraints are met."
 

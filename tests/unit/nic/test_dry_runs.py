@@ -11,10 +11,10 @@ import re
 from pathlib import Path
 
 import pytest
-from unit.nic.machine import Machine, images
 
 from clarion_contract import boards
 from clarion_nic.manifest import MODES
+from unit.nic.machine import Machine, images
 
 EXPECTED = Path(__file__).resolve().parent / "expected"
 BOARDS = boards.names()

@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
+
 from unit.nic.machine import BRIDGE, SLOT, Machine, card_info, images
 
 

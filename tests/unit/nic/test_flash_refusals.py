@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from unit.nic.machine import SLOT, Machine, images, mcs
 
 from clarion_nic import manifest
+from unit.nic.machine import SLOT, Machine, images, mcs
 
 
 def refused(done: subprocess.CompletedProcess[str], machine: Machine, reason: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from unit.nic.machine import ROOT
 
 UNITS = ("clarion_ingress", "clarion_egress")

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from unit.nic.machine import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("tclsh") is None, reason="tclsh is not installed (package tcl)")

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from fakes import controller as fake_controller
-from fakes.switch import DROP, REPORT
 from sqlalchemy import Connection, select, text
 
 from clarion_contract.settings import PortSettings, XcpSettings
@@ -22,6 +20,8 @@ from clarion_control.model import Actor, Drop, Interval, Role
 from clarion_control.store import Store, audit, decisions, ports, schema, switches, telemetry, tokens
 from clarion_control.store.clock import now_us
 from clarion_p4rt.switch import Switch
+from fakes import controller as fake_controller
+from fakes.switch import DROP, REPORT
 
 ANN = Actor("ann", Role.ADMIN)
 SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))

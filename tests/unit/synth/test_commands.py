@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from unit.synth import reports
 
 from clarion_base.steps import Steps
 from clarion_synth import c_simulation, cli, rtl_bench, tools, vitis
 from clarion_synth.targets import ROOT
+from unit.synth import reports
 
 # Leaves the reports that HLS_FAKE_REPORTS names where the tool would, Verilog that is none with the contents
 # of a memory, and IPs of what it is asked to export.

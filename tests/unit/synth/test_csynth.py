@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.synth import reports
 
 from clarion_base.errors import UserError
 from clarion_contract import boards
 from clarion_synth import csynth, table, vitis
 from clarion_synth.vitis import Design
+from unit.synth import reports
 
 TARGETS = reports.targets()
 EGRESS = TARGETS.tops[1]

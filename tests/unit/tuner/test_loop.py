@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.controller import ADMIN, in_state, open_controller, until
-from fakes.switch import FakeSwitch
 
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
@@ -20,6 +18,8 @@ from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import Memory, PolicySpec, Proposal, Verdict, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 from clarion_p4rt.device import Cells, Standing
+from fakes.controller import ADMIN, in_state, open_controller, until
+from fakes.switch import FakeSwitch
 
 XCP = XcpSettings(100_000_000)
 

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use anyhow::{bail, ensure, Context, Result};
 
-use crate::netlink::{push_attribute, read_u16, read_u32, Attributes, Netlink};
+use crate::kernel::netlink::{push_attribute, read_u16, read_u32, Attributes, Netlink};
 
 const IFINFO_BYTES: usize = 16; // struct ifinfomsg
 const IFLA_MAX_MTU: u16 = 51;

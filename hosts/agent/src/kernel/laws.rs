@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The congestion-control laws: registering them with the kernel, and choosing one for a namespace.
+//! The congestion-control laws: registering them with the kernel.
 
+use std::collections::HashSet;
 use std::fs;
-use std::io;
 
-use anyhow::{bail, Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 
-use crate::maps::pin_of;
-use crate::netns::Netns;
-use crate::state::Store;
-use crate::{bpf, sysctl};
+use crate::kernel::pins::pin_of;
+use crate::kernel::{objects, sysctl};
 
 /// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
 const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];
@@ -24,18 +22,16 @@ pub fn register() -> Result<()> {
         return Ok(());
     }
     unregister();
-    let mut object = bpf::open(bpf::CC, "cc")?;
+    let mut object = objects::open(objects::CC, "cc")?;
     let has_ack = u8::from(cong_control_has_ack()?);
-    bpf::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
-    let mut object = bpf::load(object, "cc")?;
+    objects::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
+    let mut object = objects::load(object, "cc")?;
     for mut map in object.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if LAWS.contains(&name.as_str()) {
             // Pinned first: what is registered can always be found again.
             map.pin(pin_of(&name)).with_context(|| format!("pin {name}"))?;
-            let registered = map.attach_struct_ops();
-            let mut link =
-                registered.with_context(|| format!("register {name} (if it exists: detach --all)"))?;
+            let mut link = map.attach_struct_ops().map_err(|error| refusal(&name, error))?;
             link.disconnect(); // it stays registered when this process ends
         }
     }
@@ -52,16 +48,52 @@ pub fn unregister() {
     }
 }
 
-/// Takes out laws that are registered without a pin: somebody removed the pins by hand.
+/// Takes out laws that are registered without a pin anywhere: the pins were removed by hand.
 pub fn unregister_orphans() {
     for info in MapInfoIter::default() {
         let name = info.name.to_string_lossy();
-        if info.ty == MapType::StructOps && LAWS.contains(&&*name) {
+        if info.ty == MapType::StructOps && LAWS.contains(&&*name) && process_with_pin(&name).is_none() {
             if let Ok(map) = MapHandle::from_map_id(info.id) {
                 let _ = map.delete(&0u32.to_ne_bytes());
             }
         }
     }
+}
+
+/// Why a law cannot be registered. Its name is global to the kernel, but its pin is in one mount namespace: a
+/// container, say, whose attachments are not in our files.
+fn refusal(law: &str, error: libbpf_rs::Error) -> anyhow::Error {
+    if error.kind() != libbpf_rs::ErrorKind::AlreadyExists {
+        return anyhow!(error).context(format!("register {law}"));
+    }
+    match process_with_pin(law) {
+        Some(process) => anyhow!(
+            "{law} belongs to the clarion-host of another mount namespace, that of process {process}: \
+             attach there, or detach there first"
+        ),
+        None => anyhow!("{law} is registered, but its pin is gone: clarion-host detach --all takes it out"),
+    }
+}
+
+/// Id and name of a process in another mount namespace that has the pin of a law.
+fn process_with_pin(law: &str) -> Option<String> {
+    let pin = pin_of(law);
+    let in_process = pin.strip_prefix("/").ok()?;
+    let own = fs::read_link("/proc/self/ns/mnt").ok()?;
+    let mut seen = HashSet::from([own]);
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        let process = entry.path();
+        let (Ok(_), Ok(namespace)) =
+            (fs::read_link(process.join("exe")), fs::read_link(process.join("ns/mnt")))
+        else {
+            continue; // no process, one of the kernel's own, or one that has ended
+        };
+        if seen.insert(namespace) && process.join("root").join(in_process).exists() {
+            let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+            return Some(format!("{} ({})", entry.file_name().to_string_lossy(), name.trim_end()));
+        }
+    }
+    None
 }
 
 /// Fails, before anything is changed, for a name that neither the kernel nor this agent provides.
@@ -76,47 +108,6 @@ pub fn check(name: &str) -> Result<()> {
         kernel.join(", "),
         LAWS.join(", ")
     )
-}
-
-/// Makes `name` the default of the current namespace.
-///
-/// Outside the initial namespace the kernel refuses an algorithm that is not in the machine's list of
-/// allowed ones, so it is added there; the list as it was is kept until the last detach. `home` is the
-/// namespace that the agent was started in: normally the initial one.
-pub fn choose(name: &str, home: &Netns, store: &Store) -> Result<()> {
-    match sysctl::try_write(sysctl::CONGESTION_CONTROL, name) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let allowed = sysctl::read(sysctl::ALLOWED)?;
-            store.save_allowed(&allowed)?;
-            write_allowed(&format!("{allowed} {name}"), home).with_context(|| {
-                format!("--cc {name}: not allowed here; in the initial namespace: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {name}\"")
-            })?;
-            sysctl::write(sysctl::CONGESTION_CONTROL, name)
-        }
-        result => result.with_context(|| format!("--cc {name}")),
-    }
-}
-
-/// Puts the machine's list of allowed algorithms back.
-pub fn restore_allowed(home: &Netns, store: &Store) -> Result<()> {
-    if let Some(allowed) = store.take_allowed() {
-        write_allowed(&allowed, home).context("restore net.ipv4.tcp_allowed_congestion_control")?;
-    }
-    Ok(())
-}
-
-/// The list is writable in the initial namespace only. Comes back to the current namespace.
-fn write_allowed(allowed: &str, home: &Netns) -> Result<()> {
-    let here = Netns::open(None)?;
-    home.enter()?;
-    let mut result = sysctl::write(sysctl::ALLOWED, allowed);
-    if result.is_err() {
-        if let Ok(initial) = Netns::open(Some("pid:1")) {
-            result = initial.enter().and_then(|()| sysctl::write(sysctl::ALLOWED, allowed));
-        }
-    }
-    here.enter()?;
-    result
 }
 
 fn is_available(name: &str) -> bool {

@@ -1,118 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The structures of hosts/bpf/record.h and flow.h in Rust. A test compares each member with the BTF.
+//! The pinned maps, opened by name.
 
-/// Size of `struct attachment`, and offset of its member `tags`.
-pub const ATTACHMENT_BYTES: usize = 8;
-pub const ATTACHMENT_TAGS: usize = 4;
+use anyhow::{Context, Result};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-pub const FORMAT_NONE: u8 = 0;
+use crate::kernel::pins::pin_of;
+use crate::model::record::{self, DeviceCounters, FlowRecord};
 
-/// A structure that any byte string of its size is a value of.
-///
-/// # Safety
-/// The type must be `repr(C)`, without padding that matters, and made of integers only.
-pub unsafe trait Plain: Copy {}
+/// Entries of the map of closed flows that are read in one system call.
+const CLOSED_BATCH: u32 = 1024;
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FlowIdentity {
-    pub netns_cookie: u64,
-    pub cookie: u64,
-    pub bucket: u16,
-    pub aware: u8,
-    pub tags: u8,
-    pub plain: u8,
-    pub peer_format: u8,
-    pub plain_fallbacks: u8,
-    pub heard: u8,
-    pub plain_turn: u8,
-    pub attempts: u8,
-    pub pad: [u8; 2],
-    pub attempts_una: u32,
+/// Opens a pinned map; `None` if nothing is loaded.
+pub fn open(name: &str) -> Option<MapHandle> {
+    MapHandle::from_pinned_path(pin_of(name)).ok()
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FlowSeen {
-    pub granted: u32,
-    pub corrupt: u16,
-    pub congest: u16,
+fn open_loaded(name: &str) -> Result<MapHandle> {
+    MapHandle::from_pinned_path(pin_of(name)).with_context(|| format!("open {}", pin_of(name).display()))
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FlowEcho {
-    pub reverse_feedback: u32,
-    pub rev_corrupt: u16,
-    pub rev_congest: u16,
-    pub nr_echoes: u32,
+/// Lets the handshake offer the header in a namespace, or only changes what new flows want.
+pub fn set_attached(cookie: u64, tags: bool) -> Result<()> {
+    let map = open_loaded("attached")?;
+    let key = cookie.to_ne_bytes();
+    let old = map.lookup(&key, MapFlags::ANY).context("read map attached")?;
+    let mut value = old.unwrap_or_else(|| vec![0; record::ATTACHMENT_BYTES]);
+    value[record::ATTACHMENT_TAGS] = tags.into();
+    map.update(&key, &value, MapFlags::ANY).context("write map attached")
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FlowStats {
-    pub tx_headers: u64,
-    pub rx_headers: u64,
-    pub gso_passed: u64,
-    pub feedback_bytes_per_s: i64,
-    pub reduced_congestion: u32,
-    pub reduced_unexplained: u32,
-    pub reduced_loss: u32,
-    pub reduced_timeout: u32,
-    pub reduced_delay: u32,
-    pub rebased: u32,
-    pub corrupt: u32,
-    pub congest: u32,
+pub fn clear_attached(cookie: u64) {
+    delete("attached", &cookie.to_ne_bytes());
+    delete("params", &cookie.to_ne_bytes());
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FlowRecord {
-    pub id: FlowIdentity,
-    pub seen: FlowSeen,
-    pub echo: FlowEcho,
-    pub stats: FlowStats,
-    pub pacing_rate_bytes_per_s: u64,
-    pub srtt_us: u32,
-    pub min_rtt_us: u32,
-    pub cwnd_packets: u32,
-    pub delivered: u32,
-    pub lost: u32,
-    pub family: u16,
-    pub sport: u16,
-    pub dport: u16,
-    pub state: u8,
-    pub wanted: u8,
-    pub src: [u8; 16],
-    pub dst: [u8; 16],
-    pub cc: [u8; 16],
+pub fn start_counters(device: u32) -> Result<()> {
+    let zero = vec![0; size_of::<DeviceCounters>()];
+    open_loaded("devices")?.update(&device.to_ne_bytes(), &zero, MapFlags::ANY).context("write map devices")
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
-pub struct DeviceCounters {
-    pub tx_headers: u64,
-    pub rx_headers: u64,
-    pub gso_passed: u64,
-    pub too_big: u64,
-    pub no_room: u64,
-    pub malformed: u64,
-    pub no_flow: u64,
-    pub corrupt: u64,
+pub fn counters(device: u32) -> DeviceCounters {
+    let value = open("devices").and_then(|map| map.lookup(&device.to_ne_bytes(), MapFlags::ANY).ok()?);
+    value.and_then(|bytes| record::from_bytes(&bytes)).unwrap_or_default()
 }
 
-// SAFETY: integers and arrays of integers, repr(C).
-unsafe impl Plain for FlowRecord {}
-// SAFETY: integers, repr(C).
-unsafe impl Plain for DeviceCounters {}
+pub fn clear_counters(device: u32) {
+    delete("devices", &device.to_ne_bytes());
+}
 
-/// Reads a structure; `None` if `bytes` has another size.
-pub fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
-    if bytes.len() != size_of::<T>() {
-        return None;
+pub fn set_parameters(cookie: u64, values: &[u8]) -> Result<()> {
+    open_loaded("params")?.update(&cookie.to_ne_bytes(), values, MapFlags::ANY).context("write map params")
+}
+
+/// Last records of the flows that closed.
+pub fn closed_flows() -> Vec<FlowRecord> {
+    let Some(map) = open("closed") else {
+        return Vec::new();
+    };
+    let entries = map.lookup_batch(CLOSED_BATCH, MapFlags::ANY, MapFlags::ANY);
+    entries.into_iter().flatten().filter_map(|(_, bytes)| record::from_bytes(&bytes)).collect()
+}
+
+/// Deletes a key that may be missing, from a map that may be missing.
+fn delete(name: &str, key: &[u8]) {
+    if let Some(map) = open(name) {
+        let _ = map.delete(key);
     }
-    // SAFETY: the length is right, the read is unaligned, and any bytes are a value of a `Plain` type.
-    Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
 #[cfg(test)]
@@ -123,11 +76,12 @@ mod tests {
     use libbpf_rs::btf::{Btf, TypeId};
     use libbpf_rs::HasSize;
 
-    use super::*;
+    use crate::kernel::objects::STATS;
+    use crate::model::record::*;
 
     /// Offsets of all members by the BTF of the compiled programs, and the size.
     fn layout(name: &str) -> (Vec<(String, usize)>, usize) {
-        let btf = Btf::from_raw("stats", crate::bpf::STATS).expect("BTF").expect("BTF in the object");
+        let btf = Btf::from_raw("stats", STATS).expect("BTF").expect("BTF in the object");
         let found = (1..btf.len() as u32)
             .filter_map(|id| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
             .find(|candidate| candidate.name().is_some_and(|own| own == name))
@@ -224,11 +178,5 @@ mod tests {
         let (members, size) = layout("attachment");
         assert_eq!(size, ATTACHMENT_BYTES);
         assert!(members.contains(&("tags".to_owned(), ATTACHMENT_TAGS)));
-    }
-
-    #[test]
-    fn refuses_another_size() {
-        assert!(from_bytes::<DeviceCounters>(&[0; 63]).is_none());
-        assert!(from_bytes::<DeviceCounters>(&[0; 64]).is_some());
     }
 }

@@ -4,55 +4,26 @@
 //! One JSON file per attached device in /run/clarion/host. The files are also the count of users of the
 //! shared programs: the last one gone takes them away. All of it happens under one lock.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use nix::fcntl::{Flock, FlockArg};
+
 use serde::{Deserialize, Serialize};
 
-use crate::cli::Room;
+use crate::model::attachment::Attachment;
 
 const DIRECTORY: &str = "/run/clarion/host";
 const ALLOWED: &str = "allowed";
+const PROGRAMS: &str = "programs";
 
-/// How the device and the namespace were before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Original {
-    pub mtu: u32,
-    pub gso_max_segs: u32,
-    /// Offload features that were on and are switched off.
-    pub features: Vec<String>,
-    /// IPv6 MTU of the device; `None` without IPv6.
-    pub mtu_ip6: Option<u32>,
-    /// Routes that are replaced, as netlink messages.
-    pub routes: Vec<String>,
-    /// The device had a clsact qdisc already.
-    pub clsact: bool,
-    pub congestion_control: String,
-}
-
-/// One attached device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attachment {
-    pub netns: String,
-    pub netns_path: PathBuf,
-    pub netns_inode: u64,
-    pub netns_cookie: u64,
-    pub device: String,
-    pub ifindex: u32,
-    /// Number of the device in the BPF programs.
-    pub key: u32,
-    pub protocol: u8,
-    pub room: Room,
-    pub tags: bool,
-    pub cc: Option<String>,
-    pub parameters: BTreeMap<String, u32>,
-    /// Everything was done; false in a file that a killed attach left.
-    pub complete: bool,
-    pub original: Original,
+/// Whose programs all attachments share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Programs {
+    pub digest: String,
+    pub agent: PathBuf,
 }
 
 /// The directory, locked against other agents until dropped.
@@ -83,6 +54,22 @@ impl Store {
         let mut file = File::create(&fresh).with_context(|| format!("create {}", fresh.display()))?;
         file.write_all(text.as_bytes()).with_context(|| format!("write {}", fresh.display()))?;
         fs::rename(&fresh, &path).with_context(|| format!("write {}", path.display()))
+    }
+
+    /// Names the agent whose programs the first attachment loads.
+    pub fn save_programs(&self, programs: &Programs) -> Result<()> {
+        let text = serde_json::to_string(programs).context("encode programs")?;
+        let path = Path::new(DIRECTORY).join(PROGRAMS);
+        fs::write(&path, text).with_context(|| format!("write {}", path.display()))
+    }
+
+    /// `None` if an agent that kept no such file has loaded them.
+    pub fn programs(&self) -> Option<Programs> {
+        serde_json::from_str(&fs::read_to_string(Path::new(DIRECTORY).join(PROGRAMS)).ok()?).ok()
+    }
+
+    pub fn forget_programs(&self) {
+        let _ = fs::remove_file(Path::new(DIRECTORY).join(PROGRAMS)); // may not be there
     }
 
     /// Keeps the machine's list of allowed congestion controls as it was before the first change.

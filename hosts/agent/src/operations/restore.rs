@@ -3,14 +3,15 @@
 
 use anyhow::{bail, Context, Result};
 
-use crate::cli::Room;
-use crate::device::{index_of, Device};
-use crate::features::Features;
-use crate::netlink::Netlink;
-use crate::netns::Netns;
-use crate::routes::Route;
-use crate::state::{Attachment, Store};
-use crate::{bpf, cc, maps, sysctl, tc};
+use crate::kernel::device::{index_of, Device};
+use crate::kernel::features::Features;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::netns::Netns;
+use crate::kernel::routes::Route;
+use crate::kernel::{laws, maps, shared, sysctl, tc};
+use crate::model::attachment::{Attachment, Headroom};
+use crate::operations::congestion;
+use crate::operations::store::Store;
 
 /// Detaches one device.
 pub fn detach(netns: Option<&str>, device: &str) -> Result<()> {
@@ -46,7 +47,7 @@ pub fn detach_all() -> Result<()> {
     }
     let result = result.and(unload_if_last(&store));
     if store.attachments()?.is_empty() {
-        cc::unregister_orphans();
+        laws::unregister_orphans();
     }
     result
 }
@@ -64,8 +65,9 @@ pub fn detach_lost() -> Result<()> {
 /// the agent was started in.
 pub fn unload_if_last(store: &Store) -> Result<()> {
     if store.attachments()?.is_empty() {
-        bpf::unload_shared()?;
-        cc::restore_allowed(&Netns::open(None)?, store)?;
+        shared::unload()?;
+        store.forget_programs();
+        congestion::restore_allowed(&Netns::open(None)?, store)?;
     }
     Ok(())
 }
@@ -124,7 +126,7 @@ fn put_back_here(attachment: &Attachment, last_of_netns: bool) -> Result<()> {
     tc::detach(attachment)?;
     Features::open(&device.name)?.switch(&original.features, true)?;
     device.set_gso_max_segs(&mut netlink, original.gso_max_segs)?;
-    if attachment.room == Room::Raise {
+    if attachment.headroom == Headroom::Raise {
         device.set_mtu(&mut netlink, original.mtu)?;
     }
     if let Some(mtu) = original.mtu_ip6 {

@@ -8,7 +8,7 @@ use std::io;
 
 use anyhow::{Context, Result};
 
-use crate::netlink::{push_attribute, read_u32, Attributes, Netlink};
+use crate::kernel::netlink::{push_attribute, read_u16, read_u32, Attributes, Netlink};
 
 const ROUTE_BYTES: usize = 12; // struct rtmsg
 const TABLE_LOCAL: u8 = 255;
@@ -127,7 +127,7 @@ fn leaves_through(reply: &[u8], ifindex: u32) -> bool {
 /// Device indices in an RTA_MULTIPATH attribute: a list of struct rtnexthop, each with its own length.
 fn nexthop_devices(mut hops: &[u8]) -> impl Iterator<Item = u32> + '_ {
     std::iter::from_fn(move || {
-        let length = crate::netlink::read_u16(hops, 0)? as usize;
+        let length = read_u16(hops, 0)? as usize;
         let device = read_u32(hops, 4)?;
         hops = hops.get(length.max(NEXTHOP_BYTES).next_multiple_of(4)..).unwrap_or(&[]);
         Some(device)

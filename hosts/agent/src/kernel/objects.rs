@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The embedded BPF objects: opening them, and loading what all attachments share.
+//! The embedded BPF objects: opening, setting and loading them.
 
-use std::fs;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::{bail, ensure, Context, Result};
 use libbpf_rs::btf::types::{DataSec, Var};
 use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::{AsRawLibbpf, Object, ObjectBuilder, OpenObject, PrintLevel};
-use nix::mount::{mount, MsFlags};
-use nix::sys::statfs::{statfs, BPF_FS_MAGIC};
 
-use crate::cc;
-use crate::maps::{pin_of, PINS};
+use crate::kernel::pins::PINS;
 
 /// Gives the object bytes the alignment that reading them as ELF needs.
 #[repr(C, align(8))]
@@ -31,8 +26,14 @@ pub static SHIM: &[u8] = object!("shim.o");
 pub static STATS: &[u8] = object!("stats.o");
 pub static CC: &[u8] = object!("cc.o");
 
-const BPF_MOUNT: &str = "/sys/fs/bpf";
-const HANDSHAKE_LINK: &str = "handshake";
+/// A number that differs between agents whose programs differ.
+pub fn digest() -> String {
+    let mut hasher = DefaultHasher::new();
+    for object in [HANDSHAKE, SHIM, STATS, CC] {
+        object.hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
 
 /// Drops libbpf's own messages, or shows them on stderr.
 pub fn quiet(quiet: bool) {
@@ -84,74 +85,9 @@ pub fn rodata_variable(btf: &Btf<'_>, name: &str) -> Result<(usize, usize)> {
     bail!("no read-only variable {name}")
 }
 
-/// Loads and pins maps, handshake and congestion-control laws, unless they are.
-pub fn load_shared() -> Result<()> {
-    mount_bpf()?;
-    fs::create_dir_all(PINS).with_context(|| format!("create {PINS}"))?;
-    load_handshake().and_then(|()| cc::register())
-}
-
-/// Takes away all that [`load_shared`] made. Sockets that use a law keep it until they close.
-pub fn unload_shared() -> Result<()> {
-    cc::unregister();
-    match fs::remove_dir_all(PINS) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            // bpffs does not let a directory be opened for removal on some kernels: one by one.
-            for entry in fs::read_dir(PINS).into_iter().flatten().flatten() {
-                let _ = fs::remove_file(entry.path());
-            }
-            fs::remove_dir(PINS).with_context(|| format!("remove {PINS}"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn load_handshake() -> Result<()> {
-    if pin_of(HANDSHAKE_LINK).exists() {
-        return Ok(());
-    }
-    let cgroup = fs::File::open(cgroup_root()?).context("open the cgroup2 root")?;
-    let object = load(open(HANDSHAKE, "handshake")?, "handshake")?;
-    let program = object.progs_mut().next().context("handshake without program")?;
-    let mut link =
-        program.attach_cgroup(cgroup.as_raw_fd()).context("attach the handshake to the cgroup2 root")?;
-    link.pin(pin_of(HANDSHAKE_LINK)).context("pin the handshake")
-}
-
-fn mount_bpf() -> Result<()> {
-    fs::create_dir_all(BPF_MOUNT).with_context(|| format!("create {BPF_MOUNT}"))?;
-    if statfs(BPF_MOUNT).with_context(|| format!("statfs {BPF_MOUNT}"))?.filesystem_type() == BPF_FS_MAGIC {
-        return Ok(());
-    }
-    mount(Some("bpf"), BPF_MOUNT, Some("bpf"), MsFlags::empty(), None::<&str>)
-        .with_context(|| format!("mount a BPF file system on {BPF_MOUNT}"))
-}
-
-/// Where the cgroup2 tree is mounted: every process of the machine is below its root.
-fn cgroup_root() -> Result<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mounts").context("read /proc/self/mounts")?;
-    find_cgroup2(&mounts).context("no cgroup2 tree mounted: mount -t cgroup2 none /sys/fs/cgroup/unified")
-}
-
-fn find_cgroup2(mounts: &str) -> Option<PathBuf> {
-    mounts.lines().find_map(|line| {
-        let mut words = line.split(' ');
-        let (_, place, kind) = (words.next()?, words.next()?, words.next()?);
-        (kind == "cgroup2").then(|| Path::new(place).to_path_buf())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn finds_the_cgroup2_tree() {
-        let hybrid =
-            "cgroup /sys/fs/cgroup/cpu cgroup rw 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-        assert_eq!(find_cgroup2(hybrid), Some(PathBuf::from("/sys/fs/cgroup/unified")));
-        assert_eq!(find_cgroup2("proc /proc proc rw 0 0\n"), None);
-    }
 
     #[test]
     fn finds_read_only_variables() {

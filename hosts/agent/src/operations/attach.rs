@@ -3,35 +3,48 @@
 
 use anyhow::{ensure, Context, Result};
 
-use crate::cli::{AttachArgs, Room, Switch};
-use crate::device::Device;
-use crate::features::Features;
-use crate::netlink::Netlink;
-use crate::netns::{cookie_here, Netns};
-use crate::routes::Route;
-use crate::state::{Attachment, Original, Store};
-use crate::{bpf, cc, maps, params, restore, sysctl, tc};
-
-/// Longest header; what a packet may grow by.
-pub const HEADER_BYTES: u32 = 32;
+use crate::kernel::device::Device;
+use crate::kernel::features::Features;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::netns::{cookie_here, Netns};
+use crate::kernel::routes::Route;
+use crate::kernel::{laws, maps, objects, parameters, shared, sysctl, tc};
+use crate::model::attachment::{Attachment, Headroom, Original, HEADER_BYTES};
+use crate::model::parameters::{encode, parse};
+use crate::operations::store::{Programs, Store};
+use crate::operations::{congestion, restore};
 
 /// Below this a link may not carry IPv6 (RFC 8200, section 5).
 const MTU_MIN: u32 = 1280 + HEADER_BYTES;
 
+/// A device to attach, with the settings of the attachment.
+pub struct Request {
+    pub netns: Option<String>,
+    pub device: String,
+    /// Default congestion control of the namespace; left as it is if `None`.
+    pub cc: Option<String>,
+    /// Loss causes are wanted for what this host sends.
+    pub tags: bool,
+    pub headroom: Headroom,
+    /// Parameters of the laws, as KEY=VALUE.
+    pub settings: Vec<String>,
+    pub protocol: u8,
+}
+
 /// Attaches a device. Attaching one that is attached does it afresh, with the new settings.
-pub fn attach(args: &AttachArgs) -> Result<()> {
-    let parameters = params::parse(&args.set)?;
+pub fn attach(request: &Request) -> Result<()> {
+    let parameters = parse(&request.settings, &parameters::known()?)?;
     let store = Store::lock()?;
     let home = Netns::open(None)?;
-    let netns = Netns::open(args.target.netns.as_deref())?;
+    let netns = Netns::open(request.netns.as_deref())?;
     netns.enter()?;
     let cookie = cookie_here()?;
-    if let Some(cc) = &args.cc {
-        cc::check(cc)?;
+    if let Some(cc) = &request.cc {
+        laws::check(cc)?;
     }
     home.enter()?;
     for old in store.attachments()? {
-        if old.netns_inode == netns.inode && old.device == args.target.dev {
+        if old.netns_inode == netns.inode && old.device == request.device {
             restore::put_back(&store, &old)?;
         }
     }
@@ -39,11 +52,12 @@ pub fn attach(args: &AttachArgs) -> Result<()> {
     restore::unload_if_last(&store)?; // nothing lives: load afresh, perhaps another version
     netns.enter()?;
     let others = store.attachments()?;
-    check_protocol(args.protocol, &others)?;
+    check_protocol(request.protocol, &others)?;
+    check_programs(&store, &others)?;
 
     let mut netlink = Netlink::open()?;
-    let device = Device::find(&mut netlink, &args.target.dev, &netns.label)?;
-    check_room(&device, args.room)?;
+    let device = Device::find(&mut netlink, &request.device, &netns.label)?;
+    check_headroom(&device, request.headroom)?;
     let mut attachment = Attachment {
         netns: netns.label.clone(),
         netns_path: lasting_path(&netns),
@@ -52,13 +66,13 @@ pub fn attach(args: &AttachArgs) -> Result<()> {
         device: device.name.clone(),
         ifindex: device.ifindex,
         key: free_key(&others),
-        protocol: args.protocol,
-        room: args.room,
-        tags: args.tags == Switch::On,
-        cc: args.cc.clone(),
+        protocol: request.protocol,
+        headroom: request.headroom,
+        tags: request.tags,
+        cc: request.cc.clone(),
         parameters,
         complete: false,
-        original: read_original(&mut netlink, &device, cookie, args.room, &others)?,
+        original: read_original(&mut netlink, &device, cookie, request.headroom, &others)?,
     };
     store.save(&attachment)?;
     let changes = Changes { home: &home, store: &store, device: &device, attachment: &attachment };
@@ -84,33 +98,28 @@ impl Changes<'_> {
     /// The order matters: headers can be taken off before any is put on, and none is offered before that.
     fn make(&self, netlink: &mut Netlink) -> Result<()> {
         let Self { device, attachment, .. } = self;
-        bpf::load_shared()?;
-        make_room(netlink, device, attachment)?;
+        shared::load()?;
+        make_headroom(netlink, device, attachment)?;
         device.set_gso_max_segs(netlink, 1)?;
         let features = Features::open(&device.name)?;
         features.switch(&attachment.original.features, false)?;
         features.ensure_checksums_off()?;
         maps::start_counters(attachment.key)?;
         tc::attach(attachment)?;
-        maps::set_parameters(attachment.netns_cookie, &params::encode(&attachment.parameters)?)?;
+        maps::set_parameters(
+            attachment.netns_cookie,
+            &encode(&attachment.parameters, &parameters::known()?)?,
+        )?;
         if let Some(name) = &attachment.cc {
-            cc::choose(name, self.home, self.store)?;
+            congestion::choose(name, self.home, self.store)?;
         }
         maps::set_attached(attachment.netns_cookie, attachment.tags)
     }
 }
 
-/// MTU that packets without header keep to.
-fn plain_mtu(mtu: u32, room: Room) -> u32 {
-    match room {
-        Room::Raise => mtu,
-        Room::Route => mtu - HEADER_BYTES,
-    }
-}
-
-fn make_room(netlink: &mut Netlink, device: &Device, attachment: &Attachment) -> Result<()> {
+fn make_headroom(netlink: &mut Netlink, device: &Device, attachment: &Attachment) -> Result<()> {
     let original = &attachment.original;
-    let limit = plain_mtu(original.mtu, attachment.room);
+    let limit = attachment.headroom.plain_mtu(original.mtu);
     // Routes first: no packet may meet the larger MTU.
     for route in &original.routes {
         let route = Route::from_hex(route).context("saved route is damaged")?;
@@ -118,7 +127,7 @@ fn make_room(netlink: &mut Netlink, device: &Device, attachment: &Attachment) ->
             limited.replace(netlink)?;
         }
     }
-    if attachment.room == Room::Raise {
+    if attachment.headroom == Headroom::Raise {
         device.set_mtu(netlink, original.mtu + HEADER_BYTES).context("use --room route")?;
     }
     if let Some(own) = original.mtu_ip6 {
@@ -127,15 +136,15 @@ fn make_room(netlink: &mut Netlink, device: &Device, attachment: &Attachment) ->
     Ok(())
 }
 
-fn check_room(device: &Device, room: Room) -> Result<()> {
+fn check_headroom(device: &Device, headroom: Headroom) -> Result<()> {
     let Device { name, mtu, max_mtu, .. } = device;
     let needed = mtu + HEADER_BYTES;
     ensure!(
-        room != Room::Raise || *max_mtu == 0 || needed <= *max_mtu,
+        headroom != Headroom::Raise || *max_mtu == 0 || needed <= *max_mtu,
         "--dev {name}: MTU cannot be raised from {mtu} to {needed}, its driver allows {max_mtu}: use --room route"
     );
     ensure!(
-        room != Room::Route || *mtu >= MTU_MIN,
+        headroom != Headroom::Route || *mtu >= MTU_MIN,
         "--room route: MTU {mtu} of {name} leaves no room below it: use --room raise"
     );
     Ok(())
@@ -154,11 +163,28 @@ fn check_protocol(protocol: u8, others: &[Attachment]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses to run on the programs of another build: they may do something else.
+fn check_programs(store: &Store, others: &[Attachment]) -> Result<()> {
+    let agent = std::env::current_exe().context("path of this program")?;
+    let own = Programs { digest: objects::digest(), agent };
+    let Some(Attachment { device, netns, .. }) = others.first() else {
+        return store.save_programs(&own);
+    };
+    let loaded = store.programs();
+    let holder =
+        loaded.as_ref().map_or("an older clarion-host".into(), |loaded| loaded.agent.display().to_string());
+    ensure!(
+        loaded.is_some_and(|loaded| loaded.digest == own.digest),
+        "{device} in {netns} runs the programs of {holder}, which differ from those of this one: attach with it, or detach --all first"
+    );
+    Ok(())
+}
+
 fn read_original(
     netlink: &mut Netlink,
     device: &Device,
     cookie: u64,
-    room: Room,
+    headroom: Headroom,
     others: &[Attachment],
 ) -> Result<Original> {
     // A second device of the namespace finds the first one's choice in place: that is not the original.
@@ -167,7 +193,7 @@ fn read_original(
         Some(sibling) => sibling.original.congestion_control.clone(),
         None => sysctl::read(sysctl::CONGESTION_CONTROL)?,
     };
-    let limit = plain_mtu(device.mtu, room);
+    let limit = headroom.plain_mtu(device.mtu);
     let routes = Route::through(netlink, device.ifindex)?;
     Ok(Original {
         mtu: device.mtu,
@@ -203,18 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn room_is_refused_with_the_way_out() {
-        let refused = check_room(&device(1500, 1500), Room::Raise).expect_err("too large").to_string();
+    fn headroom_is_refused_with_the_way_out() {
+        let refused =
+            check_headroom(&device(1500, 1500), Headroom::Raise).expect_err("too large").to_string();
         assert!(refused.contains("from 1500 to 1532") && refused.contains("--room route"), "{refused}");
-        assert!(check_room(&device(1500, 1532), Room::Raise).is_ok());
-        assert!(check_room(&device(1500, 0), Room::Raise).is_ok());
-        assert!(check_room(&device(1311, 0), Room::Route).is_err()); // 1280 + 32 = 1312
-        assert!(check_room(&device(1312, 0), Room::Route).is_ok());
-    }
-
-    #[test]
-    fn plain_packets_keep_room_for_the_header() {
-        assert_eq!(plain_mtu(1500, Room::Raise), 1500);
-        assert_eq!(plain_mtu(1500, Room::Route), 1468); // 1500 - 32
+        assert!(check_headroom(&device(1500, 1532), Headroom::Raise).is_ok());
+        assert!(check_headroom(&device(1500, 0), Headroom::Raise).is_ok());
+        assert!(check_headroom(&device(1311, 0), Headroom::Route).is_err()); // 1280 + 32 = 1312
+        assert!(check_headroom(&device(1312, 0), Headroom::Route).is_ok());
     }
 }

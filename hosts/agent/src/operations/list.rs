@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::cli::Room;
-use crate::maps;
-use crate::record::DeviceCounters;
-use crate::state;
+use crate::kernel::maps;
+use crate::model::attachment::Headroom;
+use crate::model::record::DeviceCounters;
+use crate::operations::store;
 
 #[derive(Serialize)]
 struct Entry {
@@ -18,7 +18,8 @@ struct Entry {
     ifindex: u32,
     cc: Option<String>,
     tags: bool,
-    room: Room,
+    #[serde(rename = "room")]
+    headroom: Headroom,
     protocol: u8,
     parameters: BTreeMap<String, u32>,
     complete: bool,
@@ -26,7 +27,7 @@ struct Entry {
 }
 
 pub fn list(json: bool) -> Result<()> {
-    let entries: Vec<Entry> = state::read_all()?
+    let entries: Vec<Entry> = store::read_all()?
         .into_iter()
         .map(|attachment| Entry {
             counters: maps::counters(attachment.key),
@@ -35,7 +36,7 @@ pub fn list(json: bool) -> Result<()> {
             ifindex: attachment.ifindex,
             cc: attachment.cc,
             tags: attachment.tags,
-            room: attachment.room,
+            headroom: attachment.headroom,
             protocol: attachment.protocol,
             parameters: attachment.parameters,
             complete: attachment.complete,

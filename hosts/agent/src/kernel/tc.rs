@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use anyhow::{bail, Context, Result};
 use libbpf_rs::{TcHook, TcHookBuilder, TC_EGRESS, TC_INGRESS};
 
-use crate::bpf;
-use crate::netlink::{read_u32, Attributes, Netlink};
-use crate::state::Attachment;
+use crate::kernel::netlink::{read_u32, Attributes, Netlink};
+use crate::kernel::objects;
+use crate::model::attachment::Attachment;
 
 /// Handle and priority of both filters; by these they are found again.
 const HANDLE: u32 = 0xc1a7;
@@ -37,11 +37,11 @@ pub fn has_clsact(netlink: &mut Netlink, ifindex: u32) -> Result<bool> {
 
 /// Loads the shim for this device and sets both filters: first the one that takes headers off.
 pub fn attach(attachment: &Attachment) -> Result<()> {
-    let mut object = bpf::open(bpf::SHIM, "shim")?;
-    bpf::set_rodata(&mut object, "device", &attachment.key.to_ne_bytes())?;
-    bpf::set_rodata(&mut object, "netns_cookie", &attachment.netns_cookie.to_ne_bytes())?;
-    bpf::set_rodata(&mut object, "header_protocol", &[attachment.protocol])?;
-    let object = bpf::load(object, "shim")?;
+    let mut object = objects::open(objects::SHIM, "shim")?;
+    objects::set_rodata(&mut object, "device", &attachment.key.to_ne_bytes())?;
+    objects::set_rodata(&mut object, "netns_cookie", &attachment.netns_cookie.to_ne_bytes())?;
+    objects::set_rodata(&mut object, "header_protocol", &[attachment.protocol])?;
+    let object = objects::load(object, "shim")?;
     for (name, point) in [("clarion_ingress", TC_INGRESS), ("clarion_egress", TC_EGRESS)] {
         let program = object.progs().find(|program| program.name() == name);
         let program = program.with_context(|| format!("shim without {name}"))?;
@@ -54,12 +54,12 @@ pub fn attach(attachment: &Attachment) -> Result<()> {
 
 /// Takes the filters off, first the one that puts headers on; and the qdisc if it was made for them.
 pub fn detach(attachment: &Attachment) -> Result<()> {
-    let nobody = File::open("/dev/null").context("open /dev/null")?; // no program is needed to detach
+    let no_program = File::open("/dev/null").context("open /dev/null")?; // none is needed to detach
     for point in [TC_EGRESS, TC_INGRESS] {
-        let _ = hook(nobody.as_fd(), attachment.ifindex, point).detach(); // may not have come that far
+        let _ = hook(no_program.as_fd(), attachment.ifindex, point).detach(); // may not have come that far
     }
     if !attachment.original.clsact {
-        let mut both = hook(nobody.as_fd(), attachment.ifindex, TC_EGRESS | TC_INGRESS);
+        let mut both = hook(no_program.as_fd(), attachment.ifindex, TC_EGRESS | TC_INGRESS);
         let _ = both.destroy();
     }
     Ok(())

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A flow as `stats` shows it.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::Serialize;
+
+use crate::model::record::{self, FlowRecord};
+
+const AF_INET6: u16 = libc::AF_INET6 as u16;
+
+/// Names of the kernel's TCP states, by number.
+const STATES: [&str; 13] = [
+    "unknown",
+    "established",
+    "syn-sent",
+    "syn-recv",
+    "fin-wait-1",
+    "fin-wait-2",
+    "time-wait",
+    "close",
+    "close-wait",
+    "last-ack",
+    "listen",
+    "closing",
+    "new-syn-recv",
+];
+
+#[derive(Serialize)]
+pub struct Flow {
+    pub cookie: u64,
+    pub netns: String,
+    pub family: &'static str,
+    pub src: IpAddr,
+    pub sport: u16,
+    pub dst: IpAddr,
+    pub dport: u16,
+    pub state: &'static str,
+    pub cc: String,
+    pub aware: bool,
+    pub plain_fallbacks: u8,
+    pub mode: &'static str,
+    pub srtt_us: u32,
+    pub min_rtt_us: u32,
+    pub cwnd_packets: u32,
+    pub pacing_rate_bytes_per_s: u64,
+    pub delivered: u32,
+    pub lost: u32,
+    pub feedback_bytes_per_s: i64,
+    pub rev_corrupt: u32,
+    pub rev_congest: u32,
+    pub rx_corrupt: u16,
+    pub rx_congest: u16,
+    pub reductions: Reductions,
+    pub tx_headers: u64,
+    pub rx_headers: u64,
+    pub gso_passed: u64,
+    pub closed: bool,
+}
+
+#[derive(Serialize)]
+pub struct Reductions {
+    pub congestion: u32,
+    pub unexplained: u32,
+    pub loss: u32,
+    pub timeout: u32,
+    pub delay: u32,
+}
+
+impl Flow {
+    /// `names`: of the attached namespaces, by cookie.
+    pub fn new(flow: &FlowRecord, closed: bool, names: &BTreeMap<u64, String>) -> Self {
+        let (src, dst) = (address(flow.family, flow.src), address(flow.family, flow.dst));
+        let stats = &flow.stats;
+        Self {
+            cookie: flow.id.cookie,
+            netns: names
+                .get(&flow.id.netns_cookie)
+                .cloned()
+                .unwrap_or_else(|| flow.id.netns_cookie.to_string()),
+            family: if src.is_ipv4() { "ipv4" } else { "ipv6" },
+            src,
+            sport: flow.sport,
+            dst,
+            dport: flow.dport,
+            state: STATES.get(flow.state as usize).unwrap_or(&STATES[0]),
+            cc: text(&flow.cc),
+            aware: flow.id.aware != 0,
+            plain_fallbacks: flow.id.plain_fallbacks,
+            mode: mode(flow),
+            srtt_us: flow.srtt_us,
+            min_rtt_us: flow.min_rtt_us,
+            cwnd_packets: flow.cwnd_packets,
+            pacing_rate_bytes_per_s: flow.pacing_rate_bytes_per_s,
+            delivered: flow.delivered,
+            lost: flow.lost,
+            feedback_bytes_per_s: stats.feedback_bytes_per_s,
+            rev_corrupt: total(stats.corrupt),
+            rev_congest: total(stats.congest),
+            rx_corrupt: flow.seen.corrupt,
+            rx_congest: flow.seen.congest,
+            reductions: Reductions {
+                congestion: stats.reduced_congestion,
+                unexplained: stats.reduced_unexplained,
+                loss: stats.reduced_loss,
+                timeout: stats.reduced_timeout,
+                delay: stats.reduced_delay,
+            },
+            tx_headers: stats.tx_headers,
+            rx_headers: stats.rx_headers,
+            gso_passed: stats.gso_passed,
+            closed,
+        }
+    }
+}
+
+/// A total since the flow began. It is below zero for a moment if it began just when a packet was overtaken.
+fn total(unwrapped: u32) -> u32 {
+    if (unwrapped as i32) < 0 {
+        0
+    } else {
+        unwrapped
+    }
+}
+
+/// What the flow's own data packets carry.
+fn mode(flow: &FlowRecord) -> &'static str {
+    if flow.id.aware == 0 || flow.id.plain != 0 {
+        "plain"
+    } else if flow.wanted != 0 {
+        "xcp"
+    } else if flow.id.tags != 0 || flow.id.peer_format != record::FORMAT_NONE {
+        "tag"
+    } else {
+        "plain"
+    }
+}
+
+/// A v4-mapped address of a dual-stack socket is an IPv4 address.
+fn address(family: u16, bytes: [u8; 16]) -> IpAddr {
+    if family == AF_INET6 {
+        let address = Ipv6Addr::from(bytes);
+        return address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4);
+    }
+    IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]))
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_addresses_are_ipv4() {
+        let mut bytes = [0; 16];
+        bytes[10..].copy_from_slice(&[0xff, 0xff, 10, 0, 0, 1]);
+        assert_eq!(address(AF_INET6, bytes).to_string(), "10.0.0.1");
+        bytes[10] = 0;
+        assert_eq!(address(AF_INET6, bytes).to_string(), "::ff:a00:1");
+        assert_eq!(address(2, [10, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).to_string(), "10.0.0.2");
+    }
+
+    #[test]
+    fn totals_are_not_negative() {
+        assert_eq!(total(7), 7);
+        assert_eq!(total(u32::MAX), 0); // -1
+    }
+
+    #[test]
+    fn mode_follows_what_is_sent() {
+        let mut flow = FlowRecord::default();
+        assert_eq!(mode(&flow), "plain");
+        flow.id.aware = 1;
+        flow.id.tags = 1;
+        assert_eq!(mode(&flow), "tag");
+        flow.wanted = 1;
+        assert_eq!(mode(&flow), "xcp");
+        flow.id.plain = 1;
+        assert_eq!(mode(&flow), "plain");
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a user asks for, one module per command, and the files that attachments leave on disk.
+
+pub mod attach;
+pub mod congestion;
+pub mod list;
+pub mod parameters;
+pub mod restore;
+pub mod stats;
+pub mod store;
