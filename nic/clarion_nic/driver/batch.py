@@ -27,7 +27,7 @@ FORWARDS = "a NIC forwards between its host and its wire only"
 
 
 class Batch:
-    """What the units are to become. TargetFaultError names the change that cannot be, before the card has heard
+    """What the units are to become. TargetFaultError names the change that cannot be; the card has not heard
     of any.
     """
 
