@@ -4,7 +4,6 @@
 #define CLARION_COMPOSE_H
 
 #include "header.h"
-#include "kernel.h"
 
 #include <linux/in.h>
 #include <bpf/bpf_endian.h>

@@ -264,10 +264,13 @@ static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet
 	if (!sk)
 		return false;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-	if (flow && received)
+	if (flow && received) {
+		bpf_spin_lock(&flow->lock);
 		receive_flow(flow, received, wire, has_payload);
-	else if (flow)
+		bpf_spin_unlock(&flow->lock);
+	} else if (flow) {
 		receive_plain(flow);
+	}
 	bpf_sk_release(sk);
 	return flow;
 }

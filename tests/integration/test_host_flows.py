@@ -15,6 +15,7 @@ from integration.host_net import (
     OPTION,
     PROTOCOL,
     Frame,
+    Host,
     Pair,
     checksum,
     counters,
@@ -136,7 +137,10 @@ def test_tags_off_needs_no_header(pair: Pair) -> None:
     transfer(near, far, os.urandom(100_000))
     near.close()
     far.close()
-    assert not any(map(header_of, sniffer.stop()))
+    frames = sniffer.stop()
+    assert not any(map(header_of, frames))
+    tcp = [frame for frame in frames if ip_protocol(frame) == socket.IPPROTO_TCP]
+    assert sum(map(tcp_payload_bytes, tcp)) >= 100_000
     flow = flow_at(pair.a.netns, PORT)
     assert flow["aware"]
     assert flow["mode"] == "plain"
@@ -280,15 +284,18 @@ def test_only_flows_through_an_attached_device_are_aware(pair: Pair) -> None:
         host.ip("address", "add", f"{address}/24", "dev", "eth1")
         host.ip("link", "set", "eth1", "up")
     pair.attach()
-    sniffer = pair.sniff(pair.a)
-    second = type(pair.b)(b, "eth1", "10.78.0.2", "::")
+    second = Host(b, "eth1", "10.78.0.2", "::")
+    sniffers = [pair.sniff(second), pair.sniff(Host(a, "lo", pair.a.ip4, pair.a.ip6))]
     near, far = pair.flow(pair.a, second, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(100_000))
     local, peer = pair.flow(pair.a, pair.a, socket.AF_INET, PORT + 1)
     transfer(local, peer, os.urandom(100_000))
     for end in (near, far, local, peer):
         end.close()
-    assert not any(map(header_of, sniffer.stop()))
+    for sniffer in sniffers:
+        frames = [frame for frame in sniffer.stop() if ip_protocol(frame) == socket.IPPROTO_TCP]
+        assert sum(map(tcp_payload_bytes, frames)) >= 100_000
+    assert not any(header_of(frame) for sniffer in sniffers for frame in sniffer.frames)
     flows = [flow for flow in stats() if flow["netns"] in (a, b)]
     assert len(flows) == 4
     assert not any(flow["aware"] for flow in flows)

@@ -101,6 +101,17 @@ TEST_F(LossRule, AnExplanationThatNobodyNeedsExpires) {
   EXPECT_EQ(ack(2, 2, 0), LOSS_UNEXPLAINED);
 }
 
+TEST_F(LossRule, ExplanationsAheadCoverNoMoreThanIsOutstanding) {
+  // The other flow of the bucket loses 300 packets while ours has 101 outstanding, one of them suspected
+  // lost: 101 losses of ours are covered, the next is not.
+  settle(0, 0, 0);
+  EXPECT_EQ(ack(0, 100, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(0, 200, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(0, 300, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(101, 300, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(102, 300, 0), LOSS_UNEXPLAINED);
+}
+
 TEST_F(LossRule, JumpIsANewBase) {
   // 101 packets outstanding and 64 of slack: 165 is believed, 166 is not.
   settle(0, 1000, 1000);
