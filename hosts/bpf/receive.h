@@ -100,8 +100,8 @@ static __always_inline void receive_echo(struct flow *flow, const struct receive
 	flow->echo.nr_echoes++;
 }
 
-/* All that a header changes in a flow, under the lock of the flow. It also proves that the path carries headers.
- * `wire` is NULL without check.
+/* All that a header changes in a flow, under the lock of the flow. It also proves that the path carries
+ * headers. `wire` is NULL without check.
  */
 static __always_inline void receive_flow(struct flow *flow, const struct received *received,
 					 const struct clarion_sequence *wire, bool has_payload)
