@@ -103,7 +103,7 @@ def test_both_ends_send_at_once(pair: Pair) -> None:
 
 
 def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
-    """clarion_xcp asks by DATA on payload; the receiver answers by ACK on pure acknowledgements."""
+    """clarion_xcp requests rate by DATA headers on payload; the receiver echoes grants by ACK headers on pure acknowledgements."""
     pair.attach("--cc", "clarion_xcp")
     sniffer = pair.sniff(pair.a)
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
@@ -119,8 +119,8 @@ def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
     assert any(header[3] & 1 for header in headers if header[2] == 0x12)  # the echo flag
 
 
-def test_another_law_stops_asking_for_a_rate(pair: Pair) -> None:
-    """The release callback: a law of the kernel's cannot take the request back itself."""
+def test_another_law_withdraws_the_request_for_a_rate(pair: Pair) -> None:
+    """The release callback: a law of the kernel's cannot withdraw the request itself."""
     pair.attach("--cc", "clarion_xcp")
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(100_000))
@@ -162,11 +162,11 @@ def test_ipv4_options_stay_in_front_of_the_header(pair: Pair) -> None:
     assert len(frames) > 69  # 100000 / 1444
     assert {frame[34:38] for frame in frames} == {b"\1\1\1\0"}
     assert {frame[38:41] for frame in frames} == {bytes([socket.IPPROTO_TCP, 16, 0x13])}
-    assert counters(pair.b.netns)["malformed"] == counters(pair.b.netns)["no_room"] == 0
+    assert counters(pair.b.netns)["malformed"] == counters(pair.b.netns)["no_headroom"] == 0
 
 
 @pytest.mark.parametrize("opener", ["a", "b"])
-def test_ignorant_peer_gets_plain_tcp(box_pair: Pair, opener: str) -> None:
+def test_peer_without_the_header_gets_plain_tcp(box_pair: Pair, opener: str) -> None:
     """Only host a is attached. No header goes out, and no SYN is sent twice."""
     box_pair.a.attach()
     box_pair.middlebox(lambda frame: False)

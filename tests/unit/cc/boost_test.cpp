@@ -269,7 +269,7 @@ TEST_F(Boost, TaggedIgnoresCorruptionAndBacksOffOnDrops) {
 
 TEST_F(Boost, JudgedIgnoresALossOnAnEmptyPath) {
   params_.boost_loss = BOOST_LOSS_JUDGED;
-  boost_.judge = {100000, 1000, 200000, 150000};
+  boost_.heuristic = {100000, 1000, 200000, 150000};
   window(1000);
   boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
   EXPECT_EQ(window(), packets_q16(1000));

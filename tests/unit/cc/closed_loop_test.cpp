@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each law against a bottleneck: does it fill the pipe, share it, and tell corruption from congestion?
+// Each law against a bottleneck: does it fill the pipe, share it, and distinguish corruption from congestion?
 //
 // 100 Mbit/s of 1546-byte frames are 8085 packets/s; at 100 ms one bandwidth-delay product is 808 packets.
 #include <gtest/gtest.h>

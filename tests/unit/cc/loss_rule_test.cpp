@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss rule as a story of ACKs: what the transport has lost so far, what the two totals say, the verdict.
+// The loss rule, ACK by ACK: the transport's losses so far, the two totals, the verdict.
 #include "cc/loss_rule.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST_F(LossRule, TransportCountWraps) {
   EXPECT_EQ(ack(2, 2, 0), LOSS_UNEXPLAINED);
 }
 
-TEST_F(LossRule, AnExplanationThatNobodyNeedsExpires) {
+TEST_F(LossRule, AnExplanationWithoutALossExpires) {
   // Another flow of the same bucket lost two packets; later two of ours vanish at a hop that does not tag.
   settle(0, 0, 0);
   EXPECT_EQ(ack(0, 2, 0, false, true), LOSS_NOTHING);

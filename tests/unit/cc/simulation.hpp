@@ -117,7 +117,7 @@ class Simulation {
     std::uint64_t number;
     double sent_s;
     std::uint32_t prior_delivered;
-    std::int64_t asked, granted;  // bytes/s
+    std::int64_t requested, granted;  // bytes/s
     double rtt_s, x;
     std::uint16_t corrupt, congest;
   };
@@ -351,12 +351,12 @@ class Simulation {
   }
 
   void router_departure(Packet& packet) {
-    packet.granted = packet.asked;
+    packet.granted = packet.requested;
     if (!path_.has_xcp_router) return;
     double p = std::min(positive_, cp_ * packet.x), n = std::min(negative_, cn_ * kFullLen);
-    if (static_cast<double>(packet.asked) < p - n) {
-      n = std::min(negative_, n + (p - n) - static_cast<double>(packet.asked));
-      p = static_cast<double>(packet.asked) + n;
+    if (static_cast<double>(packet.requested) < p - n) {
+      n = std::min(negative_, n + (p - n) - static_cast<double>(packet.requested));
+      p = static_cast<double>(packet.requested) + n;
     }
     packet.granted = static_cast<std::int64_t>(p - n);
     positive_ = std::max(0.0, positive_ - p);
