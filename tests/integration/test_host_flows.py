@@ -103,7 +103,7 @@ def test_both_ends_send_at_once(pair: Pair) -> None:
 
 
 def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
-    """clarion_xcp requests rate by DATA headers on payload; the receiver echoes grants by ACK headers on pure acknowledgements."""
+    """clarion_xcp puts requests on payload, in DATA; the receiver echoes grants on pure ACKs, in ACK."""
     pair.attach("--cc", "clarion_xcp")
     sniffer = pair.sniff(pair.a)
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
