@@ -27,8 +27,8 @@ FORWARDS = "a NIC forwards between its host and its wire only"
 
 
 class Batch:
-    """What the units are to become. TargetFaultError names the change that cannot be; the card has not heard
-    of any.
+    """What the units are to become. TargetFaultError names the change that cannot be, before any reaches the
+    card.
     """
 
     def __init__(self, card: Card, changes: Sequence[Change]) -> None:
