@@ -14,6 +14,7 @@ from typing import Any
 
 from clarion_base import paths, processes
 from clarion_base.errors import RunFailedError
+from clarion_base.faults import Fault
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 
@@ -100,8 +101,8 @@ class SwitchProcess:
             raise RunFailedError(f"{self._program}: control socket: {error}") from error
         line, _, self._buffer = self._buffer.partition(b"\n")
         reply: dict[str, Any] = json.loads(line)
-        if "error" in reply:
-            raise RunFailedError(f"{self._program}: {reply['error']}")
+        if "fault" in reply:
+            raise RunFailedError(f"{self._program}: {Fault.from_json(reply['fault'])}")
         return reply
 
     def check(self) -> None:

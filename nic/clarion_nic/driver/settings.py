@@ -20,7 +20,7 @@ from clarion_contract.entries import ACTIONS, PORT_TABLES, arguments, key_of, po
 from clarion_contract.epochs import Epochs, next_epoch
 from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings
-from clarion_contract.target import SetEntry, TargetError
+from clarion_contract.target import SetEntry, TargetFaultError
 from clarion_nic.driver.batch import Batch
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
@@ -123,8 +123,8 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
         except SettingsError as error:
             field = error.entry.rpartition(".")[2]
             raise UserError(f"{card.name}: port {port}: {_NAMES.get(field, field)}: {error.reason}") from None
-        except TargetError as error:
-            raise UserError(f"{card.name}: port {port}: {str(error).partition(': ')[2]}") from None
+        except TargetFaultError as error:
+            raise UserError(f"{card.name}: port {port}: {error.fault.reason}") from None
         batch.carry_out(lambda: None)
         return present(card, port)
 

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clarion_contract.target import TargetError
+from clarion_base.faults import Fault
+from clarion_contract.target import TargetError, TargetFaultError
 
 LINE_LIMIT_BYTES = 4 << 20
 COMMAND_LIMIT_BYTES = 1 << 20  # that clarion-switch takes
@@ -68,8 +69,8 @@ class ControlSocket:
         except asyncio.TimeoutError:
             self._disconnect()  # replies carry no number: after this one, none could be told apart
             raise TargetError("clarion-switch does not answer", gone=True) from None
-        if "error" in answer:
-            raise TargetError(str(answer["error"]), gone=False)
+        if "fault" in answer:
+            raise TargetFaultError(Fault.from_json(answer["fault"]))
         return answer
 
     async def _connect(self) -> asyncio.StreamReader:

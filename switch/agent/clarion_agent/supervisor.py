@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +19,19 @@ _log = logging.getLogger(__name__)
 READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 5.0
 RETRY_S = 1.0  # after a start that failed
+
+
+def own_socket() -> Path:
+    """Where a clarion-switch of this process takes commands. What killed processes left there is removed."""
+    directory = paths.run_root() / "agent"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in directory.glob("*.sock"):
+            if not Path("/proc", left.stem).exists():
+                left.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"{directory}: {error.strerror}; run as root, or set CLARION_RUN_ROOT") from error
+    return directory / f"{os.getpid()}.sock"
 
 
 class Supervisor:

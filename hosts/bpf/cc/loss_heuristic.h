@@ -9,13 +9,13 @@
  *   reordering  -1  the path reorders, so the loss may be none.
  * A loss with boost_judge_points or more is congestion.
  */
-#ifndef CLARION_CC_JUDGE_H
-#define CLARION_CC_JUDGE_H
+#ifndef CLARION_CC_LOSS_HEURISTIC_H
+#define CLARION_CC_LOSS_HEURISTIC_H
 
 #include "params.h"
 #include "sample.h"
 
-struct judge {
+struct loss_heuristic {
 	__u32 slow_rtt_us; /* mean RTT over about 64 samples */
 	__u32 rtt_dev_us;  /* mean deviation of the RTT from it */
 	__u32 spacing_ns;  /* mean time between ACKs per packet acknowledged, over about 16 ACKs */
@@ -36,41 +36,43 @@ CC_INLINE __u32 distance_u32(__u32 a, __u32 b)
 }
 
 /* `elapsed_us` since the previous ACK. */
-CC_INLINE void judge_observe(struct judge *j, const struct cc_sample *s, __u32 elapsed_us)
+CC_INLINE void loss_heuristic_observe(struct loss_heuristic *h, const struct cc_sample *s, __u32 elapsed_us)
 {
 	__u32 spacing_ns;
 
 	if (s->rtt_us) {
-		j->slow_rtt_us = ewma_u32(j->slow_rtt_us, s->rtt_us, 6);
-		j->rtt_dev_us = ewma_u32(j->rtt_dev_us, distance_u32(s->rtt_us, j->slow_rtt_us), 6);
+		h->slow_rtt_us = ewma_u32(h->slow_rtt_us, s->rtt_us, 6);
+		h->rtt_dev_us = ewma_u32(h->rtt_dev_us, distance_u32(s->rtt_us, h->slow_rtt_us), 6);
 	}
 	if (s->acked_packets) {
 		spacing_ns = (__u32)min_u64(elapsed_us * 1000ULL / s->acked_packets, 1000000000ULL);
-		j->spacing_ns = ewma_u32(j->spacing_ns, spacing_ns, 4);
-		j->spacing_dev_ns = ewma_u32(j->spacing_dev_ns, distance_u32(spacing_ns, j->spacing_ns), 4);
+		h->spacing_ns = ewma_u32(h->spacing_ns, spacing_ns, 4);
+		h->spacing_dev_ns = ewma_u32(h->spacing_dev_ns, distance_u32(spacing_ns, h->spacing_ns), 4);
 	}
 }
 
 /* Points for congestion, 0..4. */
-CC_INLINE __u32 judge_points(const struct judge *j, const struct cc_params *p, const struct cc_sample *s)
+CC_INLINE __u32 loss_heuristic_points(const struct loss_heuristic *h, const struct cc_params *p,
+				      const struct cc_sample *s)
 {
 	__u64 queueing_us = sub_floor_u64(s->srtt_us, s->min_rtt_us);
 	__u32 points = 0;
 
 	if (queueing_us * 100 > (__u64)s->min_rtt_us * p->boost_judge_delay_percent)
 		points += 2;
-	if (s->srtt_us > (__u64)j->slow_rtt_us + j->rtt_dev_us)
+	if (s->srtt_us > (__u64)h->slow_rtt_us + h->rtt_dev_us)
 		points += 1;
-	if (j->spacing_dev_ns < j->spacing_ns / 2)
+	if (h->spacing_dev_ns < h->spacing_ns / 2)
 		points += 1;
 	if (points && s->saw_reordering)
 		points -= 1;
 	return points;
 }
 
-CC_INLINE int judge_is_congestion(const struct judge *j, const struct cc_params *p, const struct cc_sample *s)
+CC_INLINE int loss_heuristic_is_congestion(const struct loss_heuristic *h, const struct cc_params *p,
+					   const struct cc_sample *s)
 {
-	return judge_points(j, p, s) >= p->boost_judge_points;
+	return loss_heuristic_points(h, p, s) >= p->boost_judge_points;
 }
 
-#endif /* CLARION_CC_JUDGE_H */
+#endif /* CLARION_CC_LOSS_HEURISTIC_H */
