@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import select
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from clarion_base import processes
@@ -20,6 +18,7 @@ HOST = "127.0.0.1"
 PORT = 8080
 START_TIMEOUT_S = 60.0
 TOKEN = "demo"
+SERVING = re.compile(r"(https?://[^/ ]+).*^sign in: (\S+)", re.DOTALL | re.MULTILINE)
 CLARION = (sys.executable, "-m", "clarion")
 
 
@@ -64,40 +63,16 @@ class DemoController:
     def _start(self) -> None:
         listen = f"{HOST}:{PORT if _is_free(PORT) else 0}"
         command = [*CLARION, "controller", "serve", "--listen", listen, "--store", self._store]
-        log = self._directory / "controller.log"
-        with log.open("wb") as errors:
-            self._child = subprocess.Popen(
-                [*command, "--sign-in-link", TOKEN],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                bufsize=0,  # or `select` would not see a line that waits in a buffer of ours
-                start_new_session=True,
-                preexec_fn=processes.die_with_parent,
-            )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not (self.url and self.sign_in):
-            line = self._line(deadline)
-            if not line:
-                said = processes.last_line(log.read_text(errors="replace"))
-                raise RunFailedError(said or f"the controller: not ready after {START_TIMEOUT_S:g} s")
-            if line.startswith("sign in: "):
-                self.sign_in = line.removeprefix("sign in: ")
-            elif (address := re.search(r"https?://[^/ ]+", line)) is not None:
-                self.url = address[0]
-
-    def _line(self, deadline: float) -> str:
-        """The next line that the controller prints; empty at its end or at the deadline."""
-        assert self._child is not None
-        assert self._child.stdout is not None
-        ready, _, _ = select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))
-        return self._child.stdout.readline().decode().strip() if ready else ""
+        command += ["--sign-in-link", TOKEN]
+        path = self._directory / "controller.log"
+        with path.open("wb") as log:
+            self._child = processes.background(command, stdout=subprocess.PIPE, stderr=log)
+        found = processes.await_output(self._child, "the controller", SERVING, START_TIMEOUT_S, path)
+        self.url, self.sign_in = found.groups()
 
     def _stop(self) -> None:
         if self._child is not None:
             processes.stop([self._child])
-            if self._child.stdout:
-                self._child.stdout.close()
 
 
 def _is_free(port: int) -> bool:

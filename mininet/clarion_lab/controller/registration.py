@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import select
 import subprocess
 import sys
 import time
@@ -165,8 +164,6 @@ class AttachedRun:
                 print(f"clarion: {error}; the switch {name} stays at the controller", file=sys.stderr)
         if self._agent is not None:
             processes.stop([self._agent])
-            if self._agent.stdout:
-                self._agent.stdout.close()
             self._agent = None
 
     def name_of(self, switch: str) -> str:
@@ -193,14 +190,10 @@ class AttachedRun:
     def _start_agent(self, control: Path) -> str:
         command = [sys.executable, "-m", "clarion", "switch", "serve"]
         command += ["--control", str(control), "--listen", LOCAL + "0"]
-        with (self._directory / AGENT_LOG).open("wb") as log:
+        path = self._directory / AGENT_LOG
+        with path.open("wb") as log:
             self._agent = children.spawn(self._state, "agent", command, stdout=subprocess.PIPE, stderr=log)
-        assert self._agent.stdout is not None
-        ready = select.select([self._agent.stdout], [], [], READY_TIMEOUT_S)[0]
-        found = SERVING.match(self._agent.stdout.readline().decode(errors="replace")) if ready else None
-        if found is None:
-            said = processes.last_line((self._directory / AGENT_LOG).read_text(errors="replace"))
-            raise RunFailedError(said or f"clarion switch serve: not ready after {READY_TIMEOUT_S:g} s")
+        found = processes.await_output(self._agent, "clarion switch serve", SERVING, READY_TIMEOUT_S, path)
         return found[1]
 
     def _remove_dead(self, name: str) -> None:

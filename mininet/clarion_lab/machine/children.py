@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-from clarion_base.processes import die_with_parent
+from clarion_base import processes
 from clarion_lab.machine.state import RunState
 
 
@@ -17,18 +17,9 @@ def spawn(
     command: Sequence[str],
     stdout: int | IO[Any] = subprocess.DEVNULL,
     stderr: int | IO[Any] = subprocess.DEVNULL,
-    prepare: Callable[[], None] = die_with_parent,
+    prepare: Callable[[], None] = processes.die_with_parent,
 ) -> subprocess.Popen[bytes]:
-    """Starts a background process of the run, in a session of its own so that Ctrl-C reaches the runner
-    only. `prepare` runs in it first.
-    """
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        start_new_session=True,
-        preexec_fn=prepare,
-    )
+    """Starts a background process of the run."""
+    child = processes.background(command, stdout, stderr, prepare)
     state.process(name, child.pid)
     return child
