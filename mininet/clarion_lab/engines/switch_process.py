@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded switch as a process: start, statistics over its control socket, stop."""
+"""clarion-switch as a part of a run: its files in the run's directories, and its end with the run."""
 
 from __future__ import annotations
 
 import json
-import select
-import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from clarion_base import paths, processes
-from clarion_base.errors import RunFailedError
-from clarion_base.faults import Fault
-from clarion_lab.machine import children
+from clarion_base import processes
 from clarion_lab.machine.state import RunState
+from clarion_switch import process
+from clarion_switch.client import Client
 
-READY_TIMEOUT_S = 15.0
 UNASKED_DROPS = ("rx_kernel_drops", "rx_oversized", "tx_errors", "memory_drops")
 
 
@@ -30,7 +25,7 @@ class SwitchProcess:
         state: RunState,
         config: dict[str, Any],
         directory: Path,
-        program: str = "clarion-switch",
+        program: str = process.PROGRAM,
         options: Sequence[str] = (),
     ) -> None:
         self._program = program
@@ -38,9 +33,9 @@ class SwitchProcess:
         self._state = state
         self._config = config
         self._directory = directory
+        self._log = directory / "switch.log"
         self._child: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
-        self._buffer = b""
+        self._client: Client | None = None
 
     @property
     def pid(self) -> int:
@@ -53,72 +48,29 @@ class SwitchProcess:
         config = self._directory / "switch.json"
         config.write_text(json.dumps(self._config, indent=1) + "\n")
         control = control_socket(self._state)
-        with (self._directory / "switch.log").open("wb") as log:
-            self._child = children.spawn(
-                self._state,
-                self._program,
-                [
-                    *(paths.binary(self._program), "--config", str(config), "--control", str(control)),
-                    *self._options,
-                ],
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        self._await_ready()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(5.0)
-        self._socket.connect(str(control))
-
-    def _await_ready(self) -> None:
-        assert self._child is not None
-        assert self._child.stdout is not None
-        deadline = time.monotonic() + READY_TIMEOUT_S
-        while select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            line = self._child.stdout.readline()
-            if line.strip() == b"ready":
-                return
-            if not line:
-                self._child.wait()
-                raise RunFailedError(self._last_words())
-        raise RunFailedError(f"{self._program}: not ready after {READY_TIMEOUT_S:g} s")
-
-    def _last_words(self) -> str:
-        said = processes.last_line((self._directory / "switch.log").read_text(errors="replace"))
-        status = self._child.returncode if self._child else None
-        return said or f"{self._program}: stopped with status {status}"
+        with self._log.open("wb") as log:
+            self._child = process.start(config, control, log, self._program, self._options)
+        self._state.process(self._program, self._child.pid)
+        process.await_ready(self._child, self._program, self._log)
+        self._client = Client(control, self._program)
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
         """One command of the control socket and its reply."""
-        assert self._socket is not None
-        try:
-            self._socket.sendall(json.dumps({"cmd": command, **fields}).encode() + b"\n")
-            while b"\n" not in self._buffer:
-                chunk = self._socket.recv(1 << 20)
-                if not chunk:
-                    raise OSError("closed")
-                self._buffer += chunk
-        except OSError as error:
-            raise RunFailedError(f"{self._program}: control socket: {error}") from error
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        reply: dict[str, Any] = json.loads(line)
-        if "fault" in reply:
-            raise RunFailedError(f"{self._program}: {Fault.from_json(reply['fault'])}")
-        return reply
+        assert self._client is not None
+        return self._client.ask(command, **fields)
 
     def check(self) -> None:
         """RunFailedError if the process has died."""
         if self._child is not None and self._child.poll() is not None:
-            raise RunFailedError(self._last_words())
+            raise processes.ended(self._child, self._program, self._log)
 
     def stop(self) -> None:
         """Stops it; its truth log is complete afterwards."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        if self._client is not None:
+            self._client.close()
+            self._client = None
         if self._child is not None:
             processes.stop([self._child])
-            if self._child.stdout:
-                self._child.stdout.close()
 
 
 def control_socket(state: RunState) -> Path:

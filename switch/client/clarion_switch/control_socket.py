@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control socket of clarion-switch: commands in turn, events between them, reconnected when it breaks."""
+"""An asyncio client: commands in turn, events between their replies, a new connection for one that breaks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clarion_base.faults import Fault
+from clarion_base.faults import FaultError
 from clarion_contract.target import TargetError, TargetFaultError
+from clarion_switch import protocol
+from clarion_switch.protocol import Json
 
-LINE_LIMIT_BYTES = 4 << 20
-COMMAND_LIMIT_BYTES = 1 << 20  # that clarion-switch takes
-LINES_AT_A_TIME = 64  # then others have their turn
-ANSWER_TIMEOUT_S = 10.0
+LINES_AT_A_TIME = 64  # then other tasks have their turn
+REPLY_TIMEOUT_S = 10.0
 RETRY_S = 0.1
-EVENTS = ("interval", "drop", "packet", "lost")
-
-Json = dict[str, Any]
 
 
 class ControlSocket:
@@ -35,11 +32,11 @@ class ControlSocket:
         self._keeper: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connects for the first time; OSError if nobody listens."""
+        """Connects for the first time; OSError if no process listens."""
         self._keeper = asyncio.create_task(self._receive(await self._connect()), name=f"receive {self.path}")
 
     def keep(self, on_connected: Callable[[], Awaitable[None]]) -> None:
-        """From now on reconnects when the connection breaks, and says so each time."""
+        """From now on reconnects when the connection breaks, and calls `on_connected` each time."""
         receiving = self._keeper
         assert receiving is not None
         self._keeper = asyncio.create_task(self._keep(receiving, on_connected), name=f"keep {self.path}")
@@ -53,28 +50,29 @@ class ControlSocket:
         self._disconnect()
 
     async def ask(self, command: Mapping[str, Any]) -> Json:
-        """The reply to one command. TargetError if it is refused or does not come."""
+        """The reply to one command. TargetFaultError if it is refused, TargetError if there is no reply."""
         if self._writer is None:
             raise TargetError("clarion-switch does not answer", gone=True)
-        line = json.dumps(command).encode() + b"\n"
-        if len(line) > COMMAND_LIMIT_BYTES:  # else it would hang up, on all its switches
-            raise TargetError(
-                f"more than {COMMAND_LIMIT_BYTES} bytes at once; write less at a time", gone=False
-            )
+        try:
+            line = protocol.encode(command)
+            return protocol.checked(await self._exchange(self._writer, line))
+        except FaultError as error:
+            raise TargetFaultError(error.fault) from None
+
+    async def _exchange(self, writer: asyncio.StreamWriter, line: bytes) -> Json:
         reply: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting.append(reply)
-        self._writer.write(line)
+        writer.write(line)
         try:
-            answer = await asyncio.wait_for(asyncio.shield(reply), ANSWER_TIMEOUT_S)
+            return await asyncio.wait_for(asyncio.shield(reply), REPLY_TIMEOUT_S)
         except asyncio.TimeoutError:
             self._disconnect()  # replies carry no number: after this one, none could be told apart
             raise TargetError("clarion-switch does not answer", gone=True) from None
-        if "fault" in answer:
-            raise TargetFaultError(Fault.from_json(answer["fault"]))
-        return answer
 
     async def _connect(self) -> asyncio.StreamReader:
-        reader, self._writer = await asyncio.open_unix_connection(str(self.path), limit=LINE_LIMIT_BYTES)
+        reader, self._writer = await asyncio.open_unix_connection(
+            str(self.path), limit=protocol.LINE_LIMIT_BYTES
+        )
         return reader
 
     async def _receive(self, reader: asyncio.StreamReader) -> None:
@@ -89,8 +87,8 @@ class ControlSocket:
         self._disconnect()
 
     def _take(self, message: Json) -> None:
-        kind = next(iter(message), "")
-        if len(message) == 1 and kind in EVENTS:
+        kind = protocol.event(message)
+        if kind is not None:
             self._on_event(kind, message[kind])
         elif self._waiting:
             reply = self._waiting.popleft()
