@@ -13,6 +13,7 @@ from typing import Any
 from clarion_base import paths, processes
 from clarion_base.errors import RunFailedError
 from clarion_lab.machine import children
+from clarion_lab.machine.attachments import attachments
 from clarion_lab.machine.state import RunState
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Host, Network
@@ -118,12 +119,6 @@ class Agent:
         with contextlib.suppress(RunFailedError):
             for netns, device in set(attached) - attachments(self._program):
                 self._state.detached(netns, device)
-
-
-def attachments(program: str) -> set[tuple[str, str]]:
-    """(namespace, device) of everything that clarion-host is attached to; RunFailedError quotes it."""
-    entries = json.loads(processes.run_all([("list", [program, "list", "--json"])])[0])
-    return {(entry["netns"], entry["device"]) for entry in entries}
 
 
 def by_flow(flows: Sequence[dict[str, Any]]) -> dict[FlowKey, dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from clarion_base.errors import UserError
 from clarion_base.paths import find_binary
-from clarion_lab.hosts import agent
+from clarion_lab.machine.attachments import attachments
 from clarion_lab.machine.state import alive, left_behind, machine_lock, same_device
 
 GRACE_S = 5.0
@@ -87,7 +87,7 @@ def _detach(data: dict[str, Any]) -> None:
     recorded = _recorded(data)
     if not recorded or program is None:
         return
-    for netns, device in sorted(recorded & agent.attachments(str(program))):
+    for netns, device in sorted(recorded & attachments(str(program))):
         _run([str(program), "detach", "--netns", netns, "--dev", device])
 
 
@@ -98,7 +98,7 @@ def _forget_lost(data: dict[str, Any]) -> list[str]:
     if not recorded or program is None:
         return []
     _run([str(program), "detach", "--lost"])
-    gone = recorded - agent.attachments(str(program))
+    gone = recorded - attachments(str(program))
     return [f"detached clarion-host from {len(gone)} devices"] if gone else []
 
 
@@ -116,7 +116,7 @@ def _left(data: dict[str, Any]) -> list[str]:
         program = find_binary("clarion-host")
         if program is None:
             return ["find clarion-host to detach it"]
-        recorded &= agent.attachments(str(program))
+        recorded &= attachments(str(program))
     return [
         *(f"detach clarion-host from {device} in {netns}" for netns, device in sorted(recorded)),
         *(f"stop {process['name']}" for process in data.get("processes", []) if alive(process)),

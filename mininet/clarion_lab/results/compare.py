@@ -10,7 +10,7 @@ from clarion_base import text_table
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
 from clarion_lab.results import metrics
-from clarion_lab.run.batch import key_metrics
+from clarion_lab.results.key_metrics import key_metrics
 
 METRICS = ("goodput_bits_per_s", "fraction_of_limit", "queue_mean_bdp", "retransmits", "convergence_s")
 COLUMNS = ("point", "metric", "A", "B", "B / A", "95 % interval")
