@@ -22,7 +22,7 @@ class Reader {
  public:
   Reader(Fabric& fabric, Switch& sw) : fabric_(fabric), sw_(sw) {}
 
-  Step read(const json& change, const std::string& path) {
+  Step read(const json& change, const Path& path) {
     JsonObject object(change, path);
     Step step;
     if (change.contains("port")) {
@@ -50,7 +50,8 @@ class Reader {
  private:
   Port& numbered(const JsonObject& object, const std::string& key, std::uint64_t number) const {
     Port* port = sw_.numbered(number);
-    if (port == nullptr) object.fail(key, "the switch has no port " + std::to_string(number));
+    if (port == nullptr)
+      object.fail(key, FaultCode::not_found, "the switch has no port " + std::to_string(number));
     return *port;
   }
 
@@ -74,7 +75,7 @@ class Reader {
     return value;
   }
 
-  static XcpEntry xcp(const json& value, const std::string& path) {
+  static XcpEntry xcp(const json& value, const Path& path) {
     JsonObject object(value, path);
     XcpEntry entry;
     XcpConfig& config = entry.config;
@@ -88,11 +89,11 @@ class Reader {
     entry.epoch = epoch(object);
     object.refuse_unknown_keys();
     if (config.min_interval > config.max_interval)
-      object.fail("min_interval", "must not exceed max_interval");
+      object.fail("min_interval", FaultCode::conflict, "must not exceed max_interval");
     return entry;
   }
 
-  static TagEntry tag(const json& value, const std::string& path) {
+  static TagEntry tag(const json& value, const Path& path) {
     JsonObject object(value, path);
     TagEntry entry;
     object.boolean("check", entry.check);
@@ -143,10 +144,12 @@ class Reader {
   Step flood(JsonObject& object) {
     const json& value = *object.find("flood");
     if (value.is_null()) return [this] { sw_.programmed.flood.reset(); };
-    if (!value.is_array()) object.fail("flood", "must be an array of port numbers or null");
+    if (!value.is_array())
+      object.fail("flood", FaultCode::invalid, "must be an array of port numbers or null");
     std::vector<Port*> ports;
     for (const json& number : value) {
-      if (!number.is_number_unsigned()) object.fail("flood", "must be an array of port numbers or null");
+      if (!number.is_number_unsigned())
+        object.fail("flood", FaultCode::invalid, "must be an array of port numbers or null");
       ports.push_back(target(object, "flood", number.get<std::uint64_t>()));
     }
     return [this, ports] { sw_.programmed.flood = ports; };
@@ -193,11 +196,11 @@ json port_entries(const Port& port) {
 }  // namespace
 
 void apply_batch(Fabric& fabric, Switch& sw, const json& changes) {
-  if (!changes.is_array()) throw ConfigError("changes", "must be an array");
+  if (!changes.is_array()) throw Fault{"changes", FaultCode::invalid, "must be an array"};
   Reader reader(fabric, sw);
   std::vector<Step> steps;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    steps.push_back(reader.read(changes[i], "changes[" + std::to_string(i) + "]"));
+    steps.push_back(reader.read(changes[i], Path("changes") / i));
   }
   for (const Step& step : steps) step();
 }
@@ -223,7 +226,7 @@ json entries_of(const Switch& sw) {
 
 json read_registers(const Switch& sw, const std::string& name, std::uint64_t first, std::uint64_t count) {
   const RegisterArray* array = sw.ports.front()->path->find_register(name);
-  if (array == nullptr) throw ConfigError("register", "there is no register '" + name + "'");
+  if (array == nullptr) throw Fault{"register", FaultCode::not_found, "there is no register '" + name + "'"};
   const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
   json::array_t values;
   const Port* port = nullptr;

@@ -9,7 +9,7 @@
 
 namespace clarion::emu {
 
-// All changes between two packets. Throws ConfigError, with nothing changed.
+// All changes between two packets. Throws Fault, with nothing changed.
 void apply_batch(Fabric& fabric, Switch& sw, const nlohmann::json& changes);
 
 // Everything that a batch can set, in the same words.

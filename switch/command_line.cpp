@@ -18,7 +18,7 @@ std::string& value_of(const std::string& name, const std::vector<Argument>& know
   if (found != known.end()) return *found->value;
   std::string names;
   for (const Argument& argument : known) names += std::string(argument.name) + ", ";
-  throw ConfigError(name, "unknown argument; known: " + names + "--help");
+  throw Fault{name, FaultCode::unknown, "unknown argument; known: " + names + "--help"};
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ bool read_arguments(int argc, char** argv, const std::vector<Argument>& known) {
     const std::string name = argv[i];
     if (name == "--help" || name == "-h") return false;
     std::string& value = value_of(name, known);
-    if (++i == argc) throw ConfigError(name, "needs a value");
+    if (++i == argc) throw Fault{name, FaultCode::missing, "needs a value"};
     value = argv[i];
   }
-  if (known.front().value->empty()) throw ConfigError(known.front().name, "is missing");
+  if (known.front().value->empty()) throw Fault{known.front().name, FaultCode::missing, "is missing"};
   return true;
 }
 
@@ -48,8 +48,8 @@ int exit_status(const std::function<void()>& body) {
   try {
     body();
     return 0;
-  } catch (const ConfigError& error) {
-    warn(std::string("config: ") + error.what());
+  } catch (const Fault& fault) {
+    warn("config: " + sentence(fault));
     return 2;
   } catch (const std::exception& error) {
     warn(error.what());

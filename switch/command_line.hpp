@@ -13,13 +13,13 @@ struct Argument {
   std::string* value;
 };
 
-// False: the user asked for help. ConfigError names the argument; the first one of `known` is needed.
+// False: the user asked for help. Fault names the argument; the first one of `known` is needed.
 bool read_arguments(int argc, char** argv, const std::vector<Argument>& known);
 
 // Best effort.
 void ask_for_punctuality();
 
-// The exit status: what `body` throws becomes one line and 2 for a ConfigError, 1 for everything else.
+// The exit status: what `body` throws becomes one line and 2 for a Fault, 1 for everything else.
 int exit_status(const std::function<void()>& body);
 
 }  // namespace clarion::emu

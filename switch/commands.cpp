@@ -30,7 +30,7 @@ Switch& named_switch(JsonObject& object, Fabric& fabric) {
   object.require("switch");
   object.text("switch", name);
   Switch* sw = fabric.find_switch(name);
-  if (sw == nullptr) object.fail("switch", "there is no switch '" + name + "'");
+  if (sw == nullptr) object.fail("switch", FaultCode::not_found, "there is no switch '" + name + "'");
   return *sw;
 }
 
@@ -39,7 +39,8 @@ std::string set(const Request& request, JsonObject& object) {
   object.require("port");
   object.text("port", name);
   Port* port = request.fabric.find(name);
-  if (port == nullptr) object.fail("port", "there is no port '" + name + "'; write switch:port");
+  if (port == nullptr)
+    object.fail("port", FaultCode::not_found, "there is no port '" + name + "'; write switch:port");
   request.fabric.reconfigure(*port, read_port_changes(request.command, port->options));
   return kOk;
 }
@@ -96,14 +97,15 @@ std::string inject(const Request& request, JsonObject& object) {
   object.text("frame", text);
   object.refuse_unknown_keys();
   if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    object.fail("frame", "must be hexadecimal digits, two a byte");
+    object.fail("frame", FaultCode::invalid, "must be hexadecimal digits, two a byte");
   }
   std::string frame;
   for (std::size_t i = 0; i < text.size(); i += 2) {
     frame.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
   }
   if (frame.size() < ETHERNET_BYTES || frame.size() > Netdev::kMaxFrame_bytes) {
-    object.fail("frame", "must have from 14 to " + std::to_string(Netdev::kMaxFrame_bytes) + " bytes");
+    object.fail("frame", FaultCode::out_of_range,
+                "must have from 14 to " + std::to_string(Netdev::kMaxFrame_bytes) + " bytes");
   }
   request.fabric.inject(sw, reinterpret_cast<const std::uint8_t*>(frame.data()),
                         static_cast<std::uint32_t>(frame.size()));
@@ -114,10 +116,10 @@ void listen(JsonObject& object, Fabric& fabric, const char* key, std::uint32_t L
             std::vector<std::uint32_t*>& counts) {
   const json* names = object.find(key);
   if (names == nullptr) return;
-  if (!names->is_array()) object.fail(key, "must be an array of names of switches");
+  if (!names->is_array()) object.fail(key, FaultCode::invalid, "must be an array of names of switches");
   for (const json& name : *names) {
     Switch* sw = name.is_string() ? fabric.find_switch(name.get<std::string>()) : nullptr;
-    if (sw == nullptr) object.fail(key, "there is no switch " + name.dump());
+    if (sw == nullptr) object.fail(key, FaultCode::not_found, "there is no switch " + name.dump());
     counts.push_back(&(sw->listeners.*count));
   }
 }
@@ -138,15 +140,26 @@ const std::map<std::string, std::string (*)(const Request&, JsonObject&)> kComma
     {"counters", counters}, {"inject", inject},   {"subscribe", subscribe},
 };
 
+std::string refusal(const Fault& fault) {
+  json path = json::array();
+  for (const Path::Step& step : fault.path.steps()) {
+    std::visit([&path](const auto& each) { path.push_back(each); }, step);
+  }
+  const json reply = {
+      {"ok", false},
+      {"fault", {{"path", std::move(path)}, {"code", name_of(fault.code)}, {"reason", fault.reason}}}};
+  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 json parse(const std::string& line) {
   return json::parse(line, [](int depth, json::parse_event_t, json&) {
-    if (depth > kMaxDepth) throw ConfigError("command", "is nested too deeply");
+    if (depth > kMaxDepth) throw Fault{Path(), FaultCode::invalid, "the command is nested too deeply"};
     return true;
   });
 }
 
 std::string dispatch(const Request& request) {
-  JsonObject object(request.command, "");
+  JsonObject object(request.command, Path());
   std::string name;
   object.require("cmd");
   object.text("cmd", name);
@@ -154,7 +167,7 @@ std::string dispatch(const Request& request) {
   if (command == kCommands.end()) {
     std::string known;
     for (const auto& [each, unused] : kCommands) known += (known.empty() ? "" : ", ") + each;
-    object.fail("cmd", "must be one of " + known + ", not \"" + name + "\"");
+    object.fail("cmd", FaultCode::unknown, "must be one of " + known + ", not \"" + name + "\"");
   }
   return command->second(request, object);
 }
@@ -165,9 +178,9 @@ std::string execute(Fabric& fabric, const std::string& line, Subscription& subsc
   try {
     return dispatch({fabric, parse(line), subscription});
   } catch (const json::exception&) {
-    return R"({"error":"command: not one JSON object on one line"})";
-  } catch (const ConfigError& error) {
-    return json{{"error", error.what()}}.dump(-1, ' ', false, json::error_handler_t::replace);
+    return refusal({Path(), FaultCode::invalid, "not one JSON object on one line"});
+  } catch (const Fault& fault) {
+    return refusal(fault);
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace clarion::emu {
 
-// Never throws: what is wrong with the command is in the reply, {"error": "field: reason"}.
+// Never throws. The reply to a command that is refused is {"ok": false, "fault": {"path": ["changes", 3,
+// "xcp"], "code": "invalid", "reason": "must be an object"}}.
 std::string execute(Fabric& fabric, const std::string& line, Subscription& subscription);
 
 }  // namespace clarion::emu

@@ -20,14 +20,14 @@ sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path))
-    throw ConfigError("--control", "path is longer than 107 bytes");
+    throw Fault{"--control", FaultCode::out_of_range, "path is longer than 107 bytes"};
   std::memcpy(address.sun_path, path.c_str(), path.size());
   return address;
 }
 
 int stream_socket() {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw ConfigError("--control", std::strerror(errno));
+  if (fd < 0) throw Fault{"--control", FaultCode::invalid, std::strerror(errno)};
   return fd;
 }
 
@@ -35,12 +35,13 @@ int stream_socket() {
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status{};
   if (lstat(path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) throw ConfigError("--control", path + " exists and is not a socket");
+  if (!S_ISSOCK(status.st_mode))
+    throw Fault{"--control", FaultCode::conflict, path + " exists and is not a socket"};
   const int probe = stream_socket();
   const int refused = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   const bool stale = refused != 0 && errno == ECONNREFUSED;
   close(probe);
-  if (!stale) throw ConfigError("--control", "another process listens on " + path);
+  if (!stale) throw Fault{"--control", FaultCode::conflict, "another process listens on " + path};
   unlink(path.c_str());
 }
 
@@ -55,7 +56,7 @@ ControlSocket::ControlSocket(std::string path, int epoll, Handler handler)
       listen(listener_, 16) != 0) {
     const std::string reason = std::strerror(errno);
     close(listener_);
-    throw ConfigError("--control", "cannot listen on " + path_ + ": " + reason);
+    throw Fault{"--control", FaultCode::invalid, "cannot listen on " + path_ + ": " + reason};
   }
   watch(listener_, EPOLL_CTL_ADD, false);
 }

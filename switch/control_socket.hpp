@@ -15,7 +15,7 @@ class ControlSocket {
  public:
   using Handler = std::function<std::string(const std::string& line, Subscription& subscription)>;
 
-  // A socket file that nobody listens on any more is replaced. Throws ConfigError. All descriptors join
+  // A socket file that nobody listens on any more is replaced. Throws Fault. All descriptors join
   // `epoll`, with their number as data.
   ControlSocket(std::string path, int epoll, Handler handler);
   ControlSocket(const ControlSocket&) = delete;

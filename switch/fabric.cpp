@@ -94,7 +94,7 @@ void Fabric::open_netdev(Port& port) {
   try {
     port.netdev = std::make_unique<Netdev>(port.options.netdev);
   } catch (const std::runtime_error& error) {
-    throw ConfigError(port.options.path + ".netdev", error.what());
+    throw Fault{port.options.path / "netdev", FaultCode::invalid, error.what()};
   }
 }
 

@@ -43,7 +43,7 @@ struct Switch {
 class Fabric {
  public:
   // `make_path` makes what each port does to packets. Opens the netdevs unless `with_netdevs` is false
-  // (tests). Throws ConfigError.
+  // (tests). Throws Fault.
   Fabric(const Options& options, const PathFactory& make_path, bool with_netdevs = true);
 
   Nanoseconds now() const { return now_; }

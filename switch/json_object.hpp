@@ -14,13 +14,13 @@ namespace clarion::emu {
 
 class JsonObject {
  public:
-  JsonObject(const nlohmann::json& value, std::string path) : value_(value), path_(std::move(path)) {
-    if (!value.is_object()) throw ConfigError(path_.empty() ? "document" : path_, "must be an object");
+  JsonObject(const nlohmann::json& value, Path path) : value_(value), path_(std::move(path)) {
+    if (!value.is_object()) throw Fault{path_, FaultCode::invalid, "must be an object"};
   }
 
-  std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-  [[noreturn]] void fail(const std::string& key, const std::string& reason) const {
-    throw ConfigError(path_of(key), reason);
+  Path path_of(const std::string& key) const { return path_ / key; }
+  [[noreturn]] void fail(const std::string& key, FaultCode code, const std::string& reason) const {
+    throw Fault{path_of(key), code, reason};
   }
 
   // The value of an optional key, or null.
@@ -31,7 +31,7 @@ class JsonObject {
   }
   bool has(const std::string& key) const { return value_.contains(key); }
   void require(const std::string& key) const {
-    if (!value_.contains(key)) fail(key, "is missing");
+    if (!value_.contains(key)) fail(key, FaultCode::missing, "is missing");
   }
 
   // Each reads the key into `out` if it is there and leaves `out` as it is if not.
@@ -47,25 +47,25 @@ class JsonObject {
                    static_cast<double>(static_cast<std::uint64_t>(value->get<double>()))) {
       out = static_cast<std::uint64_t>(value->get<double>());  // 1e9 is a fine way to write it
     } else {
-      fail(key, legal + ", not " + value->dump());
+      const bool negative = value->is_number_integer();
+      fail(key, negative ? FaultCode::out_of_range : FaultCode::invalid, legal + ", not " + value->dump());
     }
-    if (out < min || out > max) fail(key, legal + ", not " + value->dump());
+    if (out < min || out > max) fail(key, FaultCode::out_of_range, legal + ", not " + value->dump());
   }
 
   void real(const std::string& key, double min, double max, double& out) {
     const nlohmann::json* value = find(key);
     if (value == nullptr) return;
-    if (!value->is_number() || !(value->get<double>() >= min && value->get<double>() <= max)) {
-      fail(key,
-           "must be a number from " + short_text(min) + " to " + short_text(max) + ", not " + value->dump());
-    }
+    const std::string legal = "must be a number from " + short_text(min) + " to " + short_text(max);
+    if (!value->is_number()) fail(key, FaultCode::invalid, legal + ", not " + value->dump());
     out = value->get<double>();
+    if (!(out >= min && out <= max)) fail(key, FaultCode::out_of_range, legal + ", not " + value->dump());
   }
 
   void boolean(const std::string& key, bool& out) {
     const nlohmann::json* value = find(key);
     if (value == nullptr) return;
-    if (!value->is_boolean()) fail(key, "must be true or false, not " + value->dump());
+    if (!value->is_boolean()) fail(key, FaultCode::invalid, "must be true or false, not " + value->dump());
     out = value->get<bool>();
   }
 
@@ -73,7 +73,7 @@ class JsonObject {
     const nlohmann::json* value = find(key);
     if (value == nullptr) return;
     if (!value->is_string() || value->get<std::string>().empty()) {
-      fail(key, "must be a non-empty string, not " + value->dump());
+      fail(key, FaultCode::invalid, "must be a non-empty string, not " + value->dump());
     }
     out = value->get<std::string>();
   }
@@ -87,7 +87,7 @@ class JsonObject {
         found |= known == key;
         legal += (legal.empty() ? "" : ", ") + known;
       }
-      if (!found) fail(key, "unknown key; known here: " + legal);
+      if (!found) fail(key, FaultCode::unknown, "unknown key; known here: " + legal);
     }
   }
 
@@ -95,7 +95,7 @@ class JsonObject {
   static std::string short_text(double value) { return nlohmann::json(value).dump(); }
 
   const nlohmann::json& value_;
-  std::string path_;
+  Path path_;
   std::vector<std::string> known_;
 };
 

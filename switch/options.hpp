@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "error.hpp"
 
 namespace clarion::emu {
 
@@ -37,7 +38,7 @@ struct XcpOptions {
 };
 
 struct PortOptions {
-  std::string path;  // where in the configuration, for messages
+  Path path;  // in the configuration, for faults
   std::string name;
   std::uint64_t number = 0;  // by which controllers name it
   std::string netdev;        // exactly one of netdev ...

@@ -24,7 +24,7 @@ constexpr std::uint64_t kMaxQueue_bytes = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMaxInterval_us = 15'000'000;
 constexpr double kMaxCoefficient = 3.99;
 
-LossOptions read_loss(const json& value, const std::string& path) {
+LossOptions read_loss(const json& value, const Path& path) {
   JsonObject object(value, path);
   LossOptions loss;
   std::string model;
@@ -43,13 +43,14 @@ LossOptions read_loss(const json& value, const std::string& path) {
     object.real("good_loss", 0, 1, loss.good_loss);
     object.real("bad_loss", 0, 1, loss.bad_loss);
   } else if (model != "none") {
-    object.fail("model", "must be none, packet, bit or gilbert-elliott, not \"" + model + "\"");
+    object.fail("model", FaultCode::unknown,
+                "must be none, packet, bit or gilbert-elliott, not \"" + model + "\"");
   }
   object.refuse_unknown_keys();
   return loss;
 }
 
-void read_xcp(const json& value, const std::string& path, XcpOptions& xcp) {
+void read_xcp(const json& value, const Path& path, XcpOptions& xcp) {
   JsonObject object(value, path);
   object.boolean("enabled", xcp.enabled);
   object.integer("capacity_bps", 8, kMaxRate_bps, xcp.capacity_bps);
@@ -60,10 +61,10 @@ void read_xcp(const json& value, const std::string& path, XcpOptions& xcp) {
   object.integer("max_interval_us", 1, kMaxInterval_us, xcp.max_interval_us);
   object.refuse_unknown_keys();
   if (xcp.min_interval_us > xcp.max_interval_us)
-    object.fail("min_interval_us", "must not exceed max_interval_us");
+    object.fail("min_interval_us", FaultCode::conflict, "must not exceed max_interval_us");
 }
 
-void read_tag(const json& value, const std::string& path, TagConfig& tag) {
+void read_tag(const json& value, const Path& path, TagConfig& tag) {
   JsonObject object(value, path);
   object.boolean("stamp", tag.stamp);
   object.boolean("check", tag.check);
@@ -83,19 +84,21 @@ void read_settings(JsonObject& object, PortOptions& port) {
   if (const json* v = object.find("xcp")) read_xcp(*v, object.path_of("xcp"), port.xcp);
   if (const json* v = object.find("tag")) read_tag(*v, object.path_of("tag"), port.tag);
   object.refuse_unknown_keys();
-  if (port.rate_bps != 0 && port.rate_bps < 8) object.fail("rate_bps", "must be 0 (unshaped) or at least 8");
+  if (port.rate_bps != 0 && port.rate_bps < 8)
+    object.fail("rate_bps", FaultCode::out_of_range, "must be 0 (unshaped) or at least 8");
   if (port.xcp.enabled && port.xcp.capacity_bps == 0 && port.rate_bps == 0) {
-    object.fail("xcp.capacity_bps", "is needed for XCP on a port without rate_bps");
+    throw Fault{object.path_of("xcp") / "capacity_bps", FaultCode::missing,
+                "is needed for XCP on a port without rate_bps"};
   }
   const bool delays_incoming =
       port.ingress_delay_us != 0 || port.ingress_loss.model != LossOptions::Model::kNone;
   if (!port.peer.empty() && delays_incoming) {
-    object.fail(port.ingress_delay_us != 0 ? "ingress_delay_us" : "ingress_loss",
+    object.fail(port.ingress_delay_us != 0 ? "ingress_delay_us" : "ingress_loss", FaultCode::conflict,
                 "is for netdev ports; on an internal link set the peer's delay_us and loss");
   }
 }
 
-PortOptions read_port(const json& value, const std::string& path, std::uint64_t position) {
+PortOptions read_port(const json& value, const Path& path, std::uint64_t position) {
   JsonObject object(value, path);
   PortOptions port;
   port.path = path;
@@ -106,26 +109,27 @@ PortOptions read_port(const json& value, const std::string& path, std::uint64_t 
   object.text("netdev", port.netdev);
   object.text("peer", port.peer);
   if (port.netdev.empty() == port.peer.empty())
-    object.fail("netdev", "exactly one of netdev and peer is needed");
-  if (port.netdev.size() >= IFNAMSIZ) object.fail("netdev", "a device name has at most 15 characters");
+    object.fail("netdev", FaultCode::conflict, "exactly one of netdev and peer is needed");
+  if (port.netdev.size() >= IFNAMSIZ)
+    object.fail("netdev", FaultCode::invalid, "a device name has at most 15 characters");
   read_settings(object, port);
   return port;
 }
 
-void refuse_separators(const std::string& name, const std::string& path) {
+void refuse_separators(const std::string& name, const Path& path) {
   if (name.find_first_of(":,\"\n\r") != std::string::npos) {
-    throw ConfigError(path + ".name", "must not contain ':', ',', quotes or line breaks");
+    throw Fault{path / "name", FaultCode::invalid, "must not contain ':', ',', quotes or line breaks"};
   }
 }
 
 const json& non_empty_array(JsonObject& object, const std::string& key) {
   object.require(key);
   const json& value = *object.find(key);
-  if (!value.is_array() || value.empty()) object.fail(key, "must be a non-empty array");
+  if (!value.is_array() || value.empty()) object.fail(key, FaultCode::invalid, "must be a non-empty array");
   return value;
 }
 
-SwitchOptions read_switch(const json& value, const std::string& path) {
+SwitchOptions read_switch(const json& value, const Path& path) {
   JsonObject object(value, path);
   SwitchOptions sw;
   object.require("name");
@@ -136,16 +140,15 @@ SwitchOptions read_switch(const json& value, const std::string& path) {
   std::set<std::string> names;
   std::set<std::uint64_t> numbers;
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    sw.ports.push_back(read_port(ports[i], path + ".ports[" + std::to_string(i) + "]", i + 1));
+    sw.ports.push_back(read_port(ports[i], path / "ports" / i, i + 1));
     const PortOptions& port = sw.ports.back();
     refuse_separators(port.name, port.path);
     if (!names.insert(port.name).second)
-      throw ConfigError(port.path + ".name", "is used twice in this switch");
+      throw Fault{port.path / "name", FaultCode::already_exists, "is used twice in this switch"};
     if (!numbers.insert(port.number).second) {
-      throw ConfigError(port.path + ".number",
-                        std::to_string(port.number) +
-                            " is used twice in this switch; without `number` it is the "
-                            "position from 1");
+      throw Fault{port.path / "number", FaultCode::already_exists,
+                  std::to_string(port.number) +
+                      " is used twice in this switch; without `number` it is the position from 1"};
     }
   }
   return sw;
@@ -159,16 +162,19 @@ void check_links(const Options& options) {
     for (const PortOptions& port : sw.ports) {
       ports[sw.name + ":" + port.name] = &port;
       if (!port.netdev.empty() && !netdevs.insert(port.netdev).second) {
-        throw ConfigError(port.path + ".netdev", "'" + port.netdev + "' is used twice");
+        throw Fault{port.path / "netdev", FaultCode::already_exists, "'" + port.netdev + "' is used twice"};
       }
     }
   }
   for (const auto& [name, port] : ports) {
     if (port->peer.empty()) continue;
     const auto peer = ports.find(port->peer);
-    if (peer == ports.end()) throw ConfigError(port->path + ".peer", "there is no port '" + port->peer + "'");
+    if (peer == ports.end()) {
+      throw Fault{port->path / "peer", FaultCode::not_found, "there is no port '" + port->peer + "'"};
+    }
     if (peer->second->peer != name || peer->second == port) {
-      throw ConfigError(port->path + ".peer", "'" + port->peer + "' must have \"peer\": \"" + name + "\"");
+      throw Fault{port->path / "peer", FaultCode::conflict,
+                  "'" + port->peer + "' must have \"peer\": \"" + name + "\""};
     }
   }
 }
@@ -176,7 +182,7 @@ void check_links(const Options& options) {
 }  // namespace
 
 Options read_options(const json& document) {
-  JsonObject object(document, "");
+  JsonObject object(document, Path());
   Options options;
   std::uint64_t protocol = options.protocol;
   object.integer("seed", 0, std::numeric_limits<std::uint64_t>::max(), options.seed);
@@ -187,10 +193,10 @@ Options read_options(const json& document) {
   object.refuse_unknown_keys();
   std::set<std::string> names;
   for (std::size_t i = 0; i < switches.size(); ++i) {
-    const std::string path = "switches[" + std::to_string(i) + "]";
+    const Path path = Path("switches") / i;
     options.switches.push_back(read_switch(switches[i], path));
     if (!names.insert(options.switches.back().name).second)
-      throw ConfigError(path + ".name", "is used twice");
+      throw Fault{path / "name", FaultCode::already_exists, "is used twice"};
   }
   check_links(options);
   return options;
@@ -198,20 +204,21 @@ Options read_options(const json& document) {
 
 Options read_options_file(const std::string& path) {
   std::ifstream file(path);
-  if (!file) throw ConfigError("--config", "cannot read " + path + ": " + std::strerror(errno));
+  if (!file)
+    throw Fault{"--config", FaultCode::not_found, "cannot read " + path + ": " + std::strerror(errno)};
   json document;
   try {
     document = json::parse(file);
   } catch (const json::parse_error& error) {
-    throw ConfigError(path, "not JSON, see byte " + std::to_string(error.byte));
+    throw Fault{path, FaultCode::invalid, "not JSON, see byte " + std::to_string(error.byte)};
   } catch (const json::exception&) {
-    throw ConfigError(path, "not JSON: a number is out of range");
+    throw Fault{path, FaultCode::invalid, "not JSON: a number is out of range"};
   }
   return read_options(document);
 }
 
 PortOptions read_port_changes(const json& command, const PortOptions& current) {
-  JsonObject object(command, "");
+  JsonObject object(command, Path());
   object.find("cmd");
   object.find("port");
   PortOptions port = current;

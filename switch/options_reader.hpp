@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options from JSON. Every error is a ConfigError that names the field by its path and the legal values.
+// Options from JSON. Every error is a Fault that names the field by its path and the legal values.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

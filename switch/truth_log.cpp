@@ -33,7 +33,8 @@ TruthLog::TruthLog(const std::string& path, std::uint8_t clarion_protocol)
     : path_(path), clarion_protocol_(clarion_protocol) {
   if (path.empty()) return;
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw ConfigError("truth_log", "cannot write " + path + ": " + std::strerror(errno));
+  if (fd_ < 0)
+    throw Fault{"truth_log", FaultCode::invalid, "cannot write " + path + ": " + std::strerror(errno)};
   buffer_.reserve(kBuffer_bytes + kLongestLine_bytes);
   buffer_ = kHeader;
   flush();

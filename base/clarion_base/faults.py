@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from clarion_base.errors import UserError
 
@@ -36,6 +37,11 @@ class Fault:
     def below(self, *prefix: str | int) -> Fault:
         """The same fault, seen from a document that holds this one under `prefix`."""
         return Fault((*prefix, *self.path), self.reason, self.code)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Fault:
+        """The fault in an answer of clarion-switch."""
+        return cls(tuple(document["path"]), document["reason"], Code(document["code"]))
 
     def __str__(self) -> str:
         return f"{dotted(self.path)}: {self.reason}" if self.path else self.reason

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from clarion_base.faults import Fault
+
 
 @dataclass(frozen=True)
 class SetEntry:
@@ -54,6 +56,16 @@ class TargetError(Exception):
     def __init__(self, message: str, *, gone: bool) -> None:
         super().__init__(message)
         self.gone = gone
+
+
+class TargetFaultError(TargetError):
+    """The switch refused what it was given. In a batch, the path of the fault starts with "changes" and a
+    position.
+    """
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(str(fault), gone=False)
+        self.fault = fault
 
 
 class Listener(Protocol):

@@ -53,7 +53,7 @@ class Egress {
   FrameIntake intake_;
   Classifier classifier_;
   EgressStage<Parts> stage_;
-  typename Parts::Interval interval_;
+  typename Parts::IntervalStage interval_;
   GrantStage grant_;
   GrantJoin join_;
   FrameRelease release_;

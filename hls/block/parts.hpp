@@ -25,7 +25,7 @@ struct Hardware {
   using Memory = BucketMemory<Slot, BUCKETS, Of>;
 
   // The divisions of a control interval.
-  using Interval = IntervalStage;
+  using IntervalStage = block::IntervalStage;
 };
 
 }  // namespace clarion::block

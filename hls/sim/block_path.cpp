@@ -72,12 +72,13 @@ void BlockPath::configure_egress(const PortEntries& entries, std::uint64_t queue
 }
 
 void BlockPath::forget() {
-  throw ConfigError("reset", "hls-sim does not offer it here; `clarion nic` resets the block's units");
+  throw Fault{"reset", FaultCode::unsupported,
+              "hls-sim does not offer it here; `clarion nic` resets the block's units"};
 }
 
 const RegisterArray* BlockPath::find_register(const std::string& /*name*/) const {
-  throw ConfigError("register",
-                    "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE");
+  throw Fault{"register", FaultCode::unsupported,
+              "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE"};
 }
 
 std::size_t BlockPath::queued() const { return block_->waiting(); }

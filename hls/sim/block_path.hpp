@@ -26,7 +26,7 @@ class BlockPath final : public PortPath {
   ~BlockPath() override;
 
   void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override;
-  void forget() override;  // ConfigError: only the block itself can
+  void forget() override;  // Fault: only the block itself can
 
   std::uint8_t fresh_xcp_epoch() const override { return next_epoch(xcp_epoch_); }
   std::uint8_t fresh_check_epoch() const override { return next_epoch(check_epoch_); }
@@ -40,7 +40,7 @@ class BlockPath final : public PortPath {
   std::uint64_t intervals() const override { return telemetry().interval.intervals; }
   PortTelemetry telemetry() const override;  // as the block's registers say
 
-  // ConfigError: the block's state is in its own registers, not in the P4 program's arrays.
+  // Fault: the block's state is in its own registers, not in the P4 program's arrays.
   const RegisterArray* find_register(const std::string& name) const override;
 
   sim::SimulatedPort& block() { return *block_; }  // for a register window

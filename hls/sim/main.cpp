@@ -41,7 +41,7 @@ std::vector<std::unique_ptr<SwitchWindow>> open_windows(const Fabric& fabric, co
 void check_directory(const std::string& directory) {
   struct stat status{};
   if (directory.empty() || (stat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) return;
-  throw ConfigError("--bar", directory + " is not a directory");
+  throw Fault{"--bar", FaultCode::not_found, directory + " is not a directory"};
 }
 
 void run(int argc, char** argv) {

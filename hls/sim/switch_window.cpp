@@ -24,8 +24,9 @@ std::vector<UnitStreams> units_of(const emu::Switch& sw) {
 void check_size(const emu::Switch& sw) {
   const std::size_t most = RegisterFile::kMaxUnits / 2;
   if (sw.ports.size() <= most) return;
-  throw emu::ConfigError("--bar", "switch '" + sw.name + "' has " + std::to_string(sw.ports.size()) +
-                                      " ports; a register window has room for " + std::to_string(most));
+  throw emu::Fault{"--bar", emu::FaultCode::unsupported,
+                   "switch '" + sw.name + "' has " + std::to_string(sw.ports.size()) +
+                       " ports; a register window has room for " + std::to_string(most)};
 }
 
 }  // namespace

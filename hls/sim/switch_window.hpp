@@ -14,7 +14,7 @@ namespace clarion::sim {
 
 class SwitchWindow {
  public:
-  // Ports are numbered from 0 in the order of the switch, as on a card. ConfigError if there are too many.
+  // Ports are numbered from 0 in the order of the switch, as on a card. Fault if there are too many.
   SwitchWindow(const emu::Fabric& fabric, const emu::Switch& sw, const std::string& path);
 
   void poll();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* Which header an outgoing packet gets, and what is written into it. */
+/* Format and contents of the header of an outgoing packet. */
 #ifndef CLARION_COMPOSE_H
 #define CLARION_COMPOSE_H
 
 #include "header.h"
-#include "kernel.h"
 
 #include <linux/in.h>
 #include <bpf/bpf_endian.h>
@@ -23,8 +22,8 @@ static __always_inline enum clarion_format compose_data_format(const struct flow
 	return flow->id.tags || flow->id.peer_format == CLARION_TAG ? CLARION_TAG : CLARION_NONE;
 }
 
-/* A pure ACK (or a FIN without payload) needs a header only to echo what has been heard. So the ACK that ends
- * the handshake has none, and an end that sends no data never loses its ACKs on a path that eats headers.
+/* A pure ACK (or a FIN without payload) needs a header only to echo totals received. So the ACK that ends the
+ * handshake has none, and an end that sends no data never loses its ACKs on a path that drops headers.
  */
 static __always_inline enum clarion_format compose_ack_format(const struct flow *flow)
 {
@@ -72,7 +71,7 @@ static __always_inline __s32 compose_scale_signed(__s32 value, __u32 len, __u32 
 	return value < 0 ? -(__s32)magnitude : (__s32)magnitude;
 }
 
-/* Only a flow that wants feedback asks for it; others send rtt 0, which routers leave out of their sums. */
+/* Only a flow that wants feedback requests a rate; others send rtt 0 and stay out of the routers' sums. */
 static __always_inline void compose_request(struct clarion_data *data, const struct flow_request *request,
 					    __u32 frame_bytes)
 {

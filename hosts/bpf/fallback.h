@@ -3,8 +3,9 @@
 #ifndef CLARION_FALLBACK_H
 #define CLARION_FALLBACK_H
 
+#include <stdbool.h>
+
 #include "flow.h"
-#include "kernel.h"
 
 #define ATTEMPTS_BEFORE_PLAIN 3 /* failed attempts in a row to get one segment through */
 #define FALLBACKS_MAX	      8 /* after so many a flow stays plain */

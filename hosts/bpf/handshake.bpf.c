@@ -57,7 +57,7 @@ static __always_inline __u8 load_option_flags(struct bpf_sock_ops *skops, __u64 
 	return option.flags;
 }
 
-/* The SYN offers the header, and passed a shim at both hosts. */
+/* The SYN offers the header and passed a shim at both hosts. */
 static __always_inline bool syn_offers(struct bpf_sock_ops *skops)
 {
 	return load_option_flags(skops, BPF_LOAD_HDR_OPT_TCP_SYN) == CLARION_OPTION_THROUGH;
@@ -92,7 +92,7 @@ static __always_inline void write_option(struct bpf_sock_ops *skops)
 
 /* --- the connection --- */
 
-static __always_inline void ask_for_option_calls(struct bpf_sock_ops *skops)
+static __always_inline void request_option_calls(struct bpf_sock_ops *skops)
 {
 	bpf_sock_ops_cb_flags_set(skops, skops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
@@ -103,7 +103,7 @@ static __always_inline void prepare_listener(struct bpf_sock_ops *skops)
 	int on = 1;
 
 	bpf_setsockopt(skops, IPPROTO_TCP, TCP_SAVE_SYN, &on, sizeof(on));
-	ask_for_option_calls(skops);
+	request_option_calls(skops);
 }
 
 static __always_inline __u16 choose_bucket(struct bpf_sock_ops *skops, struct attachment *attachment)
@@ -168,7 +168,7 @@ int clarion_handshake(struct bpf_sock_ops *skops)
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
 		if (find_attachment(skops))
-			ask_for_option_calls(skops);
+			request_option_calls(skops);
 		break;
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
 		if (find_attachment(skops))

@@ -34,7 +34,7 @@ struct clarion_data {
 	struct clarion_prefix prefix;
 	__be32 rtt;		 /* Q4.28 s, 0 = none yet */
 	__be32 x;		 /* packet size / throughput, Q4.28 s */
-	__be32 delta_throughput; /* signed bytes/s: asked for, then granted */
+	__be32 delta_throughput; /* signed bytes/s: requested, then granted */
 	__be32 reverse_feedback; /* running total modulo 2^32, bytes/s */
 	__be16 bucket;
 	__be16 link_seq;
@@ -88,8 +88,8 @@ static inline __u32 clarion_length(__u8 format)
 /* Handshake: a TCP experimental option (RFC 6994) on SYN and SYN-ACK.
  *
  * A host offers the header in the SYN and accepts it in the SYN-ACK. The two device bits are set by the
- * shims that the segment passes, so an offer that left or arrived through a device without a shim counts
- * for nothing. CLARION_OPTION_ACCEPT tells an answer from a SYN option that a peer merely reflected.
+ * shims that the segment passes: an offer that left or arrived through a device without a shim is void.
+ * CLARION_OPTION_ACCEPT distinguishes an answer from a SYN option that a peer merely reflected.
  */
 #define CLARION_OPTION_KIND  254
 #define CLARION_OPTION_EXID  0xC1A7

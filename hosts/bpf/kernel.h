@@ -10,10 +10,7 @@
 #include <linux/bpf.h>
 #include <linux/in6.h>
 #include <linux/types.h>
-
-typedef _Bool bool;
-#define true  1
-#define false 0
+#include <stdbool.h>
 
 #ifndef NULL
 #define NULL ((void *)0)

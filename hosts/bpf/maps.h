@@ -13,7 +13,7 @@
 #include "flow.h"
 #include "record.h"
 
-/* What is known of each TCP socket of an attached namespace; created when the handshake completes. */
+/* State of each TCP socket of an attached namespace, from the end of the handshake on. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

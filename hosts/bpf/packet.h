@@ -20,7 +20,7 @@
 #define IP_OPTION_BYTES_MAX 40
 #define IP_FRAGMENT_MASK    0x3fff /* more-fragments flag and offset */
 
-/* What the shim needs to know of a packet's IP header. */
+/* A packet's IP header, as far as the shim uses it. */
 struct packet {
 	union {
 		struct iphdr ip4;
@@ -68,7 +68,7 @@ static __always_inline bool packet_parse_ip6(struct __sk_buff *skb, struct packe
 	return true;
 }
 
-/* Reads the IP header; false for what is not IP or not sound. */
+/* Reads the IP header; false for a packet without a sound one. */
 static __always_inline bool packet_parse(struct __sk_buff *skb, struct packet *packet)
 {
 	if (skb->protocol == bpf_htons(ETH_P_IP))
@@ -120,7 +120,7 @@ static __always_inline int packet_rewrite_ip(struct __sk_buff *skb, struct packe
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &packet->ip6, sizeof(packet->ip6), BPF_F_RECOMPUTE_CSUM);
 }
 
-/* Changes the room between the IP header and what follows by `grown` bytes.
+/* Widens the gap between the IP header and the next by `grown` bytes, or narrows it if negative.
  *
  * The kernel makes or closes the gap behind the first 20 bytes of an IPv4 header, so options are put back
  * behind them. Must be the last step that can fail: the packet is unchanged if it does.

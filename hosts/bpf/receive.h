@@ -5,11 +5,9 @@
 
 #include "fallback.h"
 #include "header.h"
-#include "kernel.h"
 #include "sequence.h"
 
 #include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
 
 /* A header in host byte order; fields that its format lacks are zero. */
 struct received {
@@ -102,19 +100,18 @@ static __always_inline void receive_echo(struct flow *flow, const struct receive
 	flow->echo.nr_echoes++;
 }
 
-/* All that a header tells a flow. It also proves that the path carries headers. `wire` is NULL without check.
+/* All that a header changes in a flow, under the lock of the flow. It also proves that the path carries
+ * headers. `wire` is NULL without check.
  */
 static __always_inline void receive_flow(struct flow *flow, const struct received *received,
 					 const struct clarion_sequence *wire, bool has_payload)
 {
-	bpf_spin_lock(&flow->lock);
 	receive_totals(flow, received, wire, has_payload);
 	if (has_payload)
 		flow->id.plain_turn = CLARION_TURN_ALWAYS;
 	receive_echo(flow, received);
 	flow->stats.rx_headers++;
 	flow_note_header(flow);
-	bpf_spin_unlock(&flow->lock);
 }
 
 /* Payload came without header. */

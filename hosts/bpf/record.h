@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* What the agent reads and writes: one record per flow, one entry per namespace and per device.
+/* Data shared with the agent: one record per flow, one entry per namespace and per device.
  *
  * The agent mirrors these in Rust (agent/src/model/record.rs); one of its unit tests compares both layouts.
  */
@@ -21,14 +21,14 @@ struct attachment {
 
 /* One attached device; counted by its shim, a packet at most once per counter. */
 struct device_counters {
-	__u64 tx_headers; /* headers put on */
-	__u64 rx_headers; /* headers taken off */
-	__u64 gso_passed; /* left without header: segmentation was still to come */
-	__u64 too_big;	  /* left without header: it would have exceeded the device MTU */
-	__u64 no_room;	  /* left without header: the kernel refused the room */
-	__u64 malformed;  /* header protocol on ingress, but no valid header: left as it came */
-	__u64 no_flow;	  /* header taken off, but no socket with a flow: nothing to update */
-	__u64 corrupt;	  /* wire losses seen by the ingress check, all buckets together */
+	__u64 tx_headers;  /* headers put on */
+	__u64 rx_headers;  /* headers taken off */
+	__u64 gso_passed;  /* left without header: segmentation was still to come */
+	__u64 too_big;	   /* left without header: it would have exceeded the device MTU */
+	__u64 no_headroom; /* left as it was: the kernel could not make or close the gap for the header */
+	__u64 malformed;   /* header protocol on ingress, but no valid header: left as it came */
+	__u64 no_flow;	   /* header taken off, but no socket with a flow: nothing to update */
+	__u64 corrupt;	   /* wire losses seen by the ingress check, all buckets together */
 };
 
 /* State of one TCP socket and its flow; what `clarion-host stats` prints. */
@@ -47,7 +47,7 @@ struct flow_record {
 	__u16 sport;	 /* host byte order */
 	__u16 dport;	 /* host byte order */
 	__u8 state;	 /* TCP state number of the kernel */
-	__u8 wanted;	 /* the controller asks for rate feedback */
+	__u8 wanted;	 /* the controller requests rate feedback */
 	__u8 src[16];	 /* IPv4 addresses in the first four bytes */
 	__u8 dst[16];
 	char cc[CLARION_CC_NAME_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
-/* The header shim of one device: puts Clarion headers on what leaves, takes them off what arrives.
+/* The header shim of one device: puts Clarion headers on outgoing packets, takes them off incoming ones.
  *
  * Each attached device loads its own instance, with its own buckets and read-only data; the flows and the
  * counters are shared. Both programs let every packet pass: a packet that cannot or must not be changed
@@ -67,7 +67,7 @@ static __always_inline struct flow *egress_flow(struct bpf_sock *sk)
 }
 
 /* A device may refuse packets with header, as a veth does when its peer's MTU is smaller. TCP then tries the
- * same first segment again and again, with nothing in flight, and no timeout tells the handshake program.
+ * same first segment again and again, with nothing in flight, and without a timeout callback.
  */
 static __always_inline bool is_refused(struct flow *flow, struct bpf_sock *sk, __u32 seq)
 {
@@ -110,7 +110,7 @@ static __always_inline int put_on(struct __sk_buff *skb, struct packet *packet, 
 		return TC_ACT_UNSPEC;
 	}
 	if (packet_resize(skb, packet, length)) {
-		count(no_room);
+		count(no_headroom);
 		return TC_ACT_UNSPEC;
 	}
 	if (format != CLARION_ACK) {
@@ -253,10 +253,11 @@ static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const
 	return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 }
 
-/* Tells the flow that the packet is for what came; without `received`, that it came without header. */
-static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet *packet,
-				      const struct tcphdr *tcp, const struct received *received,
-				      const struct clarion_sequence *wire, bool has_payload)
+/* Updates the flow of a packet by its header, or by the lack of one (`received` is NULL); false without flow.
+ */
+static __always_inline bool update_flow(struct __sk_buff *skb, const struct packet *packet,
+					const struct tcphdr *tcp, const struct received *received,
+					const struct clarion_sequence *wire, bool has_payload)
 {
 	struct bpf_sock *sk = find_socket(skb, packet, tcp);
 	struct flow *flow;
@@ -264,10 +265,13 @@ static __always_inline bool tell_flow(struct __sk_buff *skb, const struct packet
 	if (!sk)
 		return false;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-	if (flow && received)
+	if (flow && received) {
+		bpf_spin_lock(&flow->lock);
 		receive_flow(flow, received, wire, has_payload);
-	else if (flow)
+		bpf_spin_unlock(&flow->lock);
+	} else if (flow) {
 		receive_plain(flow);
+	}
 	bpf_sk_release(sk);
 	return flow;
 }
@@ -282,10 +286,10 @@ static __always_inline void receive_without(struct __sk_buff *skb, const struct 
 	if (tcp.syn)
 		option_mark(skb, packet, &tcp, CLARION_OPTION_ARRIVED);
 	else if (packet->l4_bytes > tcp.doff * 4U)
-		tell_flow(skb, packet, &tcp, NULL, NULL, true);
+		update_flow(skb, packet, &tcp, NULL, NULL, true);
 }
 
-/* A packet with a valid header: the last link's check, and the news for the flow. */
+/* A packet with a valid header: checks the last link and updates the flow. */
 static __always_inline void receive_with(struct __sk_buff *skb, const struct packet *packet,
 					 const struct received *received)
 {
@@ -294,8 +298,8 @@ static __always_inline void receive_with(struct __sk_buff *skb, const struct pac
 
 	if (received->next_protocol != IPPROTO_TCP ||
 	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp)) ||
-	    !tell_flow(skb, packet, &tcp, received, wire,
-		       packet->l4_bytes > received->length + tcp.doff * 4U))
+	    !update_flow(skb, packet, &tcp, received, wire,
+			 packet->l4_bytes > received->length + tcp.doff * 4U))
 		count(no_flow);
 }
 
@@ -317,7 +321,7 @@ int clarion_ingress(struct __sk_buff *skb)
 	}
 	receive_with(skb, &packet, &received);
 	if (packet_resize(skb, &packet, -(int)received.length)) {
-		count(no_room);
+		count(no_headroom);
 		return TC_ACT_UNSPEC;
 	}
 	if (packet_rewrite_ip(skb, &packet, received.next_protocol, -(int)received.length))

@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "core_path.hpp"
+#include "error.hpp"
 #include "fabric.hpp"
 #include "options_reader.hpp"
 
@@ -45,6 +46,19 @@ class FabricTest : public testing::Test {
   CorePath& core(const char* port) { return static_cast<CorePath&>(*fabric_->find(port)->path); }
   const PortCounters& counters(const char* port) { return fabric_->find(port)->counters; }
   json command(const std::string& line) { return json::parse(execute(*fabric_, line, subscription_)); }
+
+  // What a command is refused for: "code path: reason"; "accepted" if it is not.
+  std::string refusal(const std::string& line) {
+    const json reply = command(line);
+    if (!reply.contains("fault")) return "accepted";
+    EXPECT_EQ(reply["ok"], false);
+    const json& fault = reply["fault"];
+    Path path;
+    for (const json& step : fault["path"]) {
+      path = step.is_string() ? path / step.get<std::string>() : path / step.get<std::size_t>();
+    }
+    return fault["code"].get<std::string>() + " " + path.text() + ": " + fault["reason"].get<std::string>();
+  }
 
   PathFactory make_path_;
   std::unique_ptr<Fabric> fabric_;

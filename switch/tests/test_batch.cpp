@@ -14,9 +14,10 @@ constexpr std::uint64_t kHostB_number = 0x02000000000b;
 
 class BatchTest : public FabricTest {
  protected:
-  json batch(const std::string& changes) {
-    return command(R"({"cmd":"batch","switch":"s1","changes":)" + changes + "}");
+  static std::string batch_of(const std::string& changes) {
+    return R"({"cmd":"batch","switch":"s1","changes":)" + changes + "}";
   }
+  json batch(const std::string& changes) { return command(batch_of(changes)); }
   json entries() { return command(R"({"cmd":"entries","switch":"s1"})"); }
   std::uint64_t cell(const std::string& array, std::uint64_t index) {
     return command(R"({"cmd":"registers","switch":"s1","register":")" + array + R"(","first":)" +
@@ -45,23 +46,25 @@ TEST_F(BatchTest, HappensWholeOrNotAtAll) {
   build(kThreePorts);
   const json before = entries();
   const std::pair<const char*, const char*> refusals[] = {
-      {R"([{"port":2,"stamp":true},{"port":9,"stamp":true}])", "changes[1].port: the switch has no port 9"},
+      {R"([{"port":2,"stamp":true},{"port":9,"stamp":true}])",
+       "not_found changes[1].port: the switch has no port 9"},
       {R"([{"port":2,"stamp":true},{"port":2,"queue_limit":-1}])",
-       "changes[1].queue_limit: must be a whole number from 0 to 1099511627775, not -1"},
+       "out_of_range changes[1].queue_limit: must be a whole number from 0 to 1099511627775, not -1"},
       {R"([{"port":2,"tag":{"check":true,"epoch":0}}])",
-       "changes[0].tag.epoch: must be a whole number from 1 to 255, not 0"},
+       "out_of_range changes[0].tag.epoch: must be a whole number from 1 to 255, not 0"},
       {R"([{"address":1,"to":2},{"address":281474976710656,"to":2}])",
-       "changes[1].address: must be a whole number from 0 to 281474976710655, not 281474976710656"},
-      {R"([{"flood":[1,2]},{"flood":[7]}])", "changes[1].flood: the switch has no port 7"},
+       "out_of_range changes[1].address: must be a whole number from 0 to 281474976710655, not "
+       "281474976710656"},
+      {R"([{"flood":[1,2]},{"flood":[7]}])", "not_found changes[1].flood: the switch has no port 7"},
       {R"([{"port":2,"stamp":true},{"register":"avg_rtt","index":2,"value":1}])",
-       "changes[1].reset: is missing"},
+       "missing changes[1].reset: is missing"},
       {R"([{"port":2,"stamp":true,"x":1}])",
-       "changes[0].x: unknown key; known here: port, xcp, tag, stamp, queue_limit"},
-      {R"([{}])", "changes[0].reset: is missing"},
-      {R"({})", "changes: must be an array"},
+       "unknown changes[0].x: unknown key; known here: port, xcp, tag, stamp, queue_limit"},
+      {R"([{}])", "missing changes[0].reset: is missing"},
+      {R"({})", "invalid changes: must be an array"},
   };
   for (const auto& [changes, message] : refusals) {
-    EXPECT_EQ(batch(changes)["error"], message);
+    EXPECT_EQ(refusal(batch_of(changes)), message);
     EXPECT_EQ(entries(), before) << changes;
   }
   EXPECT_EQ(batch(R"([{"port":2,"stamp":true},{"port":2,"queue_limit":5000},{"note":"n"},{"flood":[1,63]}])"),
@@ -70,6 +73,13 @@ TEST_F(BatchTest, HappensWholeOrNotAtAll) {
   EXPECT_EQ(entries()["ports"][1]["queue_limit"], 5000);
   EXPECT_EQ(entries()["note"], "n");
   EXPECT_EQ(entries()["flood"], json::parse("[1,63]"));
+}
+
+TEST_F(BatchTest, ARefusalIsData) {
+  build(kThreePorts);
+  EXPECT_EQ(batch(R"([{"port":2,"stamp":true},{"port":2,"tag":{"check":true,"epoch":256}}])"), json::parse(R"(
+      {"ok": false, "fault": {"path": ["changes", 1, "tag", "epoch"], "code": "out_of_range",
+                              "reason": "must be a whole number from 1 to 255, not 256"}})"));
 }
 
 TEST_F(BatchTest, AnotherEpochStartsTheControllersTheSameOneDoesNot) {
@@ -151,8 +161,8 @@ TEST_F(BatchTest, RegistersOfTheControllersAreTheCoresState) {
   EXPECT_EQ(cell("cn", 2), pools.cn.mantissa);
   EXPECT_EQ(cell("cn_shift", 2), pools.cn.shift);
   EXPECT_EQ(cell("carry", 2), port.departure.carry_q8());
-  EXPECT_EQ(command(R"({"cmd":"registers","switch":"s1","register":"none"})")["error"],
-            "register: there is no register 'none'");
+  EXPECT_EQ(refusal(R"({"cmd":"registers","switch":"s1","register":"none"})"),
+            "not_found register: there is no register 'none'");
 }
 
 TEST_F(BatchTest, CountersStartFromZeroAtAResetAndTheStatisticsGoOn) {
@@ -192,10 +202,10 @@ TEST_F(BatchTest, InjectedFramesAreForwarded) {
   build(kThreePorts);
   EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"ffffffffffff02000000000a0000"})")["ok"], true);
   for (const char* port : {"s1:a", "s1:b", "s1:c"}) EXPECT_EQ(counters(port).tx_packets, 1U);
-  EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"ffff"})")["error"],
-            "frame: must have from 14 to 1940 bytes");
-  EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"fg"})")["error"],
-            "frame: must be hexadecimal digits, two a byte");
+  EXPECT_EQ(refusal(R"({"cmd":"inject","switch":"s1","frame":"ffff"})"),
+            "out_of_range frame: must have from 14 to 1940 bytes");
+  EXPECT_EQ(refusal(R"({"cmd":"inject","switch":"s1","frame":"fg"})"),
+            "invalid frame: must be hexadecimal digits, two a byte");
 }
 
 TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
@@ -275,9 +285,9 @@ TEST_F(BatchTest, DepthIsLimited) {
   const std::size_t depth = 500'000;  // of a line that fits
   const std::string nested = std::string(depth, '[') + std::string(depth, ']');
   for (const char* key : {"register", "count"}) {
-    const json reply =
-        command(R"({"cmd":"registers","switch":"s1",")" + std::string(key) + R"(":)" + nested + "}");
-    EXPECT_EQ(reply["error"], "command: is nested too deeply");
+    const std::string line =
+        R"({"cmd":"registers","switch":"s1",")" + std::string(key) + R"(":)" + nested + "}";
+    EXPECT_EQ(refusal(line), "invalid : the command is nested too deeply");
   }
 }
 

@@ -73,8 +73,8 @@ TEST_F(FabricTest, InternalLinksAndIngressDelayAddUp) {
 
 TEST_F(FabricTest, SetIsAllOrNothing) {
   build(kThreePorts);
-  const json refused = command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"queue_bytes":1})");
-  EXPECT_EQ(refused["error"], "queue_bytes: must be a whole number from 2048 to 2147483648, not 1");
+  EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"queue_bytes":1})"),
+            "out_of_range queue_bytes: must be a whole number from 2048 to 2147483648, not 1");
   EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 8'000'000U);
   EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"xcp":{"enabled":true}})")["ok"], true);
   EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 16'000'000U);
@@ -84,19 +84,21 @@ TEST_F(FabricTest, SetIsAllOrNothing) {
 TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
   build(kThreePorts);
   const std::pair<const char*, const char*> refusals[] = {
-      {"hello", "command: not one JSON object on one line"},
-      {"[]", "document: must be an object"},
-      {"{}", "cmd: is missing"},
+      {"hello", "invalid : not one JSON object on one line"},
+      {"[]", "invalid : must be an object"},
+      {"{}", "missing cmd: is missing"},
       {R"({"cmd":"stop"})",
-       "cmd: must be one of batch, counters, entries, info, inject, registers, set, stats, subscribe, not "
+       "unknown cmd: must be one of batch, counters, entries, info, inject, registers, set, stats, "
+       "subscribe, not "
        "\"stop\""},
-      {R"({"cmd":"stats","x":1})", "x: unknown key; known here: cmd"},
-      {R"({"cmd":"set","port":"s9:b"})", "port: there is no port 's9:b'; write switch:port"},
+      {R"({"cmd":"stats","x":1})", "unknown x: unknown key; known here: cmd"},
+      {R"({"cmd":"set","port":"s9:b"})", "not_found port: there is no port 's9:b'; write switch:port"},
       {R"({"cmd":"set","port":"s1:b","name":"z"})",
-       "name: unknown key; known here: cmd, port, rate_bps, queue_bytes, delay_us, loss, ingress_delay_us, "
+       "unknown name: unknown key; known here: cmd, port, rate_bps, queue_bytes, delay_us, loss, "
+       "ingress_delay_us, "
        "ingress_loss, xcp, tag"},
   };
-  for (const auto& [line, message] : refusals) EXPECT_EQ(command(line)["error"], message);
+  for (const auto& [line, message] : refusals) EXPECT_EQ(refusal(line), message);
 }
 
 TEST_F(FabricTest, InfoGivesTheHistogramEdges) {

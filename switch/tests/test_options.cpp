@@ -20,8 +20,8 @@ json minimal() {
 std::string error_of(const json& document) {
   try {
     read_options(document);
-  } catch (const ConfigError& error) {
-    return error.what();
+  } catch (const Fault& fault) {
+    return sentence(fault);
   }
   return "accepted";
 }

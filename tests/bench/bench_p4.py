@@ -42,8 +42,8 @@ from bench import forwarders
 from bench.figures import Json, summary, text
 from bench.packet_source import FRAME_BYTES, Source
 from clarion_base.errors import RunFailedError, UserError
-from clarion_lab.bmv2.process import PROGRAM
-from clarion_lab.state import RunState
+from clarion_lab.engines.bmv2.process import PROGRAM
+from clarion_lab.machine.state import RunState
 
 NEAR, FAR = "bench-near", "bench-far"  # the source's device and the one that counts
 FIRST_PER_S = {"bmv2": 12_000, "l2": 40_000, "embedded": 200_000}  # where the ramps begin

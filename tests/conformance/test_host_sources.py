@@ -80,7 +80,6 @@ def test_every_field_of_the_hosts_is_that_of_the_model(host: dict[str, int]) -> 
 def test_room_for_the_longest_header(host: dict[str, int]) -> None:
     assert (host["CLARION_MIN_BYTES"], host["CLARION_MAX_BYTES"]) == (12, 32)
     assert number("hosts/agent/src/model/attachment.rs", r"HEADER_BYTES: u32 = (\d+);") == 32
-    assert number("hosts/bpf/cc/glue.h", r"#define CLARION_DATA_BYTES\s+(\d+)") == 32
 
 
 def test_one_default_protocol_number(host: dict[str, int], core: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ unit tests of core and laws once more, under AddressSanitizer and UndefinedBehaviorSanitizer."""
+"""The C++ unit tests of core, laws and shim under AddressSanitizer and UndefinedBehaviorSanitizer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.conftest import build
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["core/core-tests", "tests/unit/cc/cc_test"])
+@pytest.mark.parametrize("program", ["core/core-tests", "tests/unit/cc/cc_test", "tests/unit/shim/shim_test"])
 def test_units_under_sanitisers(program: str) -> None:
     run = subprocess.run(
         [build("cpp-asan", True, program), "--gtest_brief=1"], capture_output=True, text=True

@@ -56,14 +56,14 @@ def ours(host: Host) -> list[str]:
     return [path.name for path in STATE.glob(f"{inode}-*.json")]
 
 
-@pytest.mark.parametrize("room", ["raise", "route"])
-def test_detach_puts_everything_back(host: Host, room: str) -> None:
+@pytest.mark.parametrize("headroom", ["raise", "route"])
+def test_detach_puts_everything_back(host: Host, headroom: str) -> None:
     before = host.surroundings()
-    host.attach("--cc", "clarion_boost", "--room", room)
+    host.attach("--cc", "clarion_boost", "--headroom", headroom)
     attached = host.surroundings()
-    assert link(host)["mtu"] == (1532 if room == "raise" else 1500)
+    assert link(host)["mtu"] == (1532 if headroom == "raise" else 1500)
     assert link(host)["gso_max_segs"] == 1
-    plain = 1500 if room == "raise" else 1468  # 1500 - 32
+    plain = 1500 if headroom == "raise" else 1468  # 1500 - 32
     assert (
         f"default via 10.77.0.2 dev eth0 table main proto boot scope global mtu {plain}" in attached["routes"]
     )
@@ -83,7 +83,7 @@ def test_detach_puts_everything_back(host: Host, room: str) -> None:
 def test_attaching_twice_takes_the_new_settings(host: Host) -> None:
     before = host.surroundings()
     host.attach("--cc", "reno", "--tags", "off")
-    host.attach("--cc", "clarion_xcp", "--room", "route")
+    host.attach("--cc", "clarion_xcp", "--headroom", "route")
     assert link(host)["mtu"] == 1500
     assert host.execute("sysctl", "-n", "net.ipv4.tcp_congestion_control").strip() == "clarion_xcp"
     host.detach()
@@ -91,7 +91,7 @@ def test_attaching_twice_takes_the_new_settings(host: Host) -> None:
 
 
 def test_foreign_qdisc_and_filters_stay(host: Host) -> None:
-    """A clsact qdisc with somebody's filter was there first."""
+    """A clsact qdisc with another program's filter was there first."""
     host.execute("tc", "qdisc", "add", "dev", host.device, "clsact")
     match = ["protocol", "ip", "prio", "9", "u32", "match", "u32", "0", "0", "flowid", "1:1"]
     host.execute("tc", "filter", "add", "dev", host.device, "egress", *match)
@@ -278,9 +278,9 @@ def test_refuses_an_mtu_that_the_driver_does_not_allow(host: Host) -> None:
     before = host.surroundings()
     reason = refused("attach", "--netns", host.netns, "--dev", host.device)
     assert "MTU cannot be raised from 65504 to 65536" in reason
-    assert "--room route" in reason
+    assert "--headroom route" in reason
     assert host.surroundings() == before
-    host.attach("--room", "route")
+    host.attach("--headroom", "route")
     host.detach()
     assert host.surroundings() == before
 

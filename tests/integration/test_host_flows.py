@@ -15,6 +15,7 @@ from integration.host_net import (
     OPTION,
     PROTOCOL,
     Frame,
+    Host,
     Pair,
     checksum,
     counters,
@@ -102,7 +103,7 @@ def test_both_ends_send_at_once(pair: Pair) -> None:
 
 
 def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
-    """clarion_xcp asks by DATA on payload; the receiver answers by ACK on pure acknowledgements."""
+    """clarion_xcp puts requests on payload, in DATA; the receiver echoes grants on pure ACKs, in ACK."""
     pair.attach("--cc", "clarion_xcp")
     sniffer = pair.sniff(pair.a)
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
@@ -118,8 +119,8 @@ def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
     assert any(header[3] & 1 for header in headers if header[2] == 0x12)  # the echo flag
 
 
-def test_another_law_stops_asking_for_a_rate(pair: Pair) -> None:
-    """The release callback: a law of the kernel's cannot take the request back itself."""
+def test_another_law_withdraws_the_request_for_a_rate(pair: Pair) -> None:
+    """The release callback: a law of the kernel's cannot withdraw the request itself."""
     pair.attach("--cc", "clarion_xcp")
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(100_000))
@@ -136,7 +137,10 @@ def test_tags_off_needs_no_header(pair: Pair) -> None:
     transfer(near, far, os.urandom(100_000))
     near.close()
     far.close()
-    assert not any(map(header_of, sniffer.stop()))
+    frames = sniffer.stop()
+    assert not any(map(header_of, frames))
+    tcp = [frame for frame in frames if ip_protocol(frame) == socket.IPPROTO_TCP]
+    assert sum(map(tcp_payload_bytes, tcp)) >= 100_000
     flow = flow_at(pair.a.netns, PORT)
     assert flow["aware"]
     assert flow["mode"] == "plain"
@@ -158,11 +162,11 @@ def test_ipv4_options_stay_in_front_of_the_header(pair: Pair) -> None:
     assert len(frames) > 69  # 100000 / 1444
     assert {frame[34:38] for frame in frames} == {b"\1\1\1\0"}
     assert {frame[38:41] for frame in frames} == {bytes([socket.IPPROTO_TCP, 16, 0x13])}
-    assert counters(pair.b.netns)["malformed"] == counters(pair.b.netns)["no_room"] == 0
+    assert counters(pair.b.netns)["malformed"] == counters(pair.b.netns)["no_headroom"] == 0
 
 
 @pytest.mark.parametrize("opener", ["a", "b"])
-def test_ignorant_peer_gets_plain_tcp(box_pair: Pair, opener: str) -> None:
+def test_peer_without_the_header_gets_plain_tcp(box_pair: Pair, opener: str) -> None:
     """Only host a is attached. No header goes out, and no SYN is sent twice."""
     box_pair.a.attach()
     box_pair.middlebox(lambda frame: False)
@@ -280,15 +284,18 @@ def test_only_flows_through_an_attached_device_are_aware(pair: Pair) -> None:
         host.ip("address", "add", f"{address}/24", "dev", "eth1")
         host.ip("link", "set", "eth1", "up")
     pair.attach()
-    sniffer = pair.sniff(pair.a)
-    second = type(pair.b)(b, "eth1", "10.78.0.2", "::")
+    second = Host(b, "eth1", "10.78.0.2", "::")
+    sniffers = [pair.sniff(second), pair.sniff(Host(a, "lo", pair.a.ip4, pair.a.ip6))]
     near, far = pair.flow(pair.a, second, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(100_000))
     local, peer = pair.flow(pair.a, pair.a, socket.AF_INET, PORT + 1)
     transfer(local, peer, os.urandom(100_000))
     for end in (near, far, local, peer):
         end.close()
-    assert not any(map(header_of, sniffer.stop()))
+    for sniffer in sniffers:
+        frames = [frame for frame in sniffer.stop() if ip_protocol(frame) == socket.IPPROTO_TCP]
+        assert sum(map(tcp_payload_bytes, frames)) >= 100_000
+    assert not any(header_of(frame) for sniffer in sniffers for frame in sniffer.frames)
     flows = [flow for flow in stats() if flow["netns"] in (a, b)]
     assert len(flows) == 4
     assert not any(flow["aware"] for flow in flows)

@@ -164,7 +164,14 @@ def test_set_changes_a_running_port(two: Network, tmp_path: Path) -> None:
         assert running.command(cmd="set", port="s1:p2", delay_us=40_000) == {"ok": True}
         assert 0.040 <= shortest_round_trip_s(near, far.ipv4, 0.0408) <= 0.0408
         refused = running.command(cmd="set", port="s1:p2", delay_us=0, loss={"model": "packet", "rate": 2})
-        assert refused == {"error": "loss.rate: must be a number from 0.0 to 1.0, not 2"}
+        assert refused == {
+            "ok": False,
+            "fault": {
+                "path": ["loss", "rate"],
+                "code": "out_of_range",
+                "reason": "must be a number from 0.0 to 1.0, not 2",
+            },
+        }
         assert shortest_round_trip_s(near, far.ipv4, 1) >= 0.040  # nothing of it was applied
         running.command(cmd="set", port="s1:p2", loss={"model": "packet", "rate": 1})
         near.raw.send(near.frame(far.mac))

@@ -17,13 +17,15 @@ import pytest
 
 from clarion import cli
 from clarion_base.errors import UserError
-from clarion_lab import children, controller_link, documents
-from clarion_lab.bmv2.engine import Bmv2Engine
-from clarion_lab.controller_link import ControllerLink, Tuning
-from clarion_lab.rest_client import RestClient
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.state import RunState
-from clarion_lab.topology import plan
+from clarion_lab.controller import registration
+from clarion_lab.controller.registration import ControllerLink, Tuning
+from clarion_lab.controller.rest_client import RestClient
+from clarion_lab.engines.bmv2.engine import Bmv2Engine
+from clarion_lab.machine import children
+from clarion_lab.machine.state import RunState
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.topology import plan
 
 TOKEN = "clarion_0123456789"
 
@@ -133,7 +135,7 @@ def scenario() -> Scenario:
     return build("smoke", documents.points("smoke", document)[0].document)
 
 
-def attach(link: ControllerLink, directory: Path) -> controller_link.AttachedRun:
+def attach(link: ControllerLink, directory: Path) -> registration.AttachedRun:
     made = scenario()
     return link.attach(
         made,
@@ -211,7 +213,7 @@ def test_a_switch_that_does_not_come_into_sync_fails_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     api.state = "refused"
-    monkeypatch.setattr(controller_link, "SYNC_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(registration, "SYNC_TIMEOUT_S", 0.0)
     with pytest.raises(UserError, match="smoke-s1 is not in sync but refused: no answer"):
         attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path)
     assert api.switches == {}

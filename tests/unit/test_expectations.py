@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clarion_lab.expectations import judge, missed
+from clarion_lab.results.expectations import judge, missed
 
 SUMMARY: dict[str, Any] = {
     "scenario": "geo",

@@ -29,7 +29,7 @@ SOURCE = ROOT / "contract" / "registers.yaml"
 
 OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
-    "schema": (as_schema, "mininet/clarion_lab/schema/xcp.schema.json"),
+    "schema": (as_schema, "mininet/clarion_lab/scenario/schema/xcp.schema.json"),
 }
 OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {
     "cpp": (as_cpp, "hls/block/register_map.hpp"),

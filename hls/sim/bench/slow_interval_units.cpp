@@ -23,7 +23,7 @@ class SlowIntervalStage {
 };
 
 struct SlowIntervalParts : WatchedParts {
-  using Interval = SlowIntervalStage;
+  using IntervalStage = SlowIntervalStage;
 };
 
 }  // namespace

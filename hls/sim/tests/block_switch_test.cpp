@@ -147,10 +147,10 @@ TEST_F(BlockSwitchTest, RefusesWhatOnlyTheEmbeddedSwitchHas) {
   build(kPath);
   const std::string reason =
       "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE";
-  EXPECT_EQ(command(R"({"cmd":"registers","switch":"s1","register":"avg_rtt"})")["error"],
-            "register: " + reason);
-  EXPECT_EQ(command(R"({"cmd":"batch","switch":"s1","changes":[{"reset":true}]})")["error"],
-            "reset: hls-sim does not offer it here; `clarion nic` resets the block's units");
+  EXPECT_EQ(refusal(R"({"cmd":"registers","switch":"s1","register":"avg_rtt"})"),
+            "unsupported register: " + reason);
+  EXPECT_EQ(refusal(R"({"cmd":"batch","switch":"s1","changes":[{"reset":true}]})"),
+            "unsupported reset: hls-sim does not offer it here; `clarion nic` resets the block's units");
   receive_data(0, 0);
   EXPECT_EQ(port(1)["tx_packets"], 1U);
 }
@@ -242,8 +242,9 @@ TEST_F(BlockSwitchTest, AWindowHasRoomForSevenPorts) {
   try {
     sim::SwitchWindow window(*fabric_, *fabric_->switches()[0], "/no/such/place");
     FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(), "--bar: switch 's1' has 8 ports; a register window has room for 7");
+  } catch (const Fault& fault) {
+    EXPECT_EQ(sentence(fault), "--bar: switch 's1' has 8 ports; a register window has room for 7");
+    EXPECT_EQ(fault.code, FaultCode::unsupported);
   }
 }
 

@@ -54,12 +54,12 @@ struct AttachArgs {
     /// kernel's; left as it is if not given
     #[arg(long)]
     cc: Option<String>,
-    /// Ask for loss causes on what this host sends
+    /// Request loss causes for the packets of this host
     #[arg(long, value_enum, default_value_t = Toggle::On)]
     tags: Toggle,
-    /// Where the room for the header comes from: raise the device MTU, or shrink what the routes let through
+    /// Where the bytes for the header come from: a larger device MTU, or routes limited to shorter packets
     #[arg(long, value_enum, default_value_t = HeadroomSource::Raise)]
-    room: HeadroomSource,
+    headroom: HeadroomSource,
     /// Parameter of the laws for this namespace (see `clarion-host params`); may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -132,7 +132,7 @@ impl From<AttachArgs> for attach::Request {
             device: args.target.dev,
             cc: args.cc,
             tags: args.tags == Toggle::On,
-            headroom: args.room.into(),
+            headroom: args.headroom.into(),
             settings: args.set,
             protocol: args.protocol,
         }

@@ -14,7 +14,7 @@
 #ifndef CLARION_CC_BOOST_H
 #define CLARION_CC_BOOST_H
 
-#include "judge.h"
+#include "loss_heuristic.h"
 #include "window.h"
 
 enum boost_mode {
@@ -25,7 +25,7 @@ enum boost_mode {
 
 struct boost {
 	struct cc_window w;
-	struct judge judge;
+	struct loss_heuristic heuristic;
 	__u64 b;	 /* B, payload bytes/s */
 	__u64 bc_max[2]; /* largest BC of this round and of the one before */
 	__u64 b_past[3]; /* the last three values compared, newest first; 0: none */
@@ -76,8 +76,8 @@ CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const s
 	b->bc_max[0] = max_u64(b->bc_max[0], bc);
 }
 
-/* Step 4: what the change of B makes of the growth mode. Not told by the paper, and so unchanged: a rise of
- * less than gamma, a fall of less than Delta.
+/* Step 4: the growth mode by the change of B. The paper leaves open a rise below gamma and a fall below
+ * Delta: the mode stays.
  */
 CC_INLINE void boost_choose_mode(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
@@ -213,14 +213,14 @@ CC_INLINE void boost_on_enter_recovery(struct boost *b, const struct cc_params *
 	b->w.undo_q16 = b->w.cwnd_q16;
 	if (boost_uses_tags(p, s))
 		return;
-	if (p->boost_loss != BOOST_LOSS_LITERAL && !judge_is_congestion(&b->judge, p, s))
+	if (p->boost_loss != BOOST_LOSS_LITERAL && !loss_heuristic_is_congestion(&b->heuristic, p, s))
 		return;
 	boost_back_off(b, p, s);
 	flow->stats.reduced_loss++;
 }
 
-/* A timeout is a loss like any other (step 5), but the window opens again only with the first ACK, which
- * also tells a tagged flow the cause. Without any ACK the window stays at one packet.
+/* A timeout is a loss like any other (step 5), but the window opens again only with the first ACK, which also
+ * brings a tagged flow the cause. Without any ACK the window stays at one packet.
  */
 CC_INLINE void boost_on_timeout(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 				struct flow *flow)
@@ -264,7 +264,7 @@ CC_INLINE void boost_on_losses(struct boost *b, const struct cc_params *p, const
 CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			    struct flow *flow)
 {
-	judge_observe(&b->judge, s, (__u32)s->now_us - b->w.last_ack_us);
+	loss_heuristic_observe(&b->heuristic, s, (__u32)s->now_us - b->w.last_ack_us);
 	boost_measure(b, p, s);
 	if (p->boost_per_ack && !b->is_backing_off && s->rtt_us)
 		boost_choose_mode(b, p, s);

@@ -8,12 +8,12 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "../header.h"
 #include "../maps.h"
 #include "params.h"
 #include "sample.h"
 
 #define ETHERNET_HEADER_BYTES 14
-#define CLARION_DATA_BYTES    32
 
 /* include/net/tcp_states.h and include/net/tcp.h */
 enum {
@@ -131,7 +131,7 @@ CC_INLINE void sample_ack(struct cc_sample *s, struct sock *sk, const struct rat
 	s->is_limited |= rs->is_app_limited;
 }
 
-/* Writes window and pacing; the first pacing rate also asks for the stack's own pacing (fq takes precedence).
+/* Writes window and pacing; the first pacing rate also enables the stack's own pacing (fq takes precedence).
  */
 CC_INLINE void apply_control(struct sock *sk, struct cc_control c)
 {

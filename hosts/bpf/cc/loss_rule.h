@@ -31,7 +31,7 @@ struct loss_rule {
 	__s32 unexplained; /* losses booked less losses explained; negative: explained ahead */
 	__u16 corrupt;	   /* totals believed */
 	__u16 congest;
-	__u8 has_base;	      /* the totals above mean something */
+	__u8 has_base;	      /* the totals above are valid */
 	__u8 is_holding;      /* a reduction, or the base, is less than a round trip old */
 	__u8 is_behind;	      /* the echoed totals have been below the ones believed since `behind` */
 	__u8 timeout_pending; /* a timeout waits for the first ACK to tell its cause */
@@ -64,8 +64,8 @@ CC_INLINE void loss_rule_start(struct loss_rule *rule, const struct cc_sample *s
 	rule->has_base = 1;
 }
 
-/* A timeout marks everything outstanding as lost, which says nothing about what was: those marks are
- * written off and the next ACK decides by the totals.
+/* A timeout marks everything outstanding as lost, whatever its fate: those marks are written off and the next
+ * ACK decides by the totals.
  */
 CC_INLINE void loss_rule_on_timeout(struct loss_rule *rule, const struct cc_sample *s)
 {
@@ -92,8 +92,8 @@ CC_INLINE int loss_rule_stays_behind(struct loss_rule *rule, const struct cc_sam
 	return 0;
 }
 
-CC_INLINE enum loss_verdict loss_rule_judge_timeout(struct loss_rule *rule, const struct cc_sample *s,
-						    __s32 corrupted, __s32 congested)
+CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, const struct cc_sample *s,
+						     __s32 corrupted, __s32 congested)
 {
 	int is_explained = !congested && (corrupted > 0 || rule->unexplained < 0);
 
@@ -103,9 +103,9 @@ CC_INLINE enum loss_verdict loss_rule_judge_timeout(struct loss_rule *rule, cons
 	return is_explained ? LOSS_TIMEOUT_EXPLAINED : LOSS_TIMEOUT_REAL;
 }
 
-/* Books what the transport newly lost against what the totals newly explain. Explanations come first: the
- * packet behind a loss carries the total, its ACK makes the transport suspect, later ACKs convince it. With
- * nothing suspected any more, an explanation left over belongs to nobody.
+/* Books the transport's new losses against those that the totals newly explain. Explanations come first: the
+ * packet behind a loss carries the total, its ACK makes the transport suspect, later ACKs convince it. Once
+ * nothing is suspected lost, an explanation left over is that of another flow of the bucket.
  */
 CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
 {
@@ -146,7 +146,7 @@ CC_INLINE enum loss_verdict loss_rule_on_ack(struct loss_rule *rule, const struc
 	loss_rule_book(rule, s, corrupted + congested);
 
 	if (rule->timeout_pending && s->acked_packets)
-		return loss_rule_judge_timeout(rule, s, corrupted, congested);
+		return loss_rule_decide_timeout(rule, s, corrupted, congested);
 	if (rule->is_holding && round_has_ended(&rule->hold, s))
 		rule->is_holding = 0;
 

@@ -48,7 +48,7 @@ void LAW_CALLBACK(cong_control)(unsigned long long *ctx)
 	apply_control(sk, LAW_FN(control)(law, p, &s));
 }
 
-/* Told before the kernel changes state. CWR (a repaired tail loss, an ECN mark) counts as recovery. */
+/* Called before the kernel changes state. CWR (a repaired tail loss, an ECN mark) counts as recovery. */
 SEC("struct_ops/set_state")
 void LAW_CALLBACK(set_state)(unsigned long long *ctx)
 {
@@ -121,7 +121,8 @@ __u32 LAW_CALLBACK(undo_cwnd)(unsigned long long *ctx)
 	return window_packets(&LAW_STATE(flow)->w);
 }
 
-/* The socket takes another law, perhaps one of the kernel's that knows of no request, or is closed. */
+/* The socket is closed, or takes another law, perhaps one of the kernel's, which cannot withdraw the request.
+ */
 SEC("struct_ops/release")
 void LAW_CALLBACK(release)(unsigned long long *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* What every law is told at an ACK, and what it answers. The laws see nothing else of the kernel. */
+/* Input of every law at an ACK, and its output. The laws see nothing else of the kernel. */
 #ifndef CLARION_CC_SAMPLE_H
 #define CLARION_CC_SAMPLE_H
 
@@ -32,7 +32,7 @@ struct cc_sample {
 	__u8 has_feedback;	   /* rate feedback may be echoed: header-aware on both ends and not plain */
 };
 
-/* What the law wants now. */
+/* Output of a law. */
 struct cc_control {
 	__u32 cwnd_packets;
 	__u64 pacing_bytes_per_s; /* of payload; CC_UNPACED: no pacing */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* The window that every law steers, and how window and pacing rate are handed to the kernel. */
+/* The window, common to all laws, and its form for the kernel: whole packets and a pacing rate. */
 #ifndef CLARION_CC_WINDOW_H
 #define CLARION_CC_WINDOW_H
 
@@ -13,7 +13,7 @@ struct cc_window {
 	__u64 undo_q16;	    /* window before the last recovery, timeout or reduction */
 	struct loss_rule loss;
 	__u32 last_ack_us; /* low 32 bits of the clock at the last ACK, to notice an idle flow */
-	__u8 ca_state;	   /* the kernel's TCP_CA_* as last told */
+	__u8 ca_state;	   /* the kernel's TCP_CA_* as last reported */
 	__u8 pad[3];
 };
 

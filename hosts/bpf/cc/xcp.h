@@ -17,33 +17,33 @@
 struct xcp {
 	struct cc_window w;
 	struct cc_round round;
-	__u32 feedback_seen; /* echo.reverse_feedback already applied, modulo 2^32 */
-	__u32 asked;	     /* delta_throughput asked for per packet, bytes/s: the least of this round ... */
-	__u32 asked_before;  /* ... and of the one before, whose grants come back now */
-	__u32 max_in_flight; /* packets, most in this round */
-	__u8 has_base;	     /* feedback_seen is valid */
-	__u8 is_unregulated; /* routers grant whatever is asked: nobody regulates */
-	__u8 was_limited;    /* in the whole of this round */
-	__u8 echo_patience;  /* rounds left to wait for the first echo */
+	__u32 feedback_seen;	/* echo.reverse_feedback already applied, modulo 2^32 */
+	__u32 requested;	/* delta_throughput per packet, bytes/s: the least of this round ... */
+	__u32 requested_before; /* ... and of the one before, whose grants come back now */
+	__u32 max_in_flight;	/* packets, most in this round */
+	__u8 has_base;		/* feedback_seen is valid */
+	__u8 is_unregulated;	/* requests come back unreduced: no router regulates */
+	__u8 was_limited;	/* in the whole of this round */
+	__u8 echo_patience;	/* rounds left to wait for the first echo */
 };
 
-/* Fills the request that the shim copies into DATA headers. Asks for xcp_max_rate, spread over the packets
- * of one RTT; asks for nothing while the application or the receiver limits the flow.
+/* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
+ * nothing while the application or the receiver limits the flow.
  */
 CC_INLINE void xcp_request(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
 			   struct flow *flow)
 {
 	__u64 max_rate = p->xcp_max_rate_mbit_per_s * 125000ULL; /* bytes/s, at most 2.125e9 < 2^31 */
 	__u64 rate = window_rate(x->w.cwnd_q16, s->full_len_bytes, s);
-	__u64 asked = (sub_floor_u64(max_rate, rate) << 16) / max_u64(x->w.cwnd_q16, Q16_ONE);
+	__u64 delta = (sub_floor_u64(max_rate, rate) << 16) / max_u64(x->w.cwnd_q16, Q16_ONE);
 
 	flow->request.wanted = 1;
 	flow->request.full_len = s->full_len_bytes;
 	flow->request.rtt = us_to_q28(s->srtt_us);
 	flow->request.x = (__u32)div_u64((__u64)flow->request.rtt << 16, x->w.cwnd_q16);
-	flow->request.delta_throughput = s->is_limited || !s->srtt_us ? 0 : (__s32)asked;
+	flow->request.delta_throughput = s->is_limited || !s->srtt_us ? 0 : (__s32)delta;
 	if (flow->request.delta_throughput)
-		x->asked = (__u32)min_u64(x->asked, (__u64)flow->request.delta_throughput);
+		x->requested = (__u32)min_u64(x->requested, (__u64)flow->request.delta_throughput);
 }
 
 CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
@@ -53,8 +53,8 @@ CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct c
 	round_begin(&x->round, s);
 	x->feedback_seen = flow->echo.reverse_feedback;
 	x->has_base = 1;
-	x->asked = ~0U;
-	x->asked_before = ~0U;
+	x->requested = ~0U;
+	x->requested_before = ~0U;
 	x->was_limited = 1;
 	x->echo_patience = XCP_ECHO_PATIENCE_RTTS;
 	xcp_request(x, p, s, flow);
@@ -68,19 +68,19 @@ CC_INLINE __u64 xcp_rate_to_window(__u32 rate, const struct cc_sample *s)
 	return ratio_q16((__u64)rate * min_u64(s->srtt_us, 1U << 27), USEC_PER_SEC * s->full_len_bytes);
 }
 
-/* Did this ACK bring back (nearly) all that was asked for the packets it covers? */
+/* Does this ACK bring back (nearly) all of the requests of the packets that it covers? */
 CC_INLINE int xcp_grant_is_unreduced(const struct xcp *x, const struct cc_params *p,
 				     const struct cc_sample *s, __s32 feedback)
 {
-	__u64 asked = min_u64(x->asked, x->asked_before);
+	__u64 requested = min_u64(x->requested, x->requested_before);
 
-	if (asked == ~0U || !s->acked_packets || !p->xcp_unregulated_percent)
+	if (requested == ~0U || !s->acked_packets || !p->xcp_unregulated_percent)
 		return 0;
 	return feedback > 0 &&
-	       (__u64)feedback >= scale_percent(asked * s->acked_packets, p->xcp_unregulated_percent);
+	       (__u64)feedback >= scale_percent(requested * s->acked_packets, p->xcp_unregulated_percent);
 }
 
-/* Applies what the echo says beyond what is already applied. Needs an RTT: without one it stays unread. */
+/* Applies the part of the echo that is not applied yet. Needs an RTT: without one the echo stays unread. */
 CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
 				  struct flow *flow)
 {
@@ -118,8 +118,8 @@ CC_INLINE void xcp_on_round(struct xcp *x, const struct cc_params *p, const stru
 		return;
 	xcp_age_window(x, p);
 	round_begin(&x->round, s);
-	x->asked_before = x->asked;
-	x->asked = ~0U;
+	x->requested_before = x->requested;
+	x->requested = ~0U;
 	x->max_in_flight = 0;
 	x->was_limited = 1;
 	if (x->echo_patience)

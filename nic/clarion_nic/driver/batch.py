@@ -8,13 +8,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from clarion_base.faults import Code, Fault
 from clarion_contract.target import (
     Change,
     Note,
     Reset,
     SetEntry,
     SetFlood,
-    TargetError,
+    TargetFaultError,
 )
 from clarion_nic.driver.card import Card, Unit
 from clarion_nic.driver.entries import OFF, UNIT_OF, with_entry
@@ -22,11 +23,12 @@ from clarion_nic.driver.errors import CardError, CardGone, RangeError
 from clarion_nic.driver.limits import Values
 
 INTERVALS = ("min_interval", "max_interval")
+FORWARDS = "a NIC forwards between its host and its wire only"
 
 
 class Batch:
-    """What the units are to become. TargetError names the change that cannot be, as `changes[2].epoch: ...`;
-    the card has not heard of any of them then.
+    """What the units are to become. TargetFaultError names the change that cannot be, before any reaches the
+    card.
     """
 
     def __init__(self, card: Card, changes: Sequence[Change]) -> None:
@@ -36,7 +38,7 @@ class Batch:
         self._before = {unit: legal(card, unit) for unit in card.units.values()}
         self._wanted = dict(self._before)
         for position, change in enumerate(changes):
-            self._add(f"changes[{position}]", change)
+            self._add(position, change)
 
     def carry_out(self, afterwards: Callable[[], None]) -> None:
         """Tells the units, then calls `afterwards`; what fails puts everything back and is raised."""
@@ -62,33 +64,34 @@ class Batch:
                 with contextlib.suppress(CardError):
                     self._card.configure(unit, self._before[unit])
 
-    def _add(self, where: str, change: Change) -> None:
+    def _add(self, at: int, change: Change) -> None:
         match change:
             case SetEntry(table="l2_forward", arguments=None) | SetFlood(ports=None):
                 pass  # there is none
             case SetEntry(table="l2_forward"):
-                raise _refused(where, "dst_addr", "a NIC forwards between its host and its wire only")
+                raise _refused(at, "dst_addr", Code.UNSUPPORTED, FORWARDS)
             case SetFlood():
-                raise _refused(where, "flood", "a NIC forwards between its host and its wire only")
+                raise _refused(at, "flood", Code.UNSUPPORTED, FORWARDS)
             case SetEntry(table=table, key=port, arguments=arguments):
-                self._add_entry(where, table, port, arguments)
+                self._add_entry(at, table, port, arguments)
             case Reset():
                 self._reset, self.note = True, ""
                 self._wanted = {unit: OFF[unit.kind] for unit in self._wanted}
             case Note(text=text):
                 self.note = text
 
-    def _add_entry(self, where: str, table: str, port: int, arguments: Values | None) -> None:
+    def _add_entry(self, at: int, table: str, port: int, arguments: Values | None) -> None:
         unit = self._card.units.get((UNIT_OF[table], port))
         if unit is None:
             if arguments is None:
                 return
-            raise _refused(where, "port", f"the card has no {UNIT_OF[table]} unit at port {port}")
+            reason = f"the card has no {UNIT_OF[table]} unit at port {port}"
+            raise _refused(at, "port", Code.NOT_FOUND, reason)
         wanted = with_entry(self._wanted[unit], table, arguments)
         try:
             self._card.check(unit, wanted)
         except RangeError as error:
-            raise _refused(where, error.field, error.why) from None
+            raise _refused(at, error.field, Code.OUT_OF_RANGE, error.why) from None
         self._wanted[unit] = wanted
 
 
@@ -122,5 +125,5 @@ def legal(card: Card, unit: Unit) -> Values:
     return values
 
 
-def _refused(where: str, field: str, reason: str) -> TargetError:
-    return TargetError(f"{where}.{field}: {reason}", gone=False)
+def _refused(at: int, field: str, code: Code, reason: str) -> TargetFaultError:
+    return TargetFaultError(Fault(("changes", at, field), reason, code))

@@ -19,7 +19,7 @@ from clarion_contract.epochs import Epochs, next_epoch
 from clarion_contract.errors import SettingsError
 from clarion_contract.setting import Setting
 from clarion_contract.settings import PortSettings
-from clarion_contract.target import SetEntry, TargetError
+from clarion_contract.target import SetEntry, TargetFaultError
 from clarion_nic.driver.batch import Batch
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
@@ -121,8 +121,8 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
             name = error.fault.path[-1]
             key = next((key for key, field in (XCP | PORT).items() if field.name == name), name)
             raise UserError(f"{card.name}: port {port}: {key}: {error.fault.reason}") from None
-        except TargetError as error:
-            raise UserError(f"{card.name}: port {port}: {str(error).partition(': ')[2]}") from None
+        except TargetFaultError as error:
+            raise UserError(f"{card.name}: port {port}: {error.fault.reason}") from None
         batch.carry_out(lambda: None)
         return present(card, port)
 

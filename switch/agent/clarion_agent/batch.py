@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from finsy.proto import p4r
 from grpc import StatusCode
@@ -17,7 +16,8 @@ from clarion_agent.replication import Replication
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
 from clarion_agent.tables import Tables, entity_name
-from clarion_contract.target import Change, SetEntry, Target, TargetError
+from clarion_base.faults import Fault
+from clarion_contract.target import Change, SetEntry, Target, TargetError, TargetFaultError
 
 ID_FIELDS = {  # of kinds that the program has none of
     "action_profile_member": "action_profile_id",
@@ -49,13 +49,13 @@ class Plan:
 
     def blame(self, error: TargetError) -> None:
         """Finds the update that the switch refused."""
-        named = re.match(r"changes\[(\d+)\]\.?([^:]*): (.*)", str(error))
-        if named is None:
-            self.errors[0] = invalid(f"the switch refused: {error}")
-            return
-        position = int(named[1])
-        name = _name_of(self.changes[position])
-        self.errors[self.origins[position]] = invalid(f"{name}: the switch refused: {named[2]}: {named[3]}")
+        match error:
+            case TargetFaultError(fault=Fault(path=("changes", int(position), *rest)) as fault):
+                name = _name_of(self.changes[position])
+                fault = replace(fault, path=tuple(rest))
+                self.errors[self.origins[position]] = invalid(f"{name}: the switch refused: {fault}")
+            case _:
+                self.errors[0] = invalid(f"the switch refused: {error}")
 
 
 class Planner:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from clarion_agent import values
 from clarion_agent.device import RefusedBatch
 from clarion_agent.status import Refused
-from clarion_contract.target import TargetError
+from clarion_base.faults import Code, Fault
+from clarion_contract.target import TargetError, TargetFaultError
 from fakes.p4runtime_messages import XCP, counter, delete, insert, modify, register, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
@@ -80,7 +81,7 @@ async def test_the_table_of_addresses_is_full_at_its_size(primary: Primary, targ
 
 
 async def test_what_the_switch_refuses_is_blamed_on_the_update(primary: Primary, target: FakeTarget) -> None:
-    target.refuse = TargetError("changes[1].value: must be less", gone=False)
+    target.refuse = TargetFaultError(Fault(("changes", 1, "value"), "must be less", Code.OUT_OF_RANGE))
     updates = [modify(table_entry("clock", None)), insert(table_entry("stamp_port", 1, "stamp"))]
     updates[0].entity.table_entry.is_default_action = True
     assert await refusals(

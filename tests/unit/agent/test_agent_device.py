@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 
-from clarion_agent.control_socket import COMMAND_LIMIT_BYTES, ControlSocket
 from clarion_agent.device import Device
 from clarion_agent.embedded import EmbeddedSwitch, SwitchConnection
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
-from clarion_contract.target import Reset, SetEntry, TargetError
+from clarion_base.faults import Code, Fault
+from clarion_contract.target import Reset, SetEntry, TargetError, TargetFaultError
+from clarion_switch.control_socket import ControlSocket
+from clarion_switch.protocol import COMMAND_LIMIT_BYTES
 from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
@@ -206,7 +208,10 @@ async def test_what_is_too_much_for_the_switch_is_not_sent(tmp_path: Path) -> No
 
 async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(tmp_path: Path) -> None:
     connection = SwitchConnection(tmp_path / "none.sock")
-    told = [_Told(TargetError("changes[0].port: the switch has no port 3", gone=False)), _Told(None)]
+    told = [
+        _Told(TargetFaultError(Fault(("changes", 0, "port"), "the switch has no port 3", Code.NOT_FOUND))),
+        _Told(None),
+    ]
     connection.switches = [EmbeddedSwitch(connection, f"s{at}", {1: "p"}) for at in range(2)]
     for switch, listener in zip(connection.switches, told, strict=True):
         switch.listen(listener)

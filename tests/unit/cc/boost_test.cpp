@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "testing.hpp"
 
 namespace {
@@ -23,6 +25,19 @@ class Boost : public ::testing::Test {
   void window(__u64 packets) { boost_.w.cwnd_q16 = packets_q16(packets); }
   __u64 window() const { return boost_.w.cwnd_q16; }
   void ack() { boost_on_ack(&boost_, &params_, &sample_, &flow_); }
+  // A round trip of ACKs with these values of SRTT; the last ACK ends it. The application limits the flow, so
+  // that the window moves by drains alone, and B stays.
+  void round(std::initializer_list<__u32> srtts_us) {
+    sample_.is_limited = 1;
+    sample_.rtt_us = 0;
+    __u32 sent_last = sample_.delivered_packets;  // delivered when the last one was sent
+    for (const __u32& srtt_us : srtts_us) {
+      sample_.delivered_packets++;
+      sample_.prior_delivered = &srtt_us == srtts_us.end() - 1 ? sent_last : sent_last - 1;
+      sample_.srtt_us = srtt_us;
+      ack();
+    }
+  }
   // Compares B = `b` with the values before it, as at the end of a round trip.
   void compare(__u64 b) {
     boost_.b = b;
@@ -130,12 +145,12 @@ TEST_F(Boost, LiteralHasNoneOfOurAdditions) {
   params_.boost_loss = BOOST_LOSS_LITERAL;
   sample_.srtt_us = 300000;   // a queue of two base RTTs
   boost_.bc_max[0] = 144800;  // ten packets per RTT
-  boost_.was_queued = 1;
+  boost_.b = 144800;
   window(1000);
   sample_.acked_packets = 1000;
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(2000));
-  boost_drain_queue(&boost_, &params_, &sample_, &flow_);
+  for (int rounds = 0; rounds < 3; rounds++) round({300000, 300000});
   EXPECT_EQ(window(), packets_q16(2000));
   EXPECT_EQ(flow_.stats.reduced_delay, 0u);
 }
@@ -162,14 +177,44 @@ TEST_F(Boost, DelayGateEndsExponentialGrowth) {
 TEST_F(Boost, QueueOfAWholeRoundIsDrained) {
   boost_.b = 1448000;  // 100 packets per base RTT
   window(150);
-  sample_.srtt_us = 150000;
-  boost_.was_queued = 1;
-  sample_.prior_delivered = sample_.delivered_packets;
-  boost_.b_past[0] = boost_.b;
-  boost_on_round(&boost_, &params_, &sample_, &flow_);
+  round({150000, 150000, 150000});
   EXPECT_EQ(window(), packets_q16(95));
   EXPECT_EQ(boost_.mode, BOOST_LIN);
   EXPECT_EQ(flow_.stats.reduced_delay, 1u);
+}
+
+TEST_F(Boost, OneAckWithoutAQueueSparesItsRoundOnly) {
+  boost_.b = 1448000;
+  window(150);
+  round({150000, 125000, 150000});  // exactly eta = 1.25: no queue
+  EXPECT_EQ(window(), packets_q16(150));
+  EXPECT_EQ(flow_.stats.reduced_delay, 0u);
+  round({150000, 150000, 150000});
+  EXPECT_EQ(window(), packets_q16(95));
+  EXPECT_EQ(flow_.stats.reduced_delay, 1u);
+}
+
+TEST_F(Boost, ADrainHasARoundToShowItself) {
+  boost_.b = 1448000;
+  window(150);
+  round({150000, 150000});
+  boost_.b = 724000;        // 50 packets per base RTT
+  round({150000, 150000});  // what was sent before the drain comes back
+  EXPECT_EQ(window(), packets_q16(95));
+  round({150000, 150000});
+  EXPECT_EQ(window(), packets_q16(95) / 2);  // 95 % of 50
+  EXPECT_EQ(flow_.stats.reduced_delay, 2u);
+}
+
+TEST_F(Boost, AfterTheQueueIsGoneGrowthIsLinear) {
+  boost_.b = 1448000;
+  window(50);  // less than the drained window: nothing to drain
+  round({150000, 150000});
+  boost_.mode = BOOST_STOP;
+  round({150000, 150000});
+  EXPECT_EQ(boost_.mode, BOOST_STOP);
+  round({100000, 100000});
+  EXPECT_EQ(boost_.mode, BOOST_LIN);
 }
 
 TEST_F(Boost, KneeTurnsExponentialIntoLinear) {
@@ -181,6 +226,24 @@ TEST_F(Boost, KneeTurnsExponentialIntoLinear) {
   boost_.mode = BOOST_EXP;
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(101));
+}
+
+TEST_F(Boost, AfterCongestionExponentialGrowthEndsAtTheReducedWindow) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  params_.boost_judge_points = 0;  // every loss
+  params_.boost_drain_percent = 0;
+  window(200);
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(100));
+  window(90);  // as after a timeout
+  boost_on_exit_recovery(&boost_);
+  sample_.acked_packets = 10;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(100));
+  sample_.acked_packets = 100;
+  boost_grow(&boost_, &params_, &sample_);
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(110));  // ten per round trip
 }
 
 TEST_F(Boost, TaggedIgnoresCorruptionAndBacksOffOnDrops) {
@@ -206,7 +269,7 @@ TEST_F(Boost, TaggedIgnoresCorruptionAndBacksOffOnDrops) {
 
 TEST_F(Boost, JudgedIgnoresALossOnAnEmptyPath) {
   params_.boost_loss = BOOST_LOSS_JUDGED;
-  boost_.judge = {100000, 1000, 200000, 150000};
+  boost_.heuristic = {100000, 1000, 200000, 150000};
   window(1000);
   boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
   EXPECT_EQ(window(), packets_q16(1000));

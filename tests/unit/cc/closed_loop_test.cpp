@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each law against a bottleneck: does it fill the pipe, share it, and tell corruption from congestion?
+// Each law against a bottleneck: does it fill the pipe, share it, and distinguish corruption from congestion?
 //
 // 100 Mbit/s of 1546-byte frames are 8085 packets/s; at 100 ms one bandwidth-delay product is 808 packets.
 #include <gtest/gtest.h>
@@ -19,12 +19,24 @@ Simulation with_flows(int count, Path path, cc_params params, bool has_tags, dou
   return simulation;
 }
 
+// One flow for each round-trip time, started `gap_s` apart.
+template <class LawType>
+Simulation with_rtts(const std::vector<double>& rtts_s, Path path, bool has_tags, double gap_s = 0) {
+  Simulation simulation(path, kDefaults);
+  double start_s = 0;
+  for (double rtt_s : rtts_s) {
+    simulation.add_flow(std::make_unique<LawType>(), start_s, true, has_tags, rtt_s);
+    start_s += gap_s;
+  }
+  return simulation;
+}
+
 // Share of the bottleneck that each flow gets between two times.
 std::vector<double> shares(Simulation& simulation, int count, double from_s, double to_s) {
   simulation.run_until(from_s);
   std::vector<double> out;
   for (int i = 0; i < count; i++) out.push_back(-static_cast<double>(simulation.delivered(i)));
-  simulation.restart_queue_max();
+  simulation.restart_queue_statistics();
   simulation.run_until(to_s);
   for (int i = 0; i < count; i++)
     out[i] = (out[i] + simulation.delivered(i)) / (to_s - from_s) / kPacketsPerSecond;
@@ -52,6 +64,16 @@ TEST(ClosedLoop, XcpFillsThePipeWithoutAQueue) {
   EXPECT_GT(jain(result), 0.999);
   EXPECT_LT(simulation.queue_max_packets(), 20);
   EXPECT_EQ(simulation.queue_drops(), 0u);
+}
+
+TEST(ClosedLoop, XcpFlowsOfDifferentRoundTripsShare) {
+  Path path;
+  path.has_xcp_router = true;
+  Simulation simulation = with_rtts<XcpLaw>({0.05, 0.1, 0.2}, path, true, 3);
+  std::vector<double> result = shares(simulation, 3, 20, 40);
+  EXPECT_GT(total(result), 0.99);
+  EXPECT_GT(jain(result), 0.999);
+  EXPECT_LT(simulation.queue_mean_packets(), 10);
 }
 
 TEST(ClosedLoop, XcpWithTagsCarriesWhatCorruptionLeaves) {
@@ -114,6 +136,23 @@ TEST(ClosedLoop, ThreeBoostFlowsShare) {
   EXPECT_GT(jain(result), 0.95);
 }
 
+TEST(ClosedLoop, BoostDrainsItsQueueAgainAndAgain) {
+  // Queued means SRTT > 1.25 RTTmin: 202 packets. Never far above it, and down to 95 % of the path every
+  // time.
+  Simulation simulation = with_flows<BoostLaw>(1, Path{}, kDefaults, true);
+  EXPECT_GT(total(shares(simulation, 1, 5, 25)), 0.95);
+  EXPECT_LT(simulation.queue_mean_packets(), 202);
+  EXPECT_GT(simulation.stats(0).reduced_delay, 20u);  // one in seven round trips
+}
+
+TEST(ClosedLoop, BoostFlowsThatStartApartKeepTheQueueShort) {
+  Simulation simulation = with_flows<BoostLaw>(3, Path{}, kDefaults, true, 5);
+  shares(simulation, 3, 20, 60);
+  EXPECT_LT(simulation.queue_mean_packets(), 350);  // of 808, one bandwidth-delay product
+  EXPECT_EQ(simulation.queue_drops(), 0u);
+  for (int i = 0; i < 3; i++) EXPECT_GT(simulation.stats(i).reduced_delay, 50u) << i;
+}
+
 TEST(ClosedLoop, BoostStartDoesNotOverflowABufferOfOneBdp) {
   Path path;
   path.queue_packets = 810;
@@ -128,9 +167,22 @@ TEST(ClosedLoop, FastKeepsAlphaPacketsQueued) {
   EXPECT_NEAR(static_cast<double>(simulation.queue_packets()), 50, 5);
 }
 
-TEST(ClosedLoop, FastFlowsThatStartTogetherShare) {
-  Simulation simulation = with_flows<FastLaw>(3, Path{}, kDefaults, false);
-  EXPECT_GT(jain(shares(simulation, 3, 20, 40)), 0.95);
+TEST(ClosedLoop, FastFlowsOfDifferentRoundTripsShare) {
+  // Each holds alpha packets in the queue, so each gets the same share of it, whatever its round-trip time.
+  Simulation simulation = with_rtts<FastLaw>({0.05, 0.1, 0.2}, Path{}, false);
+  std::vector<double> result = shares(simulation, 3, 20, 40);
+  EXPECT_GT(total(result), 0.99);
+  EXPECT_GT(jain(result), 0.999);
+  EXPECT_NEAR(simulation.queue_mean_packets(), 3 * 50, 8);
+}
+
+TEST(ClosedLoop, FastNewcomerTakesTheQueueForItsPath) {
+  // It meets 50 packets, 6.2 ms, which it takes for distance: it is first to be content with a longer queue.
+  Simulation simulation = with_flows<FastLaw>(2, Path{}, kDefaults, false, 10);
+  std::vector<double> result = shares(simulation, 2, 20, 40);
+  EXPECT_GT(total(result), 0.99);
+  EXPECT_NEAR(result[1], 0.62, 0.02);
+  EXPECT_NEAR(simulation.queue_mean_packets(), 132, 8);
 }
 
 TEST(ClosedLoop, FastCollapsesUnderCorruption) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss rule as a story of ACKs: what the transport has lost so far, what the two totals say, the verdict.
+// The loss rule, ACK by ACK: the transport's losses so far, the two totals, the verdict.
 #include "cc/loss_rule.h"
 
 #include <gtest/gtest.h>
@@ -94,11 +94,22 @@ TEST_F(LossRule, TransportCountWraps) {
   EXPECT_EQ(ack(2, 2, 0), LOSS_UNEXPLAINED);
 }
 
-TEST_F(LossRule, AnExplanationThatNobodyNeedsExpires) {
+TEST_F(LossRule, AnExplanationWithoutALossExpires) {
   // Another flow of the same bucket lost two packets; later two of ours vanish at a hop that does not tag.
   settle(0, 0, 0);
   EXPECT_EQ(ack(0, 2, 0, false, true), LOSS_NOTHING);
   EXPECT_EQ(ack(2, 2, 0), LOSS_UNEXPLAINED);
+}
+
+TEST_F(LossRule, ExplanationsAheadCoverNoMoreThanIsOutstanding) {
+  // The other flow of the bucket loses 300 packets while ours has 101 outstanding, one of them suspected
+  // lost: 101 losses of ours are covered, the next is not.
+  settle(0, 0, 0);
+  EXPECT_EQ(ack(0, 100, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(0, 200, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(0, 300, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(101, 300, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(102, 300, 0), LOSS_UNEXPLAINED);
 }
 
 TEST_F(LossRule, JumpIsANewBase) {

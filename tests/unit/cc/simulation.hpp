@@ -72,9 +72,10 @@ class Simulation {
   Simulation(Path path, cc_params params, std::uint32_t seed = 1)
       : path_(path), params_(params), random_(seed) {}
 
-  // `is_aware`: header on both ends; `has_tags`: and loss causes wanted.
-  int add_flow(std::unique_ptr<Law> law, double start_s, bool is_aware, bool has_tags) {
+  // `is_aware`: header on both ends; `has_tags`: and loss causes wanted; `rtt_s`: 0 for that of the path.
+  int add_flow(std::unique_ptr<Law> law, double start_s, bool is_aware, bool has_tags, double rtt_s = 0) {
     auto sender = std::make_unique<Sender>();
+    sender->base_rtt_s = rtt_s > 0 ? rtt_s : path_.rtt_s;
     sender->law = std::move(law);
     sender->kernel.id.aware = is_aware;
     sender->kernel.id.tags = has_tags;
@@ -98,7 +99,15 @@ class Simulation {
   std::uint32_t cwnd_packets(int i) const { return senders_[i]->control.cwnd_packets; }
   std::uint64_t queue_drops() const { return queue_drops_; }
   int queue_max_packets() const { return queue_max_; }
-  void restart_queue_max() { queue_max_ = 0; }
+  double queue_mean_packets() const {
+    double since_change = static_cast<double>(queue_.size()) * (now_s_ - queue_changed_s_);
+    return (queue_area_ + since_change) / (now_s_ - statistics_start_s_);
+  }
+  void restart_queue_statistics() {
+    queue_max_ = 0;
+    queue_area_ = 0;
+    queue_changed_s_ = statistics_start_s_ = now_s_;
+  }
   std::size_t queue_packets() const { return queue_.size(); }
 
  private:
@@ -108,7 +117,7 @@ class Simulation {
     std::uint64_t number;
     double sent_s;
     std::uint32_t prior_delivered;
-    std::int64_t asked, granted;  // bytes/s
+    std::int64_t requested, granted;  // bytes/s
     double rtt_s, x;
     std::uint16_t corrupt, congest;
   };
@@ -130,7 +139,7 @@ class Simulation {
     std::map<std::uint64_t, double> outstanding;  // number -> send time
     std::uint64_t next_number = 0, high = 0, highest_acked = 0, progress = 0;
     std::uint32_t delivered = 0, lost = 0;
-    double srtt_s = 0, min_rtt_s = 0, next_send_s = 0;
+    double base_rtt_s = 0, srtt_s = 0, min_rtt_s = 0, next_send_s = 0;
     bool is_recovering = false, is_pace_pending = false;
     std::uint16_t corrupt = 0, congest = 0;
     std::uint32_t granted = 0;
@@ -218,13 +227,21 @@ class Simulation {
       return;
     }
     packet.congest = sender.congest;
+    note_queue_change();
     queue_.push_back(packet);
     queue_max_ = std::max(queue_max_, static_cast<int>(queue_.size()));
     if (queue_.size() == 1) schedule(now_s_ + kFullLen / path_.rate_bytes_per_s, Kind::kDeparture, i, 0);
   }
 
+  // Packet-seconds up to now, before the queue gets longer or shorter.
+  void note_queue_change() {
+    queue_area_ += static_cast<double>(queue_.size()) * (now_s_ - queue_changed_s_);
+    queue_changed_s_ = now_s_;
+  }
+
   void depart() {
     Packet packet = queue_.front();
+    note_queue_change();
     queue_.pop_front();
     queue_low_ = std::min(queue_low_, queue_.size());
     if (!queue_.empty())
@@ -238,7 +255,7 @@ class Simulation {
     packet.corrupt = sender.corrupt;
     sender.granted += static_cast<std::uint32_t>(packet.granted);
     packet.granted = sender.granted;
-    schedule(now_s_ + path_.rtt_s, Kind::kAck, packet.flow, packet.number, packet);
+    schedule(now_s_ + sender.base_rtt_s, Kind::kAck, packet.flow, packet.number, packet);
   }
 
   void acknowledge(Sender& sender, const Packet& packet) {
@@ -288,7 +305,7 @@ class Simulation {
 
   void arm_timeout(int i) {
     Sender& sender = *senders_[i];
-    schedule(now_s_ + 3 * std::max(sender.srtt_s, path_.rtt_s), Kind::kTimeout, i, sender.progress);
+    schedule(now_s_ + 3 * std::max(sender.srtt_s, sender.base_rtt_s), Kind::kTimeout, i, sender.progress);
   }
 
   void check_timeout(int i, std::uint64_t progress_then) {
@@ -334,12 +351,12 @@ class Simulation {
   }
 
   void router_departure(Packet& packet) {
-    packet.granted = packet.asked;
+    packet.granted = packet.requested;
     if (!path_.has_xcp_router) return;
     double p = std::min(positive_, cp_ * packet.x), n = std::min(negative_, cn_ * kFullLen);
-    if (static_cast<double>(packet.asked) < p - n) {
-      n = std::min(negative_, n + (p - n) - static_cast<double>(packet.asked));
-      p = static_cast<double>(packet.asked) + n;
+    if (static_cast<double>(packet.requested) < p - n) {
+      n = std::min(negative_, n + (p - n) - static_cast<double>(packet.requested));
+      p = static_cast<double>(packet.requested) + n;
     }
     packet.granted = static_cast<std::int64_t>(p - n);
     positive_ = std::max(0.0, positive_ - p);
@@ -355,6 +372,7 @@ class Simulation {
   std::vector<std::unique_ptr<Sender>> senders_;
   std::deque<Packet> queue_;
   int queue_max_ = 0;
+  double queue_area_ = 0, queue_changed_s_ = 0, statistics_start_s_ = 0;
   std::size_t queue_low_ = 0;
   double input_ = 0, sum_x_ = 0, sum_x_rtt_ = 0, positive_ = 0, negative_ = 0, cp_ = 0, cn_ = 0;
   double interval_start_s_ = 0, interval_end_s_ = 0;

@@ -89,7 +89,7 @@ TEST_F(Xcp, FeedbackWaitsForARoundTripTime) {
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
 }
 
-TEST_F(Xcp, RequestAsksForTheRestOfTheLineRate) {
+TEST_F(Xcp, RequestsTheRestOfTheLineRate) {
   // 10 Gbit/s = 1.25e9 bytes/s; have 100 * 1546 / 0.1 s = 1546000; (1.25e9 - 1546000) / 100 packets =
   // 12484540.
   window(100);
@@ -109,7 +109,7 @@ TEST_F(Xcp, RequestOfOnePacketAtTheHighestRateFits) {
   EXPECT_EQ(flow_.request.delta_throughput, 2124984540);  // 2.125e9 - 15460
 }
 
-TEST_F(Xcp, AsksForNothingWithoutRttOrWhenLimited) {
+TEST_F(Xcp, RequestsNothingWithoutRttOrWhenLimited) {
   sample_.srtt_us = 0;
   xcp_request(&xcp_, &params_, &sample_, &flow_);
   EXPECT_EQ(flow_.request.rtt, 0u);
@@ -131,7 +131,7 @@ TEST_F(Xcp, LimitedFlowDoesNotGrowAndGivesBackHalfPerRoundTrip) {
 }
 
 TEST_F(Xcp, UnreducedGrantsMeanNoRouterAndAreNotUsed) {
-  // Nobody on the path lowers the request: the echo brings back all of it. Believing it would mean 10 Gbit/s.
+  // No router lowers the request: the echo brings back all of it. Believing it would mean 10 Gbit/s.
   window(10);
   xcp_.w.ssthresh_q16 = packets_q16(10);
   xcp_request(&xcp_, &params_, &sample_, &flow_);

@@ -26,7 +26,8 @@ def test_a_process_is_asked_for_the_interval_that_it_has_to_hold(process: target
 @pytest.mark.parametrize("top", TARGETS.tops, ids=[top.name for top in TARGETS.tops])
 def test_the_processes_of_a_top_are_those_it_is_composed_of(top: targets.Top) -> None:
     header = BLOCK / f"{top.name.removeprefix('clarion_')}.hpp"
-    members = re.findall(r"^  (\w+)(?:<Watch>)? (\w+)_;$", header.read_text(encoding="utf-8"), re.MULTILINE)
+    member = re.compile(r"^  (?:typename Parts::)?(\w+)(?:<Parts>)? (\w+)_;$", re.MULTILINE)
+    members = member.findall(header.read_text(encoding="utf-8"))
     assert sorted(kind for kind, _ in members) == sorted(process.name for process in top.processes)
 
 

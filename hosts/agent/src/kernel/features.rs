@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use anyhow::{ensure, Context, Result};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
-/// What is switched off while a device is attached.
+/// Features that are off while a device is attached.
 const UNWANTED: [&str; 9] = [
     "tx-checksum-ipv4",
     "tx-checksum-ip-generic",
@@ -124,8 +124,8 @@ impl Features {
     fn ioctl(&self, command: &mut [u32]) -> io::Result<()> {
         // SAFETY: all-zero is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        let room = request.ifr_name.len() - 1;
-        for (to, from) in request.ifr_name.iter_mut().zip(self.device.bytes().take(room)) {
+        let longest = request.ifr_name.len() - 1;
+        for (to, from) in request.ifr_name.iter_mut().zip(self.device.bytes().take(longest)) {
             *to = from as libc::c_char;
         }
         request.ifr_ifru.ifru_data = command.as_mut_ptr().cast();

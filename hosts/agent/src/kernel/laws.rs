@@ -38,7 +38,7 @@ pub fn register() -> Result<()> {
     Ok(())
 }
 
-/// Takes the laws out of the kernel, whatever state they are in.
+/// Unregisters the laws and removes their pins, whatever state they are in.
 pub fn unregister() {
     for law in LAWS {
         if let Ok(map) = MapHandle::from_pinned_path(pin_of(law)) {
@@ -48,7 +48,7 @@ pub fn unregister() {
     }
 }
 
-/// Takes out laws that are registered without a pin anywhere: the pins were removed by hand.
+/// Unregisters laws without a pin anywhere: the pins were removed by hand.
 pub fn unregister_orphans() {
     for info in MapInfoIter::default() {
         let name = info.name.to_string_lossy();

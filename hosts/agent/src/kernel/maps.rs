@@ -170,7 +170,7 @@ mod tests {
             rx_headers,
             gso_passed,
             too_big,
-            no_room,
+            no_headroom,
             malformed,
             no_flow,
             corrupt

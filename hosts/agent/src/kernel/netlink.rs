@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! As much of rtnetlink as the agent needs: a request with its acknowledgement, and a dump.
+//! The part of rtnetlink that the agent needs: a request with its acknowledgement, and a dump.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -32,7 +32,7 @@ impl Netlink {
         self.receive().map(|_| ())
     }
 
-    /// Asks for one object.
+    /// Requests one object.
     pub fn get(&mut self, message_type: u16, body: &[u8]) -> Result<Vec<u8>> {
         self.send(message_type, libc::NLM_F_REQUEST | libc::NLM_F_ACK, body)?;
         match self.receive()?.pop() {
@@ -41,7 +41,7 @@ impl Netlink {
         }
     }
 
-    /// Asks for all objects of a kind; the payload of each is returned.
+    /// Requests all objects of a kind; returns the payload of each.
     pub fn dump(&mut self, message_type: u16, body: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.send(message_type, libc::NLM_F_REQUEST | libc::NLM_F_DUMP, body)?;
         self.receive().context("netlink dump")
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_the_kernel_for_its_devices() {
+    fn dumps_the_devices_of_the_kernel() {
         let replies = Netlink::open().and_then(|mut netlink| netlink.dump(libc::RTM_GETLINK, &[0; 16]));
         assert!(!replies.expect("a dump").is_empty()); // the loopback device is everywhere
     }

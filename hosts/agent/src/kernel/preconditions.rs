@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What every command needs of the machine.
+//! Requirements of every command: root, a recent kernel, BTF.
 
 use std::path::Path;
 

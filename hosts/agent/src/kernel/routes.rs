@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! IPv4 routes of a device, kept at the MTU without the header while the device has room for it.
+//! IPv4 routes of a device, kept at the MTU without the header while the device MTU includes it.
 //!
 //! A route is saved as the kernel's own message and put back by sending that message, so nothing about it
 //! can get lost on the way. IPv6 needs none of this: it has an MTU of its own per device ([`crate::sysctl`]).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all attachments of a machine share: loaded with the first, unloaded after the last.
+//! Programs and maps shared by all attachments of a machine: loaded with the first, unloaded after the last.
 
 use std::fs;
 

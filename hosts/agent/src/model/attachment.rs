@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One attached device: its settings, and how device and namespace were before.
+//! One attached device: its settings, and those that it replaced.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub const HEADER_BYTES: u32 = 32;
 pub enum Headroom {
     /// The device MTU is raised.
     Raise,
-    /// Routes let through packets shorter by the header.
+    /// Routes are limited to packets shorter by the header.
     Route,
 }
 
@@ -29,7 +29,7 @@ impl Headroom {
     }
 }
 
-/// How the device and the namespace were before.
+/// Settings of the device and the namespace before the attachment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Original {
     pub mtu: u32,
@@ -57,7 +57,6 @@ pub struct Attachment {
     /// Number of the device in the BPF programs.
     pub key: u32,
     pub protocol: u8,
-    #[serde(rename = "room")]
     pub headroom: Headroom,
     pub tags: bool,
     pub cc: Option<String>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the agent knows, as plain data: nothing here asks the kernel or the disk.
+//! Plain data, without access to kernel or disk.
 
 pub mod attachment;
 pub mod flow;

@@ -96,7 +96,7 @@ pub struct DeviceCounters {
     pub rx_headers: u64,
     pub gso_passed: u64,
     pub too_big: u64,
-    pub no_room: u64,
+    pub no_headroom: u64,
     pub malformed: u64,
     pub no_flow: u64,
     pub corrupt: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `attach`: prepare a device and its namespace, and put the shim on it.
+//! `attach`: prepares a device and its namespace, and puts the shim on it.
 
 use anyhow::{ensure, Context, Result};
 
@@ -86,7 +86,7 @@ pub fn attach(request: &Request) -> Result<()> {
     store.save(&attachment)
 }
 
-/// Everything that making the changes needs to know.
+/// The arguments of the changes.
 struct Changes<'a> {
     home: &'a Netns,
     store: &'a Store,
@@ -128,7 +128,7 @@ fn make_headroom(netlink: &mut Netlink, device: &Device, attachment: &Attachment
         }
     }
     if attachment.headroom == Headroom::Raise {
-        device.set_mtu(netlink, original.mtu + HEADER_BYTES).context("use --room route")?;
+        device.set_mtu(netlink, original.mtu + HEADER_BYTES).context("use --headroom route")?;
     }
     if let Some(own) = original.mtu_ip6 {
         sysctl::write(&sysctl::mtu_ip6(&device.name), &own.min(limit).to_string())?;
@@ -141,11 +141,11 @@ fn check_headroom(device: &Device, headroom: Headroom) -> Result<()> {
     let needed = mtu + HEADER_BYTES;
     ensure!(
         headroom != Headroom::Raise || *max_mtu == 0 || needed <= *max_mtu,
-        "--dev {name}: MTU cannot be raised from {mtu} to {needed}, its driver allows {max_mtu}: use --room route"
+        "--dev {name}: MTU cannot be raised from {mtu} to {needed}, its driver allows {max_mtu}: use --headroom route"
     );
     ensure!(
         headroom != Headroom::Route || *mtu >= MTU_MIN,
-        "--room route: MTU {mtu} of {name} leaves no room below it: use --room raise"
+        "--headroom route: MTU {mtu} of {name} leaves no headroom below it: use --headroom raise"
     );
     Ok(())
 }
@@ -232,7 +232,7 @@ mod tests {
     fn headroom_is_refused_with_the_way_out() {
         let refused =
             check_headroom(&device(1500, 1500), Headroom::Raise).expect_err("too large").to_string();
-        assert!(refused.contains("from 1500 to 1532") && refused.contains("--room route"), "{refused}");
+        assert!(refused.contains("from 1500 to 1532") && refused.contains("--headroom route"), "{refused}");
         assert!(check_headroom(&device(1500, 1532), Headroom::Raise).is_ok());
         assert!(check_headroom(&device(1500, 0), Headroom::Raise).is_ok());
         assert!(check_headroom(&device(1311, 0), Headroom::Route).is_err()); // 1280 + 32 = 1312

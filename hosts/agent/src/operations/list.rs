@@ -18,7 +18,6 @@ struct Entry {
     ifindex: u32,
     cc: Option<String>,
     tags: bool,
-    #[serde(rename = "room")]
     headroom: Headroom,
     protocol: u8,
     parameters: BTreeMap<String, u32>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user asks for, one module per command, and the files that attachments leave on disk.
+//! The commands, one module each, and the files that attachments leave on disk.
 
 pub mod attach;
 pub mod congestion;

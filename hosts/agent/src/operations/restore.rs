@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `detach`: put everything back, also what a killed attach left half done.
+//! `detach`: puts everything back, also after an attach that was killed half-way.
 
 use anyhow::{bail, Context, Result};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an attachment changed, on disk before it is changed.
+//! Attachments and the settings that they replaced, on disk before anything is changed.
 //!
 //! One JSON file per attached device in /run/clarion/host. The files are also the count of users of the
 //! shared programs: the last one gone takes them away. All of it happens under one lock.
@@ -100,7 +100,7 @@ impl Store {
     }
 }
 
-/// All attachments, without the lock: good enough to look at.
+/// All attachments, without the lock: a snapshot for display.
 pub fn read_all() -> Result<Vec<Attachment>> {
     let mut attachments = Vec::new();
     let entries = match fs::read_dir(DIRECTORY) {
