@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import ScenarioError
 from clarion_contract.telemetry import IntervalReport
 from clarion_lab.engines.bmv2 import plans
 from clarion_lab.engines.bmv2.engine import Bmv2Engine

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.results.summary import payload_ceiling, survival
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
@@ -147,6 +148,29 @@ def test_faults_name_the_field_and_the_remedy(settings: dict[str, object], line:
     said = refusal(**settings)
     assert said.startswith(f"scenario geo: {line}")
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        ({"xcp": {"alpha": 0.6}}, ("xcp", "alpha")),
+        ({"xcp": {"min-interval": "2 s"}}, ("xcp", "min-interval")),
+        ({"flows__0__start": "10 s"}, ("flows", 0, "stop")),
+        (
+            {"links__bottleneck__loss__forward__rate": "120 %"},
+            ("links", "bottleneck", "loss", "forward", "rate"),
+        ),
+        (
+            {"links__bottleneck__rate-steps": [{"at": "1 s", "rate": "1 bit/s"}]},
+            ("links", "bottleneck", "rate-steps", 0, "rate"),
+        ),
+        ({"links__bottleneck__speed": 1}, ("links", "bottleneck", "speed")),
+    ],
+)
+def test_faults_have_a_path(settings: dict[str, object], path: tuple[str | int, ...]) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(**settings)
+    assert caught.value.fault.path == path
 
 
 def test_a_missing_field_is_named() -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import ScenarioError
 from clarion_contract.checks import checked_settings
 from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings
@@ -27,7 +27,7 @@ def check_settings(scenario: Scenario, network: Network) -> None:
         try:
             checked_settings(name, numbers, _settings(scenario, ports))
         except SettingsError as error:
-            raise ScenarioError(scenario.name, "links", error.fault.reason) from error
+            raise ScenarioError(scenario.name, ("links",), error.fault.reason) from error
 
 
 def _settings(scenario: Scenario, ports: list[Port]) -> list[PortSettings]:
