@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clarion_base.paths import ROOT
-from clarion_contract.generate import contract_model, register_model
+from clarion_contract.generate import contract_docs, contract_model, register_model
+from clarion_contract.generate.contract_docs import page
 from clarion_contract.generate.contract_model import Contract
 from clarion_contract.generate.contract_python import as_python as settings_as_python
 from clarion_contract.generate.contract_schema import as_schema
@@ -29,6 +30,9 @@ SOURCE = ROOT / "contract" / "registers.yaml"
 
 OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
+    "header-docs": (page("docs/wire-format.md", {"header": contract_docs.layout}), "docs/wire-format.md"),
+    "rest-docs": (page("docs/rest.md", {"settings": contract_docs.settings}), "docs/rest.md"),
+    "scenario-docs": (page("docs/scenarios.md", {"xcp": contract_docs.scenario}), "docs/scenarios.md"),
     "schema": (as_schema, "mininet/clarion_lab/scenario/schema/xcp.schema.json"),
 }
 OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {

@@ -181,16 +181,21 @@ def _number(node: Node) -> float:
 
 
 def _stable(node: Node) -> Stable:
+    words = ("range", "reason")
     if "follows" in node.entries():
-        keys = node.keys(("follows", "rule", "within", "says"))
+        keys = node.keys(("follows", "rule", "within", *words))
         return Stable(
-            keys["says"].text(),
+            *(keys[name].text() for name in words),
             follows=keys["follows"].name(),
             rule=keys["rule"].text(),
             within=float(_number(keys["within"])),
         )
-    keys = node.keys(("above", "below", "says"))
-    return Stable(keys["says"].text(), float(_number(keys["above"])), float(_number(keys["below"])))
+    keys = node.keys(("above", "below", *words))
+    return Stable(
+        *(keys[name].text() for name in words),
+        above=float(_number(keys["above"])),
+        below=float(_number(keys["below"])),
+    )
 
 
 def _argument(node: Node, most: float) -> Argument:
