@@ -8,8 +8,7 @@
 // happens.
 //
 // Parts::Watch sees all decisions in their order, for tests; hardware has none.
-#ifndef CLARION_BLOCK_EGRESS_STAGE_HPP
-#define CLARION_BLOCK_EGRESS_STAGE_HPP
+#pragma once
 
 #include "core/config.hpp"
 #include "core/queue_tracker.hpp"
@@ -407,5 +406,3 @@ class EgressStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_EGRESS_STAGE_HPP
