@@ -8,7 +8,7 @@ from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings, XcpSettings, checked_settings
 from clarion_lab.engines.bmv2.control import SwitchPlan
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Network, Port
+from clarion_lab.scenario.topology import Network, PlannedPort
 
 FIELDS = {  # of the scenario, by the last part of the entry that a switch would refuse
     "alpha": "xcp.alpha",
@@ -38,7 +38,7 @@ def check_settings(scenario: Scenario, network: Network) -> None:
             raise ScenarioError(scenario.name, field, error.reason) from error
 
 
-def _settings(scenario: Scenario, ports: list[Port]) -> list[PortSettings]:
+def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings]:
     return [
         PortSettings(
             port=number,
@@ -52,7 +52,7 @@ def _settings(scenario: Scenario, ports: list[Port]) -> list[PortSettings]:
     ]
 
 
-def _xcp(scenario: Scenario, port: Port) -> XcpSettings:
+def _xcp(scenario: Scenario, port: PlannedPort) -> XcpSettings:
     xcp = scenario.xcp
     return XcpSettings(
         capacity_bps=port.rate_bps,
