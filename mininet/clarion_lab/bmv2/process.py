@@ -15,10 +15,10 @@ from clarion_base import processes
 from clarion_base.errors import RunFailedError
 from clarion_lab import children
 from clarion_lab.bmv2 import devices
+from clarion_lab.bmv2_installation import PROGRAM
 from clarion_lab.mininet_nodes import Switch
 from clarion_lab.state import RunState
 
-PROGRAM = "simple_switch_grpc"
 READY_TIMEOUT_S = 20.0
 
 
