@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core in a loop with ideal senders: paced flows that add every grant to their rate one RTT later.
-// Newcomers must fill the link, share it evenly and leave next to no queue, from slow and near to fast and far.
-// Flows that start together on equal paths stay equal under any feedback, so the fairness controller is judged
-// by flows that join a full link one after another, and by near and far ones together.
-// A wrong sign, unit, scale or a bias in rounding shows here even if every part does what it says.
+// Newcomers must fill the link, share it evenly and leave next to no queue, from slow and near to fast and
+// far. Flows that start together on equal paths stay equal under any feedback, so the fairness controller is
+// judged by flows that join a full link one after another, and by near and far ones together. A wrong sign,
+// unit, scale or a bias in rounding shows here even if every part does what it says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -182,8 +182,8 @@ class Loop {
                     packet.meta);
     const auto granted =
         static_cast<std::int32_t>(load_be32(packet.frame.data() + HEADER_AT + OFFSET_DELTA_THROUGHPUT));
-    events_.push(
-        {event.time_s + path_.flows[packet.flow].rtt_s, Step::hear, packet.flow, granted, event.time_s - packet.arrived_s});
+    events_.push({event.time_s + path_.flows[packet.flow].rtt_s, Step::hear, packet.flow, granted,
+                  event.time_s - packet.arrived_s});
   }
 
   Path path_;

@@ -105,7 +105,7 @@ def test_queue_drops_the_tail_by_bytes(two: Network, tmp_path: Path) -> None:
     assert 21 <= arrived <= 22 + took_ms / 10  # 20 queued, one on the link, and what left meanwhile
     assert 19_000 < port["queue_max_bytes"] <= 20_000
     times_us = port["queue_hist"]
-    # 20 to 1 frames wait for 10 ms each from full to empty, which a busy machine may notice late: 3 in 4 of that.
+    # From full to empty 20 to 1 frames wait for 10 ms each. A busy machine may see it late: three quarters.
     assert sum(times_us[1:]) >= 0.75 * 200_000
     assert port["queue_byte_us"] >= 0.75 * 1000 * 10_000 * sum(range(1, 21))
     # The histogram holds the same bytes and times, to within the widths of its bins and 1 us each.

@@ -118,7 +118,8 @@ def test_goodput_counts_the_time_in_which_a_flow_is_there(flow: dict[str, str], 
     made = recording()
     made.flow_samples = [
         sample._replace(
-            delivered_bytes=min(sample.time_us, 3_000_000) // 40 + max(sample.time_us - 3_000_000, 0) * 3 // 40
+            delivered_bytes=min(sample.time_us, 3_000_000) // 40
+            + max(sample.time_us - 3_000_000, 0) * 3 // 40
         )
         for sample in made.flow_samples
     ]
