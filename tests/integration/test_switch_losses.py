@@ -98,12 +98,20 @@ def test_queue_drops_the_tail_by_bytes(two: Network, tmp_path: Path) -> None:
         took_ms = 1000 * (time.monotonic() - start)
         arrived = len(far.received(running.pass_on("p1", "p2", 300)))
         port = running.ports()["p2"]
+        edges = running.command(cmd="info")["queue_hist_lower_edges_bytes"]
     assert port["drop_packets"] == 300 - arrived
     assert port["drop_bytes"] == 1000 * (300 - arrived)
     assert lost(running, "queue", "out", 1000) == 300 - arrived
     assert 21 <= arrived <= 22 + took_ms / 10  # 20 queued, one on the link, and what left meanwhile
     assert 19_000 < port["queue_max_bytes"] <= 20_000
-    assert sum(port["queue_hist"]) > 0
+    times_us = port["queue_hist"]
+    # From full to empty 20 to 1 frames wait for 10 ms each. A busy machine may see it late: three quarters.
+    assert sum(times_us[1:]) >= 0.75 * 200_000
+    assert port["queue_byte_us"] >= 0.75 * 1000 * 10_000 * sum(range(1, 21))
+    # The histogram holds the same bytes and times, to within the widths of its bins and 1 us each.
+    least = sum(time_us * edge for time_us, edge in zip(times_us, edges, strict=False))
+    most = sum((time_us + 1) * (edge - 1) for time_us, edge in zip(times_us, edges[1:], strict=False))
+    assert least <= port["queue_byte_us"] <= most
 
 
 def test_truth_log_names_the_flow(two: Network, tmp_path: Path) -> None:
