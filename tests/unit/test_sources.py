@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from clarion_base.faults import Code
-from clarion_lab import documents
-from clarion_lab.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
-from clarion_lab.scenario import build
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
+from clarion_lab.scenario.model import build
 
 ROOT = Path(__file__).resolve().parents[2]
 
