@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Clarion header: where its fields are, how a frame is parsed and which bytes are rewritten.
 // docs/wire-format.md is the specification.
-#ifndef CLARION_CORE_HEADER_HPP
-#define CLARION_CORE_HEADER_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -48,7 +47,7 @@ struct Meta {
   std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
   std::uint32_t rtt = 0;              // DATA: ticks, 0 = unknown
   std::uint32_t x = 0;                // DATA: ticks
-  std::int32_t delta_throughput = 0;  // DATA: bytes/s asked for
+  std::int32_t delta_throughput = 0;  // DATA: requested bytes/s
 };
 
 CLARION_INLINE bool carries_tags(Kind kind) { return kind == Kind::data || kind == Kind::tag; }
@@ -199,5 +198,3 @@ CLARION_INLINE void write_delta_throughput(Bytes frame, const Meta& meta, std::i
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_HEADER_HPP

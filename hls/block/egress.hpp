@@ -2,16 +2,17 @@
 // One port's way out: from the host, or from the other port of a bump in the wire, through a queue to the
 // wire.
 //
-//   from_host ─► FrameIntake ─► arrivals ─► Classifier ─► packets ─► EgressStage ─► departures ─► GrantJoin
-//                     │                                  ends │▲ reports │ pool         grants ▲       │
-//                     releases │                                       ▼│         ▼                     │ ▼
-//                     │                                 IntervalStage   GrantStage ────────────┘ FrameRelease
-//                     ─► to_wire └─────────────────────── beats (packet memory)
-//                     ─────────────────────────────────┘
+// clang-format off
+//   from_host ─► FrameIntake ─► Classifier ─► EgressStage ─► GrantJoin ─► FrameRelease ─► to_wire
+//                    │  arrivals       packets    │▲    │ departures ▲ releases  ▲
+//                    │                       ends ▼│    ▼ pool       │ grants    │
+//                    │                  IntervalStage  GrantStage ───┘           │
+//                    │                       reports                             │
+//                    └──────────────── beats: packet memory ─────────────────────┘
+// clang-format on
 //
 // A call of step is one clock, written from the end to the start.
-#ifndef CLARION_BLOCK_EGRESS_HPP
-#define CLARION_BLOCK_EGRESS_HPP
+#pragma once
 
 #include "hls/block/axis.hpp"
 #include "hls/block/classifier.hpp"
@@ -38,10 +39,10 @@ class Egress {
 #pragma HLS bind_storage variable = beats_ type = fifo impl = uram
 #pragma HLS bind_storage variable = packets_ type = fifo impl = bram
     release_.step(releases_, beats_, to_wire, sent_);
-    join_.step(departures_, grants_, releases_, taken_);
+    join_.step(departures_, grants_, releases_, credits_);
     grant_.step(pool_, grants_, pool_replies);
     interval_.step(ends_, reports_);
-    stage_.step(packets_, departures_, taken_, sent_, pool_, ends_, reports_, commands, replies,
+    stage_.step(packets_, departures_, credits_, sent_, pool_, ends_, reports_, commands, replies,
                 queue_elsewhere, now);
     classifier_.step(arrivals_, packets_, protocol);
     intake_.step(from_host, beats_, arrivals_, now);
@@ -65,7 +66,7 @@ class Egress {
   // place for each of them, and for those in GrantJoin: so a slow wire never holds the pools, nor commands
   // behind it.
   hls::stream<Departure, DEPARTURES> departures_{"egress.departures"};
-  hls::stream<ap_uint<1>, DEPARTURES> taken_{"egress.taken"};
+  hls::stream<ap_uint<1>, DEPARTURES> credits_{"egress.credits"};
   hls::stream<PoolEvent, 16> pool_{"egress.pool"};
   hls::stream<std::int32_t, 64> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};
@@ -75,5 +76,3 @@ class Egress {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_EGRESS_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends a frame from packet memory with its patch in it, or lets it go; one beat per clock, as fast as it is
 // taken.
-#ifndef CLARION_BLOCK_FRAME_RELEASE_HPP
-#define CLARION_BLOCK_FRAME_RELEASE_HPP
+#pragma once
 
 #include "hls/block/axis.hpp"
 #include "hls/block/window.hpp"
@@ -17,7 +16,7 @@ struct Release {
   HeaderPatch patch;
 };
 
-// Where nobody has to know what was sent.
+// For a queue whose length does not matter.
 struct Unheard {
   CLARION_INLINE bool full() const { return false; }
   CLARION_INLINE void write(ap_uint<16> /*length*/) {}
@@ -25,7 +24,7 @@ struct Unheard {
 
 class FrameRelease {
  public:
-  // `sent` hears the length of each frame that is out.
+  // `sent` gets the length of each frame that is out.
   template <class Releases, class Beats, class Out, class Sent>
   CLARION_PROCESS void step(Releases& releases, Beats& beats, Out& out, Sent&& sent) {
 #pragma HLS pipeline II = 1
@@ -55,5 +54,3 @@ class FrameRelease {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_FRAME_RELEASE_HPP

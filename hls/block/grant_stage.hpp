@@ -3,8 +3,7 @@
 //
 // A DATA header ends behind byte 64 of its frame, so such frames have two beats at least, and the next one
 // needs the pools two clocks later at the earliest: this is the one stage that may take two.
-#ifndef CLARION_BLOCK_GRANT_STAGE_HPP
-#define CLARION_BLOCK_GRANT_STAGE_HPP
+#pragma once
 
 #include "core/xcp_departure.hpp"
 #include "hls/block/axis.hpp"
@@ -20,7 +19,7 @@ struct PoolEvent {
 
   Kind kind = Kind::departure;
   std::uint32_t x = 0;                // departure: ticks
-  std::int32_t delta_throughput = 0;  // departure: bytes/s asked for
+  std::int32_t delta_throughput = 0;  // departure: requested bytes/s
   ap_uint<16> length = 0;             // departure: bytes
   Shares shares;                      // refill
 };
@@ -70,5 +69,3 @@ class GrantStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_GRANT_STAGE_HPP

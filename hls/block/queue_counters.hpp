@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a queue counts for people: frames, bytes, drops, and its length over time.
-#ifndef CLARION_BLOCK_QUEUE_COUNTERS_HPP
-#define CLARION_BLOCK_QUEUE_COUNTERS_HPP
+#pragma once
 
 #include "core/types.hpp"
 #include "hls/block/mailbox.hpp"
@@ -29,7 +28,7 @@ struct QueueCounters {
     if (no_memory) ++overflow;
   }
 
-  // Frames that were not even told of, so that their bytes are not known.
+  // Frames without an announcement, and so of unknown length.
   CLARION_INLINE void drop_untold(std::uint64_t frames) {
     drop_packets += frames;
     overflow += frames;
@@ -64,5 +63,3 @@ struct QueueCounters {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_QUEUE_COUNTERS_HPP

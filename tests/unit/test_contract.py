@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from finsy import P4Schema
+from finsy.p4schema import P4BitsType
 
 from clarion_base.paths import ROOT
 from clarion_contract.generate import contract_model
@@ -111,8 +112,9 @@ def of_p4info(root: Path) -> Iterator[Difference]:
     keys = [field.name for field in forwarding.match_fields]
     yield "p4info forwarding", keys, [CONTRACT.forwarding.key]
     for name, members in CONTRACT.digests.items():
-        found = {n: member.bitwidth for n, member in schema.type_info.structs[name].members.items()}
-        yield f"p4info {name}", list(found.items()), list(members.items())
+        each = schema.type_info.structs[name].members.items()
+        bits = {n: member.bitwidth for n, member in each if isinstance(member, P4BitsType)}
+        yield f"p4info {name}", list(bits.items()), list(members.items())
     counters = {each.alias: each.unit.name.lower() for each in schema.counters}
     yield "p4info counters", counters, {n: UNITS[kind] for n, kind in CONTRACT.counters.items()}
 

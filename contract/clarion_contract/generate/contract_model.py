@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -181,21 +181,14 @@ def _number(node: Node) -> float:
 
 
 def _stable(node: Node) -> Stable:
-    words = ("range", "reason")
     if "follows" in node.entries():
-        keys = node.keys(("follows", "rule", "within", *words))
-        return Stable(
-            *(keys[name].text() for name in words),
-            follows=keys["follows"].name(),
-            rule=keys["rule"].text(),
-            within=float(_number(keys["within"])),
-        )
-    keys = node.keys(("above", "below", *words))
-    return Stable(
-        *(keys[name].text() for name in words),
-        above=float(_number(keys["above"])),
-        below=float(_number(keys["below"])),
-    )
+        keys = node.keys(("range", "reason", "follows", "rule", "within"))
+        follows, rule = keys["follows"].name(), keys["rule"].text()
+        made = Stable("", "", follows=follows, rule=rule, within=float(_number(keys["within"])))
+    else:
+        keys = node.keys(("range", "reason", "above", "below"))
+        made = Stable("", "", above=float(_number(keys["above"])), below=float(_number(keys["below"])))
+    return replace(made, range=keys["range"].text(), reason=keys["reason"].text())
 
 
 def _argument(node: Node, most: float) -> Argument:

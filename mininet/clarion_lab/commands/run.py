@@ -13,7 +13,7 @@ from typing import Any
 from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
-from clarion_lab.controller.registration import ControllerLink
+from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import registry
 from clarion_lab.engines.registry import Engine
 from clarion_lab.recording import files
@@ -127,10 +127,8 @@ def _engine(options: argparse.Namespace) -> Engine:
         return made
     if options.token_file is None:
         raise UserError("--controller: give a token with --token-file")
-    made.put_under(
-        ControllerLink.from_options(
-            options.controller, options.token_file, options.controller_ca, options.tune
-        )
+    made.use_controller(
+        Registrar.from_options(options.controller, options.token_file, options.controller_ca, options.tune)
     )
     return made
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the switches of a run under a controller: a P4Runtime agent for as long as the run, and their names at
-the controller's REST API.
+"""Registers the switches of a run at a controller: a P4Runtime agent for as long as the run, and their names
+at the controller's REST API.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOCAL = "127.0.0.1:"
 
 @dataclass(frozen=True)
 class Tuning:
-    """A policy that is switched on at the bottlenecks, with parameters of its own."""
+    """A policy of the tuner, active at the bottlenecks, and its parameters."""
 
     policy: str
     parameters: Mapping[str, float]
@@ -53,15 +53,15 @@ class Tuning:
         return cls(policy, parameters)
 
 
-class ControllerLink:
-    """What a batch needs to know of the controller that its runs are put under."""
+class Registrar:
+    """A controller and the policies to activate there: registers the switches of each run of a batch."""
 
     def __init__(self, client: RestClient, tunings: Sequence[Tuning] = ()) -> None:
         self.client = client
         self.tunings = tuple(tunings)
 
     @classmethod
-    def from_options(cls, url: str, token_file: Path, ca: Path | None, tune: Sequence[str]) -> ControllerLink:
+    def from_options(cls, url: str, token_file: Path, ca: Path | None, tune: Sequence[str]) -> Registrar:
         """From the command line; UserError names the option."""
         try:
             token = token_file.read_text().strip()
@@ -86,7 +86,7 @@ class ControllerLink:
             if tuning.policy not in known:
                 raise UserError(f"--tune {tuning.policy}: no such policy; use {', '.join(sorted(known))}")
 
-    def attach(
+    def register(
         self,
         scenario: Scenario,
         network: Network,
@@ -94,27 +94,27 @@ class ControllerLink:
         control: Path,
         directory: Path,
         check: Callable[[], None],
-    ) -> AttachedRun:
+    ) -> Registration:
         """Returns when the controller has all switches in sync and the policies are on; `check` is called
         while it waits and may raise.
         """
-        run = AttachedRun(self, scenario, network, state, directory)
+        registration = Registration(self, scenario, network, state, directory)
         try:
-            run.start(control, check)
+            registration.start(control, check)
         except BaseException:
-            run.close()
+            registration.close()
             raise
-        return run
+        return registration
 
 
-class AttachedRun:
+class Registration:
     """The agent of one run, and its switches at the controller."""
 
     def __init__(
-        self, link: ControllerLink, scenario: Scenario, network: Network, state: RunState, directory: Path
+        self, registrar: Registrar, scenario: Scenario, network: Network, state: RunState, directory: Path
     ) -> None:
-        self._client = link.client
-        self._tunings = link.tunings
+        self._client = registrar.client
+        self._tunings = registrar.tunings
         self._scenario = scenario
         self._network = network
         self._state = state
@@ -154,7 +154,7 @@ class AttachedRun:
                 self._client.call("PUT", path, document)
 
     def close(self) -> None:
-        """Takes the switches away again and stops the agent; what was decided goes to the results."""
+        """Removes the switches and stops the agent; the tuner's decisions go to the results."""
         with contextlib.suppress(UserError):
             self._save_decisions()
         for name in self._added:
@@ -171,7 +171,7 @@ class AttachedRun:
         return f"{self._scenario.name}-{switch}"
 
     def _set_ports(self) -> None:
-        """Whatever became of the switches as they joined: their ports have what the scenario says."""
+        """The ports have the scenario's settings, whatever the controller adopted as the switches joined."""
         for switch in switch_config(self._scenario, self._network, "")["switches"]:
             for number, port in enumerate(switch["ports"], start=1):
                 path = f"/v1/switches/{self.name_of(switch['name'])}/ports/{number}"
@@ -231,14 +231,14 @@ class AttachedRun:
 
 
 def _settings(port: Mapping[str, Any]) -> dict[str, Any]:
-    """A port of clarion-switch's configuration as the controller has it."""
+    """A port of clarion-switch's configuration as a document of the REST API."""
     xcp = {key: value for key, value in port.get("xcp", {}).items() if key != "enabled"}
     tag = {key: port.get("tag", {}).get(key, False) for key in ("stamp", "check", "edge")}
     return {"xcp": xcp or None, **tag}
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    """Whether what is there is what is wanted, up to the rounding of coefficients on their way."""
+    """Whether the settings found are the settings wanted, up to the rounding of coefficients on their way."""
     if isinstance(wanted, Mapping):
         return isinstance(found, Mapping) and all(_same(found.get(key), wanted[key]) for key in wanted)
     if isinstance(wanted, float):

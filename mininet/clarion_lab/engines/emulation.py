@@ -10,7 +10,7 @@ from typing import Any
 from clarion_base import faults
 from clarion_base.faults import ScenarioError
 from clarion_base.units import format_rate
-from clarion_lab.controller.registration import ControllerLink
+from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import truth
 from clarion_lab.engines.host_engine import HostEngine, link_fields
 from clarion_lab.engines.mininet_nodes import ClarionNet, ClarionSwitch
@@ -33,12 +33,12 @@ class EmulationEngine(HostEngine):
     max_rate_bps = MAX_RATE_BPS
 
     def __init__(self) -> None:
-        self._controller: ControllerLink | None = None
+        self._registrar: Registrar | None = None
 
-    def put_under(self, controller: ControllerLink) -> None:
+    def use_controller(self, registrar: Registrar) -> None:
         """Each run gets an agent that serves P4Runtime for its switches."""
-        controller.check()
-        self._controller = controller
+        registrar.check()
+        self._registrar = registrar
 
     def attach(
         self,
@@ -49,15 +49,15 @@ class EmulationEngine(HostEngine):
         recording: Recording,
         progress: Progress,
     ) -> Callable[[], None]:
-        """The switch process runs: an agent beside it, and the switches to the controller."""
-        if self._controller is None:
+        """With a controller: an agent beside the switch process, and the switches registered."""
+        if self._registrar is None:
             return super().attach(scenario, network, state, directory, recording, progress)
         progress.step("controller")
-        run = self._controller.attach(
+        registration = self._registrar.register(
             scenario, network, state, control_socket(state), directory, progress.check
         )
-        recording.environment["controller"] = run.describe()
-        return run.close
+        recording.environment["controller"] = registration.describe()
+        return registration.close
 
     def limited_links(self, scenario: Scenario) -> list[tuple[faults.Path, Link]]:
         """The links whose rate this machine must be able to carry, with their fields."""

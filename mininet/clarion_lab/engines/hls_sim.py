@@ -8,7 +8,7 @@ from pathlib import Path
 from clarion_base import faults, paths
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
-from clarion_lab.controller.registration import ControllerLink
+from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines.emulation import TRUTH_LOG, EmbeddedSwitches, EmulationEngine
 from clarion_lab.engines.host_engine import link_fields
 from clarion_lab.engines.switch_process import SwitchProcess
@@ -32,7 +32,7 @@ class HlsSimEngine(EmulationEngine):
     name = "hls-sim"
     max_rate_bps = MAX_RATE_BPS
 
-    def put_under(self, controller: ControllerLink) -> None:
+    def use_controller(self, registrar: Registrar) -> None:
         """The block has no control socket for P4Runtime; its registers have a server of their own."""
         raise UserError(
             "--controller: engine hls-sim has cards in the place of switches; "

@@ -18,7 +18,7 @@ from pathlib import Path
 from clarion_base import faults, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
-from clarion_lab.controller.registration import ControllerLink
+from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines.sampling import Sampler
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts import tuning
@@ -30,7 +30,7 @@ from clarion_lab.machine.state import RunState, machine_lock
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import SAMPLE_US, Recording
 from clarion_lab.scenario.model import Link, Scenario
-from clarion_lab.scenario.topology import Host, Network, plan
+from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400
 MAX_DRAIN_ROUND_TRIPS = 12  # after the last data, so that the last losses are resent, seen and echoed
@@ -53,8 +53,8 @@ class HostEngine(ABC):
     ) -> Switches:
         """The switches of one run, not built yet."""
 
-    def put_under(self, controller: ControllerLink) -> None:
-        """UserError unless the engine's switches can be put under a controller."""
+    def use_controller(self, registrar: Registrar) -> None:
+        """UserError: an engine's switches have no controller unless it says otherwise."""
         raise UserError(f"--controller: engine {self.name} programs its switches itself; use --engine emu")
 
     def attach(
@@ -239,7 +239,7 @@ def measure_idle_rtt(
     On a path with heavy errors all pings may be lost; the flow then has no idle round trip.
     """
     pairs: dict[tuple[str, str], list[int]] = {}
-    hosts: dict[str, Host] = {host.name: host for host in network.hosts}
+    hosts: dict[str, PlannedHost] = {host.name: host for host in network.hosts}
     for number, ends in enumerate(network.endpoints):
         pairs.setdefault((ends.sender.name, ends.receiver.name), []).append(number)
     wait_s = max(1.0, 2 * scenario.max_rtt_us / 1e6)

@@ -18,8 +18,7 @@ with warnings.catch_warnings():
     from mininet.net import Mininet
     from mininet.node import Host, Switch
 
-from clarion_lab.scenario.topology import Cable
-from clarion_lab.scenario.topology import Host as PlannedHost
+from clarion_lab.scenario.topology import Cable, PlannedHost
 
 
 class Carrier(Protocol):

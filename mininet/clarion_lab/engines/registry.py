@@ -14,7 +14,7 @@ from clarion_lab.recording.recording import Recording
 from clarion_lab.scenario.model import Scenario
 
 if TYPE_CHECKING:
-    from clarion_lab.controller.registration import ControllerLink
+    from clarion_lab.controller.registration import Registrar
 
 # Module and class; Mininet and P4Runtime are imported only by the engine that uses them.
 ENGINES = {
@@ -29,8 +29,8 @@ class Engine(Protocol):
 
     name: str
 
-    def put_under(self, controller: ControllerLink) -> None:
-        """From now on the switches of each run are added to a controller. UserError if that cannot be."""
+    def use_controller(self, registrar: Registrar) -> None:
+        """From now on registers the switches of each run at a controller. UserError if it cannot."""
 
     def check(self, scenario: Scenario) -> None:
         """Raises UserError if the scenario is beyond this engine or this machine."""

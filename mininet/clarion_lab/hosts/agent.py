@@ -16,14 +16,14 @@ from clarion_lab.machine import children
 from clarion_lab.machine.attachments import attachments
 from clarion_lab.machine.state import RunState
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Host, Network
+from clarion_lab.scenario.topology import Network, PlannedHost
 
 FlowKey = tuple[str, int, str, int]  # source, source port, destination, destination port
 
 
-def attach_commands(scenario: Scenario, network: Network) -> list[tuple[Host, list[str]]]:
+def attach_commands(scenario: Scenario, network: Network) -> list[tuple[PlannedHost, list[str]]]:
     """The options of `clarion-host attach`, without the namespace, for every host that carries the shim."""
-    commands: dict[str, tuple[Host, list[str]]] = {}
+    commands: dict[str, tuple[PlannedHost, list[str]]] = {}
     for flow, ends in zip(scenario.flows, network.endpoints, strict=True):
         if not flow.uses_agent:
             continue
@@ -50,7 +50,7 @@ class Agent:
         self._older: set[int] = set()  # connections from before this run, which the agent remembers
         self.commands: list[str] = []
 
-    def attach(self, plans: Sequence[tuple[Host, list[str]]], pids: dict[str, int]) -> None:
+    def attach(self, plans: Sequence[tuple[PlannedHost, list[str]]], pids: dict[str, int]) -> None:
         """Attaches every host, then starts the statistics; RunFailedError quotes the agent."""
         if not plans:
             return

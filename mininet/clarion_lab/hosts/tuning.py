@@ -12,7 +12,7 @@ import shlex
 from typing import Any
 
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Host
+from clarion_lab.scenario.topology import PlannedHost
 
 OFFLOADS_OFF = ("tx", "tso", "gso", "gro")
 MIN_BUFFER_BYTES = 4 << 20
@@ -60,7 +60,7 @@ def sysctls(scenario: Scenario) -> dict[str, str]:
     }
 
 
-def script(scenario: Scenario, host: Host, neighbour: Host) -> str:
+def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost) -> str:
     """A shell script that tunes one host; it stops at the first command that fails."""
     device = host.device
     offloads = " ".join(f"{name} off" for name in OFFLOADS_OFF)

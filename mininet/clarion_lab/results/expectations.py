@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def judge(
+def evaluate(
     expectations: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Every expectation that applies at this point of the sweep, with the value found and whether it was met.

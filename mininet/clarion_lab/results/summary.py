@@ -15,7 +15,7 @@ from clarion_lab.recording.recording import SAMPLE_US, FlowSample, LossRecord, P
 from clarion_lab.results import metrics
 from clarion_lab.scenario.algorithms import frame_bytes, payload_share
 from clarion_lab.scenario.model import Flow, Link, Scenario
-from clarion_lab.scenario.topology import Network, Port
+from clarion_lab.scenario.topology import Network, PlannedPort
 
 VERSION = 1
 Series = tuple[list[int], list[int]]  # times in us, running totals
@@ -281,7 +281,7 @@ def _port(
     scenario: Scenario,
     recording: Recording,
     switch: str,
-    port: Port,
+    port: PlannedPort,
     samples: list[PortSample],
     window: tuple[int, int],
 ) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def _port(
     }
 
 
-def _queue_p99(recording: Recording, port: Port) -> float | None:
+def _queue_p99(recording: Recording, port: PlannedPort) -> float | None:
     histogram = recording.histograms.get(port.name)
     if histogram is None:
         return None

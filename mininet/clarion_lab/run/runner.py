@@ -15,7 +15,7 @@ from clarion_lab.recording import files
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import Recording
 from clarion_lab.results import plots, report
-from clarion_lab.results.expectations import judge
+from clarion_lab.results.expectations import evaluate
 from clarion_lab.results.summary import summarise
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import plan
@@ -51,7 +51,7 @@ def run(
     status = {"state": state, "reason": _reason(error), "engine": engine.name, **labels}
     progress.step("results")
     summary = summarise(scenario, plan(scenario), recording, status)
-    summary["expectations"] = judge(scenario.expect, summary, labels.get("settings", {}))
+    summary["expectations"] = evaluate(scenario.expect, summary, labels.get("settings", {}))
     files.write(directory, summary, recording)
     plots.draw(directory)
     report.write(directory)

@@ -22,7 +22,7 @@ FIRST_SOURCE_PORT = 40001  # of the senders
 
 
 @dataclass(frozen=True)
-class Port:
+class PlannedPort:
     """A switch port: what leaves through it, and for a host's port what comes in."""
 
     name: str
@@ -38,7 +38,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Host:
+class PlannedHost:
     """An end system, on one port of one switch."""
 
     name: str
@@ -57,8 +57,8 @@ class Host:
 class Endpoints:
     """Where a flow's data comes from and goes to."""
 
-    sender: Host
-    receiver: Host
+    sender: PlannedHost
+    receiver: PlannedHost
     sport: int
     dport: int
 
@@ -75,11 +75,11 @@ class Cable:
 class Network:
     """Everything that an engine has to build."""
 
-    switches: dict[str, list[Port]]
-    hosts: list[Host]
+    switches: dict[str, list[PlannedPort]]
+    hosts: list[PlannedHost]
     endpoints: list[Endpoints]  # by flow number
 
-    def neighbour(self, host: Host) -> Host:
+    def neighbour(self, host: PlannedHost) -> PlannedHost:
         """The other host of the pair."""
         other = {"h": "r", "r": "h"}[host.name[0]] + host.name[1:]
         return next(candidate for candidate in self.hosts if candidate.name == other)
@@ -87,13 +87,13 @@ class Network:
 
 def plan(scenario: Scenario) -> Network:
     """The network of a scenario."""
-    switches: dict[str, list[Port]] = {f"s{n + 1}": [] for n in range(len(scenario.bottlenecks) + 1)}
+    switches: dict[str, list[PlannedPort]] = {f"s{n + 1}": [] for n in range(len(scenario.bottlenecks) + 1)}
     for index, link in enumerate(scenario.bottlenecks):
         left, right = f"s{index + 1}", f"s{index + 2}"
         left_name, right_name = bottleneck_ports(index)
         queue_bytes = scenario.queue_bytes(link)
         switches[left].append(
-            Port(
+            PlannedPort(
                 left_name,
                 f"{right}:{right_name}",
                 link.rate_bps,
@@ -105,7 +105,7 @@ def plan(scenario: Scenario) -> Network:
             )
         )
         switches[right].append(
-            Port(
+            PlannedPort(
                 right_name,
                 f"{left}:{left_name}",
                 link.rate_bps,
@@ -116,7 +116,7 @@ def plan(scenario: Scenario) -> Network:
                 rate_steps=link.rate_steps,
             )
         )
-    hosts: dict[str, Host] = {}
+    hosts: dict[str, PlannedHost] = {}
     for flow in scenario.flows:
         for side in ("h", "r"):
             _add_host(hosts, switches, scenario, flow, side)
@@ -129,7 +129,11 @@ def bottleneck_ports(index: int) -> tuple[str, str]:
 
 
 def _add_host(
-    hosts: dict[str, Host], switches: dict[str, list[Port]], scenario: Scenario, flow: Flow, side: str
+    hosts: dict[str, PlannedHost],
+    switches: dict[str, list[PlannedPort]],
+    scenario: Scenario,
+    flow: Flow,
+    side: str,
 ) -> None:
     name = f"{side}{flow.pair + 1}"
     if name in hosts:
@@ -138,21 +142,23 @@ def _add_host(
     port = f"{switch}-{name}"
     block, unit = divmod(flow.pair, 250)
     half = 1 if side == "h" else 2
-    hosts[name] = Host(
+    hosts[name] = PlannedHost(
         name, switch, port, f"10.{half}.{block}.{unit + 1}", f"02:00:00:{half:02x}:{block:02x}:{unit + 1:02x}"
     )
     switches[switch].append(_access_port(port, scenario, scenario.access, side == "h"))
 
 
-def _access_port(name: str, scenario: Scenario, link: Link, left: bool) -> Port:
+def _access_port(name: str, scenario: Scenario, link: Link, left: bool) -> PlannedPort:
     toward_host, from_host = (
         (link.reverse_loss, link.forward_loss) if left else (link.forward_loss, link.reverse_loss)
     )
     queue_bytes = scenario.queue_bytes(link) if link.rate_bps else 0
-    return Port(name, None, link.rate_bps, queue_bytes, link.delay_us, toward_host, link.delay_us, from_host)
+    return PlannedPort(
+        name, None, link.rate_bps, queue_bytes, link.delay_us, toward_host, link.delay_us, from_host
+    )
 
 
-def _endpoints(hosts: dict[str, Host], flow: Flow) -> Endpoints:
+def _endpoints(hosts: dict[str, PlannedHost], flow: Flow) -> Endpoints:
     left, right = hosts[f"h{flow.pair + 1}"], hosts[f"r{flow.pair + 1}"]
     sender, receiver = (right, left) if flow.reverse else (left, right)
     return Endpoints(sender, receiver, FIRST_SOURCE_PORT + flow.number, FIRST_PORT + flow.number)
@@ -178,7 +184,7 @@ def switch_config(scenario: Scenario, network: Network, truth_log: str) -> dict[
     }
 
 
-def _port_config(scenario: Scenario, port: Port) -> dict[str, Any]:
+def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
     config: dict[str, Any] = {"name": port.name}
     if port.peer:
         config["peer"] = port.peer

@@ -9,7 +9,7 @@ from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings
 from clarion_lab.engines.bmv2.control import SwitchPlan
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Network, Port
+from clarion_lab.scenario.topology import Network, PlannedPort
 
 
 def switch_plans(scenario: Scenario, network: Network) -> list[SwitchPlan]:
@@ -30,7 +30,7 @@ def check_settings(scenario: Scenario, network: Network) -> None:
             raise ScenarioError(scenario.name, ("links",), error.fault.reason) from error
 
 
-def _settings(scenario: Scenario, ports: list[Port]) -> list[PortSettings]:
+def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings]:
     return [
         PortSettings(
             port=number,

@@ -15,7 +15,7 @@ from typing import Any
 
 from clarion_lab.scenario.algorithms import ack_frame_bytes, frame_bytes
 from clarion_lab.scenario.model import Flow, Scenario
-from clarion_lab.scenario.topology import Network, Port, bottleneck_ports
+from clarion_lab.scenario.topology import Network, PlannedPort, bottleneck_ports
 
 SMALLEST_FRAME_BYTES = 42  # an ARP packet
 SLACK_PACKETS = 64  # for what BMv2 has taken in but not yet sent when the queue is empty
@@ -69,7 +69,7 @@ def _leaving(scenario: Scenario, network: Network) -> tuple[dict[str, list[Flow]
     return data, acks
 
 
-def _shaping(number: int, port: Port, data: Sequence[Flow], acks: Sequence[Flow]) -> Shaping:
+def _shaping(number: int, port: PlannedPort, data: Sequence[Flow], acks: Sequence[Flow]) -> Shaping:
     sizes = [frame_bytes(flow.header) for flow in data] or [ack_frame_bytes(flow.header) for flow in acks]
     mean_bytes = sum(sizes) / len(sizes) if sizes else float(ack_frame_bytes("none"))
     rate_pps = max(1, round(port.rate_bps / 8 / mean_bytes)) if port.rate_bps else 0

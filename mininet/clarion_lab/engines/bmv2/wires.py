@@ -14,7 +14,7 @@ from typing import Any
 
 from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Cable, Network, Port
+from clarion_lab.scenario.topology import Cable, Network, PlannedPort
 
 NODE = "wires"  # the one Mininet node of all wires
 
@@ -129,6 +129,6 @@ def _links(network: Network) -> list[tuple[End, End]]:
     return links
 
 
-def _at(switch: str, port: Port, sender: Port) -> End:
+def _at(switch: str, port: PlannedPort, sender: PlannedPort) -> End:
     """A switch's end of a link to another switch."""
     return End(switch, port.name, sender.name, True, sender.delay_us, sender.loss)

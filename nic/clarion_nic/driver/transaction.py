@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A batch of changes on a card: looked through as a whole, then carried out, then undone if that fails."""
+"""A transaction of changes on a card: checked as a whole, then carried out, then undone if that fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INTERVALS = ("min_interval", "max_interval")
 FORWARDS = "a NIC forwards between its host and its wire only"
 
 
-class Batch:
+class Transaction:
     """What the units are to become. TargetFaultError names the change that cannot be, before any reaches the
     card.
     """

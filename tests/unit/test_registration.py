@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The switches of a run at a controller: what is asked of its REST API, and what is refused."""
+"""The switches of a run at a controller: the calls of its REST API, and the refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from clarion import cli
 from clarion_base.errors import UserError
 from clarion_lab.controller import registration
-from clarion_lab.controller.registration import ControllerLink, Tuning
+from clarion_lab.controller.registration import Registrar, Tuning
 from clarion_lab.controller.rest_client import RestClient
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.machine import children
@@ -135,9 +135,9 @@ def scenario() -> Scenario:
     return build("smoke", documents.points("smoke", document)[0].document)
 
 
-def attach(link: ControllerLink, directory: Path) -> registration.AttachedRun:
+def attach(registrar: Registrar, directory: Path) -> registration.Registration:
     made = scenario()
-    return link.attach(
+    return registrar.register(
         made,
         plan(made),
         cast(RunState, FakeState()),
@@ -151,9 +151,9 @@ def test_switches_come_with_the_run_and_go_with_it(
     api: FakeApi, agent: list[subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
     api.decisions = [{"id": 3, "summary": "of an earlier run"}]
-    link = ControllerLink(RestClient(api.url, TOKEN), [Tuning.parse("capacity:probe_wait_s=3")])
-    link.check()
-    run = attach(link, tmp_path)
+    registrar = Registrar(RestClient(api.url, TOKEN), [Tuning.parse("capacity:probe_wait_s=3")])
+    registrar.check()
+    run = attach(registrar, tmp_path)
     # s1 has its bottleneck's port and two hosts', in the order of the switch's configuration.
     assert api.switches["smoke-s1"] == {
         "name": "smoke-s1",
@@ -185,7 +185,7 @@ def test_ports_have_what_the_scenario_says(
     bottleneck = {"xcp": xcp, "stamp": True, "check": True, "edge": False}
     right, left = "/v1/switches/smoke-s1/ports/1", "/v1/switches/smoke-s2/ports/1"
     api.ports = {right: bottleneck, left: {**bottleneck, "xcp": None}}
-    attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path).close()
+    attach(Registrar(RestClient(api.url, TOKEN)), tmp_path).close()
     assert ("PATCH", right) not in api.calls  # as it should be, up to rounding
     assert api.ports[left]["xcp"]["capacity_bps"] == 20_000_000
     assert api.ports["/v1/switches/smoke-s1/ports/2"]["edge"] is True
@@ -194,13 +194,13 @@ def test_ports_have_what_the_scenario_says(
 def test_what_a_killed_run_left_is_replaced_and_anything_else_is_not(
     api: FakeApi, agent: list[subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
-    link = ControllerLink(RestClient(api.url, TOKEN))
+    registrar = Registrar(RestClient(api.url, TOKEN))
     api.switches["smoke-s1"] = {"name": "smoke-s1", "address": "127.0.0.1:9", "state": "unreachable"}
-    attach(link, tmp_path).close()
+    attach(registrar, tmp_path).close()
     assert api.switches == {}
     api.switches["smoke-s2"] = {"name": "smoke-s2", "address": "127.0.0.1:9", "state": "in-sync"}
     with pytest.raises(UserError, match=r"controller http://.*/v1/switches: switch smoke-s2: exists already"):
-        attach(link, tmp_path)
+        attach(registrar, tmp_path)
     # What had been added by then is gone, and so is the agent.
     assert list(api.switches) == ["smoke-s2"]
     assert agent[-1].poll() is not None
@@ -215,7 +215,7 @@ def test_a_switch_that_does_not_come_into_sync_fails_the_run(
     api.state = "refused"
     monkeypatch.setattr(registration, "SYNC_TIMEOUT_S", 0.0)
     with pytest.raises(UserError, match="smoke-s1 is not in sync but refused: no answer"):
-        attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path)
+        attach(Registrar(RestClient(api.url, TOKEN)), tmp_path)
     assert api.switches == {}
 
 
@@ -226,24 +226,24 @@ def test_an_agent_that_dies_is_quoted(api: FakeApi, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(children, "spawn", spawn)
     with pytest.raises(UserError, match="clarion: --control: nothing there"):
-        attach(ControllerLink(RestClient(api.url, TOKEN)), tmp_path)
+        attach(Registrar(RestClient(api.url, TOKEN)), tmp_path)
     assert api.switches == {}
 
 
 def test_policies_are_checked_before_anything_is_built(api: FakeApi) -> None:
-    link = ControllerLink(RestClient(api.url, TOKEN), [Tuning.parse("speed")])
+    registrar = Registrar(RestClient(api.url, TOKEN), [Tuning.parse("speed")])
     with pytest.raises(UserError, match="--tune speed: no such policy; use capacity, noise"):
-        link.check()
+        registrar.check()
 
 
 def test_a_wrong_token_is_said_by_the_controller(api: FakeApi) -> None:
     with pytest.raises(UserError, match="a valid token is needed"):
-        ControllerLink(RestClient(api.url, "clarion_wrong")).check()
+        Registrar(RestClient(api.url, "clarion_wrong")).check()
 
 
 def test_nobody_at_the_address(api: FakeApi) -> None:
     with pytest.raises(UserError, match=r"controller http://127\.0\.0\.1:1/v1/switches: .*refused"):
-        ControllerLink(RestClient("http://127.0.0.1:1", TOKEN)).check()
+        Registrar(RestClient("http://127.0.0.1:1", TOKEN)).check()
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_options_are_refused_in_one_line(
     assert said.count("\n") == 1
 
 
-def test_bmv2_is_not_put_under_a_controller() -> None:
-    link = ControllerLink(RestClient("http://127.0.0.1:1", TOKEN))
+def test_bmv2_takes_no_controller() -> None:
+    registrar = Registrar(RestClient("http://127.0.0.1:1", TOKEN))
     with pytest.raises(UserError, match="engine bmv2 programs its switches itself; use --engine emu"):
-        Bmv2Engine().put_under(link)
+        Bmv2Engine().use_controller(registrar)
