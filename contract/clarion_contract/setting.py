@@ -39,6 +39,7 @@ class Argument:
     denominator: int = 1
     is_nearest: bool = False  # rounded to nearest, halves up; else down
     least: int = 0
+    core: str = ""  # its name in core/
 
     @property
     def most(self) -> int:

@@ -60,7 +60,9 @@ XCP = {
         least=8,
         most=2199023255551,
         table="xcp_port",
-        argument=Argument(name="capacity", bits=38, about="bytes/s", denominator=8, least=1),
+        argument=Argument(
+            name="capacity", bits=38, about="bytes/s", denominator=8, least=1, core="capacity_bytes_per_s"
+        ),
     ),
     "alpha": Setting(
         name="alpha",
@@ -76,7 +78,9 @@ XCP = {
             below=0.5553603672697958,
         ),
         table="xcp_port",
-        argument=Argument(name="alpha", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="alpha", bits=18, about="q16", numerator=65536, is_nearest=True, core="alpha_q16"
+        ),
     ),
     "beta": Setting(
         name="beta",
@@ -93,7 +97,9 @@ XCP = {
             within=0.01,
         ),
         table="xcp_port",
-        argument=Argument(name="beta", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="beta", bits=18, about="q16", numerator=65536, is_nearest=True, core="beta_q16"
+        ),
     ),
     "gamma": Setting(
         name="gamma",
@@ -109,7 +115,9 @@ XCP = {
             below=1.0,
         ),
         table="xcp_port",
-        argument=Argument(name="gamma", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="gamma", bits=18, about="q16", numerator=65536, is_nearest=True, core="gamma_q16"
+        ),
     ),
     "min_interval_us": Setting(
         name="min_interval_us",
@@ -129,6 +137,7 @@ XCP = {
             numerator=4194304,
             denominator=15625,
             least=1,
+            core="min_interval",
         ),
     ),
     "max_interval_us": Setting(
@@ -148,6 +157,7 @@ XCP = {
             numerator=4194304,
             denominator=15625,
             least=1,
+            core="max_interval",
         ),
     ),
     "allow_unstable": Setting(
