@@ -8,12 +8,13 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from dataclasses import dataclass
 from types import TracebackType
 
-from finsy import P4CounterEntry, P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
+from finsy import P4CounterEntry, P4DigestEntry, P4MulticastGroupEntry
 
-from clarion_contract import entries, pipeline, settings
+from clarion_contract import checks, entries, pipeline
 from clarion_contract.epochs import Epochs
-from clarion_contract.settings import PortSettings
+from clarion_contract.settings import FLOOD_GROUP, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS, IntervalReport, QueueDrop
+from clarion_p4rt import table_entries
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.inbox import Inbox
 from clarion_p4rt.session import Session
@@ -60,7 +61,7 @@ class SwitchClient:
     ) -> None:
         """`address` is HOST:PORT, `ports` are those that the switch has."""
         self.name = name
-        self._ports = settings.checked_ports(name, "ports", ports)
+        self._ports = checks.checked_ports(name, ("ports",), ports)
         self._connect_timeout_s = connect_timeout_s
         self._session = Session(name, address, device_id, pipeline.load())
         self._inbox = Inbox(name)
@@ -86,28 +87,27 @@ class SwitchClient:
 
     async def configure(self, ports: Iterable[PortSettings]) -> None:
         """Gives the ports exactly these settings; a port that is not named has everything off."""
-        wanted = settings.checked_settings(self.name, self._ports, ports)
+        wanted = checks.checked_settings(self.name, self._ports, ports)
         async with self._changing:
-            tables = [P4TableEntry(table) for table in entries.PORT_TABLES]
-            present = await self._session.read("port tables", tables)
+            tables = table_entries.all_of(PORT_TABLES)
+            present = table_entries.decoded(await self._session.read("port tables", tables))
             made = self._epochs.entries(present, wanted)
-            await self._session.write(entries.changes(present, made))
+            await self._session.write(table_entries.changes(present, made))
 
     async def forward(self, addresses: Mapping[str, int]) -> None:
         """Forwards frames for these Ethernet addresses to these ports, and floods those for all others."""
-        wanted = settings.checked_addresses(self.name, self._ports, addresses)
+        wanted = checks.checked_addresses(self.name, self._ports, addresses)
         async with self._changing:
-            present = await self._session.read("l2_forward", [P4TableEntry("l2_forward")])
-            await self._session.write(entries.changes(present, entries.forward_entries(wanted)))
+            read = await self._session.read("l2_forward", table_entries.all_of(["l2_forward"]))
+            present, made = table_entries.decoded(read), entries.forward_entries(wanted)
+            await self._session.write(table_entries.changes(present, made))
 
     async def flood_to(self, ports: Iterable[int]) -> None:
         """Floods to exactly these ports; a frame never goes back to the port that it came from."""
-        listed = settings.checked_ports(
-            self.name, f"multicast group {entries.FLOOD_GROUP}", ports, self._ports
-        )
-        wanted = entries.flood_group(listed)
+        listed = checks.checked_ports(self.name, ("flood_ports",), ports, self._ports)
+        wanted = table_entries.flood_group(listed)
         async with self._changing:
-            group = P4MulticastGroupEntry(entries.FLOOD_GROUP)
+            group = P4MulticastGroupEntry(FLOOD_GROUP)
             present = await self._session.read("multicast group", [group])
             if present != [wanted]:
                 await self._session.write([~wanted if present else +wanted])

@@ -14,16 +14,17 @@ from finsy import (
     P4DigestEntry,
     P4MulticastGroupEntry,
     P4Schema,
-    P4TableEntry,
 )
 from finsy.p4schema import P4StructType
 from finsy.proto import p4r
 
 from clarion_contract import entries, pipeline
+from clarion_contract.checks import checked_addresses
+from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
-from clarion_contract.settings import PortSettings, checked_addresses
+from clarion_contract.settings import FLOOD_GROUP, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS
-from clarion_p4rt import refusals
+from clarion_p4rt import refusals, table_entries
 from clarion_p4rt.client import LIST_SIZE
 from clarion_p4rt.device import Cells, Device, DeviceFactory, Reports, Standing
 from clarion_p4rt.errors import SwitchError
@@ -58,8 +59,8 @@ class P4Device:
         self._election_id = election_id
         self._session = Session(switch.name, switch.address, switch.device_id, schema, switch.tls)
         self._epochs = Epochs(fresh=False)
-        self._present: list[P4TableEntry] | None = None
-        self._addresses: list[P4TableEntry] | None = None
+        self._present: list[Entry] | None = None
+        self._addresses: list[Entry] | None = None
         self._flood: list[P4MulticastGroupEntry] = []
         self._written: tuple[Mapping[int, PortSettings], Forwarding | None] | None = None
         self._was_backup = False
@@ -106,9 +107,8 @@ class P4Device:
     async def read(self) -> Mapping[int, PortSettings]:
         """What the ports are set to, read anew; forwarding is read anew with the next write."""
         self._written = self._addresses = None
-        self._present = await self._session.read(
-            "port tables", [P4TableEntry(table) for table in entries.PORT_TABLES]
-        )
+        read = await self._session.read("port tables", table_entries.all_of(PORT_TABLES))
+        self._present = table_entries.decoded(read)
         return entries.port_settings(self._switch.ports, self._present)
 
     async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
@@ -191,16 +191,16 @@ class P4Device:
             await self.read()
         present = self._present or []
         wanted = self._epochs.entries(present, ports)
-        updates: list[Any] = entries.changes(present, wanted)
-        addresses: Sequence[P4TableEntry] | None = None
+        updates: list[Any] = table_entries.changes(present, wanted)
+        addresses: Sequence[Entry] | None = None
         flood = self._flood
         if forwarding is not None:
             if self._addresses is None:
                 await self._read_forwarding()
             checked = checked_addresses(self._switch.name, self._switch.ports, forwarding.addresses)
             addresses = list(entries.forward_entries(checked))
-            updates += entries.changes(self._addresses or [], addresses)
-            flood = [entries.flood_group(sorted(forwarding.flood_ports))]
+            updates += table_entries.changes(self._addresses or [], addresses)
+            flood = [table_entries.flood_group(sorted(forwarding.flood_ports))]
             if self._flood != flood:
                 updates.append(~copy(flood[0]) if self._flood else +copy(flood[0]))
         await self._session.write(updates)
@@ -209,6 +209,7 @@ class P4Device:
             self._addresses, self._flood = list(addresses), flood
 
     async def _read_forwarding(self) -> None:
-        self._addresses = await self._session.read("l2_forward", [P4TableEntry("l2_forward")])
-        group = P4MulticastGroupEntry(entries.FLOOD_GROUP)
+        read = await self._session.read("l2_forward", table_entries.all_of(["l2_forward"]))
+        self._addresses = table_entries.decoded(read)
+        group = P4MulticastGroupEntry(FLOOD_GROUP)
         self._flood = await self._session.read("multicast group", [group])

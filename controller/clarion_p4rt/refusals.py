@@ -15,8 +15,8 @@ from finsy import (
     P4TableEntry,
 )
 
-from clarion_contract.entries import key_of
 from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.table_entries import key_of
 
 MAX_REASON = 200  # characters of what a switch says
 

@@ -17,10 +17,12 @@ from finsy import P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
 from finsy.proto import p4r
 
 from clarion_contract import entries, pipeline
-from clarion_contract.entries import arguments, key_of
-from clarion_contract.settings import PortSettings, SettingsError, XcpSettings
+from clarion_contract.entries import Entry
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PORT_TABLES, PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_lab.machine import bmv2_installation
+from clarion_p4rt import table_entries
 from clarion_p4rt.client import CONNECT_TIMEOUT_S, SwitchClient, SwitchError
 from integration.switch_net import wait_until
 
@@ -91,9 +93,9 @@ def on(address: str, *steps: Callable[[SwitchClient], Awaitable[Any]]) -> list[A
     return asyncio.run(run())
 
 
-async def tables(switch: SwitchClient) -> dict[tuple[str, int], P4TableEntry]:
-    read = await switch._session.read("tables", [P4TableEntry(name) for name in entries.PORT_TABLES])
-    return {key_of(entry): entry for entry in read}
+async def tables(switch: SwitchClient) -> dict[tuple[str, int], Entry]:
+    read = await switch._session.read("tables", table_entries.all_of(PORT_TABLES))
+    return {(entry.table, entry.key): entry for entry in table_entries.decoded(read)}
 
 
 def count_writes(switch: SwitchClient, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -117,7 +119,7 @@ def test_settings_reach_the_tables(address: str) -> None:
         return await tables(switch)
 
     present = on(address, configure)[0]
-    assert {key: arguments(entry) for key, entry in present.items()} == {
+    assert {key: entry.arguments for key, entry in present.items()} == {
         ("tag_port", 1): {"check": 1, "edge": 1, "epoch": 1},
         ("xcp_port", 2): {
             "capacity": 12_500_000,
@@ -162,7 +164,7 @@ def test_a_second_session_finds_program_and_entries(address: str) -> None:
 def test_epochs_rise_when_something_is_switched_on(address: str) -> None:
     async def epochs(switch: SwitchClient) -> dict[str, int]:
         present = await tables(switch)
-        return {key[0]: arguments(entry)["epoch"] for key, entry in present.items()}
+        return {key[0]: entry.arguments["epoch"] for key, entry in present.items()}
 
     async def in_one_session(switch: SwitchClient) -> list[dict[str, int]]:
         steps = [
@@ -204,7 +206,7 @@ def test_what_the_switch_refuses_names_the_entry(address: str) -> None:
         await switch.forward({MAC: 2})
         twice = list(entries.forward_entries({1: 1, 0x020000000002: 2}))
         with pytest.raises(SwitchError) as error:
-            await switch._session.write([+entry for entry in twice])
+            await switch._session.write(table_entries.changes([], twice))
         assert error.value.entry == f"l2_forward[{MAC}]"
         assert error.value.code == "ALREADY_EXISTS"
         assert "\n" not in str(error.value)
@@ -223,7 +225,7 @@ def test_addresses_and_flooding_read_back(address: str) -> None:
         return table, await read("multicast group", [P4MulticastGroupEntry(1)])
 
     table, groups = on(address, forward)[0]
-    assert [(key_of(entry)[1], arguments(entry)["port"]) for entry in table] == [(0x020000000002, 3)]
+    assert table_entries.decoded(table) == [Entry("l2_forward", 0x020000000002, {"port": 3})]
     assert [(group.multicast_group_id, group.replicas) for group in groups] == [(1, (257, 259))]
 
 
