@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import subprocess
-from collections.abc import Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any
 
 from clarion_base.errors import RunFailedError
 
@@ -48,6 +54,81 @@ def punctual_switch() -> None:
 def in_namespace(pid: int | None, command: Sequence[str]) -> list[str]:
     """The command inside the network namespace of a process (Mininet's mnexec), or as it is."""
     return [*([] if pid is None else ["mnexec", "-a", str(pid)]), *command]
+
+
+def background(
+    command: Sequence[str],
+    stdout: int | IO[Any] = subprocess.DEVNULL,
+    stderr: int | IO[Any] = subprocess.DEVNULL,
+    prepare: Callable[[], None] = die_with_parent,
+) -> subprocess.Popen[bytes]:
+    """Starts a child in a session of its own, so that Ctrl-C reaches its parent only. `prepare` runs in it
+    first. With `die_with_parent` it ends with the calling thread.
+    """
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+        preexec_fn=prepare,
+    )
+
+
+def await_output(
+    child: subprocess.Popen[bytes],
+    name: str,
+    pattern: re.Pattern[str],
+    timeout_s: float,
+    log: Path | None = None,
+) -> re.Match[str]:
+    """Waits until the lines on a child's standard output, a pipe, match; reads that pipe to its end, so that
+    the child can go on writing. RunFailedError in the child's last words (see `ended`) if it ends before, and
+    at the deadline.
+    """
+    assert child.stdout is not None
+    deadline_s = time.monotonic() + timeout_s
+    match: concurrent.futures.Future[re.Match[str]] = concurrent.futures.Future()
+    reader = threading.Thread(target=_read, args=(child.stdout, pattern, match), name=name, daemon=True)
+    reader.start()
+    try:
+        return match.result(timeout_s)
+    except EOFError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(max(0.0, deadline_s - time.monotonic()))
+            raise ended(child, name, log) from None
+    except concurrent.futures.TimeoutError:
+        pass
+    raise RunFailedError(f"{name}: not ready after {timeout_s:g} s")
+
+
+def _read(
+    output: IO[bytes], pattern: re.Pattern[str], match: concurrent.futures.Future[re.Match[str]]
+) -> None:
+    printed = ""
+    with output:
+        for line in output:
+            if match.done():
+                continue
+            printed += line.decode(errors="replace")
+            found = pattern.search(printed)
+            if found is not None:
+                match.set_result(found)
+    if not match.done():
+        match.set_exception(EOFError())
+
+
+def ended(child: subprocess.Popen[bytes], name: str, log: Path | None = None) -> RunFailedError:
+    """The error for a child that has ended: the last line of its error output, which went to `log` or to a
+    pipe, or else its status.
+    """
+    written = b""
+    if log is not None:
+        written = log.read_bytes()
+    elif child.stderr is not None:
+        written = child.stderr.read()
+    said = last_line(written.decode(errors="replace"))
+    return RunFailedError(said or f"{name}: stopped with status {child.returncode}")
 
 
 def stop(children: Iterable[subprocess.Popen[bytes]], grace_s: float = 3.0) -> None:

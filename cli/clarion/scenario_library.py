@@ -20,10 +20,11 @@ from clarion_control.experiments.library import (
     Request,
     ScenarioInfo,
 )
-from clarion_lab import documents, tables
-from clarion_lab.engines import ENGINES
-from clarion_lab.results import BATCH_FORMAT, SUMMARY
-from clarion_lab.scenario import build
+from clarion_lab.engines.registry import ENGINES
+from clarion_lab.recording.files import BATCH_FORMAT, SUMMARY
+from clarion_lab.results import tables
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import build
 
 MAX_SETTING_CHARACTERS = 10_000  # a command line holds 50 of them
 MAX_RUN_S = 24 * 3600

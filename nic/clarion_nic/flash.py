@@ -26,7 +26,7 @@ from clarion_nic import manifest, mcs, package, pci
 from clarion_nic.driver.register_map import BLOCK_TYPES, BLOCK_VERSIONS
 from clarion_nic.job import Before, Job, attach, detach, release, remember, remove, roll_back, verify
 from clarion_nic.manifest import Manifest
-from clarion_nic.pci import Card
+from clarion_nic.pci import Slot
 
 DONE, REFUSED, ROLLED_BACK, STUCK = 0, 2, 3, 4
 RECOVERY = "see Recovery in nic/DRIVER.md"
@@ -59,12 +59,12 @@ def check_images(made: Manifest, folder: Path, board: Board) -> None:
         )
 
 
-def check_access(steps: Steps, card: Card, way: str) -> None:
+def check_access(steps: Steps, slot: Slot, way: str) -> None:
     """Refuse to begin what could not be ended: for want of rights, or since the card could not be asked."""
-    steps.need(os.access(card.rescan, os.W_OK), f"{card.rescan}: cannot be written; run this as root")
-    pci.check_lockdown(card)
+    steps.need(os.access(slot.rescan, os.W_OK), f"{slot.rescan}: cannot be written; run this as root")
+    pci.check_lockdown(slot)
     if way == "check":
-        pci.check_no_driver(card)
+        pci.check_no_driver(slot)
 
 
 @contextlib.contextmanager
@@ -207,7 +207,7 @@ def _run(job: Job, before: Before) -> int:
 def _next(job: Job) -> str:
     if job.way == "write":
         return "next: switch the machine off and on, then the same command with --check instead of --write"
-    return f"next: load the driver; nic/DRIVER.md. The card is {job.card.functions[0]}"
+    return f"next: load the driver; nic/DRIVER.md. The card is {job.slot.functions[0]}"
 
 
 def _job(options: argparse.Namespace, folder: Path) -> Job:
@@ -215,10 +215,10 @@ def _job(options: argparse.Namespace, folder: Path) -> Job:
     board = boards.load(options.board)
     made = manifest.read(folder)
     check_images(made, folder, board)
-    card = pci.find(options.sysfs, options.device)
-    pci.check(card, board)
+    slot = pci.find(options.sysfs, options.device)
+    pci.check(slot, board)
     way = next((name for name in OPTIONS if getattr(options, name)), "install")
-    check_access(steps, card, way)
+    check_access(steps, slot, way)
     vivado = steps.need_program("vivado_lab", "vivado", get="install Vivado Lab Edition (free)")
     steps.need_program("setpci", get="install the package pciutils")
     steps.need_program("clarion", get="activate the environment: . .venv/bin/activate")
@@ -226,7 +226,7 @@ def _job(options: argparse.Namespace, folder: Path) -> Job:
     job = Job(
         steps=steps,
         board=board,
-        card=card,
+        slot=slot,
         made=made,
         image=folder / made.image(".bit") if way == "volatile" else mcs_image,
         mcs_image=mcs_image,

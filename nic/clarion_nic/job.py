@@ -16,7 +16,7 @@ from clarion_nic import pci
 from clarion_nic.driver.lock import CardLock
 from clarion_nic.driver.place import OPEN_NIC, RESOURCE
 from clarion_nic.manifest import Manifest
-from clarion_nic.pci import Card
+from clarion_nic.pci import Slot
 
 WAYS = ("install", "volatile", "write", "check", "golden")
 POLL_S = 0.1
@@ -37,7 +37,7 @@ class Job:
 
     steps: Steps
     board: Board
-    card: Card
+    slot: Slot
     made: Manifest
     image: Path
     mcs_image: Path
@@ -63,10 +63,10 @@ class Job:
 
 def remember(job: Job) -> Before:
     """Read what detach() is going to switch off."""
-    probe = pci.text(job.card.bus / "drivers_autoprobe")
-    if job.card.bridge is None:
+    probe = pci.text(job.slot.bus / "drivers_autoprobe")
+    if job.slot.bridge is None:
         return Before(autoprobe=probe, report_errors=0, report_fatal=0)
-    text = job.steps.run(["setpci", "-s", job.card.bridge, "COMMAND", "CAP_EXP+8.w"], capture=True)
+    text = job.steps.run(["setpci", "-s", job.slot.bridge, "COMMAND", "CAP_EXP+8.w"], capture=True)
     if job.steps.dry_run:
         text = "0100 0004"  # what most machines have
     try:
@@ -78,13 +78,13 @@ def remember(job: Job) -> Before:
 
 def detach(job: Job) -> None:
     """Take the card from the kernel, and keep the loss of its link from stopping the machine."""
-    steps, bus = job.steps, job.card.bus
+    steps, bus = job.steps, job.slot.bus
     steps.note("no driver may take the card before it has been checked")
     steps.set(bus / "drivers_autoprobe", "0")
-    if job.card.bridge is not None:
+    if job.slot.bridge is not None:
         steps.note("the link will go down: the bridge must not report that as a fatal error")
-        steps.run(["setpci", "-s", job.card.bridge, "COMMAND=0000:0100"])
-        steps.run(["setpci", "-s", job.card.bridge, "CAP_EXP+8.w=0000:0004"])
+        steps.run(["setpci", "-s", job.slot.bridge, "COMMAND=0000:0100"])
+        steps.run(["setpci", "-s", job.slot.bridge, "CAP_EXP+8.w=0000:0004"])
     remove(job)
 
 
@@ -95,24 +95,24 @@ def remove(job: Job) -> None:
     """
     if job.steps.dry_run:
         return _remove(job)
-    card_name, registers = job.card.functions[0], job.card.path(job.card.functions[0]) / RESOURCE
+    card_name, registers = job.slot.functions[0], job.slot.path(job.slot.functions[0]) / RESOURCE
     with contextlib.closing(CardLock(card_name, registers)) as lock, lock.held():
         _remove(job)
 
 
 def _remove(job: Job) -> None:
-    for function in reversed(job.card.functions):
-        if job.steps.dry_run or job.card.path(function).exists():
-            job.steps.set(job.card.path(function) / "remove", "1")
+    for function in reversed(job.slot.functions):
+        if job.steps.dry_run or job.slot.path(function).exists():
+            job.steps.set(job.slot.path(function) / "remove", "1")
 
 
 def attach(job: Job) -> None:
     """Look for the card again."""
-    steps, function = job.steps, job.card.functions[0]
-    steps.set(job.card.rescan, "1")
+    steps, function = job.steps, job.slot.functions[0]
+    steps.set(job.slot.rescan, "1")
     steps.note(f"wait for {function}, {job.wait_s:g} s at most")
     deadline = time.monotonic() + job.wait_s
-    while not steps.dry_run and not job.card.path(function).exists():
+    while not steps.dry_run and not job.slot.path(function).exists():
         if time.monotonic() > deadline:
             raise StepError(f"{function}: not there {job.wait_s:g} s after the rescan")
         time.sleep(POLL_S)
@@ -122,8 +122,8 @@ def verify(job: Job) -> None:
     """See that the card holds what the package says."""
     steps = job.steps
     steps.note("the card must say what the package says; no driver has switched its memory on")
-    steps.run(["setpci", "-s", job.card.functions[0], "COMMAND=0002:0002"])
-    text = steps.run(["clarion", "nic", "info", "--device", job.card.functions[0], "--json"], capture=True)
+    steps.run(["setpci", "-s", job.slot.functions[0], "COMMAND=0002:0002"])
+    text = steps.run(["clarion", "nic", "info", "--device", job.slot.functions[0], "--json"], capture=True)
     if steps.dry_run:
         return
     try:
@@ -148,19 +148,19 @@ def roll_back(job: Job) -> None:
     job.jtag("boot")
     attach(job)
     if job.way != "volatile" and not job.steps.dry_run:
-        _check_gone_back(job.card)
+        _check_gone_back(job.slot)
 
 
-def _check_gone_back(card: Card) -> None:
-    said = pci.identity(card.path(card.functions[0]))
+def _check_gone_back(slot: Slot) -> None:
+    said = pci.identity(slot.path(slot.functions[0]))
     if OPEN_NIC.match(said):
-        raise StepError(f"{card.functions[0]}: still says that it is {said}, which no factory image is")
+        raise StepError(f"{slot.functions[0]}: still says that it is {said}, which no factory image is")
 
 
 def release(job: Job, before: Before) -> None:
     """Switch on again what detach() switched off."""
     job.steps.note("as it was before; a driver takes this card when it is told to")
-    job.steps.set(job.card.bus / "drivers_autoprobe", before.autoprobe)
-    if job.card.bridge is not None:
-        job.steps.run(["setpci", "-s", job.card.bridge, f"COMMAND={before.report_errors:04x}:0100"])
-        job.steps.run(["setpci", "-s", job.card.bridge, f"CAP_EXP+8.w={before.report_fatal:04x}:0004"])
+    job.steps.set(job.slot.bus / "drivers_autoprobe", before.autoprobe)
+    if job.slot.bridge is not None:
+        job.steps.run(["setpci", "-s", job.slot.bridge, f"COMMAND={before.report_errors:04x}:0100"])
+        job.steps.run(["setpci", "-s", job.slot.bridge, f"CAP_EXP+8.w={before.report_fatal:04x}:0004"])

@@ -18,7 +18,7 @@ INTERFACE_UP = 0x1  # IFF_UP
 
 
 @dataclass(frozen=True)
-class Card:
+class Slot:
     """One slot with its functions, the lowest first, and the bridge above it (None: a root bus)."""
 
     bus: Path  # sysfs/bus/pci
@@ -43,7 +43,7 @@ def full_name(device: str) -> str:
     return f"{match[1] or '0000'}:{match[2]}.{match[3] or '0'}"
 
 
-def find(sysfs: Path, device: str) -> Card:
+def find(sysfs: Path, device: str) -> Slot:
     """Return the card of which a function has this address."""
     bus = sysfs / "bus" / "pci"
     name = full_name(device)
@@ -53,13 +53,13 @@ def find(sysfs: Path, device: str) -> Card:
     functions = tuple(sorted(path.name for path in (bus / "devices").glob(f"{slot}.*")))
     above = Path(os.path.realpath(bus / "devices" / name)).parent.name
     bridge = above if re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", above) else None
-    return Card(bus=bus, functions=functions, bridge=bridge)
+    return Slot(bus=bus, functions=functions, bridge=bridge)
 
 
-def check(card: Card, board: Board) -> None:
+def check(slot: Slot, board: Board) -> None:
     """Refuse a device that is no such card, or one that somebody uses."""
-    for function in card.functions:
-        path = card.path(function)
+    for function in slot.functions:
+        path = slot.path(function)
         if _number(path / "vendor") != XILINX:
             raise UserError(f"--device {function}: vendor {text(path / 'vendor')}: not AMD's (0x10ee)")
         said = identity(path)
@@ -71,17 +71,17 @@ def check(card: Card, board: Board) -> None:
         _check_driver(path, function)
 
 
-def check_lockdown(card: Card) -> None:
+def check_lockdown(slot: Slot) -> None:
     """Refuse a kernel that would not let the card be asked what it is after it was written."""
-    path = card.bus.parents[1] / "kernel" / "security" / "lockdown"
+    path = slot.bus.parents[1] / "kernel" / "security" / "lockdown"
     if path.exists() and "[none]" not in text(path):
         raise UserError(f"{path}: {text(path)}: the kernel is locked down; switch secure boot off")
 
 
-def check_no_driver(card: Card) -> None:
+def check_no_driver(slot: Slot) -> None:
     """Refuse a card with a driver: some kernels keep its registers from us then, as if it were wrong."""
-    for function in card.functions:
-        driver = _driver(card.path(function))
+    for function in slot.functions:
+        driver = _driver(slot.path(function))
         if driver is not None:
             raise UserError(f"--device {function}: in use by the driver {driver}; unload it for --check")
 

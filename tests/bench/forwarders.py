@@ -19,12 +19,12 @@ from finsy import P4Schema
 
 from bench.packet_source import CAPACITY_BPS
 from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_lab.bmv2 import devices
-from clarion_lab.bmv2.control import ControlPlane, SwitchPlan
-from clarion_lab.bmv2.process import Bmv2Process
-from clarion_lab.bmv2.runtime import Runtime
-from clarion_lab.state import RunState
-from clarion_lab.switch_process import SwitchProcess
+from clarion_lab.engines.bmv2 import devices
+from clarion_lab.engines.bmv2.control import ControlPlane, SwitchPlan
+from clarion_lab.engines.bmv2.process import Bmv2Process
+from clarion_lab.engines.bmv2.runtime import Runtime
+from clarion_lab.engines.switch_process import SwitchProcess
+from clarion_lab.machine.state import RunState
 from clarion_p4rt.session import Session
 
 PORTS = {1: "bench-p1", 2: "bench-p2"}

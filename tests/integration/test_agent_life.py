@@ -110,6 +110,21 @@ def test_config_starts_the_switch_and_starts_it_again(tmp_path: Path) -> None:
     assert not Path(f"/proc/{again}").exists()
 
 
+def test_a_killed_agent_leaves_nothing_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("CLARION_RUN_ROOT", str(tmp_path / "run"))
+    config = str(json_file(tmp_path, DOCUMENT))
+    killed = AgentProcess("--config", config)
+    end(killed.process, signal.SIGKILL)
+    agent = AgentProcess("--config", config)
+    assert [path.stem for path in (tmp_path / "run" / "agent").iterdir()] == [str(agent.process.pid)]
+    assert end(agent.process) == (0, "")
+    assert list((tmp_path / "run" / "agent").iterdir()) == []
+    assert list(temporary.iterdir()) == []
+
+
 def only_child(pid: int, other_than: int = 0) -> int:
     """The process that another one started, 0 if it has none."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

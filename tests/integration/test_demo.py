@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from clarion_base.errors import RunFailedError
-from clarion_lab import demo
-from clarion_lab.demo import DemoController
+from clarion_lab.controller import demo
+from clarion_lab.controller.demo import DemoController
 
 
 def switches(url: str, token: str) -> list[object]:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from clarion_base.paths import binary
-from clarion_lab.state import start_time
-from clarion_lab.validation import first_fault
+from clarion_lab.machine.state import start_time
+from clarion_lab.scenario.validation import first_fault
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
 PROMISED = (

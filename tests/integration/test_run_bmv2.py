@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from clarion_lab import results
-from clarion_lab.state import start_time
-from clarion_lab.validation import first_fault
+from clarion_lab.machine import bmv2_installation
+from clarion_lab.machine.state import start_time
+from clarion_lab.recording import files
+from clarion_lab.scenario.validation import first_fault
 
+BMV2_FAULT = bmv2_installation.fault()
 pytestmark = [
     pytest.mark.root,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        shutil.which("simple_switch_grpc") is None, reason="needs simple_switch_grpc on the PATH (docs/p4.md)"
-    ),
+    pytest.mark.skipif(BMV2_FAULT is not None, reason=f"{bmv2_installation.PROGRAM}: {BMV2_FAULT}"),
 ]
 RUN = [sys.executable, "-m", "clarion", "run", "smoke", "--engine", "bmv2"]
 SMALL = ("links.bottleneck.rate=10 Mbit/s", "links.access.rate=20 Mbit/s")
@@ -87,7 +86,7 @@ def test_xcp_fills_the_link_over_the_p4_program(tmp_path: Path) -> None:
     }
     assert forward["utilisation"] == pytest.approx(1, abs=0.05)
     assert forward["queue_mean_bytes"] < 65_000
-    series = results.read_table(tmp_path / "out" / results.PORTS)
+    series = files.read_table(tmp_path / "out" / files.PORTS)
     assert {bool(value) for value in series["xcp_avg_rtt_us"][series["port"] == "s1-right"][-20:]} == {True}
     assert left_behind() == []
 
@@ -106,7 +105,7 @@ def test_tags_find_both_causes_and_the_truth_knows_them(tmp_path: Path) -> None:
     assert tags["queue"]["truth"] > 5
     assert tags["all"]["precision"] >= 0.98
     assert tags["all"]["recall"] >= 0.98
-    losses = results.read_table(tmp_path / "out" / results.LOSSES)
+    losses = files.read_table(tmp_path / "out" / files.LOSSES)
     assert set(losses["port"]) == {"s1-right"}
     assert set(losses["flow"]) <= {0, 1}
     assert {1448} == set(losses["payload_bytes"])

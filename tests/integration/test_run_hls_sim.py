@@ -17,8 +17,8 @@ import pytest
 from clarion_base import paths
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport
-from clarion_lab.hls_sim import MAX_PORTS, QUEUE_BEATS
-from clarion_lab.validation import first_fault
+from clarion_lab.engines.hls_sim import MAX_PORTS, QUEUE_BEATS
+from clarion_lab.scenario.validation import first_fault
 from clarion_p4rt.client import SwitchClient
 from integration.agent_net import AgentProcess, end
 from integration.test_run import CLARION, assert_nothing_is_left, clarion, summary

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import random
 import struct
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from integration.switch_net import ROOT, Json, Network, Switch, one_switch, switch, wait_until
+from builds import sanitised
+from integration.switch_net import Json, Network, Switch, one_switch, switch, wait_until
 
 pytestmark = pytest.mark.root
 
@@ -131,18 +131,6 @@ def test_truth_log_names_the_flow(two: Network, tmp_path: Path) -> None:
     assert ",".join(line.values()) == ("s1,p2,out,wire,74,6,10.0.0.1,40000,10.0.0.2,5001,123456789,4,3,777")
 
 
-def sanitized_switch() -> Path:
-    """The switch built with ASan and UBSan; built here if need be."""
-    build = ROOT / "build/cpp-asan"
-    subprocess.run(
-        ["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCLARION_SANITIZE=ON"],
-        check=True, capture_output=True)  # fmt: skip
-    subprocess.run(
-        ["cmake", "--build", str(build), "--target", "clarion-switch"], check=True, capture_output=True
-    )
-    return build / "switch/clarion-switch"
-
-
 def hostile_frames(rng: random.Random, near: bytes, far: bytes) -> Iterator[bytes]:
     """Frames of every length: noise, cut-off IP and malformed Clarion headers, never a valid one."""
     for length in range(14, 1601):
@@ -182,7 +170,8 @@ def test_hostile_frames_pass_unchanged_under_sanitizers(two: Network, tmp_path: 
     frames = list(hostile_frames(random.Random(5), near.mac, far.mac))
     catch_all = far.catch_all()
     received = []
-    with switch(tmp_path, one_switch(everything, everything), sanitized_switch()) as running, catch_all:
+    program = sanitised("switch/clarion-switch")
+    with switch(tmp_path, one_switch(everything, everything), program) as running, catch_all:
         for start in range(0, len(frames), 100):
             for frame in frames[start : start + 100]:
                 near.raw.send(frame)

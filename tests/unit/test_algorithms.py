@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from clarion_lab import algorithms
+from clarion_lab.scenario import algorithms
 
 
 def test_payload_ceilings() -> None:

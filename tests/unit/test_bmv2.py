@@ -14,17 +14,17 @@ import pytest
 
 from clarion_base.errors import ScenarioError
 from clarion_contract.telemetry import IntervalReport
-from clarion_lab import documents
-from clarion_lab.bmv2 import plans
-from clarion_lab.bmv2.engine import Bmv2Engine
-from clarion_lab.bmv2.runtime import Occupancy
-from clarion_lab.bmv2.series import EDGES_BYTES, PortSeries
-from clarion_lab.bmv2.shaping import Shaping, shapings
-from clarion_lab.bmv2.thrift_client import Call, ThriftClient, ThriftError, Wide, encode
-from clarion_lab.bmv2.wires import NODE, cabling, wire_config
-from clarion_lab.recording import Recording
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.topology import plan
+from clarion_lab.engines.bmv2 import plans
+from clarion_lab.engines.bmv2.engine import Bmv2Engine
+from clarion_lab.engines.bmv2.runtime import Occupancy
+from clarion_lab.engines.bmv2.series import EDGES_BYTES, PortSeries
+from clarion_lab.engines.bmv2.shaping import Shaping, shapings
+from clarion_lab.engines.bmv2.thrift_client import Call, ThriftClient, ThriftError, Wide, encode
+from clarion_lab.engines.bmv2.wires import NODE, cabling, wire_config
+from clarion_lab.recording.recording import Recording
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.topology import plan
 
 
 def scenario(*settings: tuple[str, object], name: str = "geo") -> Scenario:

@@ -8,7 +8,8 @@ import pytest
 
 from clarion import cli
 from clarion_base.errors import UserError
-from clarion_lab import batch, doctor
+from clarion_lab.machine import doctor
+from clarion_lab.run import batch
 
 
 def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clarion_lab import environment
+from clarion_lab.machine import environment
 
 
 def test_the_programs_are_told_apart_by_their_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clarion_lab.expectations import judge, missed
+from clarion_lab.results.expectations import evaluate, missed
 
 SUMMARY: dict[str, Any] = {
     "scenario": "geo",
@@ -16,10 +16,10 @@ RATE = "links.bottleneck.loss.forward.rate"
 
 def test_where_reads_settings_first_and_then_the_document() -> None:
     expect = [{"metric": "totals.jain", "at-least": 0.9, "where": {"algorithm": "xcp", RATE: 0.001}}]
-    assert judge(expect, SUMMARY, {}) == []
-    (judged,) = judge(expect, SUMMARY, {"algorithm": "xcp"})
+    assert evaluate(expect, SUMMARY, {}) == []
+    (judged,) = evaluate(expect, SUMMARY, {"algorithm": "xcp"})
     assert (judged["value"], judged["met"]) == (0.95, True)
-    assert judge(expect, SUMMARY, {"algorithm": "xcp", RATE: 0.01}) == []
+    assert evaluate(expect, SUMMARY, {"algorithm": "xcp", RATE: 0.01}) == []
 
 
 def test_what_was_missed_is_one_line_each() -> None:
@@ -28,7 +28,7 @@ def test_what_was_missed_is_one_line_each() -> None:
         {"metric": "totals.jain", "at-least": 0.99},
         {"metric": "totals.convergence.time_s", "at-most": 5},
     ]
-    summary = {**SUMMARY, "expectations": judge(expect, SUMMARY, {})}
+    summary = {**SUMMARY, "expectations": evaluate(expect, SUMMARY, {})}
     assert missed(summary) == [
         "geo xcp: expected totals.jain at-least 0.99, found 0.95",
         "geo xcp: expected totals.convergence.time_s at-most 5, found nothing",

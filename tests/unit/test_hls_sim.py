@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from clarion_base.errors import ScenarioError, UserError
-from clarion_lab import documents
-from clarion_lab.hls_sim import MAX_PORTS, HlsSimEngine
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.topology import plan
+from clarion_lab.engines.hls_sim import MAX_PORTS, HlsSimEngine
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.topology import plan
 
 
 def scenario(*settings: tuple[str, object], name: str = "smoke-fpga") -> Scenario:

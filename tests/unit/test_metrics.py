@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from clarion_lab import metrics
+from clarion_lab.results import metrics
 
 
 def test_jain() -> None:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from clarion_base.errors import ScenarioError
-from clarion_lab import documents
-from clarion_lab.bmv2.engine import Bmv2Engine
-from clarion_lab.emulation import EmulationEngine
-from clarion_lab.host_engine import _StepsToTake
-from clarion_lab.rate_steps import RateSteps
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.summary import payload_ceiling
-from clarion_lab.topology import plan, switch_config
+from clarion_lab.engines.bmv2.engine import Bmv2Engine
+from clarion_lab.engines.emulation import EmulationEngine
+from clarion_lab.engines.host_engine import _StepsToTake
+from clarion_lab.results.summary import payload_ceiling
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.rate_steps import RateSteps
+from clarion_lab.scenario.topology import plan, switch_config
 
 BASE: dict[str, Any] = {
     "description": "a link that is slower for a while",

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from clarion_base.errors import ScenarioError, UserError
-from clarion_lab import documents, requirements
-from clarion_lab.emulation import EmulationEngine
-from clarion_lab.scenario import Scenario, build
+from clarion_lab.engines.emulation import EmulationEngine
+from clarion_lab.machine import requirements
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
 
 PARAMS = [{"name": "boost_loss", "default": 1, "min": 0, "max": 2}]
 

@@ -12,11 +12,12 @@ import pytest
 from clarion import cli
 from clarion_base.commands import EXIT_FAILED
 from clarion_base.errors import RunFailedError
-from clarion_lab import engines, results
-from clarion_lab.progress import Progress
-from clarion_lab.recording import FlowSample, Recording
-from clarion_lab.scenario import Scenario
-from clarion_lab.validation import first_fault
+from clarion_lab.engines import registry
+from clarion_lab.recording import files
+from clarion_lab.recording.progress import Progress
+from clarion_lab.recording.recording import FlowSample, Recording
+from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.validation import first_fault
 
 
 class Failing:
@@ -59,7 +60,7 @@ def test_whatever_a_run_dies_of_is_one_line_and_leaves_partial_results(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(engines, "engine", lambda name: Failing(error))
+    monkeypatch.setattr(registry, "engine", lambda name: Failing(error))
     out = tmp_path / "out"
     arguments = ["run", "smoke", "--set", "measure-from=0 s", "--out", str(out), "--json"]
     assert cli.main(arguments) == EXIT_FAILED
@@ -67,7 +68,7 @@ def test_whatever_a_run_dies_of_is_one_line_and_leaves_partial_results(
     assert said.startswith(f"clarion: {reason}")
     assert said.endswith(f"(partial results are in {out})\n")
     assert said.count("\n") == 1
-    made = results.read_summary(out)
+    made = files.read_summary(out)
     assert first_fault("summary", made) is None
     assert made["state"] == "failed"
     assert made["reason"].startswith(reason)

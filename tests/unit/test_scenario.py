@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from clarion_base.errors import ScenarioError, UserError
-from clarion_lab import documents
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.summary import payload_ceiling, survival
+from clarion_lab.results.summary import payload_ceiling, survival
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
 
 BASE: dict[str, Any] = {
     "description": "two flows",

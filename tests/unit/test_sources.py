@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from clarion_lab import documents
-from clarion_lab.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
-from clarion_lab.scenario import build
+from clarion_base.faults import Code
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
+from clarion_lab.scenario.model import build
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,3 +59,8 @@ def test_controller_defaults_are_those_of_the_core_and_the_switch() -> None:
     assert xcp.min_interval_us * 2**28 // 10**6 == 268435
     assert found("core/config.hpp", r"DEFAULT_MAX_INTERVAL = (\w+);") == "TICKS_PER_SECOND"
     assert xcp.max_interval_us == 10**6
+
+
+def test_faults_of_the_switch_have_the_codes_of_python() -> None:
+    names = found("switch/error.hpp", r"NAMES\[\] = \{([^}]*)\}")
+    assert re.findall(r"\w+", names) == [code.value for code in Code]

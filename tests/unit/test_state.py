@@ -11,8 +11,8 @@ import pytest
 from clarion import cli
 from clarion_base.commands import EXIT_FAILED
 from clarion_base.errors import UserError
-from clarion_lab import cleanup, state
-from clarion_lab.agent import Agent
+from clarion_lab.hosts.agent import Agent
+from clarion_lab.machine import cleanup, state
 
 
 @pytest.fixture

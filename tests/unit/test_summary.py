@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from clarion_base import text_table
-from clarion_lab import batch, compare, results, truth
-from clarion_lab.documents import points
-from clarion_lab.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
-from clarion_lab.scenario import Scenario, build
-from clarion_lab.summary import summarise
-from clarion_lab.topology import plan, switch_config
-from clarion_lab.validation import first_fault
+from clarion_lab.engines import truth
+from clarion_lab.recording import files
+from clarion_lab.recording.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
+from clarion_lab.results import compare
+from clarion_lab.results.summary import summarise
+from clarion_lab.run import batch
+from clarion_lab.scenario.documents import points
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.topology import plan, switch_config
+from clarion_lab.scenario.validation import first_fault
 
 DOCUMENT: dict[str, Any] = {
     "description": "two flows",
@@ -186,11 +189,11 @@ def test_a_run_that_died_at_once_still_has_a_summary() -> None:
 
 
 def test_results_are_read_back(tmp_path: Path) -> None:
-    results.write(tmp_path, summary(), recording())
-    assert results.read_summary(tmp_path)["totals"] == summary()["totals"]
-    flows = results.read_table(tmp_path / results.FLOWS)
+    files.write(tmp_path, summary(), recording())
+    assert files.read_summary(tmp_path)["totals"] == summary()["totals"]
+    flows = files.read_table(tmp_path / files.FLOWS)
     assert flows["delivered_bytes"][-1] == 300_000  # 40 steps of 7500
-    assert list(results.read_table(tmp_path / results.LOSSES)["header"]) == [1, 1, 1, 1, 1, 2, 0, 0]
+    assert list(files.read_table(tmp_path / files.LOSSES)["header"]) == [1, 1, 1, 1, 1, 2, 0, 0]
 
 
 def test_the_truth_log_is_assigned_to_flows(tmp_path: Path) -> None:
@@ -237,7 +240,7 @@ def test_a_batch_averages_repeats_and_compares(tmp_path: Path) -> None:
     assert whole["points"][0]["metrics"]["goodput_bits_per_s"]["mean"] == 2e6
     assert whole["rows"][0][:2] == ["two x2", "2.0 ± 12.7"]  # t(1 df) 12.706 * sd 1.414 / sqrt(2)
     whole |= {"state": "complete", "reason": None}
-    results.write_json(tmp_path / results.SUMMARY, whole)
+    files.write_json(tmp_path / files.SUMMARY, whole)
     entry = compare.compare(tmp_path, tmp_path)[0]
     assert (entry["metric"], entry["n_a"], entry["ratio"]) == ("goodput_bits_per_s", 2, 1.0)
     assert "goodput_bits_per_s" in compare.table(compare.compare(tmp_path, tmp_path))

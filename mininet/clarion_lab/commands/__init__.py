@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from clarion_base.commands import Command
-from clarion_lab.algorithms import DEMO
+from clarion_lab.scenario.algorithms import DEMO
 
 COMMANDS = (
     Command("list", "the scenarios that ship and the algorithms they may name", f"{__name__}.listing"),

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 
 from clarion_base.commands import EXIT_FAILED
-from clarion_lab.cleanup import cleanup
-from clarion_lab.state import left_behind
+from clarion_lab.machine.cleanup import cleanup
+from clarion_lab.machine.state import left_behind
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

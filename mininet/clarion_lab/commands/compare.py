@@ -7,7 +7,7 @@ import argparse
 import json
 from pathlib import Path
 
-from clarion_lab import compare
+from clarion_lab.results import compare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

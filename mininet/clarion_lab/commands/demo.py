@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from clarion_lab.algorithms import DEMO
 from clarion_lab.commands import run
-from clarion_lab.demo import DemoController
+from clarion_lab.controller.demo import DemoController
+from clarion_lab.scenario.algorithms import DEMO
 
 SETTINGS = ("duration=25 s", "measure-from=15 s")  # six runs in four minutes
 

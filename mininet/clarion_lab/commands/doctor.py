@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from clarion_base.commands import EXIT_FAILED
-from clarion_lab import doctor
+from clarion_lab.machine import doctor
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

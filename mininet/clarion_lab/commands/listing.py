@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from clarion_lab.algorithms import ALGORITHMS
-from clarion_lab.documents import read, shipped
+from clarion_lab.scenario.algorithms import ALGORITHMS
+from clarion_lab.scenario.documents import read, shipped
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

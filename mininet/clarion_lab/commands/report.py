@@ -7,7 +7,9 @@ import argparse
 from pathlib import Path
 
 from clarion_base import text_table
-from clarion_lab import batch, plots, report, results, tables
+from clarion_lab.recording import files
+from clarion_lab.results import plots, report, tables
+from clarion_lab.run import batch
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +20,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    summary = results.read_summary(options.directory)
+    summary = files.read_summary(options.directory)
     if options.markdown:
         rows = summary.get("rows") or [tables.row(summary["scenario"], summary)]
         print(text_table.markdown(rows, tables.COLUMNS))
         return 0
-    if summary["format"] == results.BATCH_FORMAT:
+    if summary["format"] == files.BATCH_FORMAT:
         for run in summary["runs"]:
             plots.draw(options.directory / run["directory"])
             report.write(options.directory / run["directory"])

@@ -13,13 +13,16 @@ from typing import Any
 from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
-from clarion_lab import batch, engines, results, tables
-from clarion_lab.controller_link import ControllerLink
-from clarion_lab.documents import locate, parse_assignment, parse_sweep, points, read
-from clarion_lab.engines import Engine
-from clarion_lab.expectations import missed
-from clarion_lab.progress import stoppable
-from clarion_lab.report import REPORT
+from clarion_lab.controller.registration import Registrar
+from clarion_lab.engines import registry
+from clarion_lab.engines.registry import Engine
+from clarion_lab.recording import files
+from clarion_lab.recording.progress import stoppable
+from clarion_lab.results import tables
+from clarion_lab.results.expectations import missed
+from clarion_lab.results.report import REPORT
+from clarion_lab.run import batch
+from clarion_lab.scenario.documents import locate, parse_assignment, parse_sweep, points, read
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +105,7 @@ def run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[str
 
 
 def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) -> None:
-    summary = results.read_summary(work.out)
+    summary = files.read_summary(work.out)
     if options.json:
         print(json.dumps(summary, indent=1))
         return
@@ -116,7 +119,7 @@ def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) ->
 
 def _engine(options: argparse.Namespace) -> Engine:
     """The engine of that name, its runs under a controller if one is given."""
-    made = engines.engine(options.engine)
+    made = registry.engine(options.engine)
     if options.controller is None:
         for name in ("token_file", "controller_ca", "tune"):
             if getattr(options, name):
@@ -124,10 +127,8 @@ def _engine(options: argparse.Namespace) -> Engine:
         return made
     if options.token_file is None:
         raise UserError("--controller: give a token with --token-file")
-    made.put_under(
-        ControllerLink.from_options(
-            options.controller, options.token_file, options.controller_ca, options.tune
-        )
+    made.use_controller(
+        Registrar.from_options(options.controller, options.token_file, options.controller_ca, options.tune)
     )
     return made
 

@@ -21,9 +21,9 @@ from clarion_contract.epochs import Epochs, next_epoch
 from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings
 from clarion_contract.target import SetEntry, TargetFaultError
-from clarion_nic.driver.batch import Batch
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
+from clarion_nic.driver.transaction import Transaction
 
 _SHORT_RATE = re.compile(r"[0-9.]+\s*[kMG]")
 
@@ -119,13 +119,13 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
         try:
             wanted = settings_json.merged(card.name, present(card, port), changes)
             settings_json.checked(card.name, card.ports, wanted)
-            batch = Batch(card, _updates(card, wanted))
+            transaction = Transaction(card, _updates(card, wanted))
         except SettingsError as error:
             field = error.entry.rpartition(".")[2]
             raise UserError(f"{card.name}: port {port}: {_NAMES.get(field, field)}: {error.reason}") from None
         except TargetFaultError as error:
             raise UserError(f"{card.name}: port {port}: {error.fault.reason}") from None
-        batch.carry_out(lambda: None)
+        transaction.carry_out(lambda: None)
         return present(card, port)
 
 

@@ -17,12 +17,12 @@ from typing import TypeVar
 from clarion_base.errors import UserError
 from clarion_contract.target import Change, Listener, Present, TargetError
 from clarion_nic.driver import state
-from clarion_nic.driver.batch import Batch
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
 from clarion_nic.driver.errors import CardError, CardGone
 from clarion_nic.driver.note import Note, token_of
 from clarion_nic.driver.place import Place
+from clarion_nic.driver.transaction import Transaction
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -175,14 +175,14 @@ class NicTarget:
             raise TargetError(f"the agent's note: {error}", gone=False) from error
 
     def _apply(self, card: Card, changes: Sequence[Change]) -> None:
-        batch = Batch(card, changes)
-        note = batch.note
+        transaction = Transaction(card, changes)
+        note = transaction.note
 
         def keep_note() -> None:
             if note is not None:
                 self._note.write(self._token, note)
 
-        batch.carry_out(keep_note)
+        transaction.carry_out(keep_note)
 
     def _present(self, card: Card) -> Present:
         found: dict[tuple[str, int], Mapping[str, int]] = {}

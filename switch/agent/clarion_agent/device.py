@@ -20,8 +20,8 @@ from grpc import StatusCode
 
 from clarion_agent import digests, pipeline
 from clarion_agent.arbitration import Arbiter
-from clarion_agent.batch import ATOMICITIES, Plan, Planner, read_nothing
 from clarion_agent.digests import Collector
+from clarion_agent.planner import ATOMICITIES, Plan, Planner, read_nothing
 from clarion_agent.program import Program
 from clarion_agent.replication import FLOOD_BASE, flood_change
 from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State

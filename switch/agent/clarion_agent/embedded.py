@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clarion_agent.control_socket import ControlSocket, Json
 from clarion_base.errors import UserError
 from clarion_contract.target import (
     CPU_PORT,
@@ -21,6 +20,8 @@ from clarion_contract.target import (
     SetFlood,
     TargetError,
 )
+from clarion_switch.control_socket import ControlSocket
+from clarion_switch.protocol import Json
 
 _log = logging.getLogger(__name__)
 

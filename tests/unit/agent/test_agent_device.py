@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 
-from clarion_agent.control_socket import COMMAND_LIMIT_BYTES, ControlSocket
 from clarion_agent.device import Device
 from clarion_agent.embedded import EmbeddedSwitch, SwitchConnection
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_base.faults import Code, Fault
 from clarion_contract.target import Reset, SetEntry, TargetError, TargetFaultError
+from clarion_switch.control_socket import ControlSocket
+from clarion_switch.protocol import COMMAND_LIMIT_BYTES
 from fakes.p4runtime_messages import XCP, delete, digest, insert, modify, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary

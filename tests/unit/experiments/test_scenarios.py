@@ -9,7 +9,7 @@ import pytest
 
 from clarion.scenario_library import catalogue, checked, engines, expected_s
 from clarion_control.experiments.library import MAX_SETTINGS, ExperimentFault, settings_object
-from clarion_lab.documents import shipped
+from clarion_lab.scenario.documents import shipped
 
 
 def test_all_shipped_scenarios_can_be_run() -> None:

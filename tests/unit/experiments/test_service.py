@@ -21,7 +21,7 @@ from clarion_control.errors import NotFoundError
 from clarion_control.experiments.library import ExperimentFault
 from clarion_control.experiments.service import FINAL, Experiments
 from clarion_control.model import Experiment, ExperimentState
-from clarion_lab.state import start_time
+from clarion_lab.machine.state import start_time
 from fakes.clarion_command import command
 from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
 

@@ -9,12 +9,11 @@ import contextlib
 import logging
 import os
 import signal
-import tempfile
 from pathlib import Path
 
 from clarion_agent.embedded import SwitchConnection
 from clarion_agent.server import AgentServer
-from clarion_agent.supervisor import Supervisor
+from clarion_agent.supervisor import Supervisor, own_socket
 from clarion_agent.tls import TlsOptions
 from clarion_base.errors import Interrupted, UserError
 from clarion_contract.target import Source
@@ -79,8 +78,7 @@ async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack)
         return made
     control = options.control
     if control is None:
-        directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="clarion-switch-"))
-        control = Path(directory, "control.sock")
+        control = own_socket()
         await stack.enter_async_context(Supervisor(options.config, control))
     return SwitchConnection(control)
 

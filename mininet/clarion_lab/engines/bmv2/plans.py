@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each switch is to do: the scenario's settings as table entries, and the way to every host."""
+
+from __future__ import annotations
+
+from clarion_base.errors import ScenarioError
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PortSettings, XcpSettings, checked_settings
+from clarion_lab.engines.bmv2.control import SwitchPlan
+from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.topology import Network, PlannedPort
+
+FIELDS = {  # of the scenario, by the last part of the entry that a switch would refuse
+    "alpha": "xcp.alpha",
+    "beta": "xcp.beta",
+    "gamma": "xcp.gamma",
+    "min_interval_us": "xcp.min-interval",
+    "max_interval_us": "xcp.max-interval",
+}
+
+
+def switch_plans(scenario: Scenario, network: Network) -> list[SwitchPlan]:
+    """One plan per switch; device ids count from 1."""
+    return [
+        SwitchPlan(name, device_id, _settings(scenario, ports), _addresses(network, name))
+        for device_id, (name, ports) in enumerate(network.switches.items(), 1)
+    ]
+
+
+def check_settings(scenario: Scenario, network: Network) -> None:
+    """ScenarioError names the field with which a switch could not work."""
+    for name, ports in network.switches.items():
+        numbers = range(1, len(ports) + 1)
+        try:
+            checked_settings(name, numbers, _settings(scenario, ports))
+        except SettingsError as error:
+            field = FIELDS.get(error.entry.rpartition(".")[2], "links")
+            raise ScenarioError(scenario.name, field, error.reason) from error
+
+
+def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings]:
+    return [
+        PortSettings(
+            port=number,
+            xcp=_xcp(scenario, port) if scenario.xcp.enabled and port.rate_bps else None,
+            stamp=scenario.tagging,
+            check=scenario.tagging,
+            edge=scenario.tagging and port.peer is None,
+            queue_limit_bytes=port.queue_bytes if port.rate_bps else None,
+        )
+        for number, port in enumerate(ports, 1)
+    ]
+
+
+def _xcp(scenario: Scenario, port: PlannedPort) -> XcpSettings:
+    xcp = scenario.xcp
+    return XcpSettings(
+        capacity_bps=port.rate_bps,
+        alpha=xcp.alpha,
+        beta=xcp.beta,
+        gamma=xcp.gamma,
+        min_interval_us=xcp.min_interval_us,
+        max_interval_us=xcp.max_interval_us,
+    )
+
+
+def _addresses(network: Network, switch: str) -> dict[str, int]:
+    """The port towards every host: its own, or that to the switches on its host's side of the chain."""
+    numbers = {port.name: number for number, port in enumerate(network.switches[switch], 1)}
+    order = list(network.switches)
+    ways: dict[str, int] = {}
+    for host in network.hosts:
+        if host.switch == switch:
+            ways[host.mac] = numbers[host.port]
+        else:
+            side = "right" if order.index(host.switch) > order.index(switch) else "left"
+            ways[host.mac] = numbers[f"{switch}-{side}"]
+    return ways

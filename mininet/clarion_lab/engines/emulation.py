@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine `emu`: one embedded switch process carries all switches and links between Mininet's hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clarion_base.errors import ScenarioError
+from clarion_base.units import format_rate
+from clarion_lab.controller.registration import Registrar
+from clarion_lab.engines import truth
+from clarion_lab.engines.host_engine import HostEngine, link_fields
+from clarion_lab.engines.mininet_nodes import ClarionNet, ClarionSwitch
+from clarion_lab.engines.switch_process import SwitchProcess, control_socket, unasked_drops
+from clarion_lab.engines.switches import Switches, note_histogram
+from clarion_lab.machine.state import RunState
+from clarion_lab.recording.progress import Progress
+from clarion_lab.recording.recording import LossRecord, PortSample, Recording
+from clarion_lab.scenario.model import Link, Scenario
+from clarion_lab.scenario.topology import Network, embedded_cables, switch_config
+
+TRUTH_LOG = "truth.csv"
+MAX_RATE_BPS = 1_200_000_000  # what kernel TCP reaches through the switch process on two cores
+
+
+class EmulationEngine(HostEngine):
+    """Runs a scenario through the embedded switch."""
+
+    name = "emu"
+    max_rate_bps = MAX_RATE_BPS
+
+    def __init__(self) -> None:
+        self._registrar: Registrar | None = None
+
+    def use_controller(self, registrar: Registrar) -> None:
+        """Each run gets an agent that serves P4Runtime for its switches."""
+        registrar.check()
+        self._registrar = registrar
+
+    def attach(
+        self,
+        scenario: Scenario,
+        network: Network,
+        state: RunState,
+        directory: Path,
+        recording: Recording,
+        progress: Progress,
+    ) -> Callable[[], None]:
+        """With a controller: an agent beside the switch process, and the switches registered."""
+        if self._registrar is None:
+            return super().attach(scenario, network, state, directory, recording, progress)
+        progress.step("controller")
+        registration = self._registrar.register(
+            scenario, network, state, control_socket(state), directory, progress.check
+        )
+        recording.environment["controller"] = registration.describe()
+        return registration.close
+
+    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+        """The links whose rate this machine must be able to carry, with their fields."""
+        return link_fields(scenario)
+
+    def check_switches(self, scenario: Scenario, network: Network) -> None:
+        """Refuses rates that one switch process does not carry."""
+        limit = format_rate(self.max_rate_bps)
+        for field, link in self.limited_links(scenario):
+            for key, rate_bps in _rates(link):
+                if rate_bps > self.max_rate_bps:
+                    reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine {self.name}"
+                    raise ScenarioError(scenario.name, f"{field}.{key}", reason)
+        total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
+        if total_bps > self.max_rate_bps:
+            reason = (
+                f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
+            )
+            raise ScenarioError(scenario.name, "links.bottleneck", reason)
+
+    def switches(
+        self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
+    ) -> Switches:
+        """One process for all."""
+        config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+        return EmbeddedSwitches(network, SwitchProcess(state, config, directory), directory)
+
+
+class EmbeddedSwitches:
+    """The embedded switch process, its statistics and its truth log."""
+
+    def __init__(self, network: Network, process: SwitchProcess, directory: Path) -> None:
+        self._network = network
+        self._truth_log = directory / TRUTH_LOG
+        self._process = process
+        self._edges: list[int] = []
+
+    def devices(self) -> list[str]:
+        """The switch's end of every host's link."""
+        return [host.port for host in self._network.hosts]
+
+    def build(self, check: Callable[[], None]) -> Any:
+        """Hosts around the one process."""
+        switches = dict.fromkeys(self._network.switches, ClarionSwitch)
+        cables = embedded_cables(self._network)
+        return ClarionNet(self._network.hosts, switches, cables, self._process, check)
+
+    def check(self) -> None:
+        """RunFailedError if the process has died."""
+        self._process.check()
+
+    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
+        """Only the shaper changes: the capacity that XCP hands out was given by itself."""
+        self._process.ask("set", port=f"{switch}:{port}", rate_bps=rate_bps)
+
+    def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
+        """One question to the control socket answers for all ports."""
+        if not self._edges:
+            self._edges = self._process.ask("info")["queue_hist_lower_edges_bytes"]
+        for switch in self._process.ask("stats")["switches"]:
+            for port in switch["ports"]:
+                recording.port_samples.append(_port_sample(now_us, port))
+                recording.unasked_drops[port["name"]] = unasked_drops(port)
+                note_histogram(recording, port["name"], self._edges, port["queue_hist"], window_open)
+
+    def finish(self) -> None:
+        """Nothing to wait for: the truth log is complete when the process has stopped."""
+
+    def stop(self) -> None:
+        """Stops the process."""
+        self._process.stop()
+
+    def losses(self, zero_us: int) -> list[LossRecord]:
+        """What the truth log holds."""
+        return truth.read(self._truth_log, self._network, zero_us)
+
+
+def _rates(link: Link) -> list[tuple[str, int]]:
+    """Every rate that a link takes, with the key that gives it."""
+    steps = enumerate(link.rate_steps.steps)
+    return [("rate", link.rate_bps), *((f"rate-steps[{n}].rate", rate_bps) for n, (_, rate_bps) in steps)]
+
+
+def _port_sample(now_us: int, port: dict[str, Any]) -> PortSample:
+    xcp = port.get("xcp") or {}
+    return PortSample(
+        now_us,
+        port["name"],
+        port["tx_bytes"],
+        port["tx_packets"],
+        port["queue_bytes"],
+        port["queue_byte_us"],
+        port["drop_packets"],
+        port["wire_lost_packets"],
+        xcp.get("phi_bytes_per_s", 0),
+        xcp.get("avg_rtt_us", 0),
+    )

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine `hls-sim`: as `emu`, with the FPGA block in C simulation at every port of a switch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clarion_base import paths
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab.controller.registration import Registrar
+from clarion_lab.engines.emulation import TRUTH_LOG, EmbeddedSwitches, EmulationEngine
+from clarion_lab.engines.host_engine import link_fields
+from clarion_lab.engines.switch_process import SwitchProcess
+from clarion_lab.engines.switches import Switches
+from clarion_lab.machine.state import RunState
+from clarion_lab.recording.recording import Recording
+from clarion_lab.scenario.algorithms import frame_bytes
+from clarion_lab.scenario.model import Link, Scenario
+from clarion_lab.scenario.topology import Network, switch_config
+
+PROGRAM = "clarion-hls-sim"
+MAX_RATE_BPS = 25_000_000  # through two switches; it takes about half a core then
+MAX_PORTS = 7  # of a switch: units of the block in one register window
+QUEUE_BEATS = 16384  # packet memory of a port, see hls/sim/CMakeLists.txt; a frame starts a beat of its own
+BEAT_BYTES = 64
+
+
+class HlsSimEngine(EmulationEngine):
+    """Runs a scenario through the FPGA block in C simulation."""
+
+    name = "hls-sim"
+    max_rate_bps = MAX_RATE_BPS
+
+    def use_controller(self, registrar: Registrar) -> None:
+        """The block has no control socket for P4Runtime; its registers have a server of their own."""
+        raise UserError(
+            "--controller: engine hls-sim has cards in the place of switches; "
+            "use --engine emu, or `clarion switch serve --nic /run/clarion/run-*/s1.bar` while it runs"
+        )
+
+    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+        """The bottlenecks: they bound the packets, and a faster access link costs nothing."""
+        return link_fields(scenario)[1:]
+
+    def check_switches(self, scenario: Scenario, network: Network) -> None:
+        """Refuses rates, queues and numbers of ports that the simulated block does not carry."""
+        paths.binary(PROGRAM)
+        for switch, ports in network.switches.items():
+            if len(ports) > MAX_PORTS:
+                reason = f"{len(ports)} ports at {switch}: engine hls-sim has {MAX_PORTS}; use host-pairs"
+                raise ScenarioError(scenario.name, "flows", reason)
+        super().check_switches(scenario, network)
+        self._check_queues(scenario)
+
+    def switches(
+        self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
+    ) -> Switches:
+        """One process for all; the registers of each switch are a file beside the run's record."""
+        config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+        process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(state.directory)])
+        return EmbeddedSwitches(network, process, directory)
+
+    def _check_queues(self, scenario: Scenario) -> None:
+        frame = max(frame_bytes(flow.header) for flow in scenario.flows)
+        room = QUEUE_BEATS // -(-frame // BEAT_BYTES) * frame
+        for field, link in link_fields(scenario):
+            if link.rate_bps and scenario.queue_bytes(link) > room:
+                reason = (
+                    f"{scenario.queue_bytes(link)} bytes: the block's packet memory has room for {room} bytes"
+                    f" in frames of {frame}; set a smaller queue"
+                )
+                raise ScenarioError(scenario.name, f"{field}.queue", reason)

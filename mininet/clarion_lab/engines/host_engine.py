@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engines with real hosts share: Mininet hosts with kernel TCP, traffic, sampling, taking down.
+
+An engine adds the switches between the hosts (`switches.py`) and their limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from clarion_base import processes
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab.controller.registration import Registrar
+from clarion_lab.engines.sampling import Sampler
+from clarion_lab.engines.switches import Switches
+from clarion_lab.hosts import tuning
+from clarion_lab.hosts.agent import Agent, attach_commands
+from clarion_lab.hosts.traffic import Traffic
+from clarion_lab.machine import requirements
+from clarion_lab.machine.cleanup import tidy, undo
+from clarion_lab.machine.state import RunState, machine_lock
+from clarion_lab.recording.progress import Progress
+from clarion_lab.recording.recording import SAMPLE_US, Recording
+from clarion_lab.scenario.model import Link, Scenario
+from clarion_lab.scenario.topology import Network, PlannedHost, plan
+
+MAX_HOSTS = 400
+MAX_DRAIN_ROUND_TRIPS = 12  # after the last data, so that the last losses are resent, seen and echoed
+MIN_DRAIN_US = 500_000
+PINGS = 3
+
+
+class HostEngine(ABC):
+    """Builds the network, runs the flows in real time, samples, and takes everything down again."""
+
+    name: str
+
+    @abstractmethod
+    def check_switches(self, scenario: Scenario, network: Network) -> None:
+        """Refuses what the engine's switches do not carry, and a machine that lacks them."""
+
+    @abstractmethod
+    def switches(
+        self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
+    ) -> Switches:
+        """The switches of one run, not built yet."""
+
+    def use_controller(self, registrar: Registrar) -> None:
+        """UserError: an engine's switches have no controller unless it says otherwise."""
+        raise UserError(f"--controller: engine {self.name} programs its switches itself; use --engine emu")
+
+    def attach(
+        self,
+        scenario: Scenario,
+        network: Network,
+        state: RunState,
+        directory: Path,
+        recording: Recording,
+        progress: Progress,
+    ) -> Callable[[], None]:
+        """Puts the switches, which run, under a controller if there is one; returns what undoes it."""
+        return _nothing
+
+    def check(self, scenario: Scenario) -> None:
+        """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
+        network = plan(scenario)
+        self.check_switches(scenario, network)
+        if len(network.hosts) > MAX_HOSTS:
+            reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
+            raise ScenarioError(scenario.name, "flows", reason)
+        if os.geteuid() != 0:
+            raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
+        requirements.check(scenario, self.name)
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[None]:
+        """The machine's one run lock, on a machine without leftovers of dead runs."""
+        with machine_lock():
+            if tidy():
+                print("clarion: cleaned up after an earlier run that was killed", file=sys.stderr)
+            try:
+                yield
+            finally:
+                with contextlib.suppress(UserError):  # a second try; what stays keeps its record
+                    undo()
+
+    def execute(self, scenario: Scenario, directory: Path, recording: Recording, progress: Progress) -> None:
+        """One run, from an empty machine to an empty machine."""
+        network = plan(scenario)
+        with RunState() as state, contextlib.ExitStack() as stack:
+            progress.step("network")
+            switches = self.switches(scenario, network, state, directory, recording)
+            state.will_create(switches.devices())
+            net = switches.build(progress.check)
+            stack.callback(net.stop)
+            state.created()
+            net.start()
+            stack.callback(self.attach(scenario, network, state, directory, recording, progress))
+            pids = {host.name: net[host.name].pid for host in network.hosts}
+            for name, pid in pids.items():
+                state.process(f"mininet:{name}", pid)
+            tune(scenario, network, pids)
+            recording.environment["hosts"] = tuning.described(scenario)
+
+            progress.step("idle round trip")
+            measure_idle_rtt(scenario, network, pids, recording)
+            progress.check()
+            progress.step("senders")
+            agent = Agent(state, SAMPLE_US // 1000)
+            stack.callback(agent.detach)
+            agent.attach(attach_commands(scenario, network), pids)
+            recording.commands.extend(agent.commands)
+            traffic = Traffic(scenario, network, state, pids, directory)
+            stack.callback(traffic.stop)
+            traffic.listen()
+            sampler = Sampler(scenario, network, switches, agent, pids, recording)
+            stack.callback(sampler.close)
+
+            clock = _Clock(traffic.first_launch_us)
+            try:
+                run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock)
+                sampler.finish()
+                switches.finish()
+                traffic.stop()
+            finally:
+                recording.ended_us = max(recording.ended_us, min(clock.now_us(), scenario.duration_us))
+                recording.commands.extend(traffic.commands)
+                switches.stop()
+                recording.losses.extend(switches.losses(clock.zero_us))
+                recording.traffic.update(traffic.reports())
+
+
+def _nothing() -> None:
+    """There is no controller."""
+
+
+class _Clock:
+    """The run's clock: microseconds since its start, which lies `-first_us` ahead.
+
+    It counts CLOCK_MONOTONIC, as the switches do, so `zero_us` also places the losses that they report.
+    """
+
+    def __init__(self, first_us: int) -> None:
+        self.zero_us = time.monotonic_ns() // 1000 - first_us
+
+    def now_us(self) -> int:
+        return time.monotonic_ns() // 1000 - self.zero_us
+
+
+class _StepsToTake:
+    """Changes the rates of links when it is time; late by a sample at most."""
+
+    def __init__(self, switches: Switches, network: Network) -> None:
+        self._switches = switches
+        self._ports = [
+            (switch, port)
+            for switch, ports in network.switches.items()
+            for port in ports
+            if port.rate_steps.steps
+        ]
+        self._taken_us = 0
+
+    def take(self, now_us: int) -> None:
+        for switch, port in self._ports:
+            rate_bps = port.rate_steps.due(self._taken_us, now_us)
+            if rate_bps is not None:
+                self._switches.set_rate(switch, port.name, rate_bps)
+        self._taken_us = max(self._taken_us, now_us)
+
+
+def run_flows(
+    scenario: Scenario,
+    network: Network,
+    traffic: Traffic,
+    sampler: Sampler,
+    switches: Switches,
+    recording: Recording,
+    progress: Progress,
+    clock: _Clock,
+) -> None:
+    """The measured part: launches flows when due and samples every 100 ms until the duration is over."""
+    steps = _StepsToTake(switches, network)
+    drain_us = max(MIN_DRAIN_US, MAX_DRAIN_ROUND_TRIPS * scenario.max_rtt_us)
+    tick = traffic.first_launch_us // SAMPLE_US
+    while clock.now_us() < scenario.duration_us + drain_us and not (traffic.all_ended and sampler.drained()):
+        switches.check()
+        progress.check()
+        traffic.advance(clock.now_us())
+        now_us = clock.now_us()
+        steps.take(now_us)
+        sampler.sample(now_us)
+        for flow in scenario.flows:
+            if flow.size_bytes is not None and traffic.completed(flow.number):
+                recording.finished_us.setdefault(flow.number, now_us)
+        progress.at(now_us, scenario.duration_us, recording)
+        recording.ended_us = min(now_us, scenario.duration_us)
+        tick = max(tick + 1, clock.now_us() // SAMPLE_US)
+        time.sleep(max(0.0, (tick * SAMPLE_US - clock.now_us()) / 1e6))
+    sampler.sample(clock.now_us())
+
+
+def link_fields(scenario: Scenario) -> list[tuple[str, Link]]:
+    """Every link with the name of its field, for messages."""
+    many = len(scenario.bottlenecks) > 1
+    named = [
+        (f"links.bottleneck{f'[{index}]' if many else ''}", link)
+        for index, link in enumerate(scenario.bottlenecks)
+    ]
+    return [("links.access", scenario.access), *named]
+
+
+def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:
+    """Tunes every host, side by side."""
+    processes.run_all(
+        [
+            (
+                f"tuning {host.name}",
+                processes.in_namespace(
+                    pids[host.name], ["sh", "-c", tuning.script(scenario, host, network.neighbour(host))]
+                ),
+            )
+            for host in network.hosts
+        ]
+    )
+
+
+def measure_idle_rtt(
+    scenario: Scenario, network: Network, pids: dict[str, int], recording: Recording
+) -> None:
+    """Pings once per host pair: teaches the switches the way and records the empty path's round trip.
+
+    On a path with heavy errors all pings may be lost; the flow then has no idle round trip.
+    """
+    pairs: dict[tuple[str, str], list[int]] = {}
+    hosts: dict[str, PlannedHost] = {host.name: host for host in network.hosts}
+    for number, ends in enumerate(network.endpoints):
+        pairs.setdefault((ends.sender.name, ends.receiver.name), []).append(number)
+    wait_s = max(1.0, 2 * scenario.max_rtt_us / 1e6)
+    commands = []
+    for sender, receiver in pairs:
+        ping = [
+            "ping",
+            "-n",
+            "-q",
+            "-c",
+            str(PINGS),
+            "-i",
+            "0.2",
+            "-W",
+            f"{wait_s:.1f}",
+            hosts[receiver].address,
+        ]
+        commands.append((f"ping from {sender}", ["sh", "-c", " ".join(ping) + " || true"]))
+    outputs = processes.run_all(
+        [
+            (name, processes.in_namespace(pids[sender], command))
+            for (name, command), (sender, _) in zip(commands, pairs, strict=True)
+        ]
+    )
+    for output, numbers in zip(outputs, pairs.values(), strict=True):
+        found = re.search(r"= ([0-9.]+)/", output)
+        if found:
+            for number in numbers:
+                recording.idle_rtt_us[number] = float(found[1]) * 1000

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 100 ms series: per flow from inet_diag and the agent, per port from the switches."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from clarion_lab.engines.switches import Switches
+from clarion_lab.hosts.agent import Agent, FlowKey
+from clarion_lab.hosts.diag import NamespaceDiag
+from clarion_lab.recording.recording import FlowSample, Recording
+from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.topology import Network
+
+_UNPACED = 2**64 - 1  # the kernel's pacing rate of a socket that has none yet
+
+
+class Sampler:
+    """Appends one sample of everything to the recording at each call of `sample`."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        network: Network,
+        switches: Switches,
+        agent: Agent,
+        pids: dict[str, int],
+        recording: Recording,
+    ) -> None:
+        self._scenario = scenario
+        self._network = network
+        self._switches = switches
+        self._agent = agent
+        self._recording = recording
+        senders = {ends.sender.name for ends in network.endpoints}
+        self._diag = {name: NamespaceDiag(pids[name]) for name in senders}
+        self._keys: list[FlowKey] = [
+            (ends.sender.address, ends.sport, ends.receiver.address, ends.dport) for ends in network.endpoints
+        ]
+        self._pending: dict[int, bool] = {}
+        self._samples = 0
+        self._cpu_s = 0.0
+
+    def sample(self, now_us: int) -> None:
+        """Takes one sample at `now_us` of the run's clock."""
+        began = _cpu_seconds()
+        self._sample_agent()
+        for flow in self._scenario.flows:
+            if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
+                self._sample_flow(flow.number, now_us)
+        self._switches.sample(now_us, self._recording, now_us >= self._scenario.measure_from_us)
+        self._samples += 1
+        self._cpu_s += _cpu_seconds() - began
+        self._recording.sampler = {"samples": self._samples, "cpu_s": round(self._cpu_s, 3)}
+
+    def drained(self) -> bool:
+        """Whether every flow that is still open had nothing left to send or to have acknowledged."""
+        return not any(self._pending.values())
+
+    def finish(self) -> None:
+        """Takes the agent's last word, closed flows included, and closes the sockets."""
+        self._store(self._agent.final())
+        self.close()
+
+    def close(self) -> None:
+        """Closes the netlink sockets."""
+        for diag in self._diag.values():
+            diag.close()
+
+    def _sample_agent(self) -> None:
+        self._store(self._agent.latest())
+
+    def _store(self, latest: dict[FlowKey, dict[str, Any]]) -> None:
+        for number, key in enumerate(self._keys):
+            if key in latest:
+                self._recording.agent[number] = latest[key]
+
+    def _sample_flow(self, number: int, now_us: int) -> None:
+        sender = self._network.endpoints[number].sender.name
+        state = self._diag[sender].query(*self._keys[number])
+        self._pending[number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
+        if state is None:
+            return
+        tags = self._recording.agent.get(number, {})
+        self._recording.flow_samples.append(
+            FlowSample(
+                now_us,
+                number,
+                state.delivered_packets * state.mss_bytes,
+                state.bytes_acked,
+                state.cwnd_packets,
+                state.srtt_us,
+                state.min_rtt_us,
+                state.unacked_packets,
+                state.notsent_bytes,
+                state.retransmits,
+                state.pacing_bytes_per_s if state.pacing_bytes_per_s != _UNPACED else 0,
+                state.rwnd_limited_us,
+                state.sndbuf_limited_us,
+                tags.get("rev_corrupt", 0),
+                tags.get("rev_congest", 0),
+            )
+        )
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system

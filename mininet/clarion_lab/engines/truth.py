@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ground truth: every packet that the switch lost, read from its log and assigned to its flow."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+from clarion_lab.recording.recording import LossRecord
+from clarion_lab.scenario.topology import Network
+
+TCP = 6
+Assignment = tuple[int, bool]  # the flow, and whether in the direction of its data
+NO_FLOW: Assignment = (-1, True)
+
+
+class FlowTable:
+    """Which flow a packet belongs to."""
+
+    def __init__(self, network: Network) -> None:
+        self._flows: dict[tuple[str, int, str, int], Assignment] = {}
+        for number, ends in enumerate(network.endpoints):
+            sender, receiver = ends.sender.address, ends.receiver.address
+            self._flows[sender, ends.sport, receiver, ends.dport] = number, True
+            self._flows[receiver, ends.dport, sender, ends.sport] = number, False
+
+    def find(self, protocol: int, source: str, sport: int, destination: str, dport: int) -> Assignment:
+        """The flow of a packet's addresses and ports; NO_FLOW if it is no flow's."""
+        return self._flows.get((source, sport, destination, dport), NO_FLOW) if protocol == TCP else NO_FLOW
+
+
+def read(
+    path: Path, network: Network, start_us: int, ports: Mapping[str, str] | None = None
+) -> list[LossRecord]:
+    """The losses in a truth log; `start_us` is the run's start on the log's clock. `ports` gives the plan's
+    names for ports that the log names otherwise. A torn last line is skipped.
+    """
+    flows = FlowTable(network)
+    names = ports or {}
+    losses: list[LossRecord] = []
+    if not path.exists():
+        return losses
+    with path.open(newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["bucket"] is None:
+                continue
+            flow, forward = flows.find(
+                int(row["proto"]), row["src"], int(row["sport"]), row["dst"], int(row["dport"])
+            )
+            losses.append(
+                LossRecord(
+                    time_us=int(row["time_us"]) - start_us,
+                    flow=flow,
+                    forward=forward,
+                    cause=row["cause"],
+                    port=names.get(row["port"], row["port"]),
+                    bytes=int(row["bytes"]),
+                    payload_bytes=int(row["payload_bytes"]),
+                    header=int(row["format"]),
+                )
+            )
+    return losses

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host tuning, the same for every algorithm: offloads and buffers, so that no buffer limits a flow.
+
+TCP still hands down several segments at once, which the kernel cuts in software, except where clarion-host
+sets `gso_max_segs 1` because a header has to go on each packet. Setting it everywhere would hold BBR, whose
+pacing then needs a timer per packet, to a quarter of 1 Gbit/s.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.topology import PlannedHost
+
+OFFLOADS_OFF = ("tx", "tso", "gso", "gro")
+MIN_BUFFER_BYTES = 4 << 20
+MAX_BUFFER_BYTES = 1 << 30
+# Socket memory is charged about twice the payload, and a window stays for each time that a packet is lost.
+BUFFER_BDPS = 16
+MIN_UNSENT_BYTES = 256 << 10
+UNSENT_S = 0.02
+
+
+def buffer_bytes(scenario: Scenario) -> int:
+    """The largest socket buffer: 16 bandwidth-delay products of the fastest bottleneck, within bounds."""
+    largest = max(scenario.bdp_bytes(link) for link in scenario.bottlenecks)
+    return min(max(int(BUFFER_BDPS * largest), MIN_BUFFER_BYTES), MAX_BUFFER_BYTES)
+
+
+def unsent_bytes(scenario: Scenario) -> int:
+    """How much a sender queues ahead of its window: enough for a late wake-up, little enough to drain."""
+    fastest = max(link.rate_bps for link in scenario.bottlenecks)
+    return max(MIN_UNSENT_BYTES, int(fastest / 8 * UNSENT_S))
+
+
+def sysctls(scenario: Scenario) -> dict[str, str]:
+    """What is set in each host's namespace (they go away with it)."""
+    largest = buffer_bytes(scenario)
+    return {
+        "net.ipv4.tcp_rmem": f"4096 {largest} {largest}",
+        "net.ipv4.tcp_wmem": f"4096 262144 {largest}",
+        "net.ipv4.tcp_notsent_lowat": str(unsent_bytes(scenario)),
+        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_slow_start_after_idle": "0",
+        "net.ipv4.tcp_timestamps": "1",
+        "net.ipv4.tcp_sack": "1",
+        "net.ipv4.tcp_mtu_probing": "0",
+        # Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of
+        # it; a host that gets its processor a little later than that would limit the flow.
+        "net.ipv4.tcp_pacing_ss_ratio": "1000",
+        "net.ipv4.tcp_pacing_ca_ratio": "1000",
+        "net.ipv4.tcp_ecn": "0",
+        # A socket born under BBR keeps BBR's pacing timers when iperf3 chooses another sender for it.
+        "net.ipv4.tcp_congestion_control": "reno",
+        # What a run leaves unsent must not hold the kernel's TCP memory for minutes after its end.
+        "net.ipv4.tcp_orphan_retries": "1",
+        "net.ipv6.conf.all.disable_ipv6": "1",
+    }
+
+
+def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost) -> str:
+    """A shell script that tunes one host; it stops at the first command that fails."""
+    device = host.device
+    offloads = " ".join(f"{name} off" for name in OFFLOADS_OFF)
+    settings = " ".join(shlex.quote(f"{name}={value}") for name, value in sysctls(scenario).items())
+    return "\n".join(
+        [
+            "set -e",
+            f"ethtool -K {device} {offloads} >/dev/null",
+            f"sysctl -qw {settings}",
+            f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
+        ]
+    )
+
+
+def described(scenario: Scenario) -> dict[str, Any]:
+    """The tuning as the summary records it."""
+    return {
+        "sysctls": sysctls(scenario),
+        "offloads_off": list(OFFLOADS_OFF),
+        "buffer_bytes": buffer_bytes(scenario),
+    }

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scenario needs of this machine, looked at before anything is built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from clarion_base import paths, processes
+from clarion_base.errors import ScenarioError, UserError
+from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
+from clarion_lab.scenario.model import Scenario
+
+
+def check(scenario: Scenario, engine: str) -> None:
+    """UserError or ScenarioError names the first thing that is missing and how to get it."""
+    for name, remedy in PROGRAMS.items():
+        if shutil.which(name) is None:
+            raise UserError(f"engine {engine}: {name}: not found; {remedy}")
+    paths.binary("clarion-switch")
+    if any(flow.uses_agent for flow in scenario.flows):
+        paths.binary("clarion-host")
+    check_congestion_controls(scenario)
+    check_params(scenario)
+
+
+def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -> None:
+    """The kernel's own senders must be in the kernel, or come as a module."""
+    for flow in scenario.flows:
+        kernel = flow.algorithm.kernel
+        if flow.algorithm.needs_agent or kernel in available.read_text().split():
+            continue
+        modprobe = shutil.which("modprobe")
+        if modprobe:
+            subprocess.run([modprobe, "-q", f"tcp_{kernel}"], capture_output=True, check=False)
+        has = available.read_text().split()
+        if kernel not in has:
+            reason = f'"{flow.algorithm.name}": this kernel has no {kernel}; it has {", ".join(has)}'
+            raise ScenarioError(scenario.name, "algorithm", reason)
+
+
+def check_params(scenario: Scenario) -> None:
+    """The parameters of Clarion's laws must be ones that clarion-host knows, within their ranges."""
+    given = list(_params(scenario.document))
+    if not given:
+        return
+    listed = processes.run_all([("clarion-host", [paths.binary("clarion-host"), "params", "--json"])])[0]
+    known = {parameter["name"]: parameter for parameter in json.loads(listed)}
+    for place, name, value in given:
+        if name not in known:
+            raise ScenarioError(scenario.name, f"{place}.{name}", f"unknown; use {', '.join(known)}")
+        low, high = known[name]["min"], known[name]["max"]
+        if not (str(value).isascii() and str(value).isdigit() and low <= int(value) <= high):
+            raise ScenarioError(
+                scenario.name, f"{place}.{name}", f"{value}: use a whole number from {low} to {high}"
+            )
+
+
+def _params(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    places = [
+        ("params", document),
+        *((f"flows[{n}].params", group) for n, group in enumerate(document["flows"])),
+    ]
+    for place, holder in places:
+        for name, value in holder.get("params", {}).items():
+            yield place, name, value

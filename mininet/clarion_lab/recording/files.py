@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run's directory: writing its files and reading them back."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clarion_base.errors import UserError
+from clarion_lab.recording.recording import FlowSample, LossRecord, PortSample, Recording
+
+RUN_FORMAT = "clarion-summary"
+BATCH_FORMAT = "clarion-batch"
+SUMMARY = "summary.json"
+FLOWS = "flows.parquet"
+PORTS = "ports.parquet"
+LOSSES = "losses.parquet"
+ERROR_LOG = "error.log"
+DECISIONS = "decisions.json"
+TRAFFIC = "iperf3"
+_FILES = re.compile(
+    r"summary\.(json|new)|(flows|ports|losses)\.parquet|(throughput|window|queue|losses|overview)\.png"
+    r"|report\.html|switch\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|decisions\.(json|new)"
+)
+_TRAFFIC_FILES = re.compile(r"flow-[0-9]+\.json")
+
+_TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
+
+
+def write(directory: Path, summary: dict[str, Any], recording: Recording) -> None:
+    """Writes the series, then the summary, so that a summary is never without its series."""
+    directory.mkdir(parents=True, exist_ok=True)
+    _write_table(directory / FLOWS, FlowSample, recording.flow_samples)
+    _write_table(directory / PORTS, PortSample, recording.port_samples)
+    _write_table(directory / LOSSES, LossRecord, recording.losses)
+    write_json(directory / SUMMARY, summary)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a run or a batch writes a file, or a directory with files, of that name."""
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        names = [inner.name for inner in path.iterdir()]
+        return path.name == TRAFFIC and all(map(_TRAFFIC_FILES.fullmatch, names))
+    return _FILES.fullmatch(path.name) is not None
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """Writes a JSON file in one step: a reader sees the old file or the new one."""
+    temporary = path.with_suffix(".new")
+    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    temporary.replace(path)
+
+
+def _write_table(path: Path, kind: Any, rows: list[Any]) -> None:
+    fields = list(kind._fields)
+    hints = get_type_hints(kind)
+    schema = pa.schema([(name, _TYPES[hints[name]]) for name in fields])
+    columns = [
+        pa.array([row[index] for row in rows], schema.field(index).type) for index in range(len(fields))
+    ]
+    pq.write_table(pa.Table.from_arrays(columns, schema=schema), path)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The columns of a series as numpy arrays by name; empty if the file is not there."""
+    if not path.exists():
+        return {}
+    table = pq.read_table(path)
+    return {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
+
+
+def read_summary(directory: Path) -> dict[str, Any]:
+    """The summary of a run or of a batch; UserError if the directory holds none."""
+    path = directory / SUMMARY
+    try:
+        document = json.loads(path.read_text())
+    except OSError as error:
+        raise UserError(f"{directory}: no {SUMMARY} there; give the directory that a run named") from error
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("format") not in (RUN_FORMAT, BATCH_FORMAT):
+        raise UserError(f"{path}: not a summary of clarion")
+    return document

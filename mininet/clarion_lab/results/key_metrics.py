@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numbers of a run that are compared between runs and averaged over repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clarion_lab.results import metrics
+
+
+def estimate_all(samples: Sequence[dict[str, float | None]]) -> dict[str, Any]:
+    """Estimates of every metric that has a value in at least one repeat."""
+    found = {}
+    for metric in samples[0]:
+        values = [value for sample in samples if (value := sample[metric]) is not None]
+        if values:
+            found[metric] = metrics.estimate(values)._asdict()
+    return found
+
+
+def key_metrics(summary: dict[str, Any]) -> dict[str, float | None]:
+    """From a run's summary; None for what was not measured."""
+    totals = summary["totals"]
+    tags = (totals["tags"] or {}).get("all") or {}
+    queues = [port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward")]
+    return {
+        "goodput_bits_per_s": totals["goodput_bits_per_s"],
+        "fraction_of_ceiling": totals["fraction_of_ceiling"],
+        "fraction_of_limit": totals["fraction_of_limit"],
+        "jain": totals["jain"],
+        "queue_mean_bdp": max((queue for queue in queues if queue is not None), default=None),
+        "convergence_s": totals["convergence"]["time_s"] if totals["convergence"] else None,
+        "newcomer_round_trips": totals["newcomer"]["round_trips"] if totals["newcomer"] else None,
+        "retransmits": totals["retransmits"],
+        "lost_wire": totals["losses"].get("data_wire", 0),
+        "lost_queue": totals["losses"].get("data_queue", 0),
+        "tag_precision": tags.get("precision"),
+        "tag_recall": tags.get("recall"),
+    }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report.html: one self-contained page per run and per batch, with the plots inside."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from clarion_base import text_table
+from clarion_base.units import format_rate, format_size
+from clarion_lab.recording import files
+from clarion_lab.results import plots, tables
+
+REPORT = "report.html"
+_FLOW_COLUMNS = (
+    "flow",
+    "goodput",
+    "cwnd",
+    "srtt ms",
+    "idle RTT ms",
+    "retransmits",
+    "lost on wire",
+    "lost in queue",
+    "tagged corrupt",
+    "tagged congest",
+)
+_PORT_COLUMNS = ("port", "rate", "utilisation", "queue mean", "queue p99", "dropped", "lost on wire")
+_environment = jinja2.Environment(
+    loader=jinja2.PackageLoader("clarion_lab.results"),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+)
+_environment.filters["rate"] = format_rate
+_environment.filters["size"] = format_size
+_environment.filters["number"] = text_table.number
+_environment.filters["percent"] = text_table.percent
+
+
+def write(directory: Path) -> Path:
+    """Writes the page of a run or of a batch from its files."""
+    summary = files.read_summary(directory)
+    template, content = (
+        ("batch.html.j2", _batch) if summary["format"] == files.BATCH_FORMAT else ("run.html.j2", _run)
+    )
+    page = directory / REPORT
+    page.write_text(
+        _environment.get_template(template).render(summary=summary, **content(directory, summary))
+    )
+    return page
+
+
+def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "columns": tables.COLUMNS,
+        "rows": [tables.row(summary["scenario"], summary)],
+        "images": [(name, _inline(directory / name)) for name in plots.PLOTS],
+        "flow_columns": _FLOW_COLUMNS,
+        "flow_rows": [_flow_row(flow) for flow in summary["flows"]],
+        "port_columns": _PORT_COLUMNS,
+        "port_rows": [_port_row(port) for port in summary["ports"]],
+    }
+
+
+def _flow_row(flow: dict[str, Any]) -> list[str]:
+    tagged = flow["tagged"] or {}
+    return [
+        f"{flow['flow']} {flow['algorithm']}",
+        format_rate(flow["goodput_bits_per_s"]),
+        text_table.number(flow["cwnd_packets_mean"], 0),
+        text_table.number(flow["srtt_ms_mean"], 1),
+        text_table.number(flow["idle_rtt_ms"], 1),
+        str(flow["retransmits"]),
+        str(flow["losses"]["data_wire"]),
+        str(flow["losses"]["data_queue"]),
+        text_table.number(tagged.get("corrupt"), 0),
+        text_table.number(tagged.get("congest"), 0),
+    ]
+
+
+def _port_row(port: dict[str, Any]) -> list[str]:
+    return [
+        f"{port['port']} ({port['role']})",
+        format_rate(port["rate_bits_per_s"]) if port["rate_bits_per_s"] else "unshaped",
+        text_table.percent(port["utilisation"]),
+        format_size(port["queue_mean_bytes"]),
+        format_size(port["queue_p99_bytes"] or 0),
+        str(port["drop_packets"]),
+        str(port["wire_lost_packets"]),
+    ]
+
+
+def _batch(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "columns": tables.COLUMNS,
+        "rows": summary["rows"],
+        "overview": _inline(directory / "overview.png"),
+        "runs": [
+            {**run, "images": [(name, _inline(directory / run["directory"] / name)) for name in plots.PLOTS]}
+            for run in summary["runs"]
+        ],
+    }
+
+
+def _inline(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""summary.json: a recording condensed to numbers. Format and meaning of each field:
+docs/summary-format.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clarion_lab.recording.files import RUN_FORMAT
+from clarion_lab.recording.recording import SAMPLE_US, FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.results import metrics
+from clarion_lab.scenario.algorithms import frame_bytes, payload_share
+from clarion_lab.scenario.model import Flow, Link, Scenario
+from clarion_lab.scenario.topology import Network, PlannedPort
+
+VERSION = 1
+Series = tuple[list[int], list[int]]  # times in us, running totals
+
+
+def summarise(
+    scenario: Scenario, network: Network, recording: Recording, status: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The whole summary; `status` holds state, reason, engine, point and repeat."""
+    flows = [_flow(scenario, network, recording, flow) for flow in scenario.flows]
+    tags = _tag_qualities(scenario, recording)
+    return {
+        "format": RUN_FORMAT,
+        "version": VERSION,
+        **status,
+        "scenario": scenario.name,
+        "description": scenario.description,
+        "seed": scenario.seed,
+        "duration_s": scenario.duration_us / 1e6,
+        "measured_s": list(_seconds(_window(scenario, recording))),
+        "totals": _totals(scenario, recording, flows, tags),
+        "flows": flows,
+        "ports": _ports(scenario, network, recording),
+        "environment": recording.environment,
+        "commands": recording.commands,
+        "sampler": recording.sampler,
+        "document": scenario.document,
+    }
+
+
+def _window(scenario: Scenario, recording: Recording) -> tuple[int, int]:
+    end_us = min(scenario.duration_us, recording.ended_us)
+    return min(scenario.measure_from_us, end_us), end_us
+
+
+def _seconds(times_us: Sequence[int]) -> tuple[float, ...]:
+    return tuple(time / 1e6 for time in times_us)
+
+
+def _delivered(recording: Recording, flow: Flow) -> Series:
+    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    return [sample.time_us for sample in samples], [sample.delivered_bytes for sample in samples]
+
+
+def _flow_window(scenario: Scenario, recording: Recording, flow: Flow) -> tuple[int, int]:
+    """A sized flow is measured from its start to its completion, others inside the scenario's window."""
+    begin_us, end_us = _window(scenario, recording)
+    if flow.size_bytes is not None:
+        return flow.start_us, recording.finished_us.get(flow.number, end_us)
+    return max(begin_us, flow.start_us), min(end_us, flow.stop_us)
+
+
+def _goodput(scenario: Scenario, recording: Recording, flow: Flow) -> float:
+    """Bits of payload per second that arrived, each byte once, in order or selectively acknowledged; for a
+    sized flow its size over its completion time.
+    """
+    begin_us, end_us = _flow_window(scenario, recording, flow)
+    finished = recording.finished_us.get(flow.number)
+    if flow.size_bytes is not None and finished is not None:
+        return flow.size_bytes * 8e6 / (finished - flow.start_us)
+    times, totals = _delivered(recording, flow)
+    return 8 * metrics.rate_between(times, totals, begin_us, end_us)
+
+
+def _flow(scenario: Scenario, network: Network, recording: Recording, flow: Flow) -> dict[str, Any]:
+    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    ends = network.endpoints[flow.number]
+    begin_us, end_us = _flow_window(scenario, recording, flow)
+    inside = [sample for sample in samples if begin_us <= sample.time_us <= end_us]
+    agent = recording.agent.get(flow.number, {})
+    finished = recording.finished_us.get(flow.number)
+    idle_rtt_us = recording.idle_rtt_us.get(flow.number)
+    return {
+        "flow": flow.number + 1,
+        "algorithm": flow.algorithm.name,
+        "kernel": flow.algorithm.kernel,
+        "params": dict(flow.params),
+        "tags": flow.tags,
+        "header": flow.header,
+        "sender": f"{ends.sender.name} {ends.sender.address}:{ends.sport}",
+        "receiver": f"{ends.receiver.name} {ends.receiver.address}:{ends.dport}",
+        "start_s": flow.start_us / 1e6,
+        "stop_s": flow.stop_us / 1e6,
+        "size_bytes": flow.size_bytes,
+        "completed_s": None if finished is None else finished / 1e6,
+        "path_rtt_ms": scenario.path_rtt_us(flow) / 1e3,
+        "idle_rtt_ms": None if idle_rtt_us is None else idle_rtt_us / 1e3,
+        "goodput_bits_per_s": _goodput(scenario, recording, flow),
+        "acked_bytes": samples[-1].bytes_acked if samples else 0,
+        "retransmits": samples[-1].retransmits if samples else 0,
+        "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in inside]),
+        "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in inside]),
+        "receiver_limited": _share(inside, "rwnd_limited_us"),
+        "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
+        "losses": _losses(recording.losses, flow),
+        "tagged": {"corrupt": agent.get("rev_corrupt"), "congest": agent.get("rev_congest")}
+        if flow.tags
+        else None,
+        "sender_state": {
+            key: agent[key]
+            for key in ("aware", "mode", "plain_fallbacks", "reductions", "gso_passed")
+            if key in agent
+        },
+        "iperf3": recording.traffic.get(flow.number),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _share(samples: Sequence[FlowSample], field: str) -> float | None:
+    """The share of the measured time that the kernel counted to a limit."""
+    if len(samples) < 2 or samples[-1].time_us == samples[0].time_us:
+        return None
+    spent: int = getattr(samples[-1], field) - getattr(samples[0], field)
+    return spent / (samples[-1].time_us - samples[0].time_us)
+
+
+def _losses(losses: Sequence[LossRecord], flow: Flow) -> dict[str, int]:
+    counts = Counter(
+        f"{'data' if loss.forward else 'ack'}_{loss.cause}" for loss in losses if loss.flow == flow.number
+    )
+    return {key: counts[key] for key in ("data_wire", "data_queue", "ack_wire", "ack_queue")}
+
+
+def _tag_qualities(scenario: Scenario, recording: Recording) -> dict[str, Any] | None:
+    """Tags against the truth, by cause and together; None if no flow was tagged."""
+    pairs: dict[str, list[tuple[int, int]]] = {"wire": [], "queue": []}
+    for flow in scenario.flows:
+        record = recording.agent.get(flow.number)
+        if not flow.tags or record is None:
+            continue
+        truth = Counter(
+            loss.cause
+            for loss in recording.losses
+            if loss.flow == flow.number and loss.forward and loss.header
+        )
+        pairs["wire"].append((record["rev_corrupt"], truth["wire"]))
+        pairs["queue"].append((record["rev_congest"], truth["queue"]))
+    if not pairs["wire"]:
+        return None
+    qualities = {**pairs, "all": pairs["wire"] + pairs["queue"]}
+    return {cause: metrics.tag_quality(counts)._asdict() for cause, counts in qualities.items()}
+
+
+def _totals(
+    scenario: Scenario, recording: Recording, flows: list[dict[str, Any]], tags: dict[str, Any] | None
+) -> dict[str, Any]:
+    goodput = sum(flow["goodput_bits_per_s"] for flow in flows)
+    ceiling = payload_ceiling(scenario, *_window(scenario, recording))
+    limit = None if ceiling is None else ceiling * survival(scenario, scenario.flows[0])
+    return {
+        "goodput_bits_per_s": goodput,
+        "payload_ceiling_bits_per_s": ceiling,
+        "physical_limit_bits_per_s": limit,
+        "fraction_of_ceiling": None if not ceiling else goodput / ceiling,
+        "fraction_of_limit": None if not limit else goodput / limit,
+        "jain": metrics.jain([flow["goodput_bits_per_s"] for flow in flows]),
+        "convergence": convergence(scenario, recording, limit),
+        "newcomer": newcomer(scenario, recording, limit),
+        "retransmits": sum(flow["retransmits"] for flow in flows),
+        "losses": {cause: sum(flow["losses"][cause] for flow in flows) for cause in flows[0]["losses"]},
+        "unasked_drop_packets": sum(recording.unasked_drops.values()),
+        "tags": tags,
+    }
+
+
+def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> float | None:
+    """Payload bit/s that the tightest crossed bottleneck carries between two instants, headers taken off;
+    None if paths differ.
+
+    Flows of different header formats count with equal shares of the link.
+    """
+    first = scenario.flows[0]
+    paths = {(flow.first, flow.last, flow.reverse) for flow in scenario.flows}
+    if len(paths) > 1:
+        return None
+    rate = min(
+        link.rate_steps.mean_bps(link.rate_bps, begin_us, end_us)
+        for link in scenario.bottlenecks[first.first : first.last + 1]
+    )
+    return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
+
+
+def survival(scenario: Scenario, flow: Flow) -> float:
+    """The share of a flow's full-size packets that survive the errors of its path."""
+    crossed: list[Link] = [
+        scenario.access,
+        *scenario.bottlenecks[flow.first : flow.last + 1],
+        scenario.access,
+    ]
+    size = frame_bytes(flow.header)
+    losses = [link.reverse_loss if flow.reverse else link.forward_loss for link in crossed]
+    return math.prod(1 - loss.mean_packet_loss(size) for loss in losses)
+
+
+def convergence(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
+    """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
+    None.
+    """
+    if limit is None or any(flow.size_bytes is not None for flow in scenario.flows) or _steps(scenario):
+        return None
+    since_us = max(flow.start_us for flow in scenario.flows)
+    interval_us = averaging_us(scenario)
+    rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in scenario.flows]
+    hold = math.ceil(metrics.CONVERGENCE_ROUND_TRIPS * scenario.max_rtt_us / interval_us)
+    return _span(scenario, metrics.convergence_index(rates, limit / len(scenario.flows), hold))
+
+
+def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
+    """Time from the start of the flow that comes last until the first round trip over which it has 95 % of
+    limit / flows; None if it never had, or if no single flow comes last.
+    """
+    *_, before, last = (None, *sorted(scenario.flows, key=lambda flow: flow.start_us))
+    if limit is None or before is None or last is None or before.start_us == last.start_us:
+        return None
+    if _steps(scenario):
+        return None
+    rates = round_trip_rates(scenario, recording, last, last.start_us)
+    share = limit / len(scenario.flows)
+    return _span(scenario, metrics.first_at_least(rates, metrics.NEWCOMER_SHARE * share))
+
+
+def _steps(scenario: Scenario) -> bool:
+    """Whether a link changes its rate: then there is no one fair share to converge to."""
+    return any(link.rate_steps.steps for link in scenario.bottlenecks)
+
+
+def averaging_us(scenario: Scenario) -> int:
+    """The longest round trip, rounded up to whole samples."""
+    return max(1, math.ceil(scenario.max_rtt_us / SAMPLE_US)) * SAMPLE_US
+
+
+def round_trip_rates(scenario: Scenario, recording: Recording, flow: Flow, since_us: int) -> list[float]:
+    """Goodput of a flow in bit/s over one round trip after the other, until the first flow stops."""
+    end_us = min(recording.ended_us, *(other.stop_us for other in scenario.flows))
+    times, totals = _delivered(recording, flow)
+    rates = metrics.interval_rates(times, totals, since_us, end_us, averaging_us(scenario))
+    return [8 * rate for rate in rates]
+
+
+def _span(scenario: Scenario, index: int | None) -> dict[str, float] | None:
+    if index is None or scenario.max_rtt_us == 0:  # in round trips of a path that takes none
+        return None
+    time_us = index * averaging_us(scenario)
+    return {"time_s": time_us / 1e6, "round_trips": time_us / scenario.max_rtt_us}
+
+
+def _ports(scenario: Scenario, network: Network, recording: Recording) -> list[dict[str, Any]]:
+    samples: dict[str, list[PortSample]] = {}
+    for sample in recording.port_samples:
+        samples.setdefault(sample.port, []).append(sample)
+    window = _window(scenario, recording)
+    return [
+        _port(scenario, recording, switch, port, samples.get(port.name, []), window)
+        for switch, ports in network.switches.items()
+        for port in ports
+    ]
+
+
+def _port(
+    scenario: Scenario,
+    recording: Recording,
+    switch: str,
+    port: PlannedPort,
+    samples: list[PortSample],
+    window: tuple[int, int],
+) -> dict[str, Any]:
+    times = [sample.time_us for sample in samples]
+
+    def rate(field: str) -> float:
+        return metrics.rate_between(times, [getattr(sample, field) for sample in samples], *window)
+
+    bdp_bytes = port.rate_bps / 8 * scenario.max_rtt_us / 1e6
+    mean_bytes = rate("queue_byte_us") / 1e6
+    last = samples[-1] if samples else None
+    return {
+        "switch": switch,
+        "port": port.name,
+        "role": port.role,
+        "rate_bits_per_s": port.rate_bps,
+        "rate_steps": [{"at_s": at_us / 1e6, "rate_bits_per_s": bps} for at_us, bps in port.rate_steps.steps],
+        "queue_limit_bytes": port.queue_bytes,
+        "bdp_bytes": bdp_bytes,
+        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean_bps(port.rate_bps, *window)
+        if port.rate_bps
+        else None,
+        "queue_mean_bytes": mean_bytes,
+        "queue_mean_bdp": mean_bytes / bdp_bytes if bdp_bytes else None,
+        "queue_p99_bytes": _queue_p99(recording, port),
+        "tx_packets": last.tx_packets if last else 0,
+        "drop_packets": last.drop_packets if last else 0,
+        "drop_packets_measured": round(rate("drop_packets") * (window[1] - window[0]) / 1e6),
+        "wire_lost_packets": last.wire_lost_packets if last else 0,
+        "unasked_drop_packets": recording.unasked_drops.get(port.name, 0),
+        "packet_queue": recording.packet_queues.get(port.name),
+    }
+
+
+def _queue_p99(recording: Recording, port: PlannedPort) -> float | None:
+    histogram = recording.histograms.get(port.name)
+    if histogram is None:
+        return None
+    before = histogram.at_window_start_us
+    weights = [
+        late - (before[index] if index < len(before) else 0) for index, late in enumerate(histogram.latest_us)
+    ]
+    return metrics.quantile_from_histogram(histogram.lower_edges_bytes, weights, 0.99)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All points of a sweep with all their repeats: directories, aggregate, table and overview plot."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clarion_base.errors import UserError
+from clarion_lab.engines.registry import Engine
+from clarion_lab.recording import files
+from clarion_lab.recording.progress import Progress
+from clarion_lab.results import plots, report, tables
+from clarion_lab.results.key_metrics import estimate_all, key_metrics
+from clarion_lab.run.runner import Outcome, run
+from clarion_lab.scenario.documents import Point
+from clarion_lab.scenario.model import Scenario, build
+
+VERSION = 1
+
+
+@dataclass
+class Batch:
+    """What is to run: scenario points, repeats, and where the results go."""
+
+    name: str
+    points: Sequence[Point]
+    repeats: int
+    seed: int | None
+    out: Path
+    engine: Engine
+    quiet: bool = False
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def single(self) -> bool:
+        """One run only: its files lie in `out` itself."""
+        return len(self.points) == 1 and self.repeats == 1
+
+
+def check(batch: Batch) -> list[Scenario]:
+    """Builds and checks every point before the first one runs."""
+    scenarios = [build(batch.name, point.document) for point in batch.points]
+    for scenario in scenarios:
+        batch.engine.check(scenario)
+    return scenarios
+
+
+def execute(batch: Batch) -> BaseException | None:
+    """Runs everything; stops at the first run that does not complete and returns its error."""
+    scenarios = check(batch)
+    with batch.engine.session():
+        prepare(batch.out)
+        return _run_all(batch, scenarios)
+
+
+def _run_all(batch: Batch, scenarios: Sequence[Scenario]) -> BaseException | None:
+    for point, scenario in zip(batch.points, scenarios, strict=True):
+        for repeat in range(batch.repeats):
+            outcome = _run_one(batch, point, scenario, repeat)
+            batch.outcomes.append(outcome)
+            if not batch.single:
+                write_aggregate(batch, scenarios[0].description, outcome)
+            if outcome.error is not None:
+                return outcome.error
+    return None
+
+
+def _run_one(batch: Batch, point: Point, scenario: Scenario, repeat: int) -> Outcome:
+    first_seed = scenario.seed if batch.seed is None else batch.seed
+    document = {**scenario.document, "seed": first_seed + repeat}
+    labels = {"point": point.name, "settings": dict(point.settings), "repeat": repeat + 1}
+    title = " ".join(part for part in (batch.name, point.name) if part)
+    if batch.repeats > 1:
+        title += f" {repeat + 1}/{batch.repeats}"
+    directory = batch.out / point.name if point.name else batch.out
+    if batch.repeats > 1:
+        directory = directory / f"run-{repeat + 1}"
+    return run(build(batch.name, document), batch.engine, directory, Progress(title, batch.quiet), labels)
+
+
+def prepare(out: Path) -> None:
+    """Makes the directory; older results of clarion in it are deleted. UserError, and nothing is deleted, if
+    it holds anything else.
+    """
+    try:
+        if out.is_dir() and any(out.iterdir()):
+            for path in older_results(out):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {out}: {error.strerror}") from error
+
+
+def older_results(out: Path) -> list[Path]:
+    """What a run or a batch left in a directory, children before parents, by the names that its summary
+    gives; UserError names the first thing that is not theirs.
+    """
+    if not (out / files.SUMMARY).is_file():
+        raise UserError(f"--out {out}: holds files that are not results of clarion; use another directory")
+    runs = files.read_summary(out).get("runs", [])
+    directories = {out}
+    for entry in runs:
+        directory = out / entry["directory"]
+        if not directory.resolve().is_relative_to(out.resolve()):
+            raise UserError(f"--out {out}: its {files.SUMMARY} names {entry['directory']}, outside of it")
+        directories |= {parent for parent in (directory, *directory.parents) if out in parent.parents}
+    found = []
+    for directory in sorted(directories, key=lambda path: len(path.parts), reverse=True):
+        for path in sorted(directory.iterdir()) if directory.is_dir() else ():
+            if path not in directories and not files.is_result(path):
+                raise UserError(f"--out {out}: {path} is not a result of clarion; move it or use another")
+            found.append(path)
+    return found
+
+
+def write_aggregate(batch: Batch, description: str, last: Outcome) -> None:
+    """Writes the batch's summary, overview plot and report from the runs that there are."""
+    summary = aggregate(
+        batch.name,
+        description,
+        [(outcome.directory, outcome.summary) for outcome in batch.outcomes],
+        batch.out,
+    )
+    summary |= {"state": last.summary["state"], "reason": last.summary["reason"]}
+    files.write_json(batch.out / files.SUMMARY, summary)
+    redraw(batch.out)
+
+
+def redraw(out: Path) -> None:
+    """Draws the overview and the page of a batch from its files."""
+    summary = files.read_summary(out)
+    series = []
+    for entry in summary["runs"]:
+        if entry["repeat"] == 1:
+            flows = files.read_table(out / entry["directory"] / files.FLOWS)
+            series.append((entry["point"] or entry["name"], plots.total_rate(flows, 1.0)))
+    plots.overview(out / "overview.png", series)
+    report.write(out)
+
+
+def aggregate(
+    name: str, description: str, runs: Iterable[tuple[Path, dict[str, Any]]], out: Path
+) -> dict[str, Any]:
+    """The summary of a batch: every run's key numbers, and mean, sd and 95 % interval over repeats per
+    point.
+    """
+    entries = [_entry(directory, summary, out) for directory, summary in runs]
+    points: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        points.setdefault(entry["point"], []).append(entry)
+    rows = []
+    estimates = {}
+    for point, members in points.items():
+        label = point or name
+        estimates[point] = estimate_all([member["metrics"] for member in members])
+        rows.append(members[0]["row"] if len(members) == 1 else tables.spread_row(label, estimates[point]))
+    return {
+        "format": files.BATCH_FORMAT,
+        "version": VERSION,
+        "scenario": name,
+        "description": description,
+        "rows": rows,
+        "points": [
+            {"point": point, "settings": points[point][0]["settings"], "metrics": found}
+            for point, found in estimates.items()
+        ],
+        "runs": entries,
+    }
+
+
+def _entry(directory: Path, summary: dict[str, Any], out: Path) -> dict[str, Any]:
+    point = summary["point"]
+    name = point or summary["scenario"]
+    return {
+        "name": f"{name} run {summary['repeat']}" if directory.name.startswith("run-") else name,
+        "point": point,
+        "settings": summary["settings"],
+        "repeat": summary["repeat"],
+        "seed": summary["seed"],
+        "directory": str(directory.relative_to(out)),
+        "state": summary["state"],
+        "metrics": key_metrics(summary),
+        "expectations": summary["expectations"],
+        "row": tables.row(name, summary),
+    }

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run: execute the scenario on an engine, then write whatever was measured, complete or not."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clarion_base.errors import Interrupted, RunFailedError, UserError
+from clarion_lab.engines.registry import Engine
+from clarion_lab.machine import environment
+from clarion_lab.recording import files
+from clarion_lab.recording.progress import Progress
+from clarion_lab.recording.recording import Recording
+from clarion_lab.results import plots, report
+from clarion_lab.results.expectations import evaluate
+from clarion_lab.results.summary import summarise
+from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.topology import plan
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished, interrupted or failed run."""
+
+    directory: Path
+    summary: dict[str, Any]
+    error: BaseException | None
+
+
+def run(
+    scenario: Scenario,
+    engine: Engine,
+    directory: Path,
+    progress: Progress,
+    labels: dict[str, Any],
+) -> Outcome:
+    """Runs once into `directory`. An error is returned with the partial results, not raised."""
+    directory.mkdir(parents=True, exist_ok=True)
+    recording = Recording(environment=environment.describe())
+    state = "complete"
+    error: BaseException | None = None
+    try:
+        engine.execute(scenario, directory, recording, progress)
+    except Interrupted as stop:
+        state, error = "interrupted", stop
+    except Exception as failure:  # whatever it was, what was measured is written
+        state, error = "failed", _failure(failure, directory)
+    status = {"state": state, "reason": _reason(error), "engine": engine.name, **labels}
+    progress.step("results")
+    summary = summarise(scenario, plan(scenario), recording, status)
+    summary["expectations"] = evaluate(scenario.expect, summary, labels.get("settings", {}))
+    files.write(directory, summary, recording)
+    plots.draw(directory)
+    report.write(directory)
+    progress.done()
+    return Outcome(directory, summary, error)
+
+
+def _failure(failure: Exception, directory: Path) -> UserError:
+    """The failure as one line; where it is not a foreseen one, the traceback goes to a file."""
+    if isinstance(failure, UserError):
+        return failure
+    text = " ".join(str(failure).split())
+    if isinstance(failure, OSError):
+        return RunFailedError(text)
+    log = directory / files.ERROR_LOG
+    log.write_text("".join(traceback.format_exception(failure)))
+    return RunFailedError(f"{type(failure).__name__}: {text}; details in {log}")
+
+
+def _reason(error: BaseException | None) -> str | None:
+    if isinstance(error, Interrupted):
+        return f"stopped by signal {error.signal_number}"
+    return str(error) if error else None
