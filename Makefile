@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo test unit integration bench lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -27,22 +27,35 @@ help: ## This list
 demo: build ## The geo path (100 Mbit/s, 570 ms, 0.1 % errors) under six senders; about 4 minutes, as root
 	.venv/bin/clarion demo --out out/demo
 
-test: unit integration ## Unit, conformance and integration tests (these as root), then lint
-	@$(MAKE) --no-print-directory lint
+# Of a run of tests. pytest spreads tests over processes, whole files at a time.
+pytest := $(python) -m pytest --quiet
+spread := --numprocesses auto --maxprocesses 8 --dist loadfile
+cpp_tests := ctest --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(shell nproc)
+rust_tests := $(cargo) test --quiet --release --locked $(agent)
 
-unit: build ## The tests that need no root
-	@echo "test: C++ and C units"
-	ctest --test-dir build/cpp --output-on-failure --no-tests=error
-	@echo "test: Rust units"
-	$(cargo) test --quiet --release --locked $(agent)
-	$(python) -m pytest tests/unit tests/conformance tests/rtl
+check: build ## Lint of what changed since main, and the fast tests: under 90 s
+	@$(python) tools/side-by-side.py \
+		'python=$(pytest) $(spread) -m "not slow" tests/unit tests/conformance' \
+		-- 'lint=tools/lint.sh --changed' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)'
+
+# Tests on the machine's network are timed by its clock, and its names are one for all: one by one, and first.
+test: build ## All tests side by side (those of the network as root), and lint
+	@$(python) tools/side-by-side.py \
+		'network=$(pytest) -m root' \
+		-- 'lint=tools/lint.sh' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)' \
+		'sanitised=$(python) tests/builds.py' 'python=$(pytest) $(spread) -m "not root"'
+
+unit: build ## The tests that need neither root nor other programs
+	$(cpp_tests)
+	$(rust_tests)
+	$(pytest) $(spread) tests/unit tests/conformance tests/rtl
 
 integration: build ## The tests with real processes, devices and browsers, as root
-	$(python) -m pytest tests/integration
+	$(pytest) tests/integration
 
-bench: build ## Benchmarks, as ratios and medians; JSON beside them in build/bench
-	@mkdir -p build/bench
-	$(python) -m tests.bench --out build/bench
+# ONLY=core,switch chooses; `python -m tests.bench --list` has the names and how long each takes.
+bench: build ## Benchmarks, as ratios and medians; JSON beside them in build/bench; 20 minutes, ONLY=NAME,NAME: a part
+	$(python) -m tests.bench --out build/bench --only "$(ONLY)"
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh

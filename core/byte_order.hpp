@@ -4,8 +4,7 @@
 //
 // `Bytes` is what bytes are reached through: a pointer in software, in hardware a register that is as wide as
 // the headers (hls/block/window.hpp). It needs `bytes + n` and `bytes[n]`.
-#ifndef CLARION_CORE_BYTE_ORDER_HPP
-#define CLARION_CORE_BYTE_ORDER_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ CLARION_INLINE void store_be32(Bytes bytes, std::uint32_t value) {
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_BYTE_ORDER_HPP

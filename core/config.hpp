@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be set per port at run time. Plain integers: they are table entries or registers on other targets.
 // host_config.hpp makes them from the units people use.
-#ifndef CLARION_CORE_CONFIG_HPP
-#define CLARION_CORE_CONFIG_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -58,5 +57,3 @@ CLARION_INLINE XcpConfig limited(XcpConfig xcp) {
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_CONFIG_HPP

@@ -9,8 +9,7 @@
 // No call blocks, allocates or fails. Time must not go back per port. `len` counts Ethernet bytes without
 // the checksum, `queue_bytes` what is waiting without this packet. Ports are below PORTS.
 // An object is about 80 KB per port with the default number of buckets: keep it off the stack.
-#ifndef CLARION_CORE_DATA_PLANE_HPP
-#define CLARION_CORE_DATA_PLANE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -133,5 +132,3 @@ class DataPlane {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_DATA_PLANE_HPP

@@ -2,8 +2,7 @@
 // The one division of the data plane: normalise, 256-entry reciprocal table, one Newton step. It needs
 // 32x32-bit multiplies and shifts only, so P4, hardware and software give the same bits.
 // Error against real arithmetic: at most 2^-17 below and 2^-31 above, relative (docs/datapath.md).
-#ifndef CLARION_CORE_DIVISION_HPP
-#define CLARION_CORE_DIVISION_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -84,5 +83,3 @@ CLARION_INLINE std::uint64_t multiply(Gain gain, std::uint32_t factor) {
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_DIVISION_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Clarion header: where its fields are, how a frame is parsed and which bytes are rewritten.
 // docs/wire-format.md is the specification.
-#ifndef CLARION_CORE_HEADER_HPP
-#define CLARION_CORE_HEADER_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -199,5 +198,3 @@ CLARION_INLINE void write_delta_throughput(Bytes frame, const Meta& meta, std::i
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_HEADER_HPP

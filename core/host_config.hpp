@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Software only: the core's integers from the units that people configure, and telemetry back into them.
-#ifndef CLARION_CORE_HOST_CONFIG_HPP
-#define CLARION_CORE_HOST_CONFIG_HPP
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -57,5 +56,3 @@ inline double bytes_per_s(std::int64_t q8) { return static_cast<double>(q8) / 25
 inline double value_of(Gain gain) { return std::ldexp(gain.mantissa, -static_cast<int>(gain.shift)); }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_HOST_CONFIG_HPP

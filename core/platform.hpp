@@ -4,8 +4,7 @@
 // CLARION_INLINE    fold a small function into its caller, so that a stage becomes one pipeline
 // CLARION_PROCESS   keep a function by itself in synthesis, since it runs beside the others
 // CLARION_RAM(a)    keep array `a` in a two-port block RAM, one read and one write per packet
-#ifndef CLARION_CORE_PLATFORM_HPP
-#define CLARION_CORE_PLATFORM_HPP
+#pragma once
 
 #if defined(__BAMBU__)  // one process at a time
 #define CLARION_INLINE inline __attribute__((always_inline))
@@ -21,5 +20,3 @@
 #define CLARION_PROCESS inline __attribute__((noinline))  // compiled once, however many ports
 #define CLARION_RAM(array) static_cast<void>(array)
 #endif
-
-#endif  // CLARION_CORE_PLATFORM_HPP

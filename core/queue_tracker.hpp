@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The persistent queue: the least that was waiting at any time during half an average RTT. What drains
 // within that time is a burst, not a standing queue (Katabi et al. 2002, section 3.5).
-#ifndef CLARION_CORE_QUEUE_TRACKER_HPP
-#define CLARION_CORE_QUEUE_TRACKER_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -44,5 +43,3 @@ class QueueTracker {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_QUEUE_TRACKER_HPP

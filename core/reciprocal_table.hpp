@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `tables.py cpp`; do not edit.
-#ifndef CLARION_CORE_RECIPROCAL_TABLE_HPP
-#define CLARION_CORE_RECIPROCAL_TABLE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -34,5 +33,3 @@ constexpr std::uint16_t RECIPROCAL_TABLE[256] = {
 // clang-format on
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_RECIPROCAL_TABLE_HPP

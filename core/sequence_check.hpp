@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loss detection by numbering, one number and one total per bucket: the same check finds losses of a wire
 // and drops of a queue.
-#ifndef CLARION_CORE_SEQUENCE_CHECK_HPP
-#define CLARION_CORE_SEQUENCE_CHECK_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -100,5 +99,3 @@ class SequenceCheck {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_SEQUENCE_CHECK_HPP

@@ -37,8 +37,7 @@ def as_cpp(table: list[int]) -> str:
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
 // Made by `tables.py cpp`; do not edit.
-#ifndef CLARION_CORE_RECIPROCAL_TABLE_HPP
-#define CLARION_CORE_RECIPROCAL_TABLE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -50,8 +49,6 @@ constexpr std::uint16_t RECIPROCAL_TABLE[{len(table)}] = {{
 // clang-format on
 
 }}  // namespace clarion
-
-#endif  // CLARION_CORE_RECIPROCAL_TABLE_HPP
 """
 
 

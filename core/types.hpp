@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Units, ranges and the saturating arithmetic of the core. docs/datapath.md has the table of every quantity.
-#ifndef CLARION_CORE_TYPES_HPP
-#define CLARION_CORE_TYPES_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -40,5 +39,3 @@ CLARION_INLINE std::uint32_t elapsed_ticks(Ticks start, Ticks now) {
 }
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_TYPES_HPP

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What XCP counts of the packets that arrive for a port during one control interval.
-#ifndef CLARION_CORE_XCP_ARRIVAL_HPP
-#define CLARION_CORE_XCP_ARRIVAL_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -46,5 +45,3 @@ class XcpArrival {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_XCP_ARRIVAL_HPP

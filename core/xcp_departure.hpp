@@ -4,8 +4,7 @@
 // Shares are fractions of a byte/s, the header counts whole ones. The fraction that a grant leaves over is
 // kept and added to the next packet's feedback, so grants add up to the shares taken from the pools: no
 // bias, however small the shares.
-#ifndef CLARION_CORE_XCP_DEPARTURE_HPP
-#define CLARION_CORE_XCP_DEPARTURE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -89,5 +88,3 @@ class XcpDeparture {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_XCP_DEPARTURE_HPP

@@ -2,8 +2,7 @@
 // The end of a control interval: the efficiency controller decides how much the aggregate should change,
 // the fairness controller how that and some shuffled traffic is handed out per packet (Katabi et al. 2002,
 // section 3.5, in the X formulation of draft-falk-xcp-spec-03).
-#ifndef CLARION_CORE_XCP_INTERVAL_HPP
-#define CLARION_CORE_XCP_INTERVAL_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -142,5 +141,3 @@ class XcpInterval {
 };
 
 }  // namespace clarion
-
-#endif  // CLARION_CORE_XCP_INTERVAL_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a departing packet is granted, and the pools it is paid from (docs/datapath.md, "Departure").
+// What a departing packet is granted (docs/datapath.md, "Departure"). xcp_interval fills the pools and sets the gains in
+// ingress, this spends them in egress: each in one action, so that neither sees half of what the other does.
 
-// What is left to hand out, and the gains: filled by xcp_interval in ingress, spent here, each in one action.
 control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action watch_queue() {

@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 using Step = std::function<void()>;
 
-constexpr std::uint64_t kBuckets = DEFAULT_BUCKETS;
-constexpr std::uint64_t kMaxLimit_bytes = max_of_bits(40);
+constexpr std::uint64_t BUCKETS = DEFAULT_BUCKETS;
+constexpr std::uint64_t MAX_LIMIT_BYTES = max_of_bits(40);
 
 class Reader {
  public:
@@ -58,13 +58,13 @@ class Reader {
   // Null: the controller's port.
   Port* target(const JsonObject& object, const std::string& key, std::uint64_t number) const {
     Port* port = sw_.numbered(number);
-    return port == nullptr && number == kCpuPort ? nullptr : &numbered(object, key, number);
+    return port == nullptr && number == CPU_PORT ? nullptr : &numbered(object, key, number);
   }
 
   static std::uint8_t epoch(JsonObject& object) {
     std::uint64_t epoch = 0;
     object.require("epoch");
-    object.integer("epoch", 1, kLastEpoch, epoch);
+    object.integer("epoch", 1, LAST_EPOCH, epoch);
     return static_cast<std::uint8_t>(epoch);
   }
 
@@ -105,7 +105,7 @@ class Reader {
 
   // The keys that are there, on top of what changes before this one have made of the port.
   Step port(JsonObject& object) {
-    Port& port = numbered(object, "port", needed(object, "port", 0, kMaxPortNumber));
+    Port& port = numbered(object, "port", needed(object, "port", 0, MAX_PORT_NUMBER));
     std::vector<std::function<void(PortEntries&)>> parts;
     if (const json* v = object.find("xcp")) {
       const auto entry = v->is_null() ? std::nullopt : std::optional(xcp(*v, object.path_of("xcp")));
@@ -122,7 +122,7 @@ class Reader {
     }
     if (const json* v = object.find("queue_limit")) {
       std::uint64_t bytes = 0;
-      if (!v->is_null()) object.integer("queue_limit", 0, kMaxLimit_bytes, bytes);
+      if (!v->is_null()) object.integer("queue_limit", 0, MAX_LIMIT_BYTES, bytes);
       const auto limit = v->is_null() ? std::nullopt : std::optional(bytes);
       parts.emplace_back([limit](PortEntries& entries) { entries.queue_limit_bytes = limit; });
     }
@@ -137,7 +137,7 @@ class Reader {
     const std::uint64_t key = needed(object, "address", 0, max_of_bits(48));
     object.require("to");
     if (object.find("to")->is_null()) return [this, key] { sw_.programmed.addresses.erase(key); };
-    Port* to = target(object, "to", needed(object, "to", 0, kMaxPortNumber));
+    Port* to = target(object, "to", needed(object, "to", 0, MAX_PORT_NUMBER));
     return [this, key, to] { sw_.programmed.addresses[key] = to; };
   }
 
@@ -170,7 +170,7 @@ class Reader {
   Switch& sw_;
 };
 
-json number_of(const Port* port) { return port == nullptr ? kCpuPort : port->options.number; }
+json number_of(const Port* port) { return port == nullptr ? CPU_PORT : port->options.number; }
 
 json port_entries(const Port& port) {
   const PortEntries& entries = port.entries;
@@ -227,7 +227,7 @@ json entries_of(const Switch& sw) {
 json read_registers(const Switch& sw, const std::string& name, std::uint64_t first, std::uint64_t count) {
   const RegisterArray* array = sw.ports.front()->path->find_register(name);
   if (array == nullptr) throw Fault{"register", FaultCode::not_found, "there is no register '" + name + "'"};
-  const std::uint64_t cells = array->per_bucket ? kBuckets : 1;
+  const std::uint64_t cells = array->per_bucket ? BUCKETS : 1;
   json::array_t values;
   const Port* port = nullptr;
   for (std::uint64_t index = first; index < first + count; ++index) {
@@ -239,13 +239,13 @@ json read_registers(const Switch& sw, const std::string& name, std::uint64_t fir
 
 json counters_of(const Switch& sw) {
   json out = json::object();
-  for (std::size_t array = 0; array < kCounterArrays; ++array) {
+  for (std::size_t array = 0; array < COUNTER_ARRAYS; ++array) {
     json cells = json::array();
     for (const Port* port : sw.ports) {
       const CounterValue value = read_counter(*port, array);
       cells.push_back({port->options.number, value.packets, value.bytes});
     }
-    out[kCounters[array].name] = std::move(cells);
+    out[COUNTERS[array].name] = std::move(cells);
   }
   return {{"counters", std::move(out)}};
 }

@@ -10,13 +10,13 @@ namespace clarion::emu {
 
 using Nanoseconds = std::uint64_t;
 
-constexpr Nanoseconds kNever = ~Nanoseconds{0};
-constexpr Nanoseconds kSecond_ns = 1'000'000'000;
+constexpr Nanoseconds NEVER = ~Nanoseconds{0};
+constexpr Nanoseconds SECOND_NS = 1'000'000'000;
 
 inline Nanoseconds read_clock(clockid_t clock) {
   timespec t{};
   clock_gettime(clock, &t);
-  return static_cast<Nanoseconds>(t.tv_sec) * kSecond_ns + static_cast<Nanoseconds>(t.tv_nsec);
+  return static_cast<Nanoseconds>(t.tv_sec) * SECOND_NS + static_cast<Nanoseconds>(t.tv_nsec);
 }
 
 inline Nanoseconds now_ns() { return read_clock(CLOCK_MONOTONIC); }
@@ -29,7 +29,7 @@ inline std::int64_t real_to_monotonic_ns() {
 }
 
 inline timespec to_timespec(Nanoseconds t) {
-  return {static_cast<time_t>(t / kSecond_ns), static_cast<long>(t % kSecond_ns)};
+  return {static_cast<time_t>(t / SECOND_NS), static_cast<long>(t % SECOND_NS)};
 }
 
 }  // namespace clarion::emu

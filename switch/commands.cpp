@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kOk = R"({"ok":true})";
-constexpr std::uint64_t kMaxCells = DEFAULT_BUCKETS;  // of one reply
-constexpr int kMaxDepth = 16;                         // a message that quotes a value recurses into it
+constexpr const char* OK = R"({"ok":true})";
+constexpr std::uint64_t MAX_CELLS = DEFAULT_BUCKETS;  // of one reply
+constexpr int MAX_DEPTH = 16;                         // a message that quotes a value recurses into it
 
 struct Request {
   Fabric& fabric;
@@ -42,7 +42,7 @@ std::string set(const Request& request, JsonObject& object) {
   if (port == nullptr)
     object.fail("port", FaultCode::not_found, "there is no port '" + name + "'; write switch:port");
   request.fabric.reconfigure(*port, read_port_changes(request.command, port->options));
-  return kOk;
+  return OK;
 }
 
 std::string stats(const Request& request, JsonObject& object) {
@@ -61,7 +61,7 @@ std::string batch(const Request& request, JsonObject& object) {
   const json& changes = *object.find("changes");
   object.refuse_unknown_keys();
   apply_batch(request.fabric, sw, changes);
-  return kOk;
+  return OK;
 }
 
 std::string entries(const Request& request, JsonObject& object) {
@@ -77,8 +77,8 @@ std::string registers(const Request& request, JsonObject& object) {
   std::uint64_t count = 1;
   object.require("register");
   object.text("register", name);
-  object.integer("first", 0, (kMaxPortNumber + std::uint64_t{1}) * DEFAULT_BUCKETS - 1, first);
-  object.integer("count", 1, kMaxCells, count);
+  object.integer("first", 0, (MAX_PORT_NUMBER + std::uint64_t{1}) * DEFAULT_BUCKETS - 1, first);
+  object.integer("count", 1, MAX_CELLS, count);
   object.refuse_unknown_keys();
   for (Port* port : sw.ports) port->queue_statistics.settle(request.fabric.now());
   return read_registers(sw, name, first, count).dump();
@@ -103,13 +103,13 @@ std::string inject(const Request& request, JsonObject& object) {
   for (std::size_t i = 0; i < text.size(); i += 2) {
     frame.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
   }
-  if (frame.size() < ETHERNET_BYTES || frame.size() > Netdev::kMaxFrame_bytes) {
+  if (frame.size() < ETHERNET_BYTES || frame.size() > Netdev::MAX_FRAME_BYTES) {
     object.fail("frame", FaultCode::out_of_range,
-                "must have from 14 to " + std::to_string(Netdev::kMaxFrame_bytes) + " bytes");
+                "must have from 14 to " + std::to_string(Netdev::MAX_FRAME_BYTES) + " bytes");
   }
   request.fabric.inject(sw, reinterpret_cast<const std::uint8_t*>(frame.data()),
                         static_cast<std::uint32_t>(frame.size()));
-  return kOk;
+  return OK;
 }
 
 void listen(JsonObject& object, Fabric& fabric, const char* key, std::uint32_t Listeners::* count,
@@ -131,10 +131,10 @@ std::string subscribe(const Request& request, JsonObject& object) {
   listen(object, request.fabric, "packets", &Listeners::packets, counts);
   object.refuse_unknown_keys();
   request.subscription.replace(std::move(counts));
-  return kOk;
+  return OK;
 }
 
-const std::map<std::string, std::string (*)(const Request&, JsonObject&)> kCommands = {
+const std::map<std::string, std::string (*)(const Request&, JsonObject&)> COMMANDS = {
     {"stats", stats},       {"info", info},       {"set", set},
     {"batch", batch},       {"entries", entries}, {"registers", registers},
     {"counters", counters}, {"inject", inject},   {"subscribe", subscribe},
@@ -153,7 +153,7 @@ std::string refusal(const Fault& fault) {
 
 json parse(const std::string& line) {
   return json::parse(line, [](int depth, json::parse_event_t, json&) {
-    if (depth > kMaxDepth) throw Fault{Path(), FaultCode::invalid, "the command is nested too deeply"};
+    if (depth > MAX_DEPTH) throw Fault{Path(), FaultCode::invalid, "the command is nested too deeply"};
     return true;
   });
 }
@@ -163,10 +163,10 @@ std::string dispatch(const Request& request) {
   std::string name;
   object.require("cmd");
   object.text("cmd", name);
-  const auto command = kCommands.find(name);
-  if (command == kCommands.end()) {
+  const auto command = COMMANDS.find(name);
+  if (command == COMMANDS.end()) {
     std::string known;
-    for (const auto& [each, unused] : kCommands) known += (known.empty() ? "" : ", ") + each;
+    for (const auto& [each, unused] : COMMANDS) known += (known.empty() ? "" : ", ") + each;
     object.fail("cmd", FaultCode::unknown, "must be one of " + known + ", not \"" + name + "\"");
   }
   return command->second(request, object);

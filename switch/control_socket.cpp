@@ -108,7 +108,7 @@ bool ControlSocket::answer(int fd, Client& client) {
     client.output += handler_(client.input.substr(0, end), client.subscription) + "\n";
     client.input.erase(0, end + 1);
   }
-  if (client.input.size() > kMaxLine_bytes || client.output.size() > kMaxUnread_bytes) return false;
+  if (client.input.size() > MAX_LINE_BYTES || client.output.size() > MAX_UNREAD_BYTES) return false;
   return send_output(fd, client);
 }
 
@@ -119,7 +119,7 @@ void ControlSocket::publish(EventLog& events) {
     ++it;
     if (!client.subscription.active()) continue;
     client.lost += events.lost();
-    if (client.output.size() > kMaxEvents_bytes) {
+    if (client.output.size() > MAX_EVENTS_BYTES) {
       client.lost += events.count();
       continue;
     }

@@ -30,10 +30,10 @@ class ControlSocket {
   void publish(EventLog& events);
 
  private:
-  static constexpr std::size_t kMaxLine_bytes = 1 << 20;
-  static constexpr std::size_t kMaxUnread_bytes = 16 << 20;  // replies that a client does not fetch
+  static constexpr std::size_t MAX_LINE_BYTES = 1 << 20;
+  static constexpr std::size_t MAX_UNREAD_BYTES = 16 << 20;  // replies that a client does not fetch
 
-  static constexpr std::size_t kMaxEvents_bytes = 4 << 20;  // events that a subscriber does not fetch
+  static constexpr std::size_t MAX_EVENTS_BYTES = 4 << 20;  // events that a subscriber does not fetch
 
   struct Client {
     std::string input;

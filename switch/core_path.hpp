@@ -35,10 +35,10 @@ class CorePath final : public PortPath {
                     const Meta& incoming) override {
     Meta meta = incoming;
     plane_.enqueue(0, now, queue_bytes_, length, meta);
-    if (queue_bytes_ + length > queue_limit_bytes_) return Admission::kDropped;
-    if (out_.push(frame, length, meta) == nullptr) return Admission::kNoMemory;
+    if (queue_bytes_ + length > queue_limit_bytes_) return Admission::dropped;
+    if (out_.push(frame, length, meta) == nullptr) return Admission::no_memory;
     queue_bytes_ += length;
-    return Admission::kTaken;
+    return Admission::taken;
   }
 
   std::size_t queued() const override { return out_.queued(); }

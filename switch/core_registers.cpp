@@ -6,7 +6,7 @@
 namespace clarion::emu {
 namespace {
 
-constexpr std::uint8_t kQueueEpoch = 1;  // the queue's check is never made to forget
+constexpr std::uint8_t QUEUE_EPOCH = 1;  // the queue's check is never made to forget
 
 const CorePath& path(const Port& port) { return static_cast<const CorePath&>(*port.path); }
 const CorePort& core(const Port& port) { return path(port).core(); }
@@ -26,7 +26,7 @@ std::uint64_t slot(std::uint8_t epoch, const Check& check, std::uint16_t bucket)
      return static_cast<std::uint64_t>(VALUE);                                     \
    }}
 
-constexpr RegisterArray kArrays[] = {
+constexpr RegisterArray ARRAYS[] = {
     CELL("wire_slots", true,
          slot(path(port).epochs().slot(core(port), bucket), core(port).wire_check, bucket)),
     CELL("wire_lost", false, core(port).wire_check.counters().lost),
@@ -52,7 +52,7 @@ constexpr RegisterArray kArrays[] = {
     CELL("carry", false, core(port).departure.carry_q8()),
     CELL("queue_numbers", true, core(port).queue_stamp.next(bucket)),
     CELL("queue_slots", true,
-         slot(core(port).queue_check.based(bucket) ? kQueueEpoch : std::uint8_t{0}, core(port).queue_check,
+         slot(core(port).queue_check.based(bucket) ? QUEUE_EPOCH : std::uint8_t{0}, core(port).queue_check,
               bucket)),
     CELL("queue_lost", false, core(port).queue_check.counters().lost),
     CELL("link_numbers", true, core(port).link_stamp.next(bucket)),
@@ -64,7 +64,7 @@ constexpr RegisterArray kArrays[] = {
 }  // namespace
 
 const RegisterArray* CorePath::find_register(const std::string& name) const {
-  for (const RegisterArray& array : kArrays) {
+  for (const RegisterArray& array : ARRAYS) {
     if (name == array.name) return &array;
   }
   return nullptr;

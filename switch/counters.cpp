@@ -3,7 +3,7 @@
 
 namespace clarion::emu {
 
-const std::array<CounterArray, kCounterArrays> kCounters = {{
+const std::array<CounterArray, COUNTER_ARRAYS> COUNTERS = {{
     {"malformed", [](const Port& port) { return CounterValue{port.path->telemetry().malformed, 0}; }},
     {"wire_late", [](const Port& port) { return CounterValue{port.path->telemetry().wire.late, 0}; }},
     {"wire_rebased", [](const Port& port) { return CounterValue{port.path->telemetry().wire.rebased, 0}; }},
@@ -16,14 +16,14 @@ const std::array<CounterArray, kCounterArrays> kCounters = {{
 }};
 
 CounterValue read_counter(const Port& port, std::size_t array) {
-  const CounterValue now = kCounters[array].since_start(port);
+  const CounterValue now = COUNTERS[array].since_start(port);
   const CounterValue& before = port.counters_at_reset[array];
   return {now.packets - before.packets, now.bytes - before.bytes};
 }
 
 void reset_counters(Port& port) {
-  for (std::size_t array = 0; array < kCounterArrays; ++array) {
-    port.counters_at_reset[array] = kCounters[array].since_start(port);
+  for (std::size_t array = 0; array < COUNTER_ARRAYS; ++array) {
+    port.counters_at_reset[array] = COUNTERS[array].since_start(port);
   }
 }
 

@@ -15,7 +15,7 @@ struct CounterArray {
   CounterValue (*since_start)(const Port& port);
 };
 
-extern const std::array<CounterArray, kCounterArrays> kCounters;
+extern const std::array<CounterArray, COUNTER_ARRAYS> COUNTERS;
 
 CounterValue read_counter(const Port& port, std::size_t array);
 void reset_counters(Port& port);

@@ -15,7 +15,7 @@ using CorePort = DataPlane<1>::Port;
 
 class Epochs {
  public:
-  static constexpr unsigned kBuckets = DEFAULT_BUCKETS;
+  static constexpr unsigned BUCKETS = DEFAULT_BUCKETS;
 
   // The entries that follow from now on. To be called before the core adopts them.
   void enter(CorePort& core, const PortEntries& entries) {
@@ -56,7 +56,7 @@ class Epochs {
   // The core knows of a bucket only whether it has a base; which epoch the others are of is kept here.
   void check_with(CorePort& core, std::uint8_t epoch) {
     if (epoch == check_) return;
-    for (unsigned i = 0; i < kBuckets; ++i) {
+    for (unsigned i = 0; i < BUCKETS; ++i) {
       const auto bucket = static_cast<std::uint16_t>(i);
       slots_[bucket] = slot(core, bucket);
       core.wire_check.set_based(bucket, slots_[bucket] == epoch);
@@ -67,7 +67,7 @@ class Epochs {
   std::uint8_t xcp_entry_ = 0;    // of the entry, or of the last one
   std::uint8_t xcp_running_ = 0;  // of the controllers' state, before the last entry
   std::uint8_t check_ = 0;        // of the last entry with `check`
-  std::array<std::uint8_t, kBuckets> slots_{};
+  std::array<std::uint8_t, BUCKETS> slots_{};
 };
 
 }  // namespace clarion::emu

@@ -25,7 +25,7 @@ std::array<std::uint8_t, 16> as_ipv6(const FlowId& flow, const std::uint8_t* add
 }  // namespace
 
 bool EventLog::begin(std::string_view kind, const Switch& sw) {
-  if (lines_.size() >= kCapacity_bytes) {
+  if (lines_.size() >= CAPACITY_BYTES) {
     ++lost_;
     return false;
   }
@@ -40,11 +40,11 @@ void EventLog::number(std::uint64_t value) {
 }
 
 void EventLog::hex(const std::uint8_t* bytes, std::size_t count) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::string_view DIGITS = "0123456789abcdef";
   lines_.push_back('"');
   for (std::size_t i = 0; i < count; ++i) {
-    lines_.push_back(kDigits[bytes[i] >> 4]);
-    lines_.push_back(kDigits[bytes[i] & 0xf]);
+    lines_.push_back(DIGITS[bytes[i] >> 4]);
+    lines_.push_back(DIGITS[bytes[i] & 0xf]);
   }
   lines_.append("\",");
 }
@@ -86,7 +86,7 @@ void EventLog::drop(const Port& port, std::uint64_t timestamp_us, const std::uin
     drops_second_ = timestamp_us / 1'000'000;
     drops_reported_ = 0;
   }
-  if (drops_reported_ >= kDropsPerSecond || !begin("drop", *port.parent)) return;
+  if (drops_reported_ >= DROPS_PER_SECOND || !begin("drop", *port.parent)) return;
   ++drops_reported_;
   const FlowId flow = identify_flow(frame, length, clarion_protocol);
   number(timestamp_us);

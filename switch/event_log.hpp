@@ -14,14 +14,14 @@ struct Switch;
 
 class EventLog {
  public:
-  static constexpr std::size_t kCapacity_bytes = 1 << 20;  // between two deliveries, which are 100 us apart
+  static constexpr std::size_t CAPACITY_BYTES = 1 << 20;  // between two deliveries, which are 100 us apart
 
   // A control interval of the port ended: the members of the P4 program's interval_report_t.
   void interval(const Port& port);
 
   // The port's queue dropped a frame: the members of queue_drop_t. No more than so many a second are
   // reported, or interval reports would drown in them; the member `drops` counts them all.
-  static constexpr std::uint64_t kDropsPerSecond = 2000;
+  static constexpr std::uint64_t DROPS_PER_SECOND = 2000;
   void drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame, std::uint32_t length,
             std::uint8_t clarion_protocol);
 

@@ -29,7 +29,7 @@ EventLoop::EventLoop(Fabric& fabric, const std::string& control_path) : fabric_(
   watch(signals_);
   for (const auto& port : fabric.ports()) {
     if (!port->netdev) continue;
-    sources_.push_back({port.get(), {}, kNever});
+    sources_.push_back({port.get(), {}, NEVER});
     watch(port->netdev->fd());
   }
   if (!control_path.empty()) {
@@ -77,7 +77,7 @@ void EventLoop::run() {
     if (control_) control_->publish(fabric_.events());
     fabric_.truth().tick(woke_);
     work();
-    busy = (frames > 0 || fabric_.next_time() < woke_ + kPace_ns) && woke_ - previous < 2 * kPace_ns;
+    busy = (frames > 0 || fabric_.next_time() < woke_ + PACE_NS) && woke_ - previous < 2 * PACE_NS;
   }
 }
 
@@ -91,9 +91,9 @@ void EventLoop::pause(bool busy) {
     return;
   }
   const Nanoseconds now = now_ns();
-  const timespec until = to_timespec(std::max(woke_ + kPace_ns, now + (now - woke_) / 4));
+  const timespec until = to_timespec(std::max(woke_ + PACE_NS, now + (now - woke_) / 4));
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
-  if (now_ns() - polled_ > kPollEvery_ns) poll_descriptors(0);
+  if (now_ns() - polled_ > POLL_EVERY_NS) poll_descriptors(0);
 }
 
 void EventLoop::poll_descriptors(Nanoseconds timeout_ns) {
@@ -113,7 +113,7 @@ void EventLoop::poll_descriptors(Nanoseconds timeout_ns) {
 
 void EventLoop::look(Source& source) {
   if (!source.port->netdev->peek(source.frame)) {
-    source.time = kNever;
+    source.time = NEVER;
     return;
   }
   source.time = source.frame.real_time_ns + static_cast<Nanoseconds>(clock_offset_ns_);
@@ -123,10 +123,10 @@ void EventLoop::look(Source& source) {
 std::size_t EventLoop::receive() {
   std::size_t frames = 0;
   for (Source& source : sources_) look(source);
-  while (!sources_.empty() && frames < kBatch) {
+  while (!sources_.empty() && frames < BATCH) {
     Source& first = *std::min_element(sources_.begin(), sources_.end(),
                                       [](const Source& a, const Source& b) { return a.time < b.time; });
-    if (first.time == kNever) break;
+    if (first.time == NEVER) break;
     fabric_.receive(*first.port, std::clamp(first.time, fabric_.now(), std::max(fabric_.now(), woke_)),
                     first.frame.data, first.frame.length);
     first.port->netdev->release();

@@ -27,13 +27,13 @@ class EventLoop {
  private:
   // A loaded switch wakes at most every so often and works in batches; a switch that has been idle for that
   // long wakes at once. It bounds what batching adds to the delay of a packet.
-  static constexpr Nanoseconds kPace_ns = 100'000;
-  static constexpr Nanoseconds kPollEvery_ns = 2'000'000;  // descriptors, while pacing
-  static constexpr std::size_t kBatch = 256;               // frames between two transmissions
+  static constexpr Nanoseconds PACE_NS = 100'000;
+  static constexpr Nanoseconds POLL_EVERY_NS = 2'000'000;  // descriptors, while pacing
+  static constexpr std::size_t BATCH = 256;                // frames between two transmissions
 
   struct Source {
     Port* port;
-    ReceivedFrame frame;  // the oldest one, if time is not kNever
+    ReceivedFrame frame;  // the oldest one, if time is not NEVER
     Nanoseconds time;
   };
 
@@ -54,7 +54,7 @@ class EventLoop {
   Nanoseconds polled_ = 0;
   bool stopping_ = false;
   std::function<void()> work_;
-  Nanoseconds period_ns_ = kSecond_ns;  // the longest sleep
+  Nanoseconds period_ns_ = SECOND_NS;  // the longest sleep
   Nanoseconds worked_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace clarion::emu {
 namespace {
 
-constexpr Nanoseconds kLate_ns = 1'000'000;  // from here on the lateness of a hand-over is counted
+constexpr Nanoseconds LATE_NS = 1'000'000;  // from here on the lateness of a hand-over is counted
 
 std::size_t count_ports(const Options& options) {
   std::size_t count = 0;
@@ -148,7 +148,7 @@ void Fabric::run(Port& port) {
 }
 
 void Fabric::reschedule(Port& port) {
-  Nanoseconds next = kNever;
+  Nanoseconds next = NEVER;
   if (port.path->queued() > 0) next = port.shaper.free_at();
   if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
@@ -159,7 +159,7 @@ void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, st
   advance(time);
   if (port.in_wire.loses(length)) {
     ++port.counters.ingress_lost_packets;
-    log_loss(port, TruthLog::Direction::kIn, TruthLog::Cause::kWire, frame, length);
+    log_loss(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
     return;
   }
   const Nanoseconds arrival = port.in_wire.arrival_of(now_);
@@ -167,7 +167,7 @@ void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, st
   Packet* packet = port.in.push(frame, length, Meta{});
   if (packet == nullptr) {
     ++port.counters.memory_drops;
-    log_loss(port, TruthLog::Direction::kIn, TruthLog::Cause::kQueue, frame, length);
+    log_loss(port, TruthLog::Direction::in, TruthLog::Cause::queue, frame, length);
     return;
   }
   packet->arrival = arrival;
@@ -245,8 +245,8 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
   const std::uint64_t intervals = listened ? port.path->intervals() : 0;
   const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
   if (listened && port.path->intervals() > intervals) events_.interval(port);
-  if (admission != Admission::kTaken) {
-    if (admission == Admission::kNoMemory) ++port.counters.memory_drops;
+  if (admission != Admission::taken) {
+    if (admission == Admission::no_memory) ++port.counters.memory_drops;
     return drop(port, frame, length);
   }
   port.queue_statistics.change(now_, port.path->queue_bytes());
@@ -258,7 +258,7 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
   ++port.counters.drop_packets;
   port.counters.drop_bytes += length;
   ++port.drop_number;
-  log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kQueue, frame, length);
+  log_loss(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
   if (port.parent->listeners.drops > 0) {
     events_.drop(port, (now_ - born_) / 1000, frame, length, protocol_);
   }
@@ -279,7 +279,7 @@ void Fabric::depart(Port& port) {
   port.counters.tx_bytes += packet.length;
   if (!packet.lost) return;
   ++port.counters.wire_lost_packets;
-  log_loss(port, TruthLog::Direction::kOut, TruthLog::Cause::kWire, packet.frame(), packet.length);
+  log_loss(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
 }
 
 void Fabric::transmit() {
@@ -306,14 +306,14 @@ void Fabric::hand_over(Port& port, Packet& packet) {
   if (!port.netdev || packet.lost) return;
   const Nanoseconds late = now_ - packet.arrival;
   port.counters.tx_late_max_ns = std::max(port.counters.tx_late_max_ns, late);
-  if (late > kLate_ns) ++port.counters.tx_late_packets;
+  if (late > LATE_NS) ++port.counters.tx_late_packets;
   port.netdev->send(packet.frame(), packet.length);
 }
 
 // A departure needs no wake-up of its own while something is on the wire ahead of it: it is made up for, at
 // its own time, when that comes out.
 Nanoseconds Fabric::next_time() {
-  Nanoseconds next = kNever;
+  Nanoseconds next = NEVER;
   for (const auto& port : ports_) {
     if (port->out.flying() > 0) {
       next = std::min(next, port->out.wire_head()->arrival);

@@ -12,9 +12,9 @@ namespace clarion::emu {
 
 class ForwardingTable {
  public:
-  static constexpr std::size_t kSlots = 4096;
-  static constexpr std::size_t kProbes = 16;  // an address lives within this distance of its hash
-  static constexpr Nanoseconds kAgeing_ns = 300 * kSecond_ns;  // IEEE 802.1D default
+  static constexpr std::size_t SLOTS = 4096;
+  static constexpr std::size_t PROBES = 16;  // an address lives within this distance of its hash
+  static constexpr Nanoseconds AGEING_NS = 300 * SECOND_NS;  // IEEE 802.1D default
 
   static bool is_group(const std::uint8_t* mac) { return (mac[0] & 1) != 0; }
 
@@ -23,8 +23,8 @@ class ForwardingTable {
     if (is_group(mac)) return;
     const std::uint64_t key = key_of(mac);
     Entry* oldest = nullptr;
-    for (std::size_t i = 0; i < kProbes; ++i) {
-      Entry& entry = entries_[(hash(key) + i) % kSlots];
+    for (std::size_t i = 0; i < PROBES; ++i) {
+      Entry& entry = entries_[(hash(key) + i) % SLOTS];
       if (entry.key == key) {
         entry = {key, now, port};
         return;
@@ -37,9 +37,9 @@ class ForwardingTable {
   // The port behind which `mac` was seen within the ageing time, or nothing: flood.
   std::optional<std::uint16_t> find(const std::uint8_t* mac, Nanoseconds now) const {
     const std::uint64_t key = key_of(mac);
-    for (std::size_t i = 0; i < kProbes; ++i) {
-      const Entry& entry = entries_[(hash(key) + i) % kSlots];
-      if (entry.key == key && now - entry.seen <= kAgeing_ns) return entry.port;
+    for (std::size_t i = 0; i < PROBES; ++i) {
+      const Entry& entry = entries_[(hash(key) + i) % SLOTS];
+      if (entry.key == key && now - entry.seen <= AGEING_NS) return entry.port;
     }
     return std::nullopt;
   }
@@ -62,7 +62,7 @@ class ForwardingTable {
     return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15 >> 40);
   }
 
-  std::array<Entry, kSlots> entries_{};
+  std::array<Entry, SLOTS> entries_{};
 };
 
 }  // namespace clarion::emu

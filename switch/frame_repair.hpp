@@ -9,7 +9,7 @@
 
 namespace clarion::emu {
 
-constexpr std::uint32_t kVlanTag_bytes = 4;
+constexpr std::uint32_t VLAN_TAG_BYTES = 4;
 
 // RFC 1071 sum over `length` bytes, folded to 16 bits, not complemented.
 inline std::uint16_t internet_sum(const std::uint8_t* data, std::uint32_t length) {
@@ -32,7 +32,7 @@ inline void complete_checksum(std::uint8_t* frame, std::uint32_t length, std::ui
 
 // Needs 4 free bytes in front of the frame; returns the frame's new start.
 inline std::uint8_t* insert_vlan_tag(std::uint8_t* frame, std::uint16_t tpid, std::uint16_t tci) {
-  std::uint8_t* start = frame - kVlanTag_bytes;
+  std::uint8_t* start = frame - VLAN_TAG_BYTES;
   std::memmove(start, frame, 12);
   store_be16(start + 12, tpid);
   store_be16(start + 14, tci);

@@ -17,23 +17,23 @@ class LossModel {
   // Keeps the random stream where it is; a burst that was under way ends.
   void configure(const LossOptions& config) {
     config_ = config;
-    log_bit_kept_ = config.model == LossOptions::Model::kBit ? std::log1p(-config.rate) : 0;
+    log_bit_kept_ = config.model == LossOptions::Model::bit ? std::log1p(-config.rate) : 0;
     bad_ = false;
   }
 
-  bool enabled() const { return config_.model != LossOptions::Model::kNone; }
+  bool enabled() const { return config_.model != LossOptions::Model::none; }
 
   // Number of random draws per packet depends on the model only, never on the outcome.
   bool lost(std::uint32_t length_bytes) {
     switch (config_.model) {
-      case LossOptions::Model::kNone:
+      case LossOptions::Model::none:
         return false;
-      case LossOptions::Model::kPacket:
+      case LossOptions::Model::packet:
         return random_.uniform() < config_.rate;
-      case LossOptions::Model::kBit:
+      case LossOptions::Model::bit:
         // 1 - (1 - ber)^(8 len), exact also where ber is far below the resolution of 1 - ber.
         return random_.uniform() < -std::expm1(8.0 * length_bytes * log_bit_kept_);
-      case LossOptions::Model::kGilbertElliott:
+      case LossOptions::Model::gilbert_elliott:
         return gilbert_elliott();
     }
     return false;

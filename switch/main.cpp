@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* USAGE =
     "usage: clarion-switch --config FILE.json [--control /path/of.sock]\n"
     "Forwards frames between network devices as FILE.json says; see switch/README.md.\n"
     "Prints 'ready' when it forwards; SIGTERM or SIGINT ends it.\n";
@@ -21,7 +21,7 @@ void run(int argc, char** argv) {
   std::string config;
   std::string control;
   if (!read_arguments(argc, argv, {{"--config", &config}, {"--control", &control}})) {
-    std::fputs(kUsage, stdout);
+    std::fputs(USAGE, stdout);
     return;
   }
   ask_for_punctuality();

@@ -19,14 +19,14 @@
 namespace clarion::emu {
 namespace {
 
-constexpr std::uint32_t kSlot_bytes = 2048;
-constexpr std::uint32_t kSlots = 4096;  // 50 ms of full frames at 1 Gbit/s
-constexpr std::uint32_t kBlock_bytes = 1 << 16;
-constexpr std::uint32_t kReserve_bytes = 16;  // in front of the frame, for a VLAN tag to come back
+constexpr std::uint32_t SLOT_BYTES = 2048;
+constexpr std::uint32_t SLOTS = 4096;  // 50 ms of full frames at 1 Gbit/s
+constexpr std::uint32_t BLOCK_BYTES = 1 << 16;
+constexpr std::uint32_t RESERVE_BYTES = 16;  // in front of the frame, for a VLAN tag to come back
 // virtio 1.2, section 5.1.6. <linux/virtio_net.h> does not compile as C++ on every distribution.
 struct VirtioNetHeader {
-  static constexpr std::uint8_t kNeedsChecksum = 1;
-  static constexpr std::uint8_t kNoSegmentation = 0;
+  static constexpr std::uint8_t NEEDS_CHECKSUM = 1;
+  static constexpr std::uint8_t NO_SEGMENTATION = 0;
   std::uint8_t flags;
   std::uint8_t gso_type;
   std::uint16_t header_bytes;
@@ -36,7 +36,7 @@ struct VirtioNetHeader {
 };
 static_assert(sizeof(VirtioNetHeader) == 10);
 
-constexpr int kSendBuffer_bytes = 8 << 20;
+constexpr int SEND_BUFFER_BYTES = 8 << 20;
 
 [[noreturn]] void fail(const std::string& action) {
   throw std::runtime_error(action + ": " + std::strerror(errno));
@@ -74,7 +74,7 @@ Netdev::Netdev(const std::string& name) : name_(name) {
     close_all();
     throw;
   }
-  for (std::size_t i = 0; i < kBatch; ++i) {
+  for (std::size_t i = 0; i < BATCH; ++i) {
     messages_[i].msg_hdr.msg_iov = &vectors_[i];
     messages_[i].msg_hdr.msg_iovlen = 1;
   }
@@ -83,7 +83,7 @@ Netdev::Netdev(const std::string& name) : name_(name) {
 Netdev::~Netdev() { close_all(); }
 
 void Netdev::close_all() {
-  if (ring_ != nullptr) munmap(ring_, std::size_t{kSlots} * kSlot_bytes);
+  if (ring_ != nullptr) munmap(ring_, std::size_t{SLOTS} * SLOT_BYTES);
   if (rx_fd_ >= 0) close(rx_fd_);
   if (tx_fd_ >= 0) close(tx_fd_);
 }
@@ -93,16 +93,15 @@ void Netdev::open_receiver(int ifindex) {
   rx_fd_ = packet_socket();
   set_option(rx_fd_, SOL_PACKET, PACKET_VERSION, int{TPACKET_V2}, "PACKET_VERSION");
   set_option(rx_fd_, SOL_PACKET, PACKET_VNET_HDR, 1, "PACKET_VNET_HDR");
-  set_option(rx_fd_, SOL_PACKET, PACKET_RESERVE, kReserve_bytes, "PACKET_RESERVE");
+  set_option(rx_fd_, SOL_PACKET, PACKET_RESERVE, RESERVE_BYTES, "PACKET_RESERVE");
   set_option(rx_fd_, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING");
   tpacket_req request{};
-  request.tp_block_size = kBlock_bytes;
-  request.tp_block_nr = kSlots / (kBlock_bytes / kSlot_bytes);
-  request.tp_frame_size = kSlot_bytes;
-  request.tp_frame_nr = kSlots;
+  request.tp_block_size = BLOCK_BYTES;
+  request.tp_block_nr = SLOTS / (BLOCK_BYTES / SLOT_BYTES);
+  request.tp_frame_size = SLOT_BYTES;
+  request.tp_frame_nr = SLOTS;
   set_option(rx_fd_, SOL_PACKET, PACKET_RX_RING, request, "PACKET_RX_RING");
-  void* ring =
-      mmap(nullptr, std::size_t{kSlots} * kSlot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rx_fd_, 0);
+  void* ring = mmap(nullptr, std::size_t{SLOTS} * SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rx_fd_, 0);
   if (ring == MAP_FAILED) fail("mmap of the receive ring");
   ring_ = static_cast<std::uint8_t*>(ring);
   packet_mreq promiscuous{};
@@ -115,14 +114,14 @@ void Netdev::open_receiver(int ifindex) {
 void Netdev::open_sender(int ifindex) {
   tx_fd_ = packet_socket();
   set_option(tx_fd_, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS");
-  if (setsockopt(tx_fd_, SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer_bytes, sizeof(kSendBuffer_bytes)) != 0) {
-    set_option(tx_fd_, SOL_SOCKET, SO_SNDBUF, kSendBuffer_bytes, "SO_SNDBUF");
+  if (setsockopt(tx_fd_, SOL_SOCKET, SO_SNDBUFFORCE, &SEND_BUFFER_BYTES, sizeof(SEND_BUFFER_BYTES)) != 0) {
+    set_option(tx_fd_, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER_BYTES, "SO_SNDBUF");
   }
   bind_to(tx_fd_, ifindex, 0);
 }
 
 tpacket2_hdr* Netdev::slot() const {
-  return reinterpret_cast<tpacket2_hdr*>(ring_ + std::size_t{next_slot_} * kSlot_bytes);
+  return reinterpret_cast<tpacket2_hdr*>(ring_ + std::size_t{next_slot_} * SLOT_BYTES);
 }
 
 bool Netdev::peek(ReceivedFrame& frame) {
@@ -141,14 +140,14 @@ bool Netdev::accept(tpacket2_hdr& header, ReceivedFrame& frame) {
     return false;
   }
   std::uint8_t* data = reinterpret_cast<std::uint8_t*>(&header) + header.tp_mac;
-  frame = {data, header.tp_len, Nanoseconds{header.tp_sec} * kSecond_ns + header.tp_nsec};
+  frame = {data, header.tp_len, Nanoseconds{header.tp_sec} * SECOND_NS + header.tp_nsec};
   VirtioNetHeader vnet;
   std::memcpy(&vnet, data - sizeof(vnet), sizeof(vnet));
-  if (vnet.gso_type != VirtioNetHeader::kNoSegmentation) {
+  if (vnet.gso_type != VirtioNetHeader::NO_SEGMENTATION) {
     ++counters_.rx_oversized;
     return false;
   }
-  if ((vnet.flags & VirtioNetHeader::kNeedsChecksum) != 0) {
+  if ((vnet.flags & VirtioNetHeader::NEEDS_CHECKSUM) != 0) {
     complete_checksum(frame.data, frame.length, vnet.checksum_start, vnet.checksum_offset);
     ++counters_.rx_checksums_completed;
   }
@@ -156,14 +155,14 @@ bool Netdev::accept(tpacket2_hdr& header, ReceivedFrame& frame) {
     const bool has_tpid = (header.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
     frame.data =
         insert_vlan_tag(frame.data, has_tpid ? header.tp_vlan_tpid : ETH_P_8021Q, header.tp_vlan_tci);
-    frame.length += kVlanTag_bytes;
+    frame.length += VLAN_TAG_BYTES;
   }
   return true;
 }
 
 void Netdev::release() {
   __atomic_store_n(&slot()->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-  next_slot_ = (next_slot_ + 1) % kSlots;
+  next_slot_ = (next_slot_ + 1) % SLOTS;
 }
 
 void Netdev::send(const std::uint8_t* frame, std::uint32_t length) {

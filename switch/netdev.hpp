@@ -34,7 +34,7 @@ struct NetdevCounters {
 class Netdev {
  public:
   // Longest frame a ring slot holds.
-  static constexpr std::uint32_t kMaxFrame_bytes = 1940;
+  static constexpr std::uint32_t MAX_FRAME_BYTES = 1940;
 
   explicit Netdev(const std::string& name);  // throws std::runtime_error "reason"
   Netdev(const Netdev&) = delete;
@@ -50,13 +50,13 @@ class Netdev {
   // Collects a frame unless batch_full(); its bytes must stay until flush().
   void send(const std::uint8_t* frame, std::uint32_t length);
   std::size_t unsent() const { return unsent_; }
-  bool batch_full() const { return unsent_ == kBatch; }
+  bool batch_full() const { return unsent_ == BATCH; }
   void flush();
 
   const NetdevCounters& counters();  // reads the kernel's drop counter too
 
  private:
-  static constexpr std::size_t kBatch = 64;
+  static constexpr std::size_t BATCH = 64;
 
   void open_receiver(int ifindex);
   void open_sender(int ifindex);
@@ -71,8 +71,8 @@ class Netdev {
   std::uint32_t next_slot_ = 0;
   std::size_t unsent_ = 0;
   NetdevCounters counters_;
-  std::array<mmsghdr, kBatch> messages_{};
-  std::array<iovec, kBatch> vectors_{};
+  std::array<mmsghdr, BATCH> messages_{};
+  std::array<iovec, BATCH> vectors_{};
 };
 
 }  // namespace clarion::emu

@@ -23,7 +23,7 @@
 namespace clarion::emu {
 namespace {
 
-constexpr int kMtu = 1600;
+constexpr int MTU = 1600;
 
 class Device {
  public:
@@ -44,8 +44,8 @@ class Device {
 };
 
 void raise_mtu(Device& device, const std::string& name) {
-  if (!device.call(SIOCGIFMTU) || device.request().ifr_mtu >= kMtu) return;
-  device.request().ifr_mtu = kMtu;
+  if (!device.call(SIOCGIFMTU) || device.request().ifr_mtu >= MTU) return;
+  device.request().ifr_mtu = MTU;
   if (!device.call(SIOCSIFMTU)) warn(name + ": cannot raise the MTU to 1600; longer frames will be lost");
 }
 

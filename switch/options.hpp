@@ -12,8 +12,8 @@
 namespace clarion::emu {
 
 struct LossOptions {
-  enum class Model { kNone, kPacket, kBit, kGilbertElliott };
-  Model model = Model::kNone;
+  enum class Model { none, packet, bit, gilbert_elliott };
+  Model model = Model::none;
   double rate = 0;       // packet: probability per packet; bit: probability per bit
   double p = 0;          // Gilbert-Elliott: good -> bad, per packet
   double r = 1;          // bad -> good, per packet

@@ -17,12 +17,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kMaxRate_bps = 400'000'000'000;
-constexpr std::uint64_t kMaxDelay_us = 60'000'000;
-constexpr std::uint64_t kMinQueue_bytes = 2'048;  // one full frame must fit
-constexpr std::uint64_t kMaxQueue_bytes = std::uint64_t{1} << 31;
-constexpr std::uint64_t kMaxInterval_us = 15'000'000;
-constexpr double kMaxCoefficient = 3.99;
+constexpr std::uint64_t MAX_RATE_BPS = 400'000'000'000;
+constexpr std::uint64_t MAX_DELAY_US = 60'000'000;
+constexpr std::uint64_t MIN_QUEUE_BYTES = 2'048;  // one full frame must fit
+constexpr std::uint64_t MAX_QUEUE_BYTES = std::uint64_t{1} << 31;
+constexpr std::uint64_t MAX_INTERVAL_US = 15'000'000;
+constexpr double MAX_COEFFICIENT = 3.99;
 
 LossOptions read_loss(const json& value, const Path& path) {
   JsonObject object(value, path);
@@ -31,11 +31,11 @@ LossOptions read_loss(const json& value, const Path& path) {
   object.require("model");
   object.text("model", model);
   if (model == "packet" || model == "bit") {
-    loss.model = model == "bit" ? LossOptions::Model::kBit : LossOptions::Model::kPacket;
+    loss.model = model == "bit" ? LossOptions::Model::bit : LossOptions::Model::packet;
     object.require("rate");
     object.real("rate", 0, 1, loss.rate);
   } else if (model == "gilbert-elliott") {
-    loss.model = LossOptions::Model::kGilbertElliott;
+    loss.model = LossOptions::Model::gilbert_elliott;
     object.require("p");
     object.require("r");
     object.real("p", 0, 1, loss.p);
@@ -53,12 +53,12 @@ LossOptions read_loss(const json& value, const Path& path) {
 void read_xcp(const json& value, const Path& path, XcpOptions& xcp) {
   JsonObject object(value, path);
   object.boolean("enabled", xcp.enabled);
-  object.integer("capacity_bps", 8, kMaxRate_bps, xcp.capacity_bps);
-  object.real("alpha", 0, kMaxCoefficient, xcp.alpha);
-  object.real("beta", 0, kMaxCoefficient, xcp.beta);
-  object.real("gamma", 0, kMaxCoefficient, xcp.gamma);
-  object.integer("min_interval_us", 1, kMaxInterval_us, xcp.min_interval_us);
-  object.integer("max_interval_us", 1, kMaxInterval_us, xcp.max_interval_us);
+  object.integer("capacity_bps", 8, MAX_RATE_BPS, xcp.capacity_bps);
+  object.real("alpha", 0, MAX_COEFFICIENT, xcp.alpha);
+  object.real("beta", 0, MAX_COEFFICIENT, xcp.beta);
+  object.real("gamma", 0, MAX_COEFFICIENT, xcp.gamma);
+  object.integer("min_interval_us", 1, MAX_INTERVAL_US, xcp.min_interval_us);
+  object.integer("max_interval_us", 1, MAX_INTERVAL_US, xcp.max_interval_us);
   object.refuse_unknown_keys();
   if (xcp.min_interval_us > xcp.max_interval_us)
     object.fail("min_interval_us", FaultCode::conflict, "must not exceed max_interval_us");
@@ -74,11 +74,11 @@ void read_tag(const json& value, const Path& path, TagConfig& tag) {
 
 // The keys that may also change while the port runs.
 void read_settings(JsonObject& object, PortOptions& port) {
-  object.integer("rate_bps", 0, kMaxRate_bps, port.rate_bps);
-  object.integer("queue_bytes", kMinQueue_bytes, kMaxQueue_bytes, port.queue_bytes);
-  object.integer("delay_us", 0, kMaxDelay_us, port.delay_us);
+  object.integer("rate_bps", 0, MAX_RATE_BPS, port.rate_bps);
+  object.integer("queue_bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, port.queue_bytes);
+  object.integer("delay_us", 0, MAX_DELAY_US, port.delay_us);
   if (const json* v = object.find("loss")) port.loss = read_loss(*v, object.path_of("loss"));
-  object.integer("ingress_delay_us", 0, kMaxDelay_us, port.ingress_delay_us);
+  object.integer("ingress_delay_us", 0, MAX_DELAY_US, port.ingress_delay_us);
   if (const json* v = object.find("ingress_loss"))
     port.ingress_loss = read_loss(*v, object.path_of("ingress_loss"));
   if (const json* v = object.find("xcp")) read_xcp(*v, object.path_of("xcp"), port.xcp);
@@ -91,7 +91,7 @@ void read_settings(JsonObject& object, PortOptions& port) {
                 "is needed for XCP on a port without rate_bps"};
   }
   const bool delays_incoming =
-      port.ingress_delay_us != 0 || port.ingress_loss.model != LossOptions::Model::kNone;
+      port.ingress_delay_us != 0 || port.ingress_loss.model != LossOptions::Model::none;
   if (!port.peer.empty() && delays_incoming) {
     object.fail(port.ingress_delay_us != 0 ? "ingress_delay_us" : "ingress_loss", FaultCode::conflict,
                 "is for netdev ports; on an internal link set the peer's delay_us and loss");
@@ -105,7 +105,7 @@ PortOptions read_port(const json& value, const Path& path, std::uint64_t positio
   port.number = position;
   object.require("name");
   object.text("name", port.name);
-  object.integer("number", 0, kMaxPortNumber - 1, port.number);
+  object.integer("number", 0, MAX_PORT_NUMBER - 1, port.number);
   object.text("netdev", port.netdev);
   object.text("peer", port.peer);
   if (port.netdev.empty() == port.peer.empty())

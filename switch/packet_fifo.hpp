@@ -18,27 +18,27 @@
 
 namespace clarion::emu {
 
-constexpr std::uint32_t kChunkBytes = 128 * 1024;
+constexpr std::uint32_t CHUNK_BYTES = 128 * 1024;
 
 struct Chunk {
   Chunk* next;
   std::uint32_t used;
-  alignas(64) std::uint8_t data[kChunkBytes - 64];
+  alignas(64) std::uint8_t data[CHUNK_BYTES - 64];
 };
-static_assert(sizeof(Chunk) == kChunkBytes);
+static_assert(sizeof(Chunk) == CHUNK_BYTES);
 
 // Grows by slabs up to its limit and keeps what it has; chunks are reused last in, first out (warm caches).
 class ChunkPool {
  public:
-  static constexpr std::size_t kSlabChunks = 64;
-  static constexpr std::size_t kDefaultLimit_bytes = std::size_t{2} << 30;
+  static constexpr std::size_t SLAB_CHUNKS = 64;
+  static constexpr std::size_t DEFAULT_LIMIT_BYTES = std::size_t{2} << 30;
 
-  explicit ChunkPool(std::size_t limit_bytes = kDefaultLimit_bytes)
-      : chunks_left_(limit_bytes / kChunkBytes) {}
+  explicit ChunkPool(std::size_t limit_bytes = DEFAULT_LIMIT_BYTES)
+      : chunks_left_(limit_bytes / CHUNK_BYTES) {}
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() {
-    for (void* slab : slabs_) munmap(slab, kSlabChunks * kChunkBytes);
+    for (void* slab : slabs_) munmap(slab, SLAB_CHUNKS * CHUNK_BYTES);
   }
 
   // Null at the memory limit.
@@ -58,13 +58,13 @@ class ChunkPool {
 
  private:
   bool grow() {
-    if (chunks_left_ < kSlabChunks) return false;
+    if (chunks_left_ < SLAB_CHUNKS) return false;
     void* slab =
-        mmap(nullptr, kSlabChunks * kChunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, SLAB_CHUNKS * CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (slab == MAP_FAILED) return false;
     slabs_.push_back(slab);
-    chunks_left_ -= kSlabChunks;
-    for (std::size_t i = kSlabChunks; i-- > 0;) give(static_cast<Chunk*>(slab) + i);
+    chunks_left_ -= SLAB_CHUNKS;
+    for (std::size_t i = SLAB_CHUNKS; i-- > 0;) give(static_cast<Chunk*>(slab) + i);
     return true;
   }
 

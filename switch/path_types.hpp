@@ -17,9 +17,9 @@ struct Incoming {
 };
 
 enum class Admission {
-  kTaken,
-  kDropped,
-  kNoMemory,  // dropped too, because packet memory, not the limit, had no room
+  taken,
+  dropped,
+  no_memory,  // dropped too, because packet memory, not the limit, had no room
 };
 
 // Counted since start, and of the last control interval.

@@ -40,7 +40,7 @@ struct CounterValue {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
 };
-constexpr std::size_t kCounterArrays = 8;
+constexpr std::size_t COUNTER_ARRAYS = 8;
 
 struct Switch;
 
@@ -75,7 +75,7 @@ struct Port {
 
   PortCounters counters;
   std::uint32_t drop_number = 0;                                 // of the last drop by the queue
-  std::array<CounterValue, kCounterArrays> counters_at_reset{};  // which ours count on from
+  std::array<CounterValue, COUNTER_ARRAYS> counters_at_reset{};  // which ours count on from
 };
 
 }  // namespace clarion::emu

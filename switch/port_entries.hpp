@@ -11,10 +11,10 @@
 
 namespace clarion::emu {
 
-constexpr std::uint8_t kLastEpoch = 255;  // epochs run from 1 to 255 and again from 1; 0: never started
+constexpr std::uint8_t LAST_EPOCH = 255;  // epochs run from 1 to 255 and again from 1; 0: never started
 
 inline std::uint8_t next_epoch(std::uint8_t epoch) {
-  return epoch == kLastEpoch ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch + 1);
+  return epoch == LAST_EPOCH ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch + 1);
 }
 
 struct XcpEntry {

@@ -12,8 +12,8 @@ namespace clarion::emu {
 
 struct Port;
 
-constexpr std::uint16_t kMaxPortNumber = 63;  // ports 0 to 63, as in the P4 program
-constexpr std::uint16_t kCpuPort = 63;        // the controller, unless a port has that number
+constexpr std::uint16_t MAX_PORT_NUMBER = 63;  // ports 0 to 63, as in the P4 program
+constexpr std::uint16_t CPU_PORT = 63;         // the controller, unless a port has that number
 
 // Null stands for the controller's port.
 struct ProgrammedForwarding {

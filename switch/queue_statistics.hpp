@@ -12,23 +12,23 @@ namespace clarion::emu {
 
 class QueueStatistics {
  public:
-  static constexpr unsigned kSubBinBits = 4;
-  static constexpr unsigned kOctaves = 32;
-  static constexpr std::size_t kBins = (kOctaves + 1) << kSubBinBits;
+  static constexpr unsigned SUB_BIN_BITS = 4;
+  static constexpr unsigned OCTAVES = 32;
+  static constexpr std::size_t BINS = (OCTAVES + 1) << SUB_BIN_BITS;
 
   // Bins are one byte wide below 16, then 16 to the octave: at most 6.25 % wide, the last one open.
   static std::size_t bin_of(std::uint64_t bytes) {
-    if (bytes < (1U << kSubBinBits)) return bytes;
-    const unsigned shift = 63U - static_cast<unsigned>(__builtin_clzll(bytes)) - kSubBinBits;
-    return std::min<std::size_t>((static_cast<std::size_t>(shift) << kSubBinBits) + (bytes >> shift),
-                                 kBins - 1);
+    if (bytes < (1U << SUB_BIN_BITS)) return bytes;
+    const unsigned shift = 63U - static_cast<unsigned>(__builtin_clzll(bytes)) - SUB_BIN_BITS;
+    return std::min<std::size_t>((static_cast<std::size_t>(shift) << SUB_BIN_BITS) + (bytes >> shift),
+                                 BINS - 1);
   }
 
   // Smallest queue length that falls into the bin.
   static std::uint64_t lower_edge(std::size_t bin) {
-    if (bin < (2U << kSubBinBits)) return bin;
-    const std::size_t shift = (bin >> kSubBinBits) - 1;
-    return (bin - (shift << kSubBinBits)) << shift;
+    if (bin < (2U << SUB_BIN_BITS)) return bin;
+    const std::size_t shift = (bin >> SUB_BIN_BITS) - 1;
+    return (bin - (shift << SUB_BIN_BITS)) << shift;
   }
 
   // The queue holds `bytes` from `now` on. Times never go back.
@@ -59,7 +59,7 @@ class QueueStatistics {
   std::uint64_t max_bytes_ = 0;
   Nanoseconds since_ = 0;
   unsigned __int128 byte_ns_ = 0;
-  std::array<Nanoseconds, kBins> time_in_bin_ns_{};
+  std::array<Nanoseconds, BINS> time_in_bin_ns_{};
 };
 
 }  // namespace clarion::emu

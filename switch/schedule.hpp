@@ -12,11 +12,11 @@ namespace clarion::emu {
 
 class Schedule {
  public:
-  explicit Schedule(std::size_t ports) : time_(ports, kNever), position_(ports), heap_(ports) {
+  explicit Schedule(std::size_t ports) : time_(ports, NEVER), position_(ports), heap_(ports) {
     for (std::size_t i = 0; i < ports; ++i) heap_[i] = position_[i] = i;
   }
 
-  Nanoseconds next_time() const { return heap_.empty() ? kNever : time_[heap_[0]]; }
+  Nanoseconds next_time() const { return heap_.empty() ? NEVER : time_[heap_[0]]; }
   std::size_t next_port() const { return heap_[0]; }
 
   void set(std::size_t port, Nanoseconds time) {

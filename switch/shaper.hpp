@@ -22,7 +22,7 @@ class Shaper {
   Nanoseconds transmit(Nanoseconds start, std::uint32_t length_bytes) {
     if (rate_bps_ == 0) return free_at_ = start;
     if (start > free_at_) carry_ = 0;
-    const std::uint64_t work = length_bytes * 8 * kSecond_ns + carry_;
+    const std::uint64_t work = length_bytes * 8 * SECOND_NS + carry_;
     carry_ = work % rate_bps_;
     return free_at_ = start + work / rate_bps_;
   }

@@ -24,7 +24,7 @@ json xcp_telemetry(const IntervalReport& report) {
 
 // Cumulative microseconds per bin, without the empty bins at the end.
 json queue_histogram(const QueueStatistics& queue) {
-  std::size_t bins = QueueStatistics::kBins;
+  std::size_t bins = QueueStatistics::BINS;
   while (bins > 0 && queue.time_in_bin_us(bins - 1) == 0) --bins;
   json::array_t histogram(bins);
   for (std::size_t i = 0; i < bins; ++i) histogram[i] = queue.time_in_bin_us(i);
@@ -87,7 +87,7 @@ std::string statistics(Fabric& fabric) {
 
 std::string describe(const Fabric& fabric) {
   json edges = json::array();
-  for (std::size_t i = 0; i < QueueStatistics::kBins; ++i) edges.push_back(QueueStatistics::lower_edge(i));
+  for (std::size_t i = 0; i < QueueStatistics::BINS; ++i) edges.push_back(QueueStatistics::lower_edge(i));
   json switches = json::array();
   for (const auto& sw : fabric.switches()) {
     json ports = json::array();
@@ -104,7 +104,7 @@ std::string describe(const Fabric& fabric) {
   }
   return json{{"clock", "monotonic"},
               {"real_to_monotonic_us", real_to_monotonic_ns() / 1000},
-              {"max_frame_bytes", Netdev::kMaxFrame_bytes},
+              {"max_frame_bytes", Netdev::MAX_FRAME_BYTES},
               {"queue_hist_lower_edges_bytes", std::move(edges)},
               {"switches", std::move(switches)}}
       .dump();

@@ -16,9 +16,9 @@
 namespace clarion::emu {
 namespace {
 
-constexpr std::size_t kBuffer_bytes = 1 << 20;
-constexpr std::size_t kLongestLine_bytes = 512;
-constexpr std::string_view kHeader =
+constexpr std::size_t BUFFER_BYTES = 1 << 20;
+constexpr std::size_t LONGEST_LINE_BYTES = 512;
+constexpr std::string_view HEADER =
     "time_us,switch,port,direction,cause,bytes,proto,src,sport,dst,dport,tcp_seq,payload_bytes,format,"
     "bucket\n";
 
@@ -35,8 +35,8 @@ TruthLog::TruthLog(const std::string& path, std::uint8_t clarion_protocol)
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd_ < 0)
     throw Fault{"truth_log", FaultCode::invalid, "cannot write " + path + ": " + std::strerror(errno)};
-  buffer_.reserve(kBuffer_bytes + kLongestLine_bytes);
-  buffer_ = kHeader;
+  buffer_.reserve(BUFFER_BYTES + LONGEST_LINE_BYTES);
+  buffer_ = HEADER;
   flush();
 }
 
@@ -59,8 +59,8 @@ void TruthLog::lost(Nanoseconds time, std::string_view switch_name, std::string_
   append(time / 1000);
   append(switch_name);
   append(port);
-  append(direction == Direction::kOut ? "out" : "in");
-  append(cause == Cause::kWire ? "wire" : "queue");
+  append(direction == Direction::out ? "out" : "in");
+  append(cause == Cause::wire ? "wire" : "queue");
   append(length);
   append(flow.protocol);
   append(address_text(flow, flow.source, text));
@@ -72,11 +72,11 @@ void TruthLog::lost(Nanoseconds time, std::string_view switch_name, std::string_
   append(flow.format);
   append(flow.bucket);
   buffer_.back() = '\n';
-  if (buffer_.size() > kBuffer_bytes) flush();
+  if (buffer_.size() > BUFFER_BYTES) flush();
 }
 
 void TruthLog::tick(Nanoseconds now) {
-  if (now - written_ < kSecond_ns) return;
+  if (now - written_ < SECOND_NS) return;
   written_ = now;
   flush();
 }

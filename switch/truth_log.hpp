@@ -12,8 +12,8 @@ namespace clarion::emu {
 
 class TruthLog {
  public:
-  enum class Cause { kWire, kQueue };
-  enum class Direction { kOut, kIn };  // out of the switch's port, or into it
+  enum class Cause { wire, queue };
+  enum class Direction { out, in };  // out of the switch's port, or into it
 
   TruthLog(const std::string& path, std::uint8_t clarion_protocol);  // empty path: logs nothing
   TruthLog(const TruthLog&) = delete;

@@ -1,8 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every linter over every file that git tracks; prints what failed and stops at the end, not at the first.
+# With --changed only what differs from main: linters of single files get the files, the others run if a file of
+# their language is among them.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+
+only_changed=false
+[ "${1:-}" != --changed ] || only_changed=true
+
+changed() { # changed PATTERN...: what differs from where this branch left main, deleted and new files too
+	local base
+	base=$(git merge-base HEAD main 2>/dev/null || git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
+	git diff --name-only "$base" -- "$@"
+	git ls-files --others --exclude-standard -- "$@"
+}
+
+files() { # files PATTERN...: those to be checked
+	local file
+	if $only_changed; then
+		changed "$@" | while read -r file; do [ ! -e "$file" ] || printf '%s\n' "$file"; done
+	else
+		git ls-files -- "$@"
+	fi
+}
+
+concerned() { # concerned PATTERN...: whether linters of whole languages have to run for such files
+	! $only_changed || [ -n "$(changed "$@")" ]
+}
 
 failed=()
 check() { # check NAME COMMAND...
@@ -35,27 +60,39 @@ check_rtl() { # check_rtl MODULES...: each as the top of those that it is made o
 	done
 }
 
-mapfile -t python_roots < <(tools/source-roots.py)
-mapfile -t c_files < <(git ls-files '*.c' '*.h' '*.hpp' '*.cpp')
-mapfile -t shell_files < <(
-	git ls-files '*.sh'
-	git ls-files '.ci/run' 'tools/*' | xargs grep -lE '^#!.*\b(ba)?sh' | grep -v '\.sh$'
-)
-# hls/synth has benches around modules that only synthesis makes.
-mapfile -t rtl_files < <(git ls-files '*.sv' ':!hls/synth' | grep -v '_pkg\.sv$')
+python=('*.py' pyproject.toml requirements.lock)
+if concerned "${python[@]}"; then
+	mapfile -t roots < <(tools/source-roots.py)
+	mapfile -t scripts < <(git ls-files 'core/*.py' 'p4/*.py' 'tools/*.py')
+	check ruff .venv/bin/ruff check --quiet .
+	check 'ruff format' .venv/bin/ruff format --quiet --check .
+	check mypy env MYPYPATH="$(IFS=:; echo "${roots[*]}"):tests" \
+		.venv/bin/mypy --no-error-summary "${roots[@]}" tests "${scripts[@]}"
+	check import-linter check_imports
+fi
 
-check ruff .venv/bin/ruff check --quiet .
-check 'ruff format' .venv/bin/ruff format --quiet --check .
-check mypy env MYPYPATH="$(IFS=:; echo "${python_roots[*]}"):tests" .venv/bin/mypy --no-error-summary "${python_roots[@]}" tests core/tables.py
-check import-linter check_imports
-check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
-check shellcheck shellcheck "${shell_files[@]}"
-check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml
-check_cargo clippy clippy --quiet --release --locked --all-targets --manifest-path hosts/agent/Cargo.toml -- -D warnings
-if command -v verilator >/dev/null; then
-	check verilator check_rtl "${rtl_files[@]}"
-else
-	printf 'lint: verilator skipped: it is not installed (apt install verilator)\n'
+mapfile -t c_files < <(files '*.c' '*.h' '*.hpp' '*.cpp')
+[ ${#c_files[@]} -eq 0 ] || check clang-format .venv/bin/clang-format --dry-run --Werror "${c_files[@]}"
+
+mapfile -t shell_files < <(
+	files '*.sh'
+	files '.ci/run' 'tools/*' | xargs --no-run-if-empty grep -lE '^#!.*\b(ba)?sh' | grep -v '\.sh$'
+)
+[ ${#shell_files[@]} -eq 0 ] || check shellcheck shellcheck "${shell_files[@]}"
+
+if concerned hosts/agent; then
+	check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml
+	check_cargo clippy clippy --quiet --release --locked --all-targets --manifest-path hosts/agent/Cargo.toml -- -D warnings
+fi
+
+# A module is checked with those that it is made of. hls/synth has benches around modules that only synthesis makes.
+if concerned '*.sv' '*.v' '*.vh'; then
+	mapfile -t rtl_files < <(git ls-files '*.sv' ':!hls/synth' | grep -v '_pkg\.sv$')
+	if command -v verilator >/dev/null; then
+		check verilator check_rtl "${rtl_files[@]}"
+	else
+		printf 'lint: verilator skipped: it is not installed (apt install verilator)\n'
+	fi
 fi
 
 if [ ${#failed[@]} -gt 0 ]; then

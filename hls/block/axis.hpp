@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames as the wires carry them: AXI4-Stream, 512 bits wide, with the side-band of the OpenNIC 250 MHz box.
-#ifndef CLARION_BLOCK_AXIS_HPP
-#define CLARION_BLOCK_AXIS_HPP
+#pragma once
 
 #include <ap_axi_sdata.h>
 #include <ap_int.h>
@@ -51,5 +50,3 @@ CLARION_INLINE void put(Axis& to, const StoredBeat& stored) {
 CLARION_INLINE void put(Joint& to, const StoredBeat& stored) { to.write(stored); }
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_AXIS_HPP

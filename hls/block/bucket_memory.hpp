@@ -4,8 +4,7 @@
 // A slot that is read again before it is back in memory is taken from the last few that were written. So
 // packets of one bucket in consecutive clocks give what they give in software, and memory may take up to
 // FORWARDED - 1 clocks from a read to the write that follows from it.
-#ifndef CLARION_BLOCK_BUCKET_MEMORY_HPP
-#define CLARION_BLOCK_BUCKET_MEMORY_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -57,5 +56,3 @@ class BucketMemory {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_BUCKET_MEMORY_HPP

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bump in the wire: what comes in by one port leaves by the other.
-#ifndef CLARION_BLOCK_BUMP_HPP
-#define CLARION_BLOCK_BUMP_HPP
+#pragma once
 
 #include "hls/block/egress.hpp"
 #include "hls/block/ingress.hpp"
@@ -50,5 +49,3 @@ class Bump {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_BUMP_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the window of each frame with the core's parser. No state: a wide register goes in, what the stages
 // need to know of the frame comes out.
-#ifndef CLARION_BLOCK_CLASSIFIER_HPP
-#define CLARION_BLOCK_CLASSIFIER_HPP
+#pragma once
 
 #include "core/header.hpp"
 #include "hls/block/frame_intake.hpp"
@@ -45,5 +44,3 @@ class Classifier {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_CLASSIFIER_HPP

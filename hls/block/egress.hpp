@@ -2,16 +2,17 @@
 // One port's way out: from the host, or from the other port of a bump in the wire, through a queue to the
 // wire.
 //
-//   from_host ─► FrameIntake ─► arrivals ─► Classifier ─► packets ─► EgressStage ─► departures ─► GrantJoin
-//                     │                                  ends │▲ reports │ pool         grants ▲       │
-//                     releases │                                       ▼│         ▼                     │ ▼
-//                     │                                 IntervalStage   GrantStage ────────────┘ FrameRelease
-//                     ─► to_wire └─────────────────────── beats (packet memory)
-//                     ─────────────────────────────────┘
+// clang-format off
+//   from_host ─► FrameIntake ─► Classifier ─► EgressStage ─► GrantJoin ─► FrameRelease ─► to_wire
+//                    │  arrivals       packets    │▲    │ departures ▲ releases  ▲
+//                    │                       ends ▼│    ▼ pool       │ grants    │
+//                    │                  IntervalStage  GrantStage ───┘           │
+//                    │                       reports                             │
+//                    └──────────────── beats: packet memory ─────────────────────┘
+// clang-format on
 //
 // A call of step is one clock, written from the end to the start.
-#ifndef CLARION_BLOCK_EGRESS_HPP
-#define CLARION_BLOCK_EGRESS_HPP
+#pragma once
 
 #include "hls/block/axis.hpp"
 #include "hls/block/classifier.hpp"
@@ -75,5 +76,3 @@ class Egress {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_EGRESS_HPP

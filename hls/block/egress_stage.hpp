@@ -8,8 +8,7 @@
 // happens.
 //
 // Parts::Watch sees all decisions in their order, for tests; hardware has none.
-#ifndef CLARION_BLOCK_EGRESS_STAGE_HPP
-#define CLARION_BLOCK_EGRESS_STAGE_HPP
+#pragma once
 
 #include "core/config.hpp"
 #include "core/queue_tracker.hpp"
@@ -17,6 +16,8 @@
 #include "core/xcp_arrival.hpp"
 #include "core/xcp_interval.hpp"
 #include "hls/block/classifier.hpp"
+#include "hls/block/egress_config.hpp"
+#include "hls/block/egress_reply.hpp"
 #include "hls/block/grant_join.hpp"
 #include "hls/block/grant_stage.hpp"
 #include "hls/block/mailbox.hpp"
@@ -59,13 +60,6 @@ class EgressStage {
   typename Parts::Watch watch;
 
  private:
-  struct Config {
-    XcpConfig xcp;
-    bool stamp = false;
-    std::uint8_t epoch = 0;
-    std::uint64_t queue_limit_bytes = QUEUE_MAX;  // none but packet memory
-  };
-
   // The packet and the command of the next clock.
   template <class Packets, class Commands>
   CLARION_INLINE void fetch(Packets& packets, Commands& commands) {
@@ -219,7 +213,10 @@ class EgressStage {
     holding_ = false;
     const std::uint32_t operation = word_of(held_, 0);
     if (operation == OP_CONFIGURE) {
-      replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
+      EgressConfig config;
+      const bool in_range = read_config(held_, config);
+      if (in_range) adopt(config);
+      replies.write(answer(in_range ? STATUS_OK : STATUS_OUT_OF_RANGE));
     } else if (operation == OP_READ) {
       answering_ = 1;
       replies.write(counters_.reply(queue_bytes_.to_uint64()));
@@ -233,48 +230,17 @@ class EgressStage {
     }
   }
 
-  CLARION_INLINE bool configure() {
-    using namespace registers;
-    const std::uint32_t enabled = word_of(held_, EGRESS_CONFIGURE_XCP);
-    const std::uint32_t stamp = word_of(held_, EGRESS_CONFIGURE_STAMP);
-    const std::uint32_t epoch = word_of(held_, EGRESS_CONFIGURE_EPOCH);
-    const std::uint64_t queue_limit_bytes = words_of(held_, EGRESS_CONFIGURE_QUEUE_LIMIT);
-    const XcpConfig xcp = asked_xcp();
-    const XcpConfig legal = limited(xcp);
-    const bool in_range = legal.capacity_bytes_per_s == xcp.capacity_bytes_per_s &&
-                          legal.alpha_q16 == xcp.alpha_q16 && legal.beta_q16 == xcp.beta_q16 &&
-                          legal.gamma_q16 == xcp.gamma_q16 && legal.min_interval == xcp.min_interval &&
-                          legal.max_interval == xcp.max_interval && queue_limit_bytes <= QUEUE_MAX;
-    if (!in_range || enabled > 1 || stamp > 1 || epoch > EGRESS_CONFIGURE_EPOCH_LIMIT) return false;
-    if (enabled == 1 && epoch == 0) return false;
-    adopt(Config{xcp, stamp == 1, static_cast<std::uint8_t>(epoch), queue_limit_bytes});
-    return true;
-  }
-
-  CLARION_INLINE XcpConfig asked_xcp() const {
-    using namespace registers;
-    XcpConfig xcp;
-    xcp.enabled = word_of(held_, EGRESS_CONFIGURE_XCP) == 1;
-    xcp.capacity_bytes_per_s = words_of(held_, EGRESS_CONFIGURE_CAPACITY);
-    xcp.alpha_q16 = word_of(held_, EGRESS_CONFIGURE_ALPHA);
-    xcp.beta_q16 = word_of(held_, EGRESS_CONFIGURE_BETA);
-    xcp.gamma_q16 = word_of(held_, EGRESS_CONFIGURE_GAMMA);
-    xcp.min_interval = word_of(held_, EGRESS_CONFIGURE_MIN_INTERVAL);
-    xcp.max_interval = word_of(held_, EGRESS_CONFIGURE_MAX_INTERVAL);
-    return xcp;
-  }
-
   // As after power-on, but for the buckets' numbers and totals: neighbours would take a jump there for
   // losses. What waits is sent.
   template <class PoolEvents>
   CLARION_INLINE void reset(PoolEvents& pool) {
-    adopt(Config{});
+    adopt(EgressConfig{});
     counters_.restart();
     queue_counters_ = SequenceCounters{};
     restart(pool);
   }
 
-  CLARION_INLINE void adopt(const Config& config) {
+  CLARION_INLINE void adopt(const EgressConfig& config) {
     config_ = config;
     begins_ = config.xcp.enabled && config.epoch != running_epoch_;
     limit_bytes_ = min_u64(config.queue_limit_bytes, QueueBytes(~QueueBytes(0)).to_uint64());
@@ -291,69 +257,13 @@ class EgressStage {
       return;
     }
     Reply reply;
-    if (answering_ == 1) put_running(reply.data);
-    if (answering_ == 2) put_rates(reply.data);
-    if (answering_ == 3) put_shares(reply.data);
-    if (answering_ == 4) put_configuration(reply.data);
+    if (answering_ == 1) put_running(reply.data, queue_counters_, arrival_.sums(), tracker_);
+    if (answering_ == 2) put_rates(reply.data, interval_, tracker_);
+    if (answering_ == 3) put_shares(reply.data, interval_, tracker_);
+    if (answering_ == 4) put_config(reply.data, config_, running_epoch_);
     reply.index = answering_;
     replies.write(reply);
     ++answering_;
-  }
-
-  CLARION_INLINE void put_running(Words& data) const {
-    using namespace registers;
-    put_words(data, EGRESS_READ_QUEUE_LOST, queue_counters_.lost);
-    put_words(data, EGRESS_READ_QUEUE_LATE, queue_counters_.late);
-    put_words(data, EGRESS_READ_QUEUE_REBASED, queue_counters_.rebased);
-    put_words(data, EGRESS_READ_INPUT, arrival_.sums().input);
-    put_words(data, EGRESS_READ_SUM_X, arrival_.sums().sum_x);
-    put_words(data, EGRESS_READ_SUM_X_RTT, arrival_.sums().sum_x_rtt);
-    put_words(data, EGRESS_READ_PERSISTENT_QUEUE, tracker_.persistent_bytes());
-    put_words(data, EGRESS_READ_LEAST_QUEUE, tracker_.minimum_bytes());
-  }
-
-  CLARION_INLINE void put_rates(Words& data) const {
-    using namespace registers;
-    const IntervalReport& report = interval_.report();
-    put_words(data, EGRESS_READ_INTERVALS, report.intervals);
-    put_words(data, EGRESS_READ_RATE, report.rate_q8);
-    put_words(data, EGRESS_READ_PHI, static_cast<std::uint64_t>(report.phi_q8));
-    put_words(data, EGRESS_READ_INTERVAL_START, interval_.start());
-    put_words(data, EGRESS_READ_WINDOW_START, tracker_.window_start());
-    put_words(data, EGRESS_READ_INTERVAL_INPUT, report.sums.input);
-    put_words(data, EGRESS_READ_INTERVAL_SUM_X, report.sums.sum_x);
-    put_words(data, EGRESS_READ_INTERVAL_SUM_X_RTT, report.sums.sum_x_rtt);
-  }
-
-  CLARION_INLINE void put_shares(Words& data) const {
-    using namespace registers;
-    const IntervalReport& report = interval_.report();
-    put_word(data, EGRESS_READ_AVG_RTT, report.avg_rtt);
-    put_word(data, EGRESS_READ_ELAPSED, report.elapsed);
-    put_words(data, EGRESS_READ_INTERVAL_QUEUE, report.queue_bytes);
-    put_words(data, EGRESS_READ_INTERVAL_POS, report.shares.pos);
-    put_words(data, EGRESS_READ_INTERVAL_NEG, report.shares.neg);
-    put_word(data, EGRESS_READ_INTERVAL_CP, report.shares.cp.mantissa);
-    put_word(data, EGRESS_READ_INTERVAL_CP_SHIFT, report.shares.cp.shift);
-    put_word(data, EGRESS_READ_INTERVAL_CN, report.shares.cn.mantissa);
-    put_word(data, EGRESS_READ_INTERVAL_CN_SHIFT, report.shares.cn.shift);
-    put_word(data, EGRESS_READ_INTERVAL_STARTED, interval_.started());
-    put_word(data, EGRESS_READ_WINDOW_STARTED, tracker_.started());
-  }
-
-  CLARION_INLINE void put_configuration(Words& data) const {
-    using namespace registers;
-    put_word(data, EGRESS_READ_XCP, config_.xcp.enabled);
-    put_word(data, EGRESS_READ_STAMP, config_.stamp);
-    put_word(data, EGRESS_READ_EPOCH, config_.epoch);
-    put_words(data, EGRESS_READ_CAPACITY, config_.xcp.capacity_bytes_per_s);
-    put_word(data, EGRESS_READ_ALPHA, config_.xcp.alpha_q16);
-    put_word(data, EGRESS_READ_BETA, config_.xcp.beta_q16);
-    put_word(data, EGRESS_READ_GAMMA, config_.xcp.gamma_q16);
-    put_word(data, EGRESS_READ_MIN_INTERVAL, config_.xcp.min_interval);
-    put_word(data, EGRESS_READ_MAX_INTERVAL, config_.xcp.max_interval);
-    put_words(data, EGRESS_READ_QUEUE_LIMIT, config_.queue_limit_bytes);
-    put_word(data, EGRESS_READ_RUNNING_EPOCH, running_epoch_);
   }
 
   CLARION_INLINE Reply bucket(std::uint32_t bucket) const {
@@ -378,7 +288,7 @@ class EgressStage {
   // Until the last beat is out: so it does not matter how far ahead of the wire a packet is decided on.
   CLARION_INLINE std::uint64_t waiting_bytes() const { return queue_bytes_.to_uint64() + elsewhere_; }
 
-  Config config_;
+  EgressConfig config_;
   QueueBytes limit_bytes_ = ~QueueBytes(0);  // the configured one, within the range
   bool begins_ = false;                      // the controllers, with the next packet
   std::uint8_t running_epoch_ = 0;           // that they started with
@@ -407,5 +317,3 @@ class EgressStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_EGRESS_STAGE_HPP

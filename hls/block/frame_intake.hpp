@@ -5,8 +5,7 @@
 // A frame for which packet memory has no room is stored up to where it ended, and said not to be whole; so
 // nothing has to flow back to here. Frames that are none (length, keep, a size that is not true) are told of
 // too.
-#ifndef CLARION_BLOCK_FRAME_INTAKE_HPP
-#define CLARION_BLOCK_FRAME_INTAKE_HPP
+#pragma once
 
 #include "core/types.hpp"
 #include "hls/block/axis.hpp"
@@ -108,5 +107,3 @@ class FrameIntake {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_FRAME_INTAKE_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends a frame from packet memory with its patch in it, or lets it go; one beat per clock, as fast as it is
 // taken.
-#ifndef CLARION_BLOCK_FRAME_RELEASE_HPP
-#define CLARION_BLOCK_FRAME_RELEASE_HPP
+#pragma once
 
 #include "hls/block/axis.hpp"
 #include "hls/block/window.hpp"
@@ -55,5 +54,3 @@ class FrameRelease {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_FRAME_RELEASE_HPP

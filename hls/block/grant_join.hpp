@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts what DATA packets are granted into their patches; other packets pass.
-#ifndef CLARION_BLOCK_GRANT_JOIN_HPP
-#define CLARION_BLOCK_GRANT_JOIN_HPP
+#pragma once
 
 #include "core/header.hpp"
 #include "hls/block/frame_release.hpp"
@@ -49,5 +48,3 @@ class GrantJoin {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_GRANT_JOIN_HPP

@@ -3,8 +3,7 @@
 //
 // A DATA header ends behind byte 64 of its frame, so such frames have two beats at least, and the next one
 // needs the pools two clocks later at the earliest: this is the one stage that may take two.
-#ifndef CLARION_BLOCK_GRANT_STAGE_HPP
-#define CLARION_BLOCK_GRANT_STAGE_HPP
+#pragma once
 
 #include "core/xcp_departure.hpp"
 #include "hls/block/axis.hpp"
@@ -70,5 +69,3 @@ class GrantStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_GRANT_STAGE_HPP

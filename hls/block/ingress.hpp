@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One port's way in: from the wire to the host, or to the other port of a bump in the wire.
 //
-//   from_wire ─► FrameIntake ─► arrivals ─► Classifier ─► packets ─► IngressStage ─► releases ─► FrameRelease
-//   ─► to_host
-//                     └──────────────────── beats (packet memory) ─────────────────────────────────────┘
+// clang-format off
+//   from_wire ─► FrameIntake ─► Classifier ─► IngressStage ─► FrameRelease ─► to_host
+//                    │  arrivals       packets         releases    ▲
+//                    └──────────────── beats: packet memory ───────┘
+// clang-format on
 //
 // A call of step is one clock. It is written from the end to the start, so that what one process writes is
 // read by the next in the clock after, as in hardware.
-#ifndef CLARION_BLOCK_INGRESS_HPP
-#define CLARION_BLOCK_INGRESS_HPP
+#pragma once
 
 #include "hls/block/axis.hpp"
 #include "hls/block/classifier.hpp"
@@ -51,5 +52,3 @@ class Ingress {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_INGRESS_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to a packet that comes in from the wire: distrust of hosts, losses of the wire, totals into
 // the header. One packet or one command per clock.
-#ifndef CLARION_BLOCK_INGRESS_STAGE_HPP
-#define CLARION_BLOCK_INGRESS_STAGE_HPP
+#pragma once
 
 #include "core/sequence_check.hpp"
 #include "hls/block/classifier.hpp"
@@ -201,5 +200,3 @@ class IngressStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_INGRESS_STAGE_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control step beside the packets: five divisions in a pipeline of their own. There is one in an
 // interval, so it may take its time: spread over 16 clocks, the divisions share their multipliers.
-#ifndef CLARION_BLOCK_INTERVAL_STAGE_HPP
-#define CLARION_BLOCK_INTERVAL_STAGE_HPP
+#pragma once
 
 #include "core/config.hpp"
 #include "core/xcp_interval.hpp"
@@ -34,5 +33,3 @@ class IntervalStage {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_INTERVAL_STAGE_HPP

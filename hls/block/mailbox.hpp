@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands from software to a unit and its answers; the words are those of register_map.hpp.
-#ifndef CLARION_BLOCK_MAILBOX_HPP
-#define CLARION_BLOCK_MAILBOX_HPP
+#pragma once
 
 #include <ap_int.h>
 #include <hls_stream.h>
@@ -53,5 +52,3 @@ CLARION_INLINE Reply answer(unsigned status) {
 }
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_MAILBOX_HPP

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the units of the block are built of: each takes a struct like Hardware as its template parameter. A
 // bench has its own, with a part that watches or that is slower.
-#ifndef CLARION_BLOCK_PARTS_HPP
-#define CLARION_BLOCK_PARTS_HPP
+#pragma once
 
 #include "core/types.hpp"
 #include "hls/block/bucket_memory.hpp"
@@ -29,5 +28,3 @@ struct Hardware {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_PARTS_HPP

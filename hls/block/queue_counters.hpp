@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a queue counts for people: frames, bytes, drops, and its length over time.
-#ifndef CLARION_BLOCK_QUEUE_COUNTERS_HPP
-#define CLARION_BLOCK_QUEUE_COUNTERS_HPP
+#pragma once
 
 #include "core/types.hpp"
 #include "hls/block/mailbox.hpp"
@@ -64,5 +63,3 @@ struct QueueCounters {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_QUEUE_COUNTERS_HPP

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from registers.yaml; do not edit.
-#ifndef CLARION_BLOCK_REGISTER_MAP_HPP
-#define CLARION_BLOCK_REGISTER_MAP_HPP
+#pragma once
 
 namespace clarion {
 namespace registers {
@@ -202,5 +201,3 @@ constexpr unsigned EGRESS_READ_BUCKET_LINK_NEXT = 4;
 
 }  // namespace registers
 }  // namespace clarion
-
-#endif  // CLARION_BLOCK_REGISTER_MAP_HPP

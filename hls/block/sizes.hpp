@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is decided when the block is built. docs/fpga.md has the memory that each costs.
-#ifndef CLARION_BLOCK_SIZES_HPP
-#define CLARION_BLOCK_SIZES_HPP
+#pragma once
 
 #ifndef CLARION_BUCKETS
 #define CLARION_BUCKETS 4096
@@ -27,5 +26,3 @@ static_assert(QUEUE_BEATS >= 256 && QUEUE_BEATS <= 65536 && (QUEUE_BEATS & (QUEU
               "CLARION_QUEUE_BEATS: a power of two from 256 to 65536");
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_SIZES_HPP

@@ -2,8 +2,7 @@
 // Memory whose writes show late, as in a pipeline: what is written is read back only WRITES writes later. The
 // only header of the block that knows whether it is synthesised: hardware has a plain array, and is told that
 // it may take that long; C simulation always takes the full time, so that whoever relies on less fails there.
-#ifndef CLARION_BLOCK_SLOW_RAM_HPP
-#define CLARION_BLOCK_SLOW_RAM_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -59,5 +58,3 @@ class SlowRam {
 #endif
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_SLOW_RAM_HPP

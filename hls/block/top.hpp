@@ -2,8 +2,7 @@
 // What is synthesised: one port's way in, one port's way out, and both between the ports of a bump in the
 // wire. Each runs freely, a call is a clock. nic/ puts the first two between the shell of a card and
 // registers, crossed over for a bump; the third is a bump in one piece, for shells of one's own.
-#ifndef CLARION_BLOCK_TOP_HPP
-#define CLARION_BLOCK_TOP_HPP
+#pragma once
 
 #include "core/types.hpp"
 #include "hls/block/axis.hpp"
@@ -33,5 +32,3 @@ void clarion_bump(clarion::block::Axis& from_wire_a, clarion::block::Axis& to_wi
                   hls::stream<clarion::block::Reply>& traffic_replies_b,
                   hls::stream<clarion::block::Reply>& grant_replies_b, ap_uint<8> protocol,
                   clarion::Ticks now);
-
-#endif  // CLARION_BLOCK_TOP_HPP

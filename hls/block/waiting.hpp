@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a frame that waits in packet memory.
-#ifndef CLARION_BLOCK_WAITING_HPP
-#define CLARION_BLOCK_WAITING_HPP
+#pragma once
 
 #include <ap_int.h>
 
@@ -17,5 +16,3 @@ struct Waiting {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_WAITING_HPP

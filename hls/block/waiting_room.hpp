@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of the frames that wait in packet memory, in their order.
-#ifndef CLARION_BLOCK_WAITING_ROOM_HPP
-#define CLARION_BLOCK_WAITING_ROOM_HPP
+#pragma once
 
 #include <ap_int.h>
 
@@ -47,5 +46,3 @@ class WaitingRoom {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_WAITING_ROOM_HPP

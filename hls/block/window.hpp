@@ -4,8 +4,7 @@
 //
 // The Clarion header ends within the first two beats whatever is in front of it: 14 bytes of Ethernet, 4 of
 // VLAN, 60 of IPv4 with all options (IPv6: 40) and 32 of its own make 110.
-#ifndef CLARION_BLOCK_WINDOW_HPP
-#define CLARION_BLOCK_WINDOW_HPP
+#pragma once
 
 #include <ap_int.h>
 
@@ -101,5 +100,3 @@ class PatchMask {
 };
 
 }  // namespace clarion::block
-
-#endif  // CLARION_BLOCK_WINDOW_HPP

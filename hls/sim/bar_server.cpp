@@ -46,9 +46,9 @@ BarServer::BarServer(std::string path, RegisterFile& registers, ClockUnit clock_
       registers_(registers),
       clock_unit_(std::move(clock_unit)),
       words_(map_new_file(path_)),
-      shown_(RegisterFile::kWords) {
+      shown_(RegisterFile::WORDS) {
   for (std::uint32_t offset = 0; offset < WINDOW_BYTES; offset += 4) {
-    if (registers_.access(offset) != RegisterFile::Access::kNone) mapped_.push_back(offset);
+    if (registers_.access(offset) != RegisterFile::Access::none) mapped_.push_back(offset);
   }
   std::stable_sort(mapped_.begin(), mapped_.end(), [](auto a, auto b) { return turn(a) < turn(b); });
   show();
@@ -56,7 +56,7 @@ BarServer::BarServer(std::string path, RegisterFile& registers, ClockUnit clock_
 
 BarServer::~BarServer() {
   unlink(path_.c_str());
-  for (std::uint32_t word = 0; word < RegisterFile::kWords; ++word) store(4 * word, UINT32_MAX);
+  for (std::uint32_t word = 0; word < RegisterFile::WORDS; ++word) store(4 * word, UINT32_MAX);
   munmap(words_, WINDOW_BYTES);
 }
 
@@ -84,7 +84,7 @@ bool BarServer::take(std::uint32_t offset) {
   if (found == shown) return false;
   shown = found;
   registers_.write32(offset, found);
-  if (registers_.access(offset) == RegisterFile::Access::kNone) store(offset, shown = 0);
+  if (registers_.access(offset) == RegisterFile::Access::none) store(offset, shown = 0);
   return true;
 }
 
@@ -112,7 +112,7 @@ bool BarServer::take_rest() {
   for (std::uint32_t offset = 0; offset < WINDOW_BYTES; offset += 4) {
     if (load(offset) == shown_[offset / 4]) continue;
     const bool of_mailbox =
-        offset >= STRIDE_BYTES && registers_.access(offset) == RegisterFile::Access::kWritable;
+        offset >= STRIDE_BYTES && registers_.access(offset) == RegisterFile::Access::writable;
     if (!of_mailbox) any |= take(offset);  // those are next time's
   }
   return any;
@@ -121,7 +121,7 @@ bool BarServer::take_rest() {
 void BarServer::carry_out() {
   for (std::size_t unit = 0; unit < registers_.units(); ++unit) {
     for (unsigned clocks = 0; registers_.busy(unit); ++clocks) {
-      if (clocks == kMaxClocks)
+      if (clocks == MAX_CLOCKS)
         throw std::runtime_error("the FPGA block did not answer a request of software");
       registers_.step();
       clock_unit_(unit);

@@ -6,8 +6,7 @@
 // `request`, and the units are clocked until they have answered. Then the file shows all registers, a reply
 // before its status and that before `done`. What software stored where nothing can be written is put back,
 // and refused.
-#ifndef CLARION_SIM_BAR_SERVER_HPP
-#define CLARION_SIM_BAR_SERVER_HPP
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +32,7 @@ class BarServer {
   bool poll();
 
  private:
-  static constexpr unsigned kMaxClocks = 100'000;
+  static constexpr unsigned MAX_CLOCKS = 100'000;
 
   bool take_requests();
   bool take_block(std::uint32_t block);
@@ -53,5 +52,3 @@ class BarServer {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BAR_SERVER_HPP

@@ -10,19 +10,19 @@
 
 namespace clarion::sim {
 
-constexpr unsigned kBeatWords = block::BEAT_BYTES / 8;
+constexpr unsigned BEAT_QUADS = block::BEAT_BYTES / 8;
 
 // The first `count` bytes, at most a beat; the others are `rest`.
 inline void put_bytes(block::Beat& beat, const std::uint8_t* bytes, std::size_t count, int rest) {
-  std::uint64_t words[kBeatWords];
+  std::uint64_t words[BEAT_QUADS];
   std::memset(words, rest, sizeof words);
   std::memcpy(words, bytes, count);
-  for (unsigned i = 0; i < kBeatWords; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
+  for (unsigned i = 0; i < BEAT_QUADS; ++i) beat.data.range(64 * i + 63, 64 * i) = words[i];
 }
 
 inline void append_bytes(std::vector<std::uint8_t>& bytes, const block::Beat& beat, unsigned count) {
-  std::uint64_t words[kBeatWords];
-  for (unsigned i = 0; i < kBeatWords; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
+  std::uint64_t words[BEAT_QUADS];
+  for (unsigned i = 0; i < BEAT_QUADS; ++i) words[i] = beat.data.range(64 * i + 63, 64 * i).to_uint64();
   const auto* begin = reinterpret_cast<const std::uint8_t*>(words);
   bytes.insert(bytes.end(), begin, begin + count);
 }

@@ -11,18 +11,18 @@ namespace {
 
 using namespace clarion;
 
-constexpr std::uint32_t kHeaderAt = 34;
-constexpr std::uint8_t kProtocol = 253;
+constexpr std::uint32_t HEADER_AT = 34;
+constexpr std::uint8_t PROTOCOL = 253;
 
 sim::Bytes data_frame(std::uint32_t length) {
   sim::Bytes frame(length);
   store_be16(&frame[12], ETHERTYPE_IPV4);
   frame[14] = 0x45;
   store_be16(&frame[16], static_cast<std::uint16_t>(length - ETHERNET_BYTES));
-  frame[23] = kProtocol;
-  if (length < kHeaderAt + DATA_BYTES) return frame;
-  frame[kHeaderAt + OFFSET_LENGTH] = DATA_BYTES;
-  frame[kHeaderAt + OFFSET_VERSION_FORMAT] = HEADER_VERSION << 4 | 1;
+  frame[23] = PROTOCOL;
+  if (length < HEADER_AT + DATA_BYTES) return frame;
+  frame[HEADER_AT + OFFSET_LENGTH] = DATA_BYTES;
+  frame[HEADER_AT + OFFSET_VERSION_FORMAT] = HEADER_VERSION << 4 | 1;
   return frame;
 }
 
@@ -37,7 +37,7 @@ void switch_xcp_on(sim::SimulatedPort& port) {
 }
 
 void measure(std::uint32_t length, unsigned frames) {
-  sim::SimulatedPort port(kProtocol);
+  sim::SimulatedPort port(PROTOCOL);
   switch_xcp_on(port);
   const sim::Bytes frame = data_frame(length);
   const std::uint64_t clocks = port.clocks();

@@ -93,7 +93,7 @@ Incoming BlockPath::ingress(Ticks now, const std::uint8_t* frame, std::uint32_t 
 
 Admission BlockPath::enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta&) {
   now_ = now;
-  return block_->offer(now, frame, length) ? Admission::kTaken : Admission::kDropped;
+  return block_->offer(now, frame, length) ? Admission::taken : Admission::dropped;
 }
 
 Packet* BlockPath::depart(Ticks now) {

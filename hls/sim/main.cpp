@@ -20,14 +20,14 @@ namespace {
 using clarion::sim::SwitchWindow;
 using namespace clarion::emu;
 
-constexpr const char* kUsage =
+constexpr const char* USAGE =
     "usage: clarion-hls-sim --config FILE.json [--control /path/of.sock] [--bar DIRECTORY]\n"
     "clarion-switch with the FPGA block in C simulation at each port; see switch/README.md and "
     "docs/fpga.md.\n"
     "--bar makes DIRECTORY/SWITCH.bar for each switch: its registers, for `clarion nic --bar`.\n"
     "Prints 'ready' when it forwards; SIGTERM or SIGINT ends it.\n";
 
-constexpr Nanoseconds kPollRegisters_ns = 1'000'000;
+constexpr Nanoseconds POLL_REGISTERS_NS = 1'000'000;
 
 std::vector<std::unique_ptr<SwitchWindow>> open_windows(const Fabric& fabric, const std::string& directory) {
   std::vector<std::unique_ptr<SwitchWindow>> windows;
@@ -49,7 +49,7 @@ void run(int argc, char** argv) {
   std::string control;
   std::string bar;
   if (!read_arguments(argc, argv, {{"--config", &config}, {"--control", &control}, {"--bar", &bar}})) {
-    std::fputs(kUsage, stdout);
+    std::fputs(USAGE, stdout);
     return;
   }
   check_directory(bar);
@@ -58,7 +58,7 @@ void run(int argc, char** argv) {
   const auto windows = open_windows(fabric, bar);
   EventLoop loop(fabric, control);
   if (!windows.empty()) {
-    loop.every(kPollRegisters_ns, [&windows] {
+    loop.every(POLL_REGISTERS_NS, [&windows] {
       for (const auto& window : windows) window->poll();
     });
   }

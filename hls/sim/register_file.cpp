@@ -8,7 +8,7 @@ namespace {
 
 using namespace registers;
 
-constexpr std::uint32_t kAllPorts = 0xffffffff;
+constexpr std::uint32_t ALL_PORTS = 0xffffffff;
 
 bool within(std::uint32_t at, std::uint32_t begin, std::uint32_t words) {
   return at >= begin && at < begin + 4 * words;
@@ -21,7 +21,7 @@ void look(ReplyStream* stream, std::optional<block::Reply>& front) {
 }  // namespace
 
 RegisterFile::RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units) : facts_(facts) {
-  if (units.size() > kMaxUnits) throw std::invalid_argument("more units than the window has room for");
+  if (units.size() > MAX_UNITS) throw std::invalid_argument("more units than the window has room for");
   for (const UnitStreams& unit : units) mailboxes_.emplace_back().unit = unit;
 }
 
@@ -31,21 +31,21 @@ bool RegisterFile::refuse() {
 }
 
 RegisterFile::Access RegisterFile::clarion_access(std::uint32_t at) const {
-  if (at == AT_CLARION_SCRATCH || at == AT_CLARION_PROTOCOL) return Access::kWritable;
-  return at >= AT_CLARION_PORTS && at <= AT_CLARION_REFUSED ? Access::kReadOnly : Access::kNone;
+  if (at == AT_CLARION_SCRATCH || at == AT_CLARION_PROTOCOL) return Access::writable;
+  return at >= AT_CLARION_PORTS && at <= AT_CLARION_REFUSED ? Access::read_only : Access::none;
 }
 
 RegisterFile::Access RegisterFile::mailbox_access(std::uint32_t at) {
-  if (at == AT_MAILBOX_REQUEST || within(at, AT_MAILBOX_COMMAND, COMMAND_WORDS)) return Access::kWritable;
+  if (at == AT_MAILBOX_REQUEST || within(at, AT_MAILBOX_COMMAND, COMMAND_WORDS)) return Access::writable;
   const bool told = at == AT_MAILBOX_DONE || at == AT_MAILBOX_STATUS;
-  return told || within(at, AT_MAILBOX_REPLY, REPLY_WORDS) ? Access::kReadOnly : Access::kNone;
+  return told || within(at, AT_MAILBOX_REPLY, REPLY_WORDS) ? Access::read_only : Access::none;
 }
 
 RegisterFile::Access RegisterFile::access(std::uint32_t offset) const {
   const std::uint32_t block = offset / STRIDE_BYTES;
   const std::uint32_t at = offset % STRIDE_BYTES;
-  if (offset % 4 != 0 || block > mailboxes_.size()) return Access::kNone;
-  if (at <= AT_HEADER_PORT) return Access::kReadOnly;
+  if (offset % 4 != 0 || block > mailboxes_.size()) return Access::none;
+  if (at <= AT_HEADER_PORT) return Access::read_only;
   return block == 0 ? clarion_access(at) : mailbox_access(at);
 }
 
@@ -62,7 +62,7 @@ std::uint32_t RegisterFile::header(unsigned block, std::uint32_t at) const {
     case AT_HEADER_NEXT:
       return last ? 0 : (block + 1) * STRIDE_BYTES;
     default:
-      return mailbox == nullptr ? kAllPorts : mailbox->unit.port;
+      return mailbox == nullptr ? ALL_PORTS : mailbox->unit.port;
   }
 }
 
@@ -100,7 +100,7 @@ std::uint32_t RegisterFile::mailbox(const Mailbox& mailbox, std::uint32_t at) {
 }
 
 std::uint32_t RegisterFile::value(std::uint32_t offset) const {
-  if (access(offset) == Access::kNone) return 0;
+  if (access(offset) == Access::none) return 0;
   const std::uint32_t block = offset / STRIDE_BYTES;
   const std::uint32_t at = offset % STRIDE_BYTES;
   if (at <= AT_HEADER_PORT) return header(block, at);
@@ -108,12 +108,12 @@ std::uint32_t RegisterFile::value(std::uint32_t offset) const {
 }
 
 RegisterFile::Reading RegisterFile::read32(std::uint32_t offset) {
-  if (access(offset) == Access::kNone) return {refuse(), 0};
+  if (access(offset) == Access::none) return {refuse(), 0};
   return {true, value(offset)};
 }
 
 bool RegisterFile::write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes) {
-  if (access(offset) != Access::kWritable || strobes != kAllBytes) return refuse();
+  if (access(offset) != Access::writable || strobes != ALL_BYTES) return refuse();
   const std::uint32_t block = offset / STRIDE_BYTES;
   const std::uint32_t at = offset % STRIDE_BYTES;
   if (block == 0) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AXI4-Lite front end of the block in C simulation, the same as nic/rtl/clarion_axil.sv: one call of
 // step() is one clock.
-#ifndef CLARION_SIM_REGISTER_FILE_HPP
-#define CLARION_SIM_REGISTER_FILE_HPP
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -38,23 +37,23 @@ struct UnitStreams {
 
 class RegisterFile {
  public:
-  static constexpr unsigned kWords = registers::WINDOW_BYTES / 4;
-  static constexpr unsigned kMaxUnits = registers::WINDOW_BYTES / registers::STRIDE_BYTES - 1;
-  static constexpr std::uint8_t kAllBytes = 0xf;
+  static constexpr unsigned WORDS = registers::WINDOW_BYTES / 4;
+  static constexpr unsigned MAX_UNITS = registers::WINDOW_BYTES / registers::STRIDE_BYTES - 1;
+  static constexpr std::uint8_t ALL_BYTES = 0xf;
 
-  enum class Access { kNone, kReadOnly, kWritable };
+  enum class Access { none, read_only, writable };
 
   struct Reading {
     bool ok;  // false: SLVERR
     std::uint32_t value;
   };
 
-  // The units in the order of the window, at most kMaxUnits.
+  // The units in the order of the window, at most MAX_UNITS.
   RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units);
 
   // As the bus does it: what is refused counts in `refused` and changes nothing.
   Reading read32(std::uint32_t offset);
-  bool write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes = kAllBytes);
+  bool write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes = ALL_BYTES);
 
   // As only a simulation can: without a trace.
   Access access(std::uint32_t offset) const;
@@ -106,5 +105,3 @@ class RegisterFile {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_REGISTER_FILE_HPP

@@ -15,7 +15,7 @@ using block::BEAT_BYTES;
 
 [[noreturn]] void fail(const char* what) {
   throw std::runtime_error("the FPGA block in C simulation " + std::string(what) + " within " +
-                           std::to_string(SimulatedPort::kMaxClocks) + " clocks");
+                           std::to_string(SimulatedPort::MAX_CLOCKS) + " clocks");
 }
 
 // Up to 64 bytes of a frame that has `left` of them left.
@@ -58,7 +58,7 @@ std::uint32_t SimulatedPort::send(block::Axis& to, const std::uint8_t* frame, st
 const Bytes& SimulatedPort::receive(Ticks now, const std::uint8_t* frame, std::uint32_t length) {
   send(from_wire_, frame, length, 0);
   received_.clear();
-  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+  for (unsigned clocks = 0; clocks < MAX_CLOCKS; ++clocks) {
     clock_ingress(now);
     if (to_host_.empty()) continue;
     const Beat beat = to_host_.read();
@@ -73,7 +73,7 @@ bool SimulatedPort::offer(Ticks now, const std::uint8_t* frame, std::uint32_t le
   const std::uint64_t decided = watch.decided;
   const std::uint32_t sent = send(from_host_, frame, length, ++number_);
   for (unsigned clocks = 0; watch.decided == decided; ++clocks) {
-    if (clocks == kMaxClocks) fail("did not decide on a frame");
+    if (clocks == MAX_CLOCKS) fail("did not decide on a frame");
     clock_egress(now);
   }
   if (watch.dropped) return false;
@@ -84,7 +84,7 @@ bool SimulatedPort::offer(Ticks now, const std::uint8_t* frame, std::uint32_t le
 
 const Bytes& SimulatedPort::take(Ticks now) {
   taken_.clear();
-  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+  for (unsigned clocks = 0; clocks < MAX_CLOCKS; ++clocks) {
     if (to_wire_.empty()) {
       clock_egress(now);
       continue;
@@ -119,7 +119,7 @@ Answer SimulatedPort::ask(Ticks now, const CommandWords& command, bool egress) {
       last |= reply.last;
     }
   };
-  for (unsigned clocks = 0; clocks < kMaxClocks; ++clocks) {
+  for (unsigned clocks = 0; clocks < MAX_CLOCKS; ++clocks) {
     egress ? clock_egress(now) : clock_ingress(now);
     collect(streams.replies);
     collect(streams.grant_replies);

@@ -3,9 +3,8 @@
 // asked.
 //
 // Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are
-// padded with zeros, as a MAC does. A unit that is not done within kMaxClocks throws std::runtime_error.
-#ifndef CLARION_SIM_SIMULATED_PORT_HPP
-#define CLARION_SIM_SIMULATED_PORT_HPP
+// padded with zeros, as a MAC does. A unit that is not done within MAX_CLOCKS throws std::runtime_error.
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -53,7 +52,7 @@ struct SimulatedParts : block::Hardware {
 
 class SimulatedPort {
  public:
-  static constexpr unsigned kMaxClocks = 100'000;
+  static constexpr unsigned MAX_CLOCKS = 100'000;
 
   explicit SimulatedPort(std::uint8_t protocol) : protocol_(protocol) {}
 
@@ -85,8 +84,8 @@ class SimulatedPort {
   std::uint64_t clocks() const { return clocks_; }  // of both units since start
 
  private:
-  static constexpr std::size_t kReplyDepth = 8;
-  static constexpr std::size_t kOneBeat = 1;
+  static constexpr std::size_t REPLY_DEPTH = 8;
+  static constexpr std::size_t ONE_BEAT = 1;
 
   struct Waiting {
     std::uint16_t number;
@@ -104,14 +103,14 @@ class SimulatedPort {
   std::unique_ptr<block::Egress<SimulatedParts>> egress_ = std::make_unique<block::Egress<SimulatedParts>>();
 
   block::Axis from_wire_{"from_wire", block::FRAME_MAX_BEATS};
-  block::Axis to_host_{"to_host", kOneBeat};
+  block::Axis to_host_{"to_host", ONE_BEAT};
   block::Axis from_host_{"from_host", block::FRAME_MAX_BEATS};
-  block::Axis to_wire_{"to_wire", kOneBeat};
+  block::Axis to_wire_{"to_wire", ONE_BEAT};
   CommandStream ingress_commands_{"ingress commands", 1};
-  ReplyStream ingress_replies_{"ingress replies", kReplyDepth};
+  ReplyStream ingress_replies_{"ingress replies", REPLY_DEPTH};
   CommandStream egress_commands_{"egress commands", 1};
-  ReplyStream egress_replies_{"egress replies", kReplyDepth};
-  ReplyStream grant_replies_{"grant replies", kReplyDepth};
+  ReplyStream egress_replies_{"egress replies", REPLY_DEPTH};
+  ReplyStream grant_replies_{"grant replies", REPLY_DEPTH};
 
   Bytes received_;
   Bytes taken_;
@@ -121,5 +120,3 @@ class SimulatedPort {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_SIMULATED_PORT_HPP

@@ -22,7 +22,7 @@ std::vector<UnitStreams> units_of(const emu::Switch& sw) {
 }
 
 void check_size(const emu::Switch& sw) {
-  const std::size_t most = RegisterFile::kMaxUnits / 2;
+  const std::size_t most = RegisterFile::MAX_UNITS / 2;
   if (sw.ports.size() <= most) return;
   throw emu::Fault{"--bar", emu::FaultCode::unsupported,
                    "switch '" + sw.name + "' has " + std::to_string(sw.ports.size()) +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch of hls-sim as a card: the units of its ports behind one register window, as a file.
-#ifndef CLARION_SIM_SWITCH_WINDOW_HPP
-#define CLARION_SIM_SWITCH_WINDOW_HPP
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ class SwitchWindow {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_SWITCH_WINDOW_HPP

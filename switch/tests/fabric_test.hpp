@@ -20,9 +20,9 @@ namespace clarion::emu {
 
 using nlohmann::json;
 
-inline constexpr std::uint8_t kHostA[] = {2, 0, 0, 0, 0, 0xa};
-inline constexpr std::uint8_t kHostB[] = {2, 0, 0, 0, 0, 0xb};
-inline constexpr std::uint8_t kBroadcast[] = {255, 255, 255, 255, 255, 255};
+inline constexpr std::uint8_t HOST_A[] = {2, 0, 0, 0, 0, 0xa};
+inline constexpr std::uint8_t HOST_B[] = {2, 0, 0, 0, 0, 0xb};
+inline constexpr std::uint8_t BROADCAST[] = {255, 255, 255, 255, 255, 255};
 
 inline std::vector<std::uint8_t> frame(const std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
   std::vector<std::uint8_t> bytes(length);
@@ -63,10 +63,10 @@ class FabricTest : public testing::Test {
   PathFactory make_path_;
   std::unique_ptr<Fabric> fabric_;
   Subscription subscription_;
-  Nanoseconds start_ = now_ns() + 10 * kSecond_ns;
+  Nanoseconds start_ = now_ns() + 10 * SECOND_NS;
 };
 
-inline constexpr const char* kThreePorts = R"({"switches":[{"name":"s1","ports":[
+inline constexpr const char* THREE_PORTS = R"({"switches":[{"name":"s1","ports":[
   {"name":"a","netdev":"a"},{"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000},
   {"name":"c","netdev":"c"}]}]})";
 

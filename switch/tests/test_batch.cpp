@@ -7,10 +7,10 @@
 namespace clarion::emu {
 namespace {
 
-constexpr const char* kXcp =
+constexpr const char* XCP =
     R"({"capacity":1000000,"alpha":26214,"beta":14811,"gamma":6554,"min_interval":268435,)"
     R"("max_interval":268435,"epoch":)";
-constexpr std::uint64_t kHostB_number = 0x02000000000b;
+constexpr std::uint64_t HOST_B_NUMBER = 0x02000000000b;
 
 class BatchTest : public FabricTest {
  protected:
@@ -24,12 +24,12 @@ class BatchTest : public FabricTest {
                    std::to_string(index) + "}")["values"][0];
   }
   static std::string xcp(int epoch) {
-    return R"([{"port":2,"xcp":)" + std::string(kXcp) + std::to_string(epoch) + "}}]";
+    return R"([{"port":2,"xcp":)" + std::string(XCP) + std::to_string(epoch) + "}}]";
   }
   // A DATA packet to B: Ethernet, IPv4, the Clarion header with a bucket of 5, some payload.
   static std::vector<std::uint8_t> tagged(std::uint16_t link_seq, std::uint32_t rtt = 0,
                                           std::uint32_t x = 0) {
-    std::vector<std::uint8_t> bytes = frame(kHostB, kHostA, 200);
+    std::vector<std::uint8_t> bytes = frame(HOST_B, HOST_A, 200);
     const std::uint8_t ip[] = {0x08, 0x00, 0x45, 0, 0, 186, 0, 0, 0x40, 0, 64, 253,  0,
                                0,    10,   0,    0, 1, 10,  0, 0, 2,    6, 32, 0x11, 0};
     std::copy(std::begin(ip), std::end(ip), bytes.begin() + 12);
@@ -43,7 +43,7 @@ class BatchTest : public FabricTest {
 };
 
 TEST_F(BatchTest, HappensWholeOrNotAtAll) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const json before = entries();
   const std::pair<const char*, const char*> refusals[] = {
       {R"([{"port":2,"stamp":true},{"port":9,"stamp":true}])",
@@ -76,35 +76,35 @@ TEST_F(BatchTest, HappensWholeOrNotAtAll) {
 }
 
 TEST_F(BatchTest, ARefusalIsData) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   EXPECT_EQ(batch(R"([{"port":2,"stamp":true},{"port":2,"tag":{"check":true,"epoch":256}}])"), json::parse(R"(
       {"ok": false, "fault": {"path": ["changes", 1, "tag", "epoch"], "code": "out_of_range",
                               "reason": "must be a whole number from 1 to 255, not 256"}})"));
 }
 
 TEST_F(BatchTest, AnotherEpochStartsTheControllersTheSameOneDoesNot) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   batch(xcp(1));
   EXPECT_EQ(cell("xcp_epoch", 2), 0U);  // they start with a packet
-  for (int i = 0; i < 4; ++i) receive("s1:a", i * 1'100'000, frame(kHostB, kHostA, 100));
+  for (int i = 0; i < 4; ++i) receive("s1:a", i * 1'100'000, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(cell("xcp_epoch", 2), 1U);
   EXPECT_EQ(cell("intervals", 2), 3U);
   batch(R"([{"port":2,"xcp":null}])");
   batch(xcp(1));
-  receive("s1:a", 6'000'000, frame(kHostB, kHostA, 100));
+  receive("s1:a", 6'000'000, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(cell("intervals", 2), 4U);
   batch(xcp(2));
   batch(xcp(1));  // back before any packet saw it
-  receive("s1:a", 8'000'000, frame(kHostB, kHostA, 100));
+  receive("s1:a", 8'000'000, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(cell("intervals", 2), 5U);
   batch(xcp(2));
-  receive("s1:a", 10'000'000, frame(kHostB, kHostA, 100));
+  receive("s1:a", 10'000'000, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(cell("xcp_epoch", 2), 2U);
   EXPECT_EQ(cell("intervals", 2), 0U);
 }
 
 TEST_F(BatchTest, AnotherEpochMakesTheCheckForgetNumbersNotTotals) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const std::uint64_t slot = 1 * 4096 + 5;  // port a is number 1
   const auto check = [](int epoch) {
     return R"([{"port":1,"tag":{"check":true,"epoch":)" + std::to_string(epoch) + "}}]";
@@ -126,7 +126,7 @@ TEST_F(BatchTest, AnotherEpochMakesTheCheckForgetNumbersNotTotals) {
 }
 
 TEST_F(BatchTest, RegistersAreTheCoresState) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   batch(xcp(1));
   batch(R"([{"port":2,"stamp":true}])");
   receive("s1:a", 0, tagged(0));
@@ -140,15 +140,15 @@ TEST_F(BatchTest, RegistersAreTheCoresState) {
 }
 
 TEST_F(BatchTest, RegistersOfTheControllersAreTheCoresState) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   batch(xcp(1));
-  constexpr std::uint32_t kRtt = TICKS_PER_SECOND / 1000;
-  for (unsigned i = 0; i < 5; ++i) receive("s1:a", i * 1'100'000, tagged(0, kRtt, 1000 + i));
+  constexpr std::uint32_t RTT = TICKS_PER_SECOND / 1000;
+  for (unsigned i = 0; i < 5; ++i) receive("s1:a", i * 1'100'000, tagged(0, RTT, 1000 + i));
   const CorePort& port = core("s1:b").core();
   const Shares& pools = port.departure.left();
   EXPECT_EQ(cell("intervals", 2), 4U);
   EXPECT_EQ(cell("sum_x", 2), 1004U);
-  EXPECT_NEAR(cell("avg_rtt", 2), kRtt, 100);
+  EXPECT_NEAR(cell("avg_rtt", 2), RTT, 100);
   EXPECT_EQ(cell("avg_rtt", 2), port.interval.report().avg_rtt);
   EXPECT_EQ(cell("interval_start", 2), port.interval.start());
   EXPECT_EQ(cell("window_start", 2), port.queue.window_start());
@@ -166,40 +166,40 @@ TEST_F(BatchTest, RegistersOfTheControllersAreTheCoresState) {
 }
 
 TEST_F(BatchTest, CountersStartFromZeroAtAResetAndTheStatisticsGoOn) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const auto tx = [this] { return command(R"({"cmd":"counters","switch":"s1"})")["counters"]["tx"][2]; };
-  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(tx(), json::parse("[3,1,100]"));
   batch(R"([{"reset":true}])");
   EXPECT_EQ(tx(), json::parse("[3,0,0]"));
-  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(tx(), json::parse("[3,1,100]"));
   EXPECT_EQ(counters("s1:c").tx_packets, 2U);
 }
 
 TEST_F(BatchTest, ForwardsAsProgrammedAndPuntsToTheController) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   command(R"({"cmd":"subscribe","packets":["s1"]})");
-  batch(R"([{"address":)" + std::to_string(kHostB_number) + R"(,"to":3},{"flood":[1,2,63]}])");
-  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  batch(R"([{"address":)" + std::to_string(HOST_B_NUMBER) + R"(,"to":3},{"flood":[1,2,63]}])");
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(counters("s1:b").tx_packets, 0U);
   EXPECT_EQ(counters("s1:c").tx_packets, 1U);
-  receive("s1:c", 0, frame(kHostB, kHostA, 100));  // to its own side
+  receive("s1:c", 0, frame(HOST_B, HOST_A, 100));  // to its own side
   EXPECT_EQ(counters("s1:c").tx_packets, 1U);
-  receive("s1:a", 0, frame(kBroadcast, kHostA, 14));
+  receive("s1:a", 0, frame(BROADCAST, HOST_A, 14));
   EXPECT_EQ(counters("s1:a").tx_packets, 0U);
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   EXPECT_EQ(fabric_->events().lines(), "{\"packet\":[\"s1\",\"ffffffffffff02000000000a0000\"]}\n");
   batch(R"([{"flood":null}])");
-  receive("s1:a", 0, frame(kHostA, kHostA, 100));  // nobody's: dropped
+  receive("s1:a", 0, frame(HOST_A, HOST_A, 100));  // nobody's: dropped
   EXPECT_EQ(fabric_->find("s1:b")->out.queued(), 0U);
-  batch(R"([{"address":)" + std::to_string(kHostB_number) + R"(,"to":null}])");
-  receive("s1:a", 1'000'000, frame(kHostB, kHostA, 100));  // nothing is programmed: it learns
+  batch(R"([{"address":)" + std::to_string(HOST_B_NUMBER) + R"(,"to":null}])");
+  receive("s1:a", 1'000'000, frame(HOST_B, HOST_A, 100));  // nothing is programmed: it learns
   EXPECT_EQ(counters("s1:b").tx_packets, 2U);
 }
 
 TEST_F(BatchTest, InjectedFramesAreForwarded) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   EXPECT_EQ(command(R"({"cmd":"inject","switch":"s1","frame":"ffffffffffff02000000000a0000"})")["ok"], true);
   for (const char* port : {"s1:a", "s1:b", "s1:c"}) EXPECT_EQ(counters(port).tx_packets, 1U);
   EXPECT_EQ(refusal(R"({"cmd":"inject","switch":"s1","frame":"ffff"})"),
@@ -209,13 +209,13 @@ TEST_F(BatchTest, InjectedFramesAreForwarded) {
 }
 
 TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   batch(xcp(1));
-  receive("s1:a", 0, frame(kHostB, kHostA, 100));
-  receive("s1:a", 1'100'000, frame(kHostB, kHostA, 100));
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
+  receive("s1:a", 1'100'000, frame(HOST_B, HOST_A, 100));
   EXPECT_TRUE(fabric_->events().empty());  // nobody listens
   command(R"({"cmd":"subscribe","intervals":["s1"],"drops":["s1"]})");
-  receive("s1:a", 2'200'000, frame(kHostB, kHostA, 100));
+  receive("s1:a", 2'200'000, frame(HOST_B, HOST_A, 100));
   const json interval = json::parse(fabric_->events().lines())["interval"];
   ASSERT_EQ(interval.size(), 19U);
   EXPECT_EQ(interval[0], "s1");
@@ -243,29 +243,29 @@ TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
 }
 
 TEST_F(BatchTest, DropReportsAreLimitedAndTheirNumbersTell) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   command(R"({"cmd":"subscribe","drops":["s1"]})");
   batch(R"([{"port":2,"queue_limit":0}])");
   for (int i = 0; i < 20'000; ++i) receive("s1:a", 0, tagged(0));
-  EXPECT_EQ(fabric_->events().count(), EventLog::kDropsPerSecond);
+  EXPECT_EQ(fabric_->events().count(), EventLog::DROPS_PER_SECOND);
   fabric_->events().clear();
-  receive("s1:a", kSecond_ns, tagged(0));
+  receive("s1:a", SECOND_NS, tagged(0));
   EXPECT_EQ(json::parse(fabric_->events().lines())["drop"][11], 20'001);
 }
 
 TEST_F(BatchTest, ReportsThatDoNotFitAreCounted) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   command(R"({"cmd":"subscribe","packets":["s1"]})");
   batch(R"([{"flood":[63]}])");
   for (int i = 0; i < 2'000; ++i) receive("s1:a", 0, tagged(0));  // 400 digits and more each
   EXPECT_EQ(fabric_->events().count() + fabric_->events().lost(), 2'000U);
   for (int i = 0; i < 2'000; ++i) receive("s1:a", 0, tagged(0));
   EXPECT_GT(fabric_->events().lost(), 0U);
-  EXPECT_LE(fabric_->events().lines().size(), EventLog::kCapacity_bytes + 4096);
+  EXPECT_LE(fabric_->events().lines().size(), EventLog::CAPACITY_BYTES + 4096);
 }
 
 TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   batch(
       R"([{"port":1,"tag":{"check":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},{"note":"n"}])");
   receive("s1:a", 0, tagged(10));
@@ -281,7 +281,7 @@ TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
 }
 
 TEST_F(BatchTest, DepthIsLimited) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const std::size_t depth = 500'000;  // of a line that fits
   const std::string nested = std::string(depth, '[') + std::string(depth, ']');
   for (const char* key : {"register", "count"}) {
@@ -292,7 +292,7 @@ TEST_F(BatchTest, DepthIsLimited) {
 }
 
 TEST_F(BatchTest, SetAndEntriesAreOne) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":true},"tag":{"check":true}})");
   EXPECT_EQ(entries()["ports"][1]["xcp"]["capacity"], 1'000'000);  // the rate
   EXPECT_EQ(entries()["ports"][1]["xcp"]["epoch"], 1);

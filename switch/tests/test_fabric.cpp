@@ -6,24 +6,24 @@ namespace clarion::emu {
 namespace {
 
 TEST_F(FabricTest, FloodsUntilItHasLearned) {
-  build(kThreePorts);
-  receive("s1:a", 0, frame(kHostB, kHostA, 100));
+  build(THREE_PORTS);
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
   EXPECT_EQ(counters("s1:a").tx_packets, 0U);  // never back to where it came from
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   EXPECT_EQ(counters("s1:c").tx_packets, 1U);
-  receive("s1:b", 1'000'000, frame(kHostA, kHostB, 100));
+  receive("s1:b", 1'000'000, frame(HOST_A, HOST_B, 100));
   EXPECT_EQ(counters("s1:a").tx_packets, 1U);
   EXPECT_EQ(counters("s1:c").tx_packets, 1U);  // A is known to be behind a
-  receive("s1:a", 2'000'000, frame(kBroadcast, kHostA, 100));
+  receive("s1:a", 2'000'000, frame(BROADCAST, HOST_A, 100));
   EXPECT_EQ(counters("s1:c").tx_packets, 2U);
-  receive("s1:a", 3'000'000, frame(kHostA, kHostA, 100));  // to its own side: filtered
+  receive("s1:a", 3'000'000, frame(HOST_A, HOST_A, 100));  // to its own side: filtered
   EXPECT_EQ(counters("s1:b").tx_packets, 2U);
 }
 
 TEST_F(FabricTest, ShapesQueuesAndDropsTheTail) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   // 1000 bytes last 1 ms at 8 Mbit/s. The first goes onto the wire, three fill the queue, the fifth drops.
-  for (int i = 0; i < 5; ++i) receive("s1:a", 0, frame(kHostB, kHostA, 1000));
+  for (int i = 0; i < 5; ++i) receive("s1:a", 0, frame(HOST_B, HOST_A, 1000));
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   EXPECT_EQ(counters("s1:b").drop_packets, 1U);
   EXPECT_EQ(counters("s1:b").drop_bytes, 1000U);
@@ -35,25 +35,25 @@ TEST_F(FabricTest, ShapesQueuesAndDropsTheTail) {
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   fabric_->advance(start_ + 1'000'000);
   EXPECT_EQ(counters("s1:b").tx_packets, 2U);
-  fabric_->advance(start_ + kSecond_ns);
+  fabric_->advance(start_ + SECOND_NS);
   EXPECT_EQ(counters("s1:b").tx_packets, 4U);
   // 3000 bytes for 1 ms, 2000 for 1 ms, 1000 for 1 ms.
   EXPECT_EQ(fabric_->find("s1:b")->queue_statistics.byte_us(), 6'000'000U);
 }
 
 TEST_F(FabricTest, LateWakeUpKeepsTheSchedule) {
-  build(kThreePorts);
-  receive("s1:a", 0, frame(kHostB, kHostA, 1000));
-  receive("s1:a", 0, frame(kHostB, kHostA, 1000));
+  build(THREE_PORTS);
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 1000));
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 1000));
   // Nothing ran for 10 ms; the second packet still departed at 1 ms, so at 2 ms the link was free.
-  receive("s1:a", 10'000'000, frame(kHostB, kHostA, 1000));
+  receive("s1:a", 10'000'000, frame(HOST_B, HOST_A, 1000));
   EXPECT_EQ(counters("s1:b").tx_packets, 3U);
   EXPECT_EQ(fabric_->find("s1:b")->shaper.free_at(), start_ + 11'000'000);
   EXPECT_EQ(fabric_->find("s1:b")->queue_statistics.byte_us(), 1'000'000U);
 }
 
 TEST_F(FabricTest, RuntsAreCountedAndDropped) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   receive("s1:a", 0, std::vector<std::uint8_t>(13));
   EXPECT_EQ(counters("s1:a").rx_runts, 1U);
   EXPECT_EQ(counters("s1:c").tx_packets, 0U);
@@ -64,7 +64,7 @@ TEST_F(FabricTest, InternalLinksAndIngressDelayAddUp) {
     {"name":"s1","ports":[{"name":"h","netdev":"h","ingress_delay_us":500},
                           {"name":"x","peer":"s2:x","rate_bps":8000000,"delay_us":2000}]},
     {"name":"s2","ports":[{"name":"x","peer":"s1:x"},{"name":"h","netdev":"g"}]}]})");
-  receive("s1:h", 0, frame(kHostB, kHostA, 1000));
+  receive("s1:h", 0, frame(HOST_B, HOST_A, 1000));
   fabric_->advance(start_ + 3'499'999);  // 0.5 ms in, 1 ms on the link, 2 ms under way
   EXPECT_EQ(counters("s2:h").tx_packets, 0U);
   fabric_->advance(start_ + 3'500'000);
@@ -72,7 +72,7 @@ TEST_F(FabricTest, InternalLinksAndIngressDelayAddUp) {
 }
 
 TEST_F(FabricTest, SetIsAllOrNothing) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"queue_bytes":1})"),
             "out_of_range queue_bytes: must be a whole number from 2048 to 2147483648, not 1");
   EXPECT_EQ(fabric_->find("s1:b")->options.rate_bps, 8'000'000U);
@@ -82,7 +82,7 @@ TEST_F(FabricTest, SetIsAllOrNothing) {
 }
 
 TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const std::pair<const char*, const char*> refusals[] = {
       {"hello", "invalid : not one JSON object on one line"},
       {"[]", "invalid : must be an object"},
@@ -102,10 +102,10 @@ TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
 }
 
 TEST_F(FabricTest, InfoGivesTheHistogramEdges) {
-  build(kThreePorts);
+  build(THREE_PORTS);
   const json info = command(R"({"cmd":"info"})");
   EXPECT_EQ(info["clock"], "monotonic");
-  EXPECT_EQ(info["queue_hist_lower_edges_bytes"].size(), QueueStatistics::kBins);
+  EXPECT_EQ(info["queue_hist_lower_edges_bytes"].size(), QueueStatistics::BINS);
 }
 
 }  // namespace

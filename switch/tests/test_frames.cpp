@@ -29,11 +29,11 @@ Mac mac_of(std::uint32_t number) {
 TEST(ForwardingTable, LearnsMovesAndAges) {
   auto table = std::make_unique<ForwardingTable>();
   EXPECT_FALSE(table->find(mac_of(1).data(), 0));
-  table->learn(mac_of(1).data(), 3, kSecond_ns);
-  EXPECT_EQ(table->find(mac_of(1).data(), kSecond_ns), 3);
-  table->learn(mac_of(1).data(), 4, 2 * kSecond_ns);
-  EXPECT_EQ(table->find(mac_of(1).data(), 302 * kSecond_ns), 4);
-  EXPECT_FALSE(table->find(mac_of(1).data(), 302 * kSecond_ns + 1));
+  table->learn(mac_of(1).data(), 3, SECOND_NS);
+  EXPECT_EQ(table->find(mac_of(1).data(), SECOND_NS), 3);
+  table->learn(mac_of(1).data(), 4, 2 * SECOND_NS);
+  EXPECT_EQ(table->find(mac_of(1).data(), 302 * SECOND_NS), 4);
+  EXPECT_FALSE(table->find(mac_of(1).data(), 302 * SECOND_NS + 1));
 }
 
 TEST(ForwardingTable, GroupAddressesAreNotLearned) {

@@ -42,14 +42,14 @@ TEST(Wire, ShorterDelayDoesNotReorder) {
 }
 
 TEST(QueueStatistics, BinsAreContiguousAndNarrow) {
-  for (std::size_t bin = 1; bin < QueueStatistics::kBins; ++bin) {
+  for (std::size_t bin = 1; bin < QueueStatistics::BINS; ++bin) {
     const std::uint64_t edge = QueueStatistics::lower_edge(bin);
     EXPECT_EQ(QueueStatistics::bin_of(edge), bin);
     EXPECT_EQ(QueueStatistics::bin_of(edge - 1), bin - 1);
   }
   EXPECT_EQ(QueueStatistics::lower_edge(32), 32U);
   EXPECT_EQ(QueueStatistics::lower_edge(33), 34U);  // 16 bins from 32 to 64
-  EXPECT_EQ(QueueStatistics::bin_of(~std::uint64_t{0}), QueueStatistics::kBins - 1);
+  EXPECT_EQ(QueueStatistics::bin_of(~std::uint64_t{0}), QueueStatistics::BINS - 1);
 }
 
 TEST(QueueStatistics, IntegralMaximumAndTime) {
@@ -65,12 +65,12 @@ TEST(QueueStatistics, IntegralMaximumAndTime) {
 
 TEST(Schedule, EarliestFirstAndLowerIndexOnATie) {
   Schedule schedule(4);
-  EXPECT_EQ(schedule.next_time(), kNever);
+  EXPECT_EQ(schedule.next_time(), NEVER);
   schedule.set(3, 50);
   schedule.set(1, 70);
   schedule.set(2, 50);
   EXPECT_EQ(schedule.next_port(), 2U);
-  schedule.set(2, kNever);
+  schedule.set(2, NEVER);
   EXPECT_EQ(schedule.next_port(), 3U);
   schedule.set(3, 90);
   EXPECT_EQ(schedule.next_port(), 1U);
@@ -117,7 +117,7 @@ TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
 }
 
 TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
-  ChunkPool pool(ChunkPool::kSlabChunks * kChunkBytes);  // one slab
+  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);  // one slab
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   for (int i = 0; i < 100'000; ++i) {
@@ -128,7 +128,7 @@ TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
 }
 
 TEST(PacketFifo, ReportsTheMemoryLimitAndRecovers) {
-  ChunkPool pool(ChunkPool::kSlabChunks * kChunkBytes);
+  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   int stored = 0;

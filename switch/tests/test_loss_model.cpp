@@ -25,34 +25,34 @@ LossModel model_of(Model kind, double rate) {
 }
 
 TEST(LossModel, NoneLosesNothing) {
-  LossModel model = model_of(Model::kNone, 1);
+  LossModel model = model_of(Model::none, 1);
   EXPECT_EQ(losses(model, 1500, 1000), 0);
 }
 
 TEST(LossModel, PacketRateDoesNotDependOnLength) {
-  LossModel model = model_of(Model::kPacket, 0.01);
+  LossModel model = model_of(Model::packet, 0.01);
   EXPECT_NEAR(losses(model, 60, 1'000'000), 10'000, 500);  // sigma = sqrt(9900) = 99.5
   EXPECT_NEAR(losses(model, 1500, 1'000'000), 10'000, 500);
 }
 
 TEST(LossModel, BitRateGrowsWithLength) {
-  LossModel model = model_of(Model::kBit, 1e-6);
+  LossModel model = model_of(Model::bit, 1e-6);
   // 1 - (1 - 1e-6)^480 = 4.799e-4 and 1 - (1 - 1e-6)^12000 = 1.1928e-2.
   EXPECT_NEAR(losses(model, 60, 1'000'000), 480, 110);
   EXPECT_NEAR(losses(model, 1500, 1'000'000), 11'928, 545);
 }
 
 TEST(LossModel, BitRateFarBelowOneStaysExact) {
-  LossModel model = model_of(Model::kBit, 1e-17);  // 1 - 1e-17 == 1 in a double
+  LossModel model = model_of(Model::bit, 1e-17);  // 1 - 1e-17 == 1 in a double
   EXPECT_EQ(losses(model, 1500, 100'000), 0);
-  model = model_of(Model::kBit, 1);
+  model = model_of(Model::bit, 1);
   EXPECT_EQ(losses(model, 1500, 1000), 1000);
 }
 
 TEST(LossModel, GilbertElliottMeanAndBursts) {
   LossModel model(RandomStream(7, "s1:p1:out"));
   LossOptions options;
-  options.model = Model::kGilbertElliott;
+  options.model = Model::gilbert_elliott;
   options.p = 0.01;
   options.r = 0.25;
   model.configure(options);

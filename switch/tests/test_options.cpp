@@ -51,7 +51,7 @@ TEST(Options, ReadsEveryKey) {
   EXPECT_EQ(options.seed, 9U);
   EXPECT_EQ(options.protocol, 254);
   EXPECT_EQ(port.rate_bps, 100'000'000U);
-  EXPECT_EQ(port.loss.model, LossOptions::Model::kBit);
+  EXPECT_EQ(port.loss.model, LossOptions::Model::bit);
   EXPECT_EQ(port.ingress_loss.bad_loss, 0.9);
   EXPECT_EQ(port.ingress_loss.good_loss, 0);
   EXPECT_EQ(port.xcp.capacity_bps, 99'000'000U);

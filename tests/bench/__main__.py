@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every benchmark: its lines on the terminal, its JSON into a directory.
+"""Runs the benchmarks: their lines on the terminal, their JSON into a directory.
 
 Each benchmark is a program of its own that takes ``--json FILE``, repeats itself, and reports medians and
 spread.
@@ -10,40 +10,91 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A program, what it measures, and how long it takes on a machine with two CPUs."""
+
+    what: str
+    duration_s: int
+    command: tuple[str, ...]
+
+
+def python(name: str) -> tuple[str, ...]:
+    """The command of a benchmark in Python."""
+    return sys.executable, str(HERE / name)
+
+
 BENCHMARKS = {
-    "core": [str(ROOT / "build/cpp/core/bench-core")],
-    "switch": [sys.executable, str(HERE / "bench_switch.py")],
-    "agent": [sys.executable, str(HERE / "bench_agent.py")],
-    "p4": [sys.executable, str(HERE / "bench_p4.py")],
-    "controller": [sys.executable, str(HERE / "bench_controller.py")],
-    "tuner": [sys.executable, str(HERE / "bench_tuner.py")],
+    "core": Benchmark("packets/s of the data-plane core", 20, (str(ROOT / "build/cpp/core/bench-core"),)),
+    "switch": Benchmark("TCP and delay through the switch", 90, python("bench_switch.py")),
+    "agent": Benchmark("P4Runtime writes and reports of the agent", 60, python("bench_agent.py")),
+    "p4": Benchmark("BMv2 beside the embedded switch", 240, python("bench_p4.py")),
+    "controller": Benchmark("the controller's API, digests, recovery", 400, python("bench_controller.py")),
+    "tuner": Benchmark("the capacity policy on a link that steps", 300, python("bench_tuner.py")),
 }
 
 
 def main() -> int:
     """Returns 0 if every chosen benchmark ran to its end."""
-    parser = argparse.ArgumentParser(prog="tests.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.bench", description="Run the benchmarks.")
     parser.add_argument("--out", type=Path, default=ROOT / "build/bench", help="directory of the JSON files")
-    parser.add_argument("only", nargs="*", help=f"benchmarks: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument(
+        "--only", type=chosen, default=list(BENCHMARKS), metavar="NAME,NAME", help="default: all"
+    )
+    parser.add_argument("--list", action="store_true", help="names, what they measure and how long they take")
     arguments = parser.parse_args()
-    unknown = set(arguments.only) - set(BENCHMARKS)
-    if unknown:
-        parser.error(f"{', '.join(sorted(unknown))}: no such benchmark; there are {', '.join(BENCHMARKS)}")
+    if arguments.list:
+        print(
+            "\n".join(
+                f"{name:11} {about(each.duration_s):>7}  {each.what}" for name, each in BENCHMARKS.items()
+            )
+        )
+        return 0
     arguments.out.mkdir(parents=True, exist_ok=True)
-    failed = [name for name in arguments.only or BENCHMARKS if not run(name, arguments.out)]
+    failed = run_all(arguments.only, arguments.out)
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
 
 
+def chosen(names: str) -> list[str]:
+    """The benchmarks of a list with commas; of an empty one all."""
+    found = names.split(",") if names else list(BENCHMARKS)
+    if unknown := set(found) - set(BENCHMARKS):
+        reason = f"{', '.join(sorted(unknown))}: no such benchmark; there are {', '.join(BENCHMARKS)}"
+        raise argparse.ArgumentTypeError(reason)
+    return found
+
+
+def run_all(names: list[str], out: Path) -> list[str]:
+    """Runs benchmarks one by one, with a line before each; returns those that failed."""
+    failed = []
+    for number, name in enumerate(names, 1):
+        left_s = sum(BENCHMARKS[later].duration_s for later in names[number - 1 :])
+        print(f"bench: {name}, {number} of {len(names)}; {about(left_s)} left", flush=True)
+        if not run(name, out):
+            failed.append(name)
+    return failed
+
+
+def about(seconds: float) -> str:
+    """A duration for a reader who waits."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
 def run(name: str, out: Path) -> bool:
     """Runs one benchmark; true if it ended well."""
-    done = subprocess.run([*BENCHMARKS[name], "--json", str(out / f"{name}.json")], check=False)
+    start = time.monotonic()
+    done = subprocess.run([*BENCHMARKS[name].command, "--json", str(out / f"{name}.json")], check=False)
+    print(f"bench: {name} took {about(time.monotonic() - start)}", flush=True)
     return done.returncode == 0
 
 

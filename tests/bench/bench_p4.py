@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,7 +41,7 @@ from bench import forwarders
 from bench.figures import Json, summary, text
 from bench.packet_source import FRAME_BYTES, Source
 from clarion_base.errors import RunFailedError, UserError
-from clarion_lab.engines.bmv2.process import PROGRAM
+from clarion_lab.machine import bmv2_installation
 from clarion_lab.machine.state import RunState
 
 NEAR, FAR = "bench-near", "bench-far"  # the source's device and the one that counts
@@ -227,8 +226,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # the namespace is made
     arguments = parser.parse_args()
-    if shutil.which(PROGRAM) is None:
-        print(f"bench_p4: skipped: {PROGRAM} is not on the PATH (docs/p4.md)")
+    if fault := bmv2_installation.fault():
+        print(f"bench_p4: skipped: {bmv2_installation.PROGRAM}: {fault}")
         return 0
     if os.geteuid() != 0:
         print("bench_p4: needs root, for a network namespace", file=sys.stderr)

@@ -2,8 +2,7 @@
 // How tests in another language speak with a driver: a batch comes on stdin behind its length (4 bytes), its
 // answer goes to stdout in the same way; integers are little-endian. What cannot be read ends the process
 // with status 2.
-#ifndef CLARION_CONFORMANCE_BATCHES_HPP
-#define CLARION_CONFORMANCE_BATCHES_HPP
+#pragma once
 
 #include <cerrno>
 #include <cstdint>
@@ -83,5 +82,3 @@ void serve(Driver& driver) {
 }
 
 }  // namespace clarion::batches
-
-#endif  // CLARION_CONFORMANCE_BATCHES_HPP

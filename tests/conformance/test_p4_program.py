@@ -8,14 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance import p4_player
 from conformance.bmv2.digests import member_names
+from conformance.bmv2.switch import Recirculated, Switch
 from conformance.p4_player import P4Player
 from conformance.test_vectors import FILES, assert_expected
+from conformance.traffic import Traffic
 from conformance.vectors import event_of, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,6 +138,65 @@ def test_nothing_divides() -> None:
     used = operators(PROGRAM)
     assert {"+", "*", ">>", "<"} <= used
     assert not used & {"/", "%"}
+
+
+class Watched(list[int]):
+    """The cells of a register array; `seen` has an r for every read and a w for every write."""
+
+    seen = ""
+
+    def __getitem__(self, index: Any) -> Any:
+        self.seen += "r" if isinstance(index, int) else ""
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.seen += "w" if isinstance(index, int) else ""
+        super().__setitem__(index, value)
+
+
+class WatchedSwitch(Switch):
+    """Notes what every packet reads and writes, in ingress and in egress."""
+
+    def _compile(self, program: Any) -> None:
+        self.cells = {name: Watched() for name in self.registers}
+        self.registers.update(self.cells)
+        self.passes: dict[str, list[dict[str, str]]] = {"ingress": [], "egress": []}
+        super()._compile(program)
+
+    def ingress(self, port: int, frame: bytes, timestamp_us: int) -> Any:
+        return self._watch("ingress", lambda: super(WatchedSwitch, self).ingress(port, frame, timestamp_us))
+
+    def ingress_again(self, packet: Recirculated, timestamp_us: int) -> Any:
+        return self._watch("ingress", lambda: super(WatchedSwitch, self).ingress_again(packet, timestamp_us))
+
+    def egress(self, *arguments: Any, **options: Any) -> Any:
+        return self._watch("egress", lambda: super(WatchedSwitch, self).egress(*arguments, **options))
+
+    def _watch(self, half: str, step: Callable[[], Any]) -> Any:
+        for cells in self.cells.values():
+            cells.seen = ""
+        left = step()
+        self.passes[half].append({name: cells.seen for name, cells in self.cells.items() if cells.seen})
+        return left
+
+
+def test_arrays_are_accessed_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(p4_player, "Switch", WatchedSwitch)
+    player = P4Player()
+    for seed in range(3):
+        player.play(Traffic(seed, hairpin=False).batch(2000))
+    assert isinstance(player.switch, WatchedSwitch)
+    passes = player.switch.passes
+    most = {(half, ends): 0 for half in passes for ends in (False, True)}
+    for half, packets in passes.items():
+        for packet in packets:
+            key = half, "w" in packet.get("intervals", "")  # written when an interval starts or ends
+            accesses = (len(re.findall("r+w*|w+", seen)) for seen in packet.values())
+            most[key] = max(most[key], *accesses, 0)
+    assert most == {("ingress", False): 1, ("ingress", True): 2, ("egress", False): 1, ("egress", True): 0}
+    row = next(line for line in PAGE.splitlines() if line.startswith("| arrays used in ingress and egress"))
+    used = {half: {name for packet in packets for name in packet} for half, packets in passes.items()}
+    assert set(re.findall(r"`(\w+)`", row)) == used["ingress"] & used["egress"]
 
 
 def test_every_division_starts_from_the_one_table() -> None:

@@ -115,6 +115,34 @@ def test_a_drop_by_the_traffic_manager_is_found_too() -> None:
     assert accepted == gone
 
 
+def test_the_queue_summed_over_time_is_bytes_times_microseconds() -> None:
+    # At 1 byte/us a packet waits as many microseconds as there are bytes before it, its own not counted.
+    fifo = FifoSwitch(Switch(PROGRAM), lambda *_: None)
+    fifo.queues[1] = Queue(MILLION)
+    fifo.switch.groups[1] = [(256, 0), (257, 1), (258, 2)]
+    fifo.switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+
+    def arrive(at_us: int, length: int, receiver: bytes = RECEIVER) -> None:
+        fifo.arrive(at_us, 0, (receiver + frames.ipv4(b"")[6:]).ljust(length, b"\0"))
+
+    def total() -> int:
+        return fifo.switch.registers["queue_byte_us"][1]
+
+    arrive(10, 100)  # finds an empty queue
+    arrive(10, 1000)
+    arrive(50, 60)
+    fifo.run_until(2000)
+    assert total() == 1000 * 100 + 60 * (100 + 1000 - 40)
+    arrive(3000, 1500)
+    fifo.run_until(5000)
+    assert total() == 1000 * 100 + 60 * 1060  # the queue was empty
+    arrive(6000, 500)
+    arrive(6000, 200, b"\xff" * 6)  # flooded: one copy waits here, the other leaves port 2 at once
+    fifo.run_until(8000)
+    assert total() == 1000 * 100 + 60 * 1060 + 200 * 500
+    assert sum(fifo.switch.registers["queue_byte_us"]) == total()
+
+
 def test_no_frame_goes_back_by_the_port_that_it_came_in_by() -> None:
     switch = Switch(PROGRAM)
     switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)

@@ -6,6 +6,7 @@ One packet at a time: the next is sent when all that must come of the last one h
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,10 +35,9 @@ SECOND = 2**28
 
 
 def started(folder: Path) -> Iterator[SimpleSwitch]:
-    switch = SimpleSwitch(PROGRAM, folder)
-    switch.flood_to(FLOOD_GROUP, FLOOD_PORTS)
-    yield switch
-    switch.close()
+    with contextlib.closing(SimpleSwitch(PROGRAM, folder)) as switch:
+        switch.flood_to(FLOOD_GROUP, FLOOD_PORTS)
+        yield switch
 
 
 @pytest.fixture

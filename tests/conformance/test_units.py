@@ -7,14 +7,12 @@ import subprocess
 
 import pytest
 
-from conformance.conftest import build
+from builds import sanitised
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["core/core-tests", "tests/unit/cc/cc_test", "tests/unit/shim/shim_test"])
 def test_units_under_sanitisers(program: str) -> None:
-    run = subprocess.run(
-        [build("cpp-asan", True, program), "--gtest_brief=1"], capture_output=True, text=True
-    )
+    run = subprocess.run([sanitised(program), "--gtest_brief=1"], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "PASSED" in run.stdout

@@ -8,7 +8,6 @@ import contextlib
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,11 +25,11 @@ from clarion_base.paths import binary
 from clarion_base.processes import die_with_parent
 from clarion_contract import entries, pipeline
 from clarion_contract.settings import PortSettings
+from clarion_lab.machine import bmv2_installation
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
 
 CLARION = (sys.executable, "-m", "clarion")
-BMV2 = shutil.which("simple_switch_grpc")
 PATIENCE_S = 60.0
 Json = dict[str, Any]
 
@@ -200,10 +199,12 @@ class Bmv2:
         self._process: Process | None = None
 
     def start(self) -> None:
-        assert BMV2 is not None
         options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
+        notices = self._directory / "bmv2.ipc"  # the default is one for all
+        options += ["--notifications-addr", f"ipc://{notices}"]
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
-        self._process = Process([BMV2, *options, "--", *target], self._directory / "bmv2.log")
+        command = [bmv2_installation.PROGRAM, *options, "--", *target]
+        self._process = Process(command, self._directory / "bmv2.log")
         wait_until(lambda: listens(self.address), f"nobody listens at {self.address}")
 
     def kill(self) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import socket
 import struct
 import subprocess
@@ -21,17 +20,19 @@ from clarion_contract import entries, pipeline
 from clarion_contract.entries import arguments, key_of
 from clarion_contract.settings import PortSettings, SettingsError, XcpSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_lab.machine import bmv2_installation
 from clarion_p4rt.client import CONNECT_TIMEOUT_S, SwitchClient, SwitchError
 from integration.switch_net import wait_until
 
-SWITCH = shutil.which("simple_switch_grpc")
+SWITCH = bmv2_installation.PROGRAM
+SWITCH_FAULT = bmv2_installation.fault()
 PROGRAM = pipeline.directory() / pipeline.PROGRAM
 CPU_PORT = 63  # packets that the test sends over the session come in here
 RATE = XcpSettings(capacity_bps=100_000_000)
 MAC = "02:00:00:00:00:02"
 
 pytestmark = [
-    pytest.mark.skipif(SWITCH is None, reason="simple_switch_grpc is not on the PATH (clarion doctor)"),
+    pytest.mark.skipif(SWITCH_FAULT is not None, reason=f"{SWITCH}: {SWITCH_FAULT}"),
     pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM}: not there"),
 ]
 
@@ -41,6 +42,13 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def switch_command(folder: Path, address: str) -> list[str]:
+    options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
+    notices = folder / "switch.ipc"  # the default is one for all
+    options += ["--notifications-addr", f"ipc://{notices}"]
+    return [SWITCH, *options, "--", "--grpc-server-addr", address]
 
 
 def await_listener(port: int) -> None:
@@ -58,10 +66,10 @@ def address(tmp_path: Path) -> Iterator[str]:
     """The address of a switch without a program."""
     port = free_port()
     address = f"127.0.0.1:{port}"
-    options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
-    target = ["--grpc-server-addr", address, "--cpu-port", str(CPU_PORT)]
     with (tmp_path / "switch.log").open("wb") as log:
-        child = subprocess.Popen([str(SWITCH), *options, "--", *target], stdout=log, stderr=log, cwd=tmp_path)
+        child = subprocess.Popen(
+            [*switch_command(tmp_path, address), "--cpu-port", str(CPU_PORT)], stdout=log, stderr=log
+        )
     try:
         await_listener(port)
         yield address
@@ -247,8 +255,7 @@ def test_only_one_controller_is_in_charge(address: str) -> None:
 
 def test_a_switch_that_dies_ends_the_reports(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
-    command = [str(SWITCH), "--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
-    child = subprocess.Popen([*command, "--", "--grpc-server-addr", address], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(switch_command(tmp_path, address), stdout=subprocess.DEVNULL)
 
     async def outlive(switch: SwitchClient) -> None:
         child.kill()

@@ -15,10 +15,12 @@ from clarion_control.controller import Controller
 from clarion_control.errors import NotPrimaryError
 from clarion_control.model import LinkState, Origin
 from clarion_control.store import Store
+from clarion_lab.machine import bmv2_installation
 from clarion_p4rt.switch import Forwarding
 from fakes.controller import ADMIN, in_state, until
-from integration.controller_net import BMV2, Bmv2, Embedded, FarSide, running, settings_on
+from integration.controller_net import Bmv2, Embedded, FarSide, running, settings_on
 
+BMV2_FAULT = bmv2_installation.fault()
 XCP = XcpSettings(100_000_000, alpha=0.3, beta=0.1273)
 FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, queue_limit_bytes=250_000)
 
@@ -27,9 +29,7 @@ KINDS = [
     pytest.param(
         Bmv2,
         id="bmv2",
-        marks=pytest.mark.skipif(
-            BMV2 is None, reason="simple_switch_grpc is not on the PATH (clarion doctor)"
-        ),
+        marks=pytest.mark.skipif(BMV2_FAULT is not None, reason=f"{bmv2_installation.PROGRAM}: {BMV2_FAULT}"),
     ),
 ]
 

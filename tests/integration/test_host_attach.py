@@ -319,6 +319,22 @@ def test_laws_of_another_mount_namespace_are_refused_and_left_alone(pair: Pair) 
     assert available_laws() == set()
 
 
+def test_laws_without_a_pin_are_taken_out_by_detach_all(pair: Pair) -> None:
+    """The pins were removed by hand. Another mount namespace with the same BPF file system holds none."""
+    if PINS.exists():
+        pytest.skip("something else is attached on this machine")
+    with subprocess.Popen(["unshare", "--mount", "sleep", "60"]) as service:
+        pair.a.attach("--cc", "clarion_xcp")
+        for law in LAWS:
+            (PINS / law).unlink()
+        reason = refused("attach", "--netns", pair.b.netns, "--dev", pair.b.device)
+        assert "is registered, but its pin is gone: clarion-host detach --all takes it out" in reason
+        agent("detach", "--all")
+        assert available_laws() == set()
+        pair.b.attach("--cc", "clarion_xcp")
+        service.kill()
+
+
 def test_programs_of_another_build_are_refused(pair: Pair, tmp_path: Path) -> None:
     """Two attachments never run different programs without a word: the second build is refused."""
     other = tmp_path / "clarion-host"

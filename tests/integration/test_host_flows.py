@@ -115,6 +115,10 @@ def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
     assert mode == "xcp"
     formats = {header[2]: len(header) for header in headers}
     assert formats[0x11] == 32
+    first = next(header for header in headers if header[2] == 0x11)
+    rtt, x = (int.from_bytes(first[at : at + 4], "big") for at in (4, 8))
+    assert rtt > 0
+    assert x == rtt // 10  # a full packet of the initial window, which is ten
     assert formats[0x12] == 12
     assert any(header[3] & 1 for header in headers if header[2] == 0x12)  # the echo flag
 
@@ -236,6 +240,20 @@ def test_black_holed_headers_fall_back(box_pair: Pair) -> None:
     far.close()
 
 
+def test_refused_headers_fall_back(pair: Pair) -> None:
+    """Host b's MTU falls to 1500: a's device refuses full packets with a header, the flow goes on without."""
+    pair.attach()
+    near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
+    pair.b.ip("link", "set", pair.b.device, "mtu", "1500")
+    started = time.monotonic()
+    transfer(near, far, os.urandom(100_000))
+    assert time.monotonic() - started < 10
+    flow = flow_at(pair.a.netns, PORT)
+    assert flow["aware"]
+    assert flow["plain_fallbacks"] == 1
+    assert flow["mode"] == "plain"
+
+
 def test_wire_losses_reach_the_sender(box_pair: Pair) -> None:
     """The middlebox loses ten data packets; the receiver's check finds them and the sender hears of them."""
     box_pair.attach("--cc", "reno")
@@ -256,6 +274,7 @@ def test_wire_losses_reach_the_sender(box_pair: Pair) -> None:
     assert flow_at(box_pair.a.netns, PORT)["rev_congest"] == 0
     assert flow_at(box_pair.b.netns, PORT)["rx_corrupt"] == 10
     assert counters(box_pair.b.netns)["corrupt"] == 10
+    assert counters(box_pair.a.netns)["corrupt"] == 0
     near.close()
     far.close()
 

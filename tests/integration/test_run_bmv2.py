@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,16 +15,16 @@ from typing import Any
 
 import pytest
 
+from clarion_lab.machine import bmv2_installation
 from clarion_lab.machine.state import start_time
 from clarion_lab.recording import files
 from clarion_lab.scenario.validation import first_fault
 
+BMV2_FAULT = bmv2_installation.fault()
 pytestmark = [
     pytest.mark.root,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        shutil.which("simple_switch_grpc") is None, reason="needs simple_switch_grpc on the PATH (docs/p4.md)"
-    ),
+    pytest.mark.skipif(BMV2_FAULT is not None, reason=f"{bmv2_installation.PROGRAM}: {BMV2_FAULT}"),
 ]
 RUN = [sys.executable, "-m", "clarion", "run", "smoke", "--engine", "bmv2"]
 SMALL = ("links.bottleneck.rate=10 Mbit/s", "links.access.rate=20 Mbit/s")

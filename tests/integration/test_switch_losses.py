@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import random
 import struct
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from integration.switch_net import ROOT, Json, Network, Switch, one_switch, switch, wait_until
+from builds import sanitised
+from integration.switch_net import Json, Network, Switch, one_switch, switch, wait_until
 
 pytestmark = pytest.mark.root
 
@@ -98,12 +98,20 @@ def test_queue_drops_the_tail_by_bytes(two: Network, tmp_path: Path) -> None:
         took_ms = 1000 * (time.monotonic() - start)
         arrived = len(far.received(running.pass_on("p1", "p2", 300)))
         port = running.ports()["p2"]
+        edges = running.command(cmd="info")["queue_hist_lower_edges_bytes"]
     assert port["drop_packets"] == 300 - arrived
     assert port["drop_bytes"] == 1000 * (300 - arrived)
     assert lost(running, "queue", "out", 1000) == 300 - arrived
     assert 21 <= arrived <= 22 + took_ms / 10  # 20 queued, one on the link, and what left meanwhile
     assert 19_000 < port["queue_max_bytes"] <= 20_000
-    assert sum(port["queue_hist"]) > 0
+    times_us = port["queue_hist"]
+    # From full to empty 20 to 1 frames wait for 10 ms each. A busy machine may see it late: three quarters.
+    assert sum(times_us[1:]) >= 0.75 * 200_000
+    assert port["queue_byte_us"] >= 0.75 * 1000 * 10_000 * sum(range(1, 21))
+    # The histogram holds the same bytes and times, to within the widths of its bins and 1 us each.
+    least = sum(time_us * edge for time_us, edge in zip(times_us, edges, strict=False))
+    most = sum((time_us + 1) * (edge - 1) for time_us, edge in zip(times_us, edges[1:], strict=False))
+    assert least <= port["queue_byte_us"] <= most
 
 
 def test_truth_log_names_the_flow(two: Network, tmp_path: Path) -> None:
@@ -121,18 +129,6 @@ def test_truth_log_names_the_flow(two: Network, tmp_path: Path) -> None:
     (line,) = [line for line in running.truth() if line["format"] == "3"]
     del line["time_us"]
     assert ",".join(line.values()) == ("s1,p2,out,wire,74,6,10.0.0.1,40000,10.0.0.2,5001,123456789,4,3,777")
-
-
-def sanitized_switch() -> Path:
-    """The switch built with ASan and UBSan; built here if need be."""
-    build = ROOT / "build/cpp-asan"
-    subprocess.run(
-        ["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCLARION_SANITIZE=ON"],
-        check=True, capture_output=True)  # fmt: skip
-    subprocess.run(
-        ["cmake", "--build", str(build), "--target", "clarion-switch"], check=True, capture_output=True
-    )
-    return build / "switch/clarion-switch"
 
 
 def hostile_frames(rng: random.Random, near: bytes, far: bytes) -> Iterator[bytes]:
@@ -174,7 +170,8 @@ def test_hostile_frames_pass_unchanged_under_sanitizers(two: Network, tmp_path: 
     frames = list(hostile_frames(random.Random(5), near.mac, far.mac))
     catch_all = far.catch_all()
     received = []
-    with switch(tmp_path, one_switch(everything, everything), sanitized_switch()) as running, catch_all:
+    program = sanitised("switch/clarion-switch")
+    with switch(tmp_path, one_switch(everything, everything), program) as running, catch_all:
         for start in range(0, len(frames), 100):
             for frame in frames[start : start + 100]:
                 near.raw.send(frame)

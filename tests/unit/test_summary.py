@@ -105,6 +105,31 @@ def test_goodput_and_fairness() -> None:
     assert totals["convergence"] is None
 
 
+@pytest.mark.parametrize(
+    ("flow", "goodput_bps"),
+    [
+        ({}, 8 * (25_000 * 1 + 75_000 * 1) / 2),  # from 2 s to 4 s
+        ({"start": "3 s"}, 8 * 75_000),  # it delivers in its own second
+        ({"start": "1 s"}, 8 * (25_000 * 1 + 75_000 * 1) / 2),
+        ({"stop": "3 s"}, 8 * 25_000),
+        ({"start": "2.5 s", "stop": "3.5 s"}, 8 * (25_000 * 0.5 + 75_000 * 0.5)),
+    ],
+)
+def test_goodput_counts_the_time_in_which_a_flow_is_there(flow: dict[str, str], goodput_bps: float) -> None:
+    """A flow with 25 kB/s until 3 s and 75 kB/s from then on, measured from 2 s."""
+    parted = build("two", points("two", {**DOCUMENT, "flows": [flow, {}]})[0].document)
+    made = recording()
+    made.flow_samples = [
+        sample._replace(
+            delivered_bytes=min(sample.time_us, 3_000_000) // 40
+            + max(sample.time_us - 3_000_000, 0) * 3 // 40
+        )
+        for sample in made.flow_samples
+    ]
+    first = summarise(parted, plan(parted), made, STATUS)["flows"][0]
+    assert first["goodput_bits_per_s"] == pytest.approx(goodput_bps)
+
+
 def test_losses_and_tags_per_flow() -> None:
     made = summary()
     assert made["flows"][0]["losses"] == {"data_wire": 4, "data_queue": 1, "ack_wire": 1, "ack_queue": 0}

@@ -139,8 +139,7 @@ def as_cpp(regmap: RegisterMap) -> str:
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from registers.yaml; do not edit.
-#ifndef CLARION_BLOCK_REGISTER_MAP_HPP
-#define CLARION_BLOCK_REGISTER_MAP_HPP
+#pragma once
 
 namespace clarion {{
 namespace registers {{
@@ -149,6 +148,4 @@ namespace registers {{
 
 }}  // namespace registers
 }}  // namespace clarion
-
-#endif  // CLARION_BLOCK_REGISTER_MAP_HPP
 """

@@ -3,8 +3,7 @@
 //
 // Either ports with an ingress and an egress unit of their own, or a bump in the wire between two ports.
 // Units count as in a register window: all ingress units, then all egress units.
-#ifndef CLARION_SIM_BENCH_BENCH_HPP
-#define CLARION_SIM_BENCH_BENCH_HPP
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -69,5 +68,3 @@ class Bench {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BENCH_BENCH_HPP

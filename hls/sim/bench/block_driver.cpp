@@ -21,7 +21,7 @@ using namespace clarion;
 using namespace clarion::sim;
 using batches::refuse;
 
-constexpr std::uint32_t kMostClocks = 1'000'000;  // of one request
+constexpr std::uint32_t MOST_CLOCKS = 1'000'000;  // of one request
 
 class Reader : public batches::Reader {
  public:
@@ -100,7 +100,7 @@ class Driver {
   unsigned port(Reader& in) const { return in.below(bench_->ports()); }
 
   void fresh(Reader& in) {
-    const unsigned ports = in.below(kMaxPorts + 1);
+    const unsigned ports = in.below(MAX_PORTS + 1);
     const bool bump = in.number(1) != 0;
     if (ports == 0 || (bump && ports != 2)) refuse("no such bench");
     bench_ = std::make_unique<Bench>(ports, bump);
@@ -177,7 +177,7 @@ class Driver {
   // For so many clocks, until the block is at rest, or until the queue of a port has decided something.
   void run(Reader& in, Writer& out) {
     const unsigned until = in.below(2 + bench_->ports());
-    const std::uint32_t clocks = std::min(in.u32(), kMostClocks);
+    const std::uint32_t clocks = std::min(in.u32(), MOST_CLOCKS);
     const std::uint32_t before = bench_->clocks();
     if (until == 1) {
       if (!bench_->settle(clocks)) refuse("the block does not come to rest");

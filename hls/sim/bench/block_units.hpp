@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block in C simulation, of these parts: units of each port's own, or a bump in the wire.
-#ifndef CLARION_SIM_BENCH_BLOCK_UNITS_HPP
-#define CLARION_SIM_BENCH_BLOCK_UNITS_HPP
+#pragma once
 
 #include "hls/block/bump.hpp"
 #include "hls/sim/bench/units.hpp"
@@ -95,5 +94,3 @@ class BlockUnits : public Units {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BENCH_BLOCK_UNITS_HPP

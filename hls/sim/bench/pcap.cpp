@@ -14,10 +14,10 @@
 namespace clarion::sim {
 namespace {
 
-constexpr std::uint32_t kMicroseconds = 0xa1b2c3d4;
-constexpr std::uint32_t kNanoseconds = 0xa1b23c4d;
-constexpr std::uint32_t kEthernet = 1;
-constexpr std::uint32_t kClocksPerFrame = 100'000;
+constexpr std::uint32_t MICROSECONDS = 0xa1b2c3d4;
+constexpr std::uint32_t NANOSECONDS = 0xa1b23c4d;
+constexpr std::uint32_t ETHERNET = 1;
+constexpr std::uint32_t CLOCKS_PER_FRAME = 100'000;
 
 struct FileHeader {
   std::uint32_t magic;
@@ -35,7 +35,7 @@ class Capture {
   explicit Capture(const std::string& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) throw std::runtime_error(path + ": cannot be read");
     if (!file_.read(reinterpret_cast<char*>(&header), sizeof header) ||
-        (header.magic != kMicroseconds && header.magic != kNanoseconds) || header.link != kEthernet)
+        (header.magic != MICROSECONDS && header.magic != NANOSECONDS) || header.link != ETHERNET)
       throw std::runtime_error(path + ": not a classic pcap of Ethernet frames in this machine's byte order");
   }
 
@@ -51,7 +51,7 @@ class Capture {
   }
 
   Ticks ticks(const FrameHeader& frame) const {
-    const std::uint64_t unit_ns = header.magic == kNanoseconds ? 1 : 1000;
+    const std::uint64_t unit_ns = header.magic == NANOSECONDS ? 1 : 1000;
     return ticks_of_ns(frame.seconds * std::uint64_t{1'000'000'000} + frame.fraction * unit_ns);
   }
 
@@ -64,7 +64,7 @@ class Capture {
 
 void give(Bench& bench, unsigned unit, const block::Command& command) {
   bench.schedule(unit, bench.clocks(), command);
-  bench.settle(kClocksPerFrame);
+  bench.settle(CLOCKS_PER_FRAME);
 }
 
 void switch_on(Bench& bench) {
@@ -94,7 +94,7 @@ unsigned pass(Capture& from, std::ofstream& to) {
     frame.bytes.resize(std::max<std::size_t>(frame.bytes.size(), block::FRAME_MIN_BYTES));
     bench.wires.now = from.ticks(header);
     bench.source(0, false).add(frame);
-    if (!bench.settle(kClocksPerFrame)) throw std::runtime_error("the block does not come to rest");
+    if (!bench.settle(CLOCKS_PER_FRAME)) throw std::runtime_error("the block does not come to rest");
     for (Sink& sink = bench.sink(1, false); !sink.frames.empty(); sink.frames.pop_front(), ++passed) {
       const std::vector<std::uint8_t>& bytes = sink.frames.front().bytes;
       header.captured = header.length = static_cast<std::uint32_t>(bytes.size());

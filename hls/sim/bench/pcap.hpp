@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures through the block: classic pcap, of the byte order of this machine, microseconds or nanoseconds.
-#ifndef CLARION_SIM_BENCH_PCAP_HPP
-#define CLARION_SIM_BENCH_PCAP_HPP
+#pragma once
 
 namespace clarion::sim {
 
@@ -11,5 +10,3 @@ namespace clarion::sim {
 int pass_pcap(const char* in, const char* out);
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BENCH_PCAP_HPP

@@ -11,7 +11,7 @@ namespace {
 using block::Beat;
 using block::BEAT_BYTES;
 
-constexpr int kNoByte = 0xa5;  // what is on the wires where keep is 0
+constexpr int NO_BYTE = 0xa5;  // what is on the wires where keep is 0
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Beat Source::next_beat() {
   if (frame.damage == Damage::hole_at_end && end) keep &= ~std::uint64_t{1};
   if (frame.damage == Damage::short_beat && first) keep >>= 1;
   Beat beat;
-  put_bytes(beat, frame.bytes.data() + at_, count, kNoByte);
+  put_bytes(beat, frame.bytes.data() + at_, count, NO_BYTE);
   beat.keep = beat.strb = keep;
   beat.user = frame.user;
   beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || beyond);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames to and from the block as beats: where they come from, whole or damaged, with idle clocks, and where
 // they go to, with clocks in which nothing is taken.
-#ifndef CLARION_SIM_BENCH_TRAFFIC_HPP
-#define CLARION_SIM_BENCH_TRAFFIC_HPP
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -93,5 +92,3 @@ class Sink {
 };
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BENCH_TRAFFIC_HPP

@@ -2,8 +2,7 @@
 // What a bench clocks: the units of its ports and the registers in front of them. A driver is linked with one
 // of block_units.cpp (the block in C simulation), its slower variants, and ../rtl/rtl_units.cpp (RTL of the
 // block).
-#ifndef CLARION_SIM_BENCH_UNITS_HPP
-#define CLARION_SIM_BENCH_UNITS_HPP
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +13,7 @@
 
 namespace clarion::sim {
 
-constexpr unsigned kMaxPorts = 4;
+constexpr unsigned MAX_PORTS = 4;
 
 // What a queue decided. Told by the egress as its Watch.
 struct QueueEvent {
@@ -47,7 +46,7 @@ struct Wires {
   Ticks now = 0;
   Ticks now_step = 0;
   std::uint8_t protocol = 253;
-  std::uint64_t elsewhere[kMaxPorts] = {};
+  std::uint64_t elsewhere[MAX_PORTS] = {};
 };
 
 // What is around the units of a port; [0] the way in, [1] the way out, for frames [0] the wire, [1] the host.
@@ -86,5 +85,3 @@ class Units {
 std::unique_ptr<Units> make_units(Lanes& lanes, bool bump);
 
 }  // namespace clarion::sim
-
-#endif  // CLARION_SIM_BENCH_UNITS_HPP

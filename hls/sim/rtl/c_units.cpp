@@ -13,22 +13,22 @@ namespace {
 
 using namespace clarion;
 
-constexpr unsigned kDataWords = 16;
-constexpr unsigned kBeatWords = 20;
-constexpr unsigned kReplyWords = 17;
+constexpr unsigned DATA_WORDS = 16;
+constexpr unsigned BEAT_WORDS = 20;
+constexpr unsigned REPLY_WORDS = 17;
 
-template <int kBits>
-void to_words(const ap_uint<kBits>& value, svBitVecVal* words) {
-  for (int i = 0; 32 * i < kBits; ++i) {
-    words[i] = value.range(32 * i + 31 < kBits ? 32 * i + 31 : kBits - 1, 32 * i).to_uint();
+template <int BITS>
+void to_words(const ap_uint<BITS>& value, svBitVecVal* words) {
+  for (int i = 0; 32 * i < BITS; ++i) {
+    words[i] = value.range(32 * i + 31 < BITS ? 32 * i + 31 : BITS - 1, 32 * i).to_uint();
   }
 }
 
-template <int kBits>
-ap_uint<kBits> from_words(const svBitVecVal* words) {
-  ap_uint<kBits> value = 0;
-  for (int i = 0; 32 * i < kBits; ++i) {
-    value.range(32 * i + 31 < kBits ? 32 * i + 31 : kBits - 1, 32 * i) = words[i];
+template <int BITS>
+ap_uint<BITS> from_words(const svBitVecVal* words) {
+  ap_uint<BITS> value = 0;
+  for (int i = 0; 32 * i < BITS; ++i) {
+    value.range(32 * i + 31 < BITS ? 32 * i + 31 : BITS - 1, 32 * i) = words[i];
   }
   return value;
 }

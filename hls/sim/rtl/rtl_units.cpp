@@ -12,12 +12,12 @@
 namespace clarion::sim {
 namespace {
 
-constexpr unsigned kPorts = 3;  // of rtl_bench.sv
-constexpr unsigned kResetClocks = 16;
-constexpr unsigned kReadyClocks = 200'000;      // until its memories are cleared
-constexpr unsigned kAnswerClocks = 100;         // of the register front end
-constexpr std::uint32_t kQuietClocks = 20'000;  // a tool that makes slow RTL takes a jumbo frame so slowly
-constexpr unsigned kAll = (1U << kPorts) - 1;
+constexpr unsigned PORTS = 3;  // of rtl_bench.sv
+constexpr unsigned RESET_CLOCKS = 16;
+constexpr unsigned READY_CLOCKS = 200'000;      // until its memories are cleared
+constexpr unsigned ANSWER_CLOCKS = 100;         // of the register front end
+constexpr std::uint32_t QUIET_CLOCKS = 20'000;  // a tool that makes slow RTL takes a jumbo frame so slowly
+constexpr unsigned ALL = (1U << PORTS) - 1;
 
 class RtlUnits : public Units {
  public:
@@ -30,26 +30,25 @@ class RtlUnits : public Units {
   void step(const Wires& wires, std::uint32_t units_on, bool /*registers_rest*/) override {
     rtl_.now = wires.now;
     rtl_.protocol = wires.protocol;
-    for (unsigned port = 0; port < kPorts; ++port)
-      set_quad(rtl_.queue_elsewhere, port, wires.elsewhere[port]);
-    rtl_.ingress_on = units_on & kAll;
-    rtl_.egress_on = units_on >> kPorts & kAll;
-    for (unsigned way = 0; way < 2 * kPorts; ++way) offer(way);
+    for (unsigned port = 0; port < PORTS; ++port) set_quad(rtl_.queue_elsewhere, port, wires.elsewhere[port]);
+    rtl_.ingress_on = units_on & ALL;
+    rtl_.egress_on = units_on >> PORTS & ALL;
+    for (unsigned way = 0; way < 2 * PORTS; ++way) offer(way);
     rtl_.eval();
     // What changes hands at the edge; the unit behind it must be clocked. From the host it is an egress.
     std::uint32_t taken = rtl_.in_tvalid & rtl_.in_tready;
     std::uint32_t given = rtl_.out_tvalid & rtl_.out_tready;
-    for (unsigned port = 0; port < kPorts; ++port) {
+    for (unsigned port = 0; port < PORTS; ++port) {
       if (!(units_on >> port & 1)) {
         taken &= ~(1U << 2 * port);
         given &= ~(2U << 2 * port);
       }
-      if (!(units_on >> (kPorts + port) & 1)) {
+      if (!(units_on >> (PORTS + port) & 1)) {
         taken &= ~(2U << 2 * port);
         given &= ~(1U << 2 * port);
       }
     }
-    for (unsigned way = 0; way < 2 * kPorts; ++way) {
+    for (unsigned way = 0; way < 2 * PORTS; ++way) {
       if (given >> way & 1) out(way).write(beat(way));
       if (taken >> way & 1) take(way);
     }
@@ -61,7 +60,7 @@ class RtlUnits : public Units {
     rtl_.s_axil_arvalid = 1;
     bool answered = false;
     RegisterFile::Reading reading{false, 0};
-    for (unsigned clock = 0; clock < kAnswerClocks && !answered; ++clock) {
+    for (unsigned clock = 0; clock < ANSWER_CLOCKS && !answered; ++clock) {
       quiet_eval();
       const bool accepted = rtl_.s_axil_arvalid && rtl_.s_axil_arready;
       answered = rtl_.s_axil_rvalid;
@@ -77,7 +76,7 @@ class RtlUnits : public Units {
     rtl_.s_axil_awaddr = offset;
     rtl_.s_axil_wdata = value;
     rtl_.s_axil_awvalid = rtl_.s_axil_wvalid = 1;
-    for (unsigned clock = 0; clock < kAnswerClocks; ++clock) {
+    for (unsigned clock = 0; clock < ANSWER_CLOCKS; ++clock) {
       quiet_eval();
       const bool address = rtl_.s_axil_awvalid && rtl_.s_axil_awready;
       const bool data = rtl_.s_axil_wvalid && rtl_.s_axil_wready;
@@ -91,7 +90,7 @@ class RtlUnits : public Units {
     throw std::runtime_error("the registers do not answer a write");
   }
 
-  std::uint32_t quiet_clocks() const override { return kQuietClocks; }
+  std::uint32_t quiet_clocks() const override { return QUIET_CLOCKS; }
   EventLog* log(unsigned) override { return nullptr; }
 
  private:
@@ -112,11 +111,11 @@ class RtlUnits : public Units {
 
   void power_on() {
     rtl_.aresetn = 0;
-    for (unsigned clock = 0; clock < kResetClocks; ++clock) edge(kAll, kAll);
+    for (unsigned clock = 0; clock < RESET_CLOCKS; ++clock) edge(ALL, ALL);
     rtl_.aresetn = 1;
-    for (unsigned clock = 0; clock < kReadyClocks; ++clock) {
-      edge(kAll, kAll);
-      if (rtl_.in_tready == (1U << 2 * kPorts) - 1) return;
+    for (unsigned clock = 0; clock < READY_CLOCKS; ++clock) {
+      edge(ALL, ALL);
+      if (rtl_.in_tready == (1U << 2 * PORTS) - 1) return;
     }
     throw std::invalid_argument("the units take nothing after a reset");
   }
@@ -170,13 +169,13 @@ class RtlUnits : public Units {
   Lanes& lanes_;
   VerilatedContext context_;
   Vrtl_bench rtl_{&context_};
-  bool waiting_[2 * kPorts] = {};  // a beat is on the wires
+  bool waiting_[2 * PORTS] = {};  // a beat is on the wires
 };
 
 }  // namespace
 
 std::unique_ptr<Units> make_units(Lanes& lanes, bool bump) {
-  if (bump || lanes.size() != kPorts) throw std::invalid_argument("the RTL has three ports and no bump");
+  if (bump || lanes.size() != PORTS) throw std::invalid_argument("the RTL has three ports and no bump");
   return std::make_unique<RtlUnits>(lanes);
 }
 

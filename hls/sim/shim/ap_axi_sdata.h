@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The beat of an AXI4-Stream for C simulation, under the name that HLS tools give theirs.
-#ifndef CLARION_SHIM_AP_AXI_SDATA_H
-#define CLARION_SHIM_AP_AXI_SDATA_H
+#pragma once
 
 #include <ap_int.h>
 
@@ -21,5 +20,3 @@ struct axis {
 };
 
 }  // namespace hls
-
-#endif  // CLARION_SHIM_AP_AXI_SDATA_H

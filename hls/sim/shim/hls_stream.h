@@ -2,8 +2,7 @@
 // Streams for C simulation, under the names that HLS tools give theirs. Bounded to the hardware's depth;
 // reading an empty stream or writing to a full one, which would stop the hardware for good, ends the program
 // with the stream's name.
-#ifndef CLARION_SHIM_HLS_STREAM_H
-#define CLARION_SHIM_HLS_STREAM_H
+#pragma once
 
 #include <cstddef>
 #include <cstdio>
@@ -73,5 +72,3 @@ class stream : public stream<T, 0> {
 };
 
 }  // namespace hls
-
-#endif  // CLARION_SHIM_HLS_STREAM_H

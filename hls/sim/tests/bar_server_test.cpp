@@ -16,7 +16,7 @@ namespace {
 
 using namespace registers;
 
-constexpr unsigned kUnit = STRIDE_BYTES;
+constexpr unsigned UNIT = STRIDE_BYTES;
 
 class BarServerTest : public testing::Test {
  protected:
@@ -61,37 +61,37 @@ TEST_F(BarServerTest, AllRegistersAreThereFromTheStart) {
   for (std::uint32_t offset = 0; offset < WINDOW_BYTES; offset += 4) {
     ASSERT_EQ(at(offset), registers_.value(offset)) << offset;
   }
-  EXPECT_EQ(at(kUnit + AT_HEADER_TYPE), TYPE_INGRESS);
+  EXPECT_EQ(at(UNIT + AT_HEADER_TYPE), TYPE_INGRESS);
 }
 
 TEST_F(BarServerTest, CarriesARequestOut) {
   EXPECT_FALSE(poll());
-  at(kUnit + AT_MAILBOX_COMMAND) = 3;
-  at(kUnit + AT_MAILBOX_COMMAND + 4) = 4711;
+  at(UNIT + AT_MAILBOX_COMMAND) = 3;
+  at(UNIT + AT_MAILBOX_COMMAND + 4) = 4711;
   EXPECT_TRUE(poll());  // a command that is not requested yet
   EXPECT_EQ(carried_out_, 0U);
-  at(kUnit + AT_MAILBOX_REQUEST) = 1;
+  at(UNIT + AT_MAILBOX_REQUEST) = 1;
   EXPECT_TRUE(poll());
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_DONE), 1U);
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_STATUS), 3U);
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_REPLY), 1U);
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_REPLY + 4), 4711U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_DONE), 1U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_STATUS), 3U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_REPLY), 1U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_REPLY + 4), 4711U);
   EXPECT_FALSE(poll());
   EXPECT_EQ(carried_out_, 1U);
 }
 
 TEST_F(BarServerTest, TakesTheCommandThatIsThereWithItsRequest) {
-  at(kUnit + AT_MAILBOX_COMMAND + 4) = 5;
-  at(kUnit + AT_MAILBOX_REQUEST) = 9;
+  at(UNIT + AT_MAILBOX_COMMAND + 4) = 5;
+  at(UNIT + AT_MAILBOX_REQUEST) = 9;
   poll();
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_DONE), 9U);
-  EXPECT_EQ(at(kUnit + AT_MAILBOX_REPLY + 4), 5U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_DONE), 9U);
+  EXPECT_EQ(at(UNIT + AT_MAILBOX_REPLY + 4), 5U);
 }
 
 TEST_F(BarServerTest, PutsBackWhatCannotBeWritten) {
   const std::vector<std::uint32_t> offsets = {
-      AT_HEADER_TYPE, AT_CLARION_BUCKETS, kUnit + AT_MAILBOX_DONE, kUnit + AT_MAILBOX_REPLY,
-      kUnit + 0x1c,   kUnit + 0xffc,      kUnit + STRIDE_BYTES,    WINDOW_BYTES - 4};
+      AT_HEADER_TYPE, AT_CLARION_BUCKETS, UNIT + AT_MAILBOX_DONE, UNIT + AT_MAILBOX_REPLY,
+      UNIT + 0x1c,    UNIT + 0xffc,       UNIT + STRIDE_BYTES,    WINDOW_BYTES - 4};
   for (const std::uint32_t offset : offsets) at(offset) = 0x55;
   EXPECT_TRUE(poll());
   for (const std::uint32_t offset : offsets) EXPECT_EQ(at(offset), registers_.value(offset)) << offset;
@@ -119,7 +119,7 @@ TEST_F(BarServerTest, TimeGoesOn) {
 
 TEST_F(BarServerTest, AUnitThatDoesNotAnswerIsAnError) {
   alive_ = false;
-  at(kUnit + AT_MAILBOX_REQUEST) = 1;
+  at(UNIT + AT_MAILBOX_REQUEST) = 1;
   EXPECT_THROW(poll(), std::runtime_error);
 }
 

@@ -20,17 +20,17 @@ namespace {
 
 using Frame = std::vector<std::uint8_t>;
 
-constexpr std::uint32_t kDataBytes = 100;
-constexpr std::uint32_t kHeaderAt = 34;  // behind Ethernet and IPv4
+constexpr std::uint32_t FRAME_BYTES = 100;
+constexpr std::uint32_t HEADER_AT = 34;  // behind Ethernet and IPv4
 
 // A DATA packet of a flow with an RTT of 100 ms that asks for `wanted` bytes/s.
-Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t length = kDataBytes) {
-  Frame bytes = frame(kHostB, kHostA, length);
+Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t length = FRAME_BYTES) {
+  Frame bytes = frame(HOST_B, HOST_A, length);
   store_be16(&bytes[12], ETHERTYPE_IPV4);
   bytes[14] = 0x45;
   store_be16(&bytes[16], static_cast<std::uint16_t>(length - 14));
   bytes[23] = DEFAULT_PROTOCOL;
-  std::uint8_t* header = &bytes[kHeaderAt];
+  std::uint8_t* header = &bytes[HEADER_AT];
   header[0] = 6;
   header[OFFSET_LENGTH] = DATA_BYTES;
   header[OFFSET_VERSION_FORMAT] = HEADER_VERSION << 4 | 1;
@@ -42,7 +42,7 @@ Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t 
   return bytes;
 }
 
-constexpr const char* kPath = R"({"switches":[{"name":"s1","ports":[
+constexpr const char* PATH = R"({"switches":[{"name":"s1","ports":[
   {"name":"a","netdev":"a","tag":{"stamp":true,"check":true}},
   {"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000,
    "xcp":{"enabled":true},"tag":{"stamp":true,"check":true}}]}]})";
@@ -58,25 +58,25 @@ class BlockSwitchTest : public FabricTest {
 };
 
 TEST_F(BlockSwitchTest, FramesPassTheBlockAndTheLink) {
-  build(kPath);
+  build(PATH);
   receive_data(0, 0);
   EXPECT_EQ(port(1)["wire_packets"], 1U);
   fabric_->advance(start_ + 2'000'000);
   fabric_->transmit();
   EXPECT_EQ(port(0)["rx_packets"], 1U);
   EXPECT_EQ(port(1)["tx_packets"], 1U);
-  EXPECT_EQ(port(1)["tx_bytes"], kDataBytes);
+  EXPECT_EQ(port(1)["tx_bytes"], FRAME_BYTES);
   EXPECT_EQ(port(1)["queue_bytes"], 0U);
 }
 
 TEST_F(BlockSwitchTest, ShortFramesArePaddedAsAMacPadsThem) {
-  build(kPath);
-  receive("s1:a", 0, frame(kHostB, kHostA, 42));
+  build(PATH);
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 42));
   EXPECT_EQ(port(1)["tx_bytes"], 60U);
 }
 
 TEST_F(BlockSwitchTest, CountsWhatTheWireLost) {
-  build(kPath);
+  build(PATH);
   for (const std::uint16_t number : {0, 1, 4, 5}) receive_data(0, number);
   EXPECT_EQ(port(0)["corrupt_total"], 2);
   EXPECT_EQ(port(0)["malformed"], 0U);
@@ -84,16 +84,16 @@ TEST_F(BlockSwitchTest, CountsWhatTheWireLost) {
 
 TEST_F(BlockSwitchTest, TheBlocksDropsAreCountedAndLogged) {
   const std::string log = testing::TempDir() + "clarion-block-truth-" + std::to_string(getpid());
-  json document = json::parse(kPath);
+  json document = json::parse(PATH);
   document["truth_log"] = log;
   build(document.dump().c_str());
   // One is on the wire, 30 of 100 bytes fit into the queue.
   for (std::uint16_t number = 0; number < 60; ++number) receive_data(0, number);
   const std::uint64_t drops = port(1)["drop_packets"];
   EXPECT_EQ(drops, 60U - 30 - 1);
-  EXPECT_EQ(port(1)["drop_bytes"], drops * kDataBytes);
+  EXPECT_EQ(port(1)["drop_bytes"], drops * FRAME_BYTES);
   EXPECT_EQ(port(1)["queue_packets"], 59U - drops);
-  EXPECT_EQ(port(1)["queue_bytes"], (59U - drops) * kDataBytes);
+  EXPECT_EQ(port(1)["queue_bytes"], (59U - drops) * FRAME_BYTES);
   fabric_->truth().flush();
   std::ifstream lines(log);
   std::string line;
@@ -104,15 +104,15 @@ TEST_F(BlockSwitchTest, TheBlocksDropsAreCountedAndLogged) {
     ++logged;
   }
   EXPECT_EQ(logged, drops);
-  fabric_->advance(start_ + kSecond_ns);
-  receive_data(kSecond_ns, 60);
+  fabric_->advance(start_ + SECOND_NS);
+  receive_data(SECOND_NS, 60);
   EXPECT_EQ(port(1)["congest_total"], drops);  // the block found them by its numbers
   EXPECT_EQ(port(1)["queue_packets"], 0U);
   std::remove(log.c_str());
 }
 
 TEST_F(BlockSwitchTest, XcpRunsInTheBlock) {
-  build(kPath);
+  build(PATH);
   for (unsigned i = 0; i < 200; ++i) {
     receive("s1:a", i * 10'000'000ULL, data_frame(static_cast<std::uint16_t>(i), 1'000'000));
   }
@@ -124,7 +124,7 @@ TEST_F(BlockSwitchTest, XcpRunsInTheBlock) {
 }
 
 TEST_F(BlockSwitchTest, RateAndTagsChangeWhileItRuns) {
-  build(kPath);
+  build(PATH);
   EXPECT_EQ(command(R"({"cmd":"set","port":"s1:a","tag":{"check":false}})")["ok"], true);
   for (const std::uint16_t number : {0, 9}) receive_data(0, number);
   EXPECT_EQ(port(0)["corrupt_total"], 0);
@@ -135,7 +135,7 @@ TEST_F(BlockSwitchTest, RateAndTagsChangeWhileItRuns) {
 }
 
 TEST_F(BlockSwitchTest, AControllersEntriesReachTheBlock) {
-  build(kPath);
+  build(PATH);
   EXPECT_EQ(command(R"({"cmd":"batch","switch":"s1","changes":[{"port":2,"queue_limit":0},
                         {"address":2199023255563,"to":2},{"flood":[1]}]})")["ok"],
             true);
@@ -144,7 +144,7 @@ TEST_F(BlockSwitchTest, AControllersEntriesReachTheBlock) {
 }
 
 TEST_F(BlockSwitchTest, RefusesWhatOnlyTheEmbeddedSwitchHas) {
-  build(kPath);
+  build(PATH);
   const std::string reason =
       "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE";
   EXPECT_EQ(refusal(R"({"cmd":"registers","switch":"s1","register":"avg_rtt"})"),
@@ -160,7 +160,7 @@ TEST_F(BlockSwitchTest, RefusesWhatOnlyTheEmbeddedSwitchHas) {
 class WindowTest : public BlockSwitchTest {
  protected:
   void SetUp() override {
-    build(kPath);
+    build(PATH);
     window_ = std::make_unique<sim::SwitchWindow>(*fabric_, *fabric_->switches()[0], path_);
     file_.open(path_, std::ios::in | std::ios::out | std::ios::binary);
   }
@@ -203,7 +203,7 @@ TEST_F(WindowTest, CountersMoveAsTrafficFlows) {
   EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_XCP), 1U);
   EXPECT_EQ(reply(egress(1), registers::EGRESS_READ_QUEUE_LIMIT), 3000U);
   EXPECT_EQ(run(ingress(0), {registers::OP_READ}), registers::STATUS_OK);
-  EXPECT_EQ(reply(ingress(0), registers::INGRESS_READ_RX_BYTES), kDataBytes);
+  EXPECT_EQ(reply(ingress(0), registers::INGRESS_READ_RX_BYTES), FRAME_BYTES);
   EXPECT_EQ(run(egress(0), {registers::OP_READ}), registers::STATUS_OK);
   EXPECT_EQ(reply(egress(0), registers::EGRESS_READ_TX_PACKETS), 0U);
 }
@@ -272,8 +272,8 @@ TEST(BlockPath, DoesWhatTheCoreDoes) {
     const auto length = static_cast<std::uint32_t>(sent.size());
     const Incoming at_core = core->ingress(now, sent.data(), length);
     const Incoming at_block = block.ingress(now, sent.data(), length);
-    ASSERT_EQ(core->enqueue(now, at_core.frame, at_core.length, at_core.meta), Admission::kTaken);
-    ASSERT_EQ(block.enqueue(now, at_block.frame, at_block.length, at_block.meta), Admission::kTaken);
+    ASSERT_EQ(core->enqueue(now, at_core.frame, at_core.length, at_core.meta), Admission::taken);
+    ASSERT_EQ(block.enqueue(now, at_block.frame, at_block.length, at_block.meta), Admission::taken);
     Packet* expected = core->depart(now);
     Packet* got = block.depart(now);
     ASSERT_EQ(Frame(got->frame(), got->frame() + got->length),

@@ -9,9 +9,9 @@ namespace {
 
 using namespace registers;
 
-constexpr unsigned kIngress = STRIDE_BYTES;
-constexpr unsigned kEgress = 3 * STRIDE_BYTES;
-constexpr unsigned kLast = 4 * STRIDE_BYTES;
+constexpr unsigned INGRESS = STRIDE_BYTES;
+constexpr unsigned EGRESS = 3 * STRIDE_BYTES;
+constexpr unsigned LAST = 4 * STRIDE_BYTES;
 
 block::Reply beat(unsigned index, bool last, std::uint32_t word, unsigned status = 0) {
   block::Reply reply;
@@ -76,18 +76,18 @@ TEST_F(RegisterFileTest, TheBlockTellsWhatItIs) {
 TEST_F(RegisterFileTest, WhatCanBeWrittenHoldsItsBits) {
   EXPECT_TRUE(registers_.write32(AT_CLARION_SCRATCH, 0xdeadbeef));
   EXPECT_TRUE(registers_.write32(AT_CLARION_PROTOCOL, 0x1fe));
-  EXPECT_TRUE(registers_.write32(kLast + AT_MAILBOX_COMMAND + 4 * (COMMAND_WORDS - 1), 77));
+  EXPECT_TRUE(registers_.write32(LAST + AT_MAILBOX_COMMAND + 4 * (COMMAND_WORDS - 1), 77));
   EXPECT_EQ(read(AT_CLARION_SCRATCH), 0xdeadbeefU);
   EXPECT_EQ(read(AT_CLARION_PROTOCOL), 0xfeU);
   EXPECT_EQ(registers_.protocol(), 0xfe);
-  EXPECT_EQ(read(kLast + AT_MAILBOX_COMMAND + 4 * (COMMAND_WORDS - 1)), 77U);
+  EXPECT_EQ(read(LAST + AT_MAILBOX_COMMAND + 4 * (COMMAND_WORDS - 1)), 77U);
 }
 
 TEST_F(RegisterFileTest, RefusesWhatIsNoRegisterAndChangesNothing) {
   std::uint32_t refused = 0;
   for (const std::uint32_t offset :
-       {AT_CLARION_REFUSED + 4, AT_CLARION_SCRATCH + 1, kIngress + 0x1c, kIngress + AT_MAILBOX_COMMAND + 64,
-        kLast + AT_MAILBOX_REPLY + 4 * REPLY_WORDS, kLast + STRIDE_BYTES, WINDOW_BYTES, 0xfffffffcU}) {
+       {AT_CLARION_REFUSED + 4, AT_CLARION_SCRATCH + 1, INGRESS + 0x1c, INGRESS + AT_MAILBOX_COMMAND + 64,
+        LAST + AT_MAILBOX_REPLY + 4 * REPLY_WORDS, LAST + STRIDE_BYTES, WINDOW_BYTES, 0xfffffffcU}) {
     EXPECT_FALSE(registers_.read32(offset).ok) << offset;
     EXPECT_EQ(registers_.read32(offset).value, 0U);
     EXPECT_FALSE(registers_.write32(offset, 1)) << offset;
@@ -98,8 +98,8 @@ TEST_F(RegisterFileTest, RefusesWhatIsNoRegisterAndChangesNothing) {
 
 TEST_F(RegisterFileTest, RefusesToWriteWhatCanOnlyBeReadAndParts) {
   for (const std::uint32_t offset :
-       {AT_HEADER_TYPE, AT_CLARION_PORTS, AT_CLARION_REFUSED, kEgress + AT_HEADER_PORT,
-        kEgress + AT_MAILBOX_DONE, kEgress + AT_MAILBOX_STATUS, kEgress + AT_MAILBOX_REPLY}) {
+       {AT_HEADER_TYPE, AT_CLARION_PORTS, AT_CLARION_REFUSED, EGRESS + AT_HEADER_PORT,
+        EGRESS + AT_MAILBOX_DONE, EGRESS + AT_MAILBOX_STATUS, EGRESS + AT_MAILBOX_REPLY}) {
     const std::uint32_t before = registers_.value(offset);
     EXPECT_FALSE(registers_.write32(offset, 0x55)) << offset;
     EXPECT_EQ(read(offset), offset == AT_CLARION_REFUSED ? before + 1 : before);
@@ -110,8 +110,8 @@ TEST_F(RegisterFileTest, RefusesToWriteWhatCanOnlyBeReadAndParts) {
 }
 
 TEST_F(RegisterFileTest, ARequestIsOneBeatAndItsAnswerIsStored) {
-  registers_.write32(kIngress + AT_MAILBOX_COMMAND + 4 * 15, 0xffffffff);
-  request(kIngress, 7, OP_READ);
+  registers_.write32(INGRESS + AT_MAILBOX_COMMAND + 4 * 15, 0xffffffff);
+  request(INGRESS, 7, OP_READ);
   EXPECT_TRUE(registers_.busy(0));
   EXPECT_FALSE(registers_.busy(1));
   registers_.step();
@@ -121,62 +121,62 @@ TEST_F(RegisterFileTest, ARequestIsOneBeatAndItsAnswerIsStored) {
   EXPECT_EQ(block::word_of(command, 15), 0xffffffff);
   replies_[0].write(beat(0, false, 11));
   registers_.step();
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_DONE), 0U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 0U);
   replies_[0].write(beat(1, true, 22, STATUS_OUT_OF_RANGE));
   registers_.step();
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_DONE), 7U);
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_STATUS), STATUS_OUT_OF_RANGE);
-  EXPECT_EQ(reply_word(kIngress, 0), 11U);
-  EXPECT_EQ(reply_word(kIngress, 16), 22U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 7U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_STATUS), STATUS_OUT_OF_RANGE);
+  EXPECT_EQ(reply_word(INGRESS, 0), 11U);
+  EXPECT_EQ(reply_word(INGRESS, 16), 22U);
   EXPECT_FALSE(registers_.busy(0));
   registers_.step();
   EXPECT_TRUE(commands_[0].empty());  // once is enough
 }
 
 TEST_F(RegisterFileTest, TheBeatThatEndsAnAnswerWaitsForTheOthers) {
-  request(kEgress, 1, OP_READ);
+  request(EGRESS, 1, OP_READ);
   registers_.step();
   commands_[2].read();
   grants_[0].write(beat(2, true, 55));
   registers_.step();
-  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
+  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
   replies_[2].write(beat(0, false, 33));
   registers_.step();
   registers_.step();
-  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
+  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
   replies_[2].write(beat(1, false, 44));
   registers_.step();
-  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 0U);
+  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
   registers_.step();
-  EXPECT_EQ(read(kEgress + AT_MAILBOX_DONE), 1U);
-  EXPECT_EQ(reply_word(kEgress, 0), 33U);
-  EXPECT_EQ(reply_word(kEgress, 16), 44U);
-  EXPECT_EQ(reply_word(kEgress, 32), 55U);
+  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 1U);
+  EXPECT_EQ(reply_word(EGRESS, 0), 33U);
+  EXPECT_EQ(reply_word(EGRESS, 16), 44U);
+  EXPECT_EQ(reply_word(EGRESS, 32), 55U);
 }
 
 TEST_F(RegisterFileTest, ANewRequestClearsTheOldAnswer) {
-  request(kIngress, 1, OP_READ);
+  request(INGRESS, 1, OP_READ);
   registers_.step();
   commands_[0].read();
   replies_[0].write(beat(0, true, 9, STATUS_UNKNOWN_OPERATION));
   registers_.step();
-  request(kIngress, 2, OP_RESET);
+  request(INGRESS, 2, OP_RESET);
   registers_.step();
-  EXPECT_EQ(reply_word(kIngress, 0), 0U);
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_STATUS), 0U);
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_DONE), 1U);
+  EXPECT_EQ(reply_word(INGRESS, 0), 0U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_STATUS), 0U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 1U);
 }
 
 TEST_F(RegisterFileTest, WhatIsWrittenWhileACommandRunsIsForTheNextOne) {
-  request(kIngress, 1, OP_READ);
+  request(INGRESS, 1, OP_READ);
   registers_.step();
-  request(kIngress, 2, OP_RESET);
+  request(INGRESS, 2, OP_RESET);
   registers_.step();
   EXPECT_EQ(block::word_of(commands_[0].read(), 0), OP_READ);
   EXPECT_TRUE(commands_[0].empty());
   replies_[0].write(beat(0, true, 9));
   registers_.step();
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_DONE), 1U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 1U);
   registers_.step();
   EXPECT_EQ(block::word_of(commands_[0].read(), 0), OP_RESET);
 }
@@ -184,14 +184,14 @@ TEST_F(RegisterFileTest, WhatIsWrittenWhileACommandRunsIsForTheNextOne) {
 TEST_F(RegisterFileTest, DropsAnswersThatNobodyAskedForAndBeatsThatHaveNoPlace) {
   replies_[0].write(beat(0, true, 9));
   registers_.step();
-  EXPECT_EQ(reply_word(kIngress, 0), 0U);
+  EXPECT_EQ(reply_word(INGRESS, 0), 0U);
   EXPECT_TRUE(replies_[0].empty());
-  request(kIngress, 3, OP_READ);
+  request(INGRESS, 3, OP_READ);
   registers_.step();
   replies_[0].write(beat(7, true, 9));
   registers_.step();
-  EXPECT_EQ(read(kIngress + AT_MAILBOX_DONE), 3U);
-  for (unsigned word = 0; word < REPLY_WORDS; ++word) EXPECT_EQ(reply_word(kIngress, word), 0U);
+  EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 3U);
+  for (unsigned word = 0; word < REPLY_WORDS; ++word) EXPECT_EQ(reply_word(INGRESS, word), 0U);
 }
 
 TEST(RegisterFile, RefusesMoreUnitsThanTheWindowHolds) {

@@ -21,7 +21,6 @@ struct xcp {
 	__u32 requested;	/* delta_throughput per packet, bytes/s: the least of this round ... */
 	__u32 requested_before; /* ... and of the one before, whose grants come back now */
 	__u32 max_in_flight;	/* packets, most in this round */
-	__u8 has_base;		/* feedback_seen is valid */
 	__u8 is_unregulated;	/* requests come back unreduced: no router regulates */
 	__u8 was_limited;	/* in the whole of this round */
 	__u8 echo_patience;	/* rounds left to wait for the first echo */
@@ -52,7 +51,6 @@ CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct c
 	window_init(&x->w, p, p->initial_window_packets, s);
 	round_begin(&x->round, s);
 	x->feedback_seen = flow->echo.reverse_feedback;
-	x->has_base = 1;
 	x->requested = ~0U;
 	x->requested_before = ~0U;
 	x->was_limited = 1;

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from clarion_base.errors import UserError
 from clarion_base.paths import find_binary
+from clarion_lab.machine import bmv2_installation
 
 MINIMUM_KERNEL = (6, 1)
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -26,16 +28,13 @@ PROGRAMS = {  # what a run calls, and how to get it
 }
 
 
-BMV2_REMEDY = "p4lang's packages for Debian and Ubuntu have it: docs/p4.md"
-
-
 @dataclass(frozen=True)
 class Check:
     """One thing to look for; `needed` things decide the exit status of the command."""
 
     name: str
     needed: bool
-    probe: Callable[[], str | None]  # what was found, or None
+    probe: Callable[[], str | None]  # what was found, or None; UserError if that is of no use
     remedy: str
 
 
@@ -58,12 +57,19 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Every check, answered."""
-    return [Finding(check.name, check.needed, check.probe(), check.remedy) for check in CHECKS]
+    return [_finding(check) for check in CHECKS]
 
 
 def ready(findings: list[Finding]) -> bool:
     """Whether the engine emu can run."""
     return all(finding.found is not None for finding in findings if finding.needed)
+
+
+def _finding(check: Check) -> Finding:
+    try:
+        return Finding(check.name, check.needed, check.probe(), check.remedy)
+    except UserError as error:
+        return Finding(check.name, check.needed, None, str(error))
 
 
 def _root() -> str | None:
@@ -116,6 +122,12 @@ def _program(name: str, *arguments: str) -> Callable[[], str | None]:
         return (done.stdout + done.stderr).strip().splitlines()[0] if done.stdout + done.stderr else path
 
     return probe
+
+
+def _bmv2() -> str | None:
+    if fault := bmv2_installation.fault():
+        raise UserError(f"for engine bmv2; {fault}")
+    return _program(bmv2_installation.PROGRAM, "--version")()
 
 
 def _module(name: str) -> Callable[[], str | None]:
@@ -189,12 +201,7 @@ CHECKS = (
         "p4c",
         False,
         _program("p4c", "--version"),
-        f"to compile p4/ again; {BMV2_REMEDY}",
+        f"to compile p4/ again; {bmv2_installation.REMEDY}",
     ),
-    Check(
-        "simple_switch_grpc",
-        False,
-        _program("simple_switch_grpc", "--version"),
-        f"for engine bmv2; {BMV2_REMEDY}",
-    ),
+    Check(bmv2_installation.PROGRAM, False, _bmv2, f"for engine bmv2; {bmv2_installation.REMEDY}"),
 )

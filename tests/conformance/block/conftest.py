@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from builds import ROOT, sanitised
 from conformance.block.bench import Bench
-from conformance.conftest import ROOT, build
 
 BUCKETS = {"": 4096, "-small": 8, "-large": 65536, "-late": 8}
 QUEUE_BEATS = {"": 4096, "-small": 256}
@@ -25,7 +25,7 @@ def driver(size: str) -> Path:
         return Path(other) / f"block-driver{size}"
     if not (ROOT / "build/ap_types/ap_int.h").exists():
         pytest.skip("no integer headers of HLS tools: make build gets them")
-    return build("cpp-asan", True, f"hls/sim/bench/block-driver{size}")
+    return sanitised(f"hls/sim/bench/block-driver{size}")
 
 
 @pytest.fixture

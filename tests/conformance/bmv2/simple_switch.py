@@ -7,21 +7,22 @@ through simple_switch_CLI.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
-import shutil
 import socket
 import struct
 import subprocess
 from pathlib import Path
 
+from clarion_base import processes
+from clarion_lab.machine import bmv2_installation
 from conformance.bmv2.digests import member_names
 from conformance.bmv2.layout import Json
 from conformance.bmv2.nanomsg import PAIR, SUBSCRIBE, Channel
 from conformance.bmv2.switch import Frame
 
-PROGRAMS = ("simple_switch", "simple_switch_CLI")
 _PACKET = struct.Struct("<iii")  # type, port, length
 _PACKET_IN, _PACKET_OUT = 3, 4
 _DIGESTS = struct.Struct("<4sQIiQI")  # topic, device, context, list, buffer, samples
@@ -30,9 +31,11 @@ PATIENCE = 20.0  # seconds for anything that must come
 
 
 def missing() -> str | None:
-    """Return what is not installed, if something is not."""
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    return f"{absent[0]} is not on PATH" if absent else None
+    """Return what is not installed or does not start, if something is not."""
+    for program, libraries in (("simple_switch", bmv2_installation.LIBRARIES), ("simple_switch_CLI", {})):
+        if fault := bmv2_installation.fault(program, libraries):
+            return f"{program}: {fault}"
+    return None
 
 
 class SimpleSwitch:
@@ -45,27 +48,32 @@ class SimpleSwitch:
         self.learn_lists = {fields["id"]: fields for fields in loaded["learn_lists"]}
         self.widths = _field_widths(loaded)
         self.members = member_names()
+        with contextlib.ExitStack() as running:  # what has started ends if something behind it does not start
+            self._start(program, folder, running)
+            self._running = running.pop_all()
+
+    def close(self) -> None:
+        """End it."""
+        self._running.close()
+
+    def _start(self, program: Path, folder: Path, running: contextlib.ExitStack) -> None:
         packets, notices, port = folder / "packets", folder / "notices", _free_port()
         command = ["simple_switch", "--packet-in", f"ipc://{packets}", "--thrift-port", str(port)]
         command += ["--notifications-addr", f"ipc://{notices}", str(program)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        switch = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        running.callback(processes.stop, [switch])
         self.packets = Channel(packets, PAIR, PATIENCE)
+        running.callback(self.packets.close)
         self.notices = Channel(notices, SUBSCRIBE, PATIENCE)
+        running.callback(self.notices.close)
         self.cli = subprocess.Popen(
             ["simple_switch_CLI", "--thrift-port", str(port)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
+        running.callback(self.cli.communicate)  # it ends with its input
         self._answer()
-
-    def close(self) -> None:
-        """End it."""
-        self.cli.communicate()
-        self.packets.close()
-        self.notices.close()
-        self.process.terminate()
-        self.process.wait()
 
     def command(self, text: str) -> str:
         """Give one command to the CLI; return what it says."""

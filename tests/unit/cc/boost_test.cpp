@@ -283,8 +283,9 @@ TEST_F(Boost, TimeoutKeepsOnePacketUntilAnAckAndThenBacksOffByBeta) {
   params_.boost_drain_percent = 0;
   window(1000);
   boost_on_timeout(&boost_, &params_, &sample_, &flow_);
+  boost_on_timeout(&boost_, &params_, &sample_, &flow_);  // still the window before both
   EXPECT_EQ(window(), packets_q16(1));
-  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+  EXPECT_EQ(flow_.stats.reduced_timeout, 2u);
   sample_.is_open = 0;
   ack();
   EXPECT_EQ(window(), packets_q16(500));
@@ -302,6 +303,40 @@ TEST_F(Boost, TaggedTimeoutByCorruptionRestores) {
   ack();
   EXPECT_EQ(window(), packets_q16(1000));
   EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+}
+
+TEST_F(Boost, TagsThatComeBackStartFromANewBase) {
+  params_.boost_drain_percent = 0;
+  sample_.has_tags = 1;
+  sample_.is_limited = 1;
+  window(1000);
+  ack();
+  sample_.has_tags = 0;  // plain for a while
+  sample_.lost_packets = 30;
+  ack();
+  sample_.has_tags = 1;
+  sample_.is_open = 0;
+  sample_.prior_delivered = sample_.delivered_packets;
+  ack();
+  EXPECT_EQ(window(), packets_q16(1000));
+  EXPECT_EQ(flow_.stats.reduced_unexplained, 0u);
+}
+
+TEST_F(Boost, IdleFlowLearnsThePathAnew) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  params_.boost_judge_points = 0;  // every loss
+  window(1000);
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  boost_.w.last_ack_us = 1000000;
+  sample_.now_us = 1400001;  // more than 2 * 100 ms + 200 ms
+  boost_on_tx_start(&boost_, &params_, &sample_, &flow_);
+  EXPECT_EQ(window(), packets_q16(64));
+  boost_on_exit_recovery(&boost_);
+  sample_.acked_packets = 64;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(128));
+  cc_control fast = boost_control(&boost_, &params_, &sample_);
+  EXPECT_EQ(fast.pacing_bytes_per_s, 2u * 128 * 1448 * 10);  // as at the start: twice the window per RTT
 }
 
 TEST_F(Boost, LimitedFlowDoesNotGrow) {

@@ -70,6 +70,37 @@ TEST_F(Fast, UpdatesEveryOtherRoundTripIfAsked) {
   end_round();
   ack();
   EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1025));
+  sample_.delivered_packets += 1000;
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1025));
+}
+
+TEST_F(Fast, NoUpdateInRecoveryOrWhileLimited) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  sample_.in_recovery = 1;
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+  sample_.in_recovery = 0;
+  sample_.is_limited = 1;
+  sample_.delivered_packets += 1000;
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+}
+
+TEST_F(Fast, IdleFlowStartsAgain) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  fast_.w.last_ack_us = 1000000;
+  sample_.now_us = 1400000;  // 400 ms are not more than 2 * 100 ms + 200 ms
+  fast_on_tx_start(&fast_, &params_, &sample_, &flow_);
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1000));
+  EXPECT_FALSE(fast_.is_starting);
+  sample_.now_us = 1400001;
+  fast_on_tx_start(&fast_, &params_, &sample_, &flow_);
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(10));
+  EXPECT_TRUE(fast_.is_starting);
 }
 
 TEST_F(Fast, StartDoublesUntilAlphaPacketsAreQueued) {
@@ -115,6 +146,7 @@ TEST_F(Fast, WithTagsCorruptionOnlyRetransmits) {
 TEST_F(Fast, TimeoutRestartsAndAimsAtHalf) {
   fast_.w.cwnd_q16 = packets_q16(1000);
   fast_on_timeout(&fast_, &params_, &sample_, &flow_);
+  fast_on_timeout(&fast_, &params_, &sample_, &flow_);  // still half of the window before both
   EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(1));
   EXPECT_EQ(fast_.w.ssthresh_q16, packets_q16(500));
   EXPECT_TRUE(fast_.is_starting);

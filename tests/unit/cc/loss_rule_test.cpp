@@ -158,6 +158,24 @@ TEST_F(LossRule, TimeoutByCorruptionGivesTheWindowBack) {
   EXPECT_EQ(ack(100, 40, 0), LOSS_NOTHING);
 }
 
+TEST_F(LossRule, TimeoutExplainedBeforeItCameGivesTheWindowBack) {
+  settle(0, 0, 0);
+  EXPECT_EQ(ack(0, 5, 0), LOSS_NOTHING);  // five explained ahead
+  sample_.lost_packets = 100;
+  loss_rule_on_timeout(&rule_, &sample_);
+  EXPECT_EQ(ack(100, 5, 0), LOSS_TIMEOUT_EXPLAINED);
+}
+
+TEST_F(LossRule, AnAckWithoutDeliveryDecidesNothingAboutATimeout) {
+  settle(0, 0, 0);
+  sample_.lost_packets = 100;
+  loss_rule_on_timeout(&rule_, &sample_);
+  sample_.acked_packets = 0;
+  EXPECT_EQ(ack(100, 0, 0), LOSS_NOTHING);
+  sample_.acked_packets = 1;
+  EXPECT_EQ(ack(100, 0, 0), LOSS_TIMEOUT_REAL);
+}
+
 TEST_F(LossRule, TimeoutByQueueDropsIsReal) {
   settle(0, 0, 0);
   sample_.lost_packets = 100;

@@ -37,6 +37,7 @@ TEST(Window, RestoreUndoesACollapse) {
   EXPECT_EQ(w.ssthresh_q16, packets_q16(150));
   window_restore(&w);
   EXPECT_EQ(w.cwnd_q16, packets_q16(300));
+  EXPECT_EQ(w.ssthresh_q16, packets_q16(300));  // no slow start above it
 }
 
 TEST(Window, RenoDoublesBelowSsthreshAndAddsOnePerWindowAboveIt) {

@@ -67,6 +67,15 @@ TEST_F(Xcp, TheRunningTotalWraps) {
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
 }
 
+TEST_F(Xcp, ALawChosenInMidFlowAppliesNoOldFeedback) {
+  echo(15460 * 100);
+  xcp_ = {};
+  xcp_init(&xcp_, &params_, &sample_, &flow_);
+  window(50);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
+}
+
 TEST_F(Xcp, NeverBelowOnePacketNorAboveTheLargestWindow) {
   echo(-0x7fffffff);
   ack();
@@ -221,6 +230,31 @@ TEST_F(Xcp, TimeoutByCongestionRestartsFromOne) {
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+}
+
+TEST_F(Xcp, TimeoutWhereNoLossCountsRestoresTheWindowAtTheFirstAck) {
+  params_.xcp_loss = XCP_LOSS_NONE;
+  window(100);
+  xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+}
+
+TEST_F(Xcp, TagsThatComeBackStartFromANewBase) {
+  sample_.has_tags = 1;
+  window(100);
+  ack();
+  sample_.has_tags = 0;  // plain for a while
+  sample_.lost_packets = 30;
+  ack();
+  sample_.has_tags = 1;
+  sample_.is_open = 0;
+  sample_.prior_delivered = sample_.delivered_packets;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  EXPECT_EQ(flow_.stats.reduced_unexplained, 0u);
 }
 
 TEST_F(Xcp, TimeoutWithoutTagsRestartsFromOneAndSlowStartsToHalf) {

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use anyhow::{anyhow, bail, Context, Result};
 use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
@@ -10,7 +11,7 @@ use libbpf_rs::btf::{Btf, BtfType};
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 
-use crate::kernel::pins::pin_of;
+use crate::kernel::pins::{pin_of, PINS};
 use crate::kernel::{objects, sysctl};
 
 /// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
@@ -75,12 +76,12 @@ fn refusal(law: &str, error: libbpf_rs::Error) -> anyhow::Error {
     }
 }
 
-/// Id and name of a process in another mount namespace that has the pin of a law.
+/// Id and name of a process in a mount namespace that has the pin of a law in a BPF file system of its own.
 fn process_with_pin(law: &str) -> Option<String> {
     let pin = pin_of(law);
     let in_process = pin.strip_prefix("/").ok()?;
-    let own = fs::read_link("/proc/self/ns/mnt").ok()?;
-    let mut seen = HashSet::from([own]);
+    let own_filesystem = fs::metadata(PINS).map(|pins| pins.dev()).ok();
+    let mut seen = HashSet::new();
     for entry in fs::read_dir("/proc").ok()?.flatten() {
         let process = entry.path();
         let (Ok(_), Ok(namespace)) =
@@ -88,7 +89,11 @@ fn process_with_pin(law: &str) -> Option<String> {
         else {
             continue; // no process, one of the kernel's own, or one that has ended
         };
-        if seen.insert(namespace) && process.join("root").join(in_process).exists() {
+        if !seen.insert(namespace) {
+            continue;
+        }
+        let found = fs::metadata(process.join("root").join(in_process));
+        if found.is_ok_and(|pin| Some(pin.dev()) != own_filesystem) {
             let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
             return Some(format!("{} ({})", entry.file_name().to_string_lossy(), name.trim_end()));
         }

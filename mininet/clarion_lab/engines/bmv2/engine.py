@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from clarion_base.errors import ScenarioError, UserError
 from clarion_base.units import format_rate
 from clarion_contract import pipeline
 from clarion_lab.engines.bmv2 import plans
-from clarion_lab.engines.bmv2.process import PROGRAM
 from clarion_lab.engines.bmv2.shaping import shapings
 from clarion_lab.engines.bmv2.switches import Bmv2Switches
 from clarion_lab.engines.host_engine import HostEngine, link_fields
 from clarion_lab.engines.switches import Switches
-from clarion_lab.machine.doctor import BMV2_REMEDY
+from clarion_lab.machine import bmv2_installation
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import Recording
 from clarion_lab.scenario.model import Scenario
@@ -42,8 +40,8 @@ class Bmv2Engine(HostEngine):
                 raise ScenarioError(scenario.name, f"{field}.rate-steps", reason)
         self._check_rates(scenario, network)
         plans.check_settings(scenario, network)
-        if shutil.which(PROGRAM) is None:
-            raise UserError(f"engine bmv2: {PROGRAM}: not found; {BMV2_REMEDY}")
+        if fault := bmv2_installation.fault():
+            raise UserError(f"engine bmv2: {bmv2_installation.PROGRAM}: {fault}")
         pipeline.load()
 
     def switches(

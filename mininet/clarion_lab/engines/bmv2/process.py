@@ -16,9 +16,9 @@ from clarion_base.errors import RunFailedError
 from clarion_lab.engines.bmv2 import devices
 from clarion_lab.engines.mininet_nodes import Switch
 from clarion_lab.machine import children
+from clarion_lab.machine.bmv2_installation import PROGRAM
 from clarion_lab.machine.state import RunState
 
-PROGRAM = "simple_switch_grpc"
 READY_TIMEOUT_S = 20.0
 
 
