@@ -230,7 +230,7 @@ def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, Po
 
     async def read() -> dict[int, PortSettings]:
         session = Session("check", address, device, pipeline.load())
-        await session.connect(wait=False)
+        await session.connect()
         try:
             tables = [P4TableEntry(table) for table in entries.PORT_TABLES]
             return entries.port_settings(ports, await session.read("port tables", tables))
