@@ -18,7 +18,7 @@ constexpr std::uint32_t DEFAULT_GAMMA_Q16 = 6554;   // 0.1
 constexpr std::uint32_t DEFAULT_MIN_INTERVAL = 268435;  // 1 ms
 constexpr std::uint32_t DEFAULT_MAX_INTERVAL = TICKS_PER_SECOND;
 
-// Control interval and average RTT assumed until a header has told an RTT: 100 ms.
+// Control interval and average RTT assumed before the first header with an RTT: 100 ms.
 constexpr std::uint32_t INITIAL_RTT = 26843546;
 
 // Efficiency and fairness controllers of the traffic that leaves by this port.

@@ -31,7 +31,7 @@ template <unsigned PORTS, unsigned BUCKETS = DEFAULT_BUCKETS>
 class DataPlane {
  public:
   // State of one port. Public to read: telemetry, tests.
-  struct Port {
+  struct PortState {
     PortConfig config;
     bool xcp_begins = false;  // switched on; the next enqueue starts the controllers from nothing
 
@@ -54,7 +54,7 @@ class DataPlane {
   // Takes effect with the next packet; values beyond their range become the nearest legal ones. Switching
   // XCP on starts it from nothing, switching `check` on takes new bases; every other change keeps the state.
   void configure(unsigned port, const PortConfig& config) {
-    Port& state = ports_[port];
+    PortState& state = ports_[port];
     if (config.xcp.enabled && !state.config.xcp.enabled) state.xcp_begins = true;
     if (config.tag.check && !state.config.tag.check) state.wire_check.restart();
     adopt(port, config);
@@ -67,7 +67,7 @@ class DataPlane {
   }
 
   CLARION_INLINE Meta ingress(unsigned port, Ticks /*now*/, const std::uint8_t* frame, std::uint32_t len) {
-    Port& state = ports_[port];
+    PortState& state = ports_[port];
     Meta meta;
     if (parse(frame, len, protocol_, meta) == ParseResult::malformed) {
       state.malformed = saturating_add(state.malformed, 1, UINT64_MAX);
@@ -83,7 +83,7 @@ class DataPlane {
 
   CLARION_INLINE void enqueue(unsigned port, Ticks now, std::uint64_t queue_bytes, std::uint32_t len,
                               Meta& meta) {
-    Port& state = ports_[port];
+    PortState& state = ports_[port];
     const XcpConfig& xcp = state.config.xcp;
     meta.xcp = xcp.enabled;
     if (meta.xcp) {
@@ -101,7 +101,7 @@ class DataPlane {
 
   CLARION_INLINE void dequeue(unsigned port, Ticks /*now*/, std::uint64_t queue_bytes, std::uint8_t* frame,
                               std::uint32_t len, Meta& meta) {
-    Port& state = ports_[port];
+    PortState& state = ports_[port];
     if (meta.xcp) {
       state.queue.observe(queue_bytes);
       if (meta.kind == Kind::data) write_delta_throughput(frame, meta, state.departure.step(meta, len));
@@ -115,11 +115,11 @@ class DataPlane {
     write_totals(frame, meta);
   }
 
-  const Port& port(unsigned port) const { return ports_[port]; }
-  Port& state(unsigned port) { return ports_[port]; }  // for a caller that starts stages anew, by epochs
+  const PortState& port(unsigned port) const { return ports_[port]; }
+  PortState& state(unsigned port) { return ports_[port]; }  // for a caller that starts stages anew, by epochs
 
  private:
-  CLARION_INLINE static void restart_xcp(Port& state) {
+  CLARION_INLINE static void restart_xcp(PortState& state) {
     state.xcp_begins = false;
     state.arrival.take();
     state.queue.restart();
@@ -127,7 +127,7 @@ class DataPlane {
     state.departure.restart();
   }
 
-  Port ports_[PORTS];
+  PortState ports_[PORTS];
   std::uint8_t protocol_ = DEFAULT_PROTOCOL;
 };
 

@@ -47,7 +47,7 @@ struct Meta {
   std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
   std::uint32_t rtt = 0;              // DATA: ticks, 0 = unknown
   std::uint32_t x = 0;                // DATA: ticks
-  std::int32_t delta_throughput = 0;  // DATA: bytes/s asked for
+  std::int32_t delta_throughput = 0;  // DATA: requested bytes/s
 };
 
 CLARION_INLINE bool carries_tags(Kind kind) { return kind == Kind::data || kind == Kind::tag; }

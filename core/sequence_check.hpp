@@ -44,9 +44,9 @@ struct SequenceSlot {
   bool based = false;          // a first packet has set `expected`
 };
 
-// Judges one packet with number `seq`. On its own so that hardware can forward a slot that is not yet written
-// back to the packet behind it.
-CLARION_INLINE void judge(SequenceSlot& slot, SequenceCounters& counters, std::uint16_t seq) {
+// Compares the number `seq` of one packet with what its bucket expects. On its own so that hardware can
+// forward a slot that is not yet written back to the packet behind it.
+CLARION_INLINE void check_number(SequenceSlot& slot, SequenceCounters& counters, std::uint16_t seq) {
   const auto ahead = static_cast<std::int16_t>(static_cast<std::uint16_t>(seq - slot.expected));
   const auto after = static_cast<std::uint16_t>(seq + 1);
   if (!slot.based) {
@@ -83,7 +83,7 @@ class SequenceCheck {
   CLARION_INLINE std::uint16_t step(std::uint16_t bucket, std::uint16_t seq) {
     CLARION_RAM(slots_);
     SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
-    judge(slot, counters_, seq);
+    check_number(slot, counters_, seq);
     slots_[bucket & (BUCKETS - 1)] = slot;
     return slot.total;
   }

@@ -43,21 +43,21 @@ class XcpDeparture {
   }
 
   // The same for a share that was computed with the gains of this interval, whether or not they are spent.
-  CLARION_INLINE std::int32_t step(std::int32_t asked, FairShare share) {
+  CLARION_INLINE std::int32_t step(std::int32_t requested, FairShare share) {
     const auto p = static_cast<std::int64_t>(left_.cp.mantissa == 0 ? 0 : min_u64(left_.pos, share.p));
     const auto n = static_cast<std::int64_t>(left_.cn.mantissa == 0 ? 0 : min_u64(left_.neg, share.n));
     const std::int64_t feedback = p - n + carry_;  // q8
     const std::int64_t whole = floor_bytes_per_s(feedback);
-    if (asked >= whole) {
+    if (requested >= whole) {
       carry_ = static_cast<std::uint8_t>(feedback - whole * Q8_ONE);
       pay(p, n);
       return static_cast<std::int32_t>(whole);
     }
-    const std::int64_t kept = asked * Q8_ONE;  // below p, since kept <= whole - 1 <= p
+    const std::int64_t kept = requested * Q8_ONE;  // below p, since kept <= whole - 1 <= p
     const auto given_back =
         static_cast<std::int64_t>(min_u64(left_.neg, static_cast<std::uint64_t>(p - kept)));
     pay(kept + given_back, given_back);
-    return asked;
+    return requested;
   }
 
   const Shares& left() const { return left_; }

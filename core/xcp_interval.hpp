@@ -44,7 +44,7 @@ CLARION_INLINE std::uint64_t rate_of(std::uint64_t bytes, std::uint32_t ticks) {
   return to_integer(divide(bytes, ticks), TICKS_PER_SECOND_LOG2 + RATE_FRACTION_BITS, RATE_MAX);
 }
 
-// The mean RTT of the flows seen, each weighted alike; the last known one if no header told an RTT.
+// The mean RTT of the flows seen, each weighted alike; the last known one if no header had an RTT.
 CLARION_INLINE std::uint32_t average_rtt(const IntervalSums& sums, std::uint32_t last) {
   if (sums.sum_x == 0) return last;
   const std::uint64_t avg = to_integer(divide(sums.sum_x_rtt, sums.sum_x), X_RTT_SHIFT, TICKS_MAX);
@@ -121,7 +121,7 @@ class XcpInterval {
     start_ = now;
     return elapsed;
   }
-  // And what its control step came to. Neither ended() nor length() may be asked in between.
+  // And what its control step came to. No call of ended() or length() in between.
   CLARION_INLINE void adopt(const IntervalReport& report) { report_ = report; }
 
   // Of the interval that is running, ticks.

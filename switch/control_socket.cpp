@@ -31,7 +31,7 @@ int stream_socket() {
   return fd;
 }
 
-// Only what is a socket, and only if nobody answers on it.
+// Only a socket without a listener.
 void remove_stale(const std::string& path, const sockaddr_un& address) {
   struct stat status{};
   if (lstat(path.c_str(), &status) != 0) return;

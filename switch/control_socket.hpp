@@ -15,7 +15,7 @@ class ControlSocket {
  public:
   using Handler = std::function<std::string(const std::string& line, Subscription& subscription)>;
 
-  // A socket file that nobody listens on any more is replaced. Throws Fault. All descriptors join
+  // A socket file without a listener is replaced. Throws Fault. All descriptors join
   // `epoll`, with their number as data.
   ControlSocket(std::string path, int epoll, Handler handler);
   ControlSocket(const ControlSocket&) = delete;
@@ -26,7 +26,7 @@ class ControlSocket {
   bool handle(int fd);
 
   // Sends the events to all subscribers and empties the log. A subscriber that does not read loses events,
-  // and is told how many.
+  // and gets their number.
   void publish(EventLog& events);
 
  private:
@@ -39,7 +39,7 @@ class ControlSocket {
     std::string input;
     std::string output;
     Subscription subscription;
-    std::uint64_t lost = 0;  // events not sent since it was last told
+    std::uint64_t lost = 0;  // events not sent since the last report of losses
   };
 
   void accept_client();

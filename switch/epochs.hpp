@@ -11,7 +11,7 @@
 
 namespace clarion::emu {
 
-using CorePort = DataPlane<1>::Port;
+using CorePort = DataPlane<1>::PortState;
 
 class Epochs {
  public:

@@ -43,9 +43,9 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
   const XcpConfig was = xcp_of(before);
   const XcpConfig xcp = xcp_of(after);
   // A capacity that follows the rate does so until a controller says otherwise.
-  const bool asked = before.xcp != after.xcp;
+  const bool xcp_changes = before.xcp != after.xcp;
   const bool follows = was.enabled && entries.xcp && same(entries.xcp->config, was);
-  if (asked || (follows && !same(was, xcp))) {
+  if (xcp_changes || (follows && !same(was, xcp))) {
     const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.path->fresh_xcp_epoch();
     entries.xcp = xcp.enabled ? std::optional(XcpEntry{xcp, epoch}) : std::nullopt;
   }
@@ -76,7 +76,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, bool with_n
                                                                options.seed, options.protocol, make_path));
       port.parent = &sw;
       sw.ports.push_back(&port);
-      port.options.xcp = XcpOptions{};  // all off: what is asked for is a change
+      port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);
     }
@@ -294,7 +294,7 @@ void Fabric::transmit(Port& port) {
     std::size_t taken = 0;
     for (auto cursor = port.out.wire_begin(); taken < flying; port.out.advance(cursor), ++taken) {
       Packet* packet = cursor.packet();
-      if (packet->arrival > now_ || (port.netdev && port.netdev->batch_full())) break;
+      if (packet->arrival > now_ || (port.netdev && port.netdev->burst_full())) break;
       hand_over(port, *packet);
     }
     if (port.netdev) port.netdev->flush();

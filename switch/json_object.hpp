@@ -78,7 +78,7 @@ class JsonObject {
     out = value->get<std::string>();
   }
 
-  // After all keys have been asked for.
+  // After all keys have been read.
   void refuse_unknown_keys() const {
     for (const auto& [key, unused] : value_.items()) {
       bool found = false;

@@ -74,7 +74,7 @@ Netdev::Netdev(const std::string& name) : name_(name) {
     close_all();
     throw;
   }
-  for (std::size_t i = 0; i < BATCH; ++i) {
+  for (std::size_t i = 0; i < BURST; ++i) {
     messages_[i].msg_hdr.msg_iov = &vectors_[i];
     messages_[i].msg_hdr.msg_iovlen = 1;
   }

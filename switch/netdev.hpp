@@ -47,16 +47,16 @@ class Netdev {
   bool peek(ReceivedFrame& frame);
   void release();
 
-  // Collects a frame unless batch_full(); its bytes must stay until flush().
+  // Collects a frame unless burst_full(); its bytes must stay until flush().
   void send(const std::uint8_t* frame, std::uint32_t length);
   std::size_t unsent() const { return unsent_; }
-  bool batch_full() const { return unsent_ == BATCH; }
+  bool burst_full() const { return unsent_ == BURST; }
   void flush();
 
   const NetdevCounters& counters();  // reads the kernel's drop counter too
 
  private:
-  static constexpr std::size_t BATCH = 64;
+  static constexpr std::size_t BURST = 64;
 
   void open_receiver(int ifindex);
   void open_sender(int ifindex);
@@ -71,8 +71,8 @@ class Netdev {
   std::uint32_t next_slot_ = 0;
   std::size_t unsent_ = 0;
   NetdevCounters counters_;
-  std::array<mmsghdr, BATCH> messages_{};
-  std::array<iovec, BATCH> vectors_{};
+  std::array<mmsghdr, BURST> messages_{};
+  std::array<iovec, BURST> vectors_{};
 };
 
 }  // namespace clarion::emu

@@ -103,8 +103,8 @@ class PacketFifo {
 
   // Copies a frame to the end of the queue; null when the pool is at its limit.
   Packet* push(const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
-    const std::size_t room = sizeof(Packet) + length + alignof(Packet);
-    if ((tail_ == nullptr || tail_->used + room > sizeof(tail_->data)) && !extend()) return nullptr;
+    const std::size_t needed_bytes = sizeof(Packet) + length + alignof(Packet);
+    if ((tail_ == nullptr || tail_->used + needed_bytes > sizeof(tail_->data)) && !extend()) return nullptr;
     Packet* packet = new (tail_->data + tail_->used) Packet{0, length, false, meta};
     std::memcpy(packet->frame(), frame, length);
     tail_->used += static_cast<std::uint32_t>(packet->footprint());

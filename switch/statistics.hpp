@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control socket tells about the fabric, as JSON text. switch/README.md lists the fields.
+// The fabric as JSON text, for the control socket. switch/README.md lists the fields.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one client of the control socket wants to be told unasked. It ends with the client.
+// The events that one client of the control socket has subscribed to. It ends with the client.
 #pragma once
 
 #include <array>

@@ -8,17 +8,6 @@ class UserError(Exception):
     """Something the user gave or the machine lacks; the text is the whole message, without a traceback."""
 
 
-class ScenarioError(UserError):
-    """A fault in a scenario, named as `scenario NAME: field: reason`."""
-
-    def __init__(self, scenario: str, field: str, reason: str) -> None:
-        super().__init__(
-            f"scenario {scenario}: {field}: {reason}" if field else f"scenario {scenario}: {reason}"
-        )
-        self.field = field
-        self.reason = reason
-
-
 class RunFailedError(UserError):
     """A run that died; its partial results are already written."""
 

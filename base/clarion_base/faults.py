@@ -56,6 +56,13 @@ class FaultError(UserError):
         self.where = where
 
 
+class ScenarioError(FaultError):
+    """A fault in a scenario."""
+
+    def __init__(self, scenario: str, path: Path, reason: str, code: Code = Code.INVALID) -> None:
+        super().__init__(Fault(path, reason, code), f"scenario {scenario}")
+
+
 def dotted(path: Iterable[str | int]) -> str:
     """A path as people write it: flows[0].start."""
     text = ""

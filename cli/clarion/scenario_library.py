@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import Path, ScenarioError
 from clarion_control.experiments.library import (
     MAX_REPEAT,
     MAX_SETTINGS,
@@ -114,14 +115,15 @@ def _durations(scenario: str, texts: Iterable[str], settings: Mapping[str, Any])
         points = documents.points(scenario, document, assignments)
         return [build(scenario, point.document).duration_us / 1e6 for point in points]
     except ScenarioError as error:
-        raise ExperimentFault(_blamed(error.field, settings), str(error)) from error
+        raise ExperimentFault(_blamed(error.fault.path, settings), str(error)) from error
 
 
-def _blamed(field: str, settings: Mapping[str, Any]) -> tuple[str | int, ...]:
-    """The setting that a fault of the scenario is about: the longest that the field begins with."""
-    dotted = re.sub(r"\[(\d+)\]", r".\1", field)
-    fits = [key for key in settings if f"{dotted}.".startswith(f"{key}.") or key.startswith(f"{dotted}.")]
-    return ("settings", max(fits, key=len)) if fits else ("settings",)
+def _blamed(path: Path, settings: Mapping[str, Any]) -> Path:
+    """The setting that a fault of the scenario is about: the longest that the path begins with."""
+    parts = [str(part) for part in path]
+    keys = {key: key.split(".") for key in settings}
+    fits = [key for key, names in keys.items() if all(a == b for a, b in zip(names, parts, strict=False))]
+    return ("settings", max(fits, key=len)) if fits and parts else ("settings",)
 
 
 def _info(name: str) -> ScenarioInfo:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 
-from finsy import P4TableEntry
+from clarion_contract.entries import Entry, port_entries
+from clarion_contract.settings import LAST_EPOCH, TABLES, PortSettings
 
-from clarion_contract.entries import arguments, key_of, port_entries
-from clarion_contract.settings import PortSettings
-
-LAST_EPOCH = 255  # they run from 1 to 255 and again from 1; 0 is the switch's own mark for "never started"
+Key = tuple[str, int]  # table and port
 
 
 def next_epoch(epoch: int) -> int:
@@ -29,27 +27,25 @@ class Epochs:
     def __init__(self, *, fresh: bool) -> None:
         """`fresh`: the switch's state is all new, so that the first epoch of a port may be any."""
         self._fresh = fresh
-        self._last: dict[tuple[str, int], int] = {}
+        self._last: dict[Key, int] = {}
 
-    def entries(
-        self, present: Iterable[P4TableEntry], wanted: Mapping[int, PortSettings]
-    ) -> list[P4TableEntry]:
+    def entries(self, present: Iterable[Entry], wanted: Mapping[int, PortSettings]) -> list[Entry]:
         """The entries of the wanted settings, with epochs that continue the present entries'."""
         on = set()
         for entry in present:
-            table, port = key = key_of(entry)
-            if table in ("xcp_port", "tag_port"):
-                self._last[key] = arguments(entry)["epoch"]
-                if table == "xcp_port" or arguments(entry)["check"]:
+            if TABLES[entry.table].has_epoch:
+                key = (entry.table, entry.key)
+                self._last[key] = entry.arguments["epoch"]
+                if entry.arguments.get("check", 1):
                     on.add(key)
-        made: list[P4TableEntry] = []
+        made: list[Entry] = []
         for port, settings in wanted.items():
             xcp = self._epoch(("xcp_port", port), on, settings.xcp is not None)
             tag = self._epoch(("tag_port", port), on, settings.check)
             made.extend(port_entries(settings, xcp, tag))
         return made
 
-    def _epoch(self, key: tuple[str, int], on: set[tuple[str, int]], wanted: bool) -> int:
+    def _epoch(self, key: Key, on: set[Key], wanted: bool) -> int:
         if key not in self._last:
             self._last[key] = LAST_EPOCH if self._fresh else random.randint(1, LAST_EPOCH)
         if wanted and key not in on:

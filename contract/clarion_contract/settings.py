@@ -1,46 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of a switch's ports in people's units, and what is refused before a switch hears of it."""
+# Made by `python -m clarion_contract.generate` from contract.yaml; do not edit.
+"""The settings of a port in people's units, and what is known of each."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from finsy import MACAddress
+from clarion_contract.setting import Argument, Setting, Stable, Table
 
-from clarion_contract.errors import SettingsError
+PORTS = 64
+CPU_PORT = 63
+FLOOD_GROUP = 1
+FLOOD_BASE = 256
+LAST_EPOCH = 255
 
-__all__ = [
-    "PortSettings",
-    "SettingsError",
-    "XcpSettings",
-    "checked_addresses",
-    "checked_ports",
-    "checked_settings",
-]
-
-PORTS = 64  # ports 0 to 63, as in p4/clarion.p4
-MAX_CAPACITY_BPS = 8 * (2**38 - 1) + 7  # the data plane counts whole bytes/s, in 38 bits
-MAX_QUEUE_BYTES = 2**40 - 1
-MAX_INTERVAL_US = 16_000_000  # 2^32 ticks of 2^-28 s
-MAX_ALPHA = math.pi / (4 * math.sqrt(2))  # beyond it the control loop oscillates (Katabi et al. 2002)
-BETA_TOLERANCE = 0.01
-COEFFICIENT_UNIT = 65536  # coefficients travel in units of 1/65536
-
-Refuse = Callable[[str, str], SettingsError]  # field of the entry and reason
+TABLES = {
+    "tag_port": Table(name="tag_port", action="set_tag_port", unit="ingress", has_epoch=True),
+    "xcp_port": Table(name="xcp_port", action="set_xcp_port", unit="egress", has_epoch=True),
+    "stamp_port": Table(name="stamp_port", action="stamp", unit="egress"),
+    "queue_port": Table(name="queue_port", action="set_queue_port", unit="egress"),
+}
+PORT_TABLES = tuple(TABLES)
+ADDRESSES = "l2_forward"
+ACTIONS = {name: table.action for name, table in TABLES.items()} | {ADDRESSES: "forward"}
 
 
 @dataclass(frozen=True)
 class XcpSettings:
-    """A port's controllers: capacity in bit/s, bounds of the control interval in microseconds."""
+    """A port's controllers."""
 
     capacity_bps: int
     alpha: float = 0.4
     beta: float = 0.226
     gamma: float = 0.1
     min_interval_us: int = 1000
-    max_interval_us: int = 1_000_000
+    max_interval_us: int = 1000000
+    allow_unstable: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,96 +50,148 @@ class PortSettings:
     queue_limit_bytes: int | None = None
 
 
-def checked_ports(
-    switch: str, entry: str, ports: Iterable[int], known: Collection[int] | None = None
-) -> list[int]:
-    """The ports in ascending order; SettingsError for one that is not legal, not `known`, or there twice."""
-    listed: set[int] = set()
-    for port in ports:
-        if not _whole(port) or not 0 <= port < PORTS:
-            raise SettingsError(switch, entry, f"port {port}: use a number from 0 to {PORTS - 1}")
-        if known is not None and port not in known:
-            has = ", ".join(map(str, sorted(known))) or "none"
-            raise SettingsError(switch, entry, f"port {port}: the switch has no such port; it has {has}")
-        if port in listed:
-            raise SettingsError(switch, entry, f"port {port}: given twice; give it once")
-        listed.add(port)
-    return sorted(listed)
+XCP = {
+    "capacity_bps": Setting(
+        name="capacity_bps",
+        label="Capacity",
+        kind="whole",
+        about="what XCP hands out, and the link behind the port carries",
+        unit="bit/s",
+        least=8,
+        most=2199023255551,
+        table="xcp_port",
+        argument=Argument(name="capacity", bits=38, about="bytes/s", denominator=8, least=1),
+    ),
+    "alpha": Setting(
+        name="alpha",
+        label="Alpha",
+        kind="real",
+        about="how fast spare capacity is handed out, the part of it per mean round trip time",
+        default=0.4,
+        most=3.99998,
+        stable=Stable(
+            says="must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control loop is not stable",
+            above=0.0,
+            below=0.5553603672697958,
+        ),
+        table="xcp_port",
+        argument=Argument(name="alpha", bits=18, about="q16", numerator=65536, is_nearest=True),
+    ),
+    "beta": Setting(
+        name="beta",
+        label="Beta",
+        kind="real",
+        about="how fast a standing queue is drained; alpha^2*sqrt 2 where alpha is given without it",
+        default=0.226,
+        most=3.99998,
+        stable=Stable(
+            says="must be {} within 1 %, or the control loop is not stable",
+            follows="alpha",
+            rule="alpha^2*sqrt 2",
+            within=0.01,
+        ),
+        table="xcp_port",
+        argument=Argument(name="beta", bits=18, about="q16", numerator=65536, is_nearest=True),
+    ),
+    "gamma": Setting(
+        name="gamma",
+        label="Gamma",
+        kind="real",
+        about="part of the traffic that is shuffled between flows per interval, for fairness",
+        default=0.1,
+        most=3.99998,
+        stable=Stable(
+            says="must be above 0 and below 1: the share of the traffic that is shuffled",
+            above=0.0,
+            below=1.0,
+        ),
+        table="xcp_port",
+        argument=Argument(name="gamma", bits=18, about="q16", numerator=65536, is_nearest=True),
+    ),
+    "min_interval_us": Setting(
+        name="min_interval_us",
+        label="Shortest interval",
+        kind="whole",
+        about="lower bound of the control interval",
+        unit="us",
+        default=1000,
+        least=1,
+        most=16000000,
+        at_most="max_interval_us",
+        table="xcp_port",
+        argument=Argument(
+            name="min_interval",
+            bits=32,
+            about="ticks, at least 1",
+            numerator=4194304,
+            denominator=15625,
+            least=1,
+        ),
+    ),
+    "max_interval_us": Setting(
+        name="max_interval_us",
+        label="Longest interval",
+        kind="whole",
+        about="upper bound of the control interval; at least the lower one",
+        unit="us",
+        default=1000000,
+        least=1,
+        most=16000000,
+        table="xcp_port",
+        argument=Argument(
+            name="max_interval",
+            bits=32,
+            about="ticks, at least min_interval",
+            numerator=4194304,
+            denominator=15625,
+            least=1,
+        ),
+    ),
+    "allow_unstable": Setting(
+        name="allow_unstable",
+        label="Allow unstable",
+        kind="flag",
+        about="take what the data plane holds although the control loop is not stable with it",
+        default=False,
+    ),
+}
 
-
-def checked_settings(
-    switch: str, known: Collection[int], settings: Iterable[PortSettings]
-) -> dict[int, PortSettings]:
-    """The settings by port, or SettingsError for the first that may not reach the switch."""
-    given = list(settings)
-    checked_ports(switch, "ports", (each.port for each in given), known)
-    for each in given:
-        if each.xcp is not None:
-            _check_xcp(switch, each.port, each.xcp)
-        _check_queue(switch, each.port, each.queue_limit_bytes)
-    return {each.port: each for each in given}
-
-
-def checked_addresses(switch: str, known: Collection[int], addresses: Mapping[str, int]) -> dict[int, int]:
-    """Port by Ethernet address as a number, or SettingsError."""
-    checked: dict[int, int] = {}
-    for text, port in addresses.items():
-        entry = f"l2_forward[{text}]"
-        try:
-            address = MACAddress(str(text))
-        except ValueError:
-            raise SettingsError(
-                switch, entry, "not an Ethernet address; write it like 02:00:00:00:00:01"
-            ) from None
-        if address.is_multicast:
-            raise SettingsError(switch, entry, "a group address goes to all ports; leave it out")
-        if int(address) in checked:
-            raise SettingsError(switch, entry, "given twice; give each address once")
-        checked[int(address)] = checked_ports(switch, entry, [port], known)[0]
-    return checked
-
-
-def _check_xcp(switch: str, port: int, xcp: XcpSettings) -> None:
-    def refuse(field: str, reason: str) -> SettingsError:
-        return SettingsError(switch, f"xcp_port[{port}].{field}", f"{getattr(xcp, field)}: {reason}")
-
-    if not _whole(xcp.capacity_bps) or not 8 <= xcp.capacity_bps <= MAX_CAPACITY_BPS:
-        raise refuse("capacity_bps", f"use a whole number of bit/s from 8 to {MAX_CAPACITY_BPS}")
-    _check_coefficients(xcp, refuse)
-    for field in ("min_interval_us", "max_interval_us"):
-        if not _whole(getattr(xcp, field)) or not 1 <= getattr(xcp, field) <= MAX_INTERVAL_US:
-            raise refuse(field, f"use a whole number of microseconds from 1 to {MAX_INTERVAL_US}")
-    if xcp.min_interval_us > xcp.max_interval_us:
-        raise refuse("min_interval_us", f"must be at most max_interval_us, {xcp.max_interval_us}")
-
-
-def _check_coefficients(xcp: XcpSettings, refuse: Refuse) -> None:
-    if not _number(xcp.alpha) or not 0 < xcp.alpha < MAX_ALPHA:
-        reason = "must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control loop is not stable"
-        raise refuse("alpha", reason)
-    right = xcp.alpha**2 * math.sqrt(2)
-    if not _number(xcp.beta) or not abs(xcp.beta - right) <= BETA_TOLERANCE * right:
-        reason = f"must be {right:.4g} (alpha^2*sqrt 2) within 1 %, or the control loop is not stable"
-        raise refuse("beta", reason)
-    if not _number(xcp.gamma) or not 0 < xcp.gamma < 1:
-        raise refuse("gamma", "must be above 0 and below 1: the share of the traffic that is shuffled")
-    for field in ("alpha", "beta", "gamma"):
-        if getattr(xcp, field) * COEFFICIENT_UNIT < 0.5:
-            raise refuse(field, f"the switch would round it to 0; use at least 1/{COEFFICIENT_UNIT}")
-
-
-def _check_queue(switch: str, port: int, limit: int | None) -> None:
-    if limit is not None and (not _whole(limit) or not 1 <= limit <= MAX_QUEUE_BYTES):
-        raise SettingsError(
-            switch,
-            f"queue_port[{port}].queue_limit_bytes",
-            f"{limit}: use a whole number of bytes from 1 to {MAX_QUEUE_BYTES}, or None for no limit",
-        )
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+PORT = {
+    "stamp": Setting(
+        name="stamp",
+        label="Stamp",
+        kind="flag",
+        about="number the packets that leave, so that the next hop sees what the wire lost",
+        default=False,
+        table="stamp_port",
+    ),
+    "check": Setting(
+        name="check",
+        label="Check",
+        kind="flag",
+        about="count what the wire into this port lost",
+        default=False,
+        table="tag_port",
+        argument=Argument(name="check", bits=1, about="count the losses of the incoming link"),
+    ),
+    "edge": Setting(
+        name="edge",
+        label="Edge",
+        kind="flag",
+        about="a host is attached, and what it claims about losses is zeroed",
+        default=False,
+        table="tag_port",
+        argument=Argument(name="edge", bits=1, about="a host is behind this port: zero what it claims"),
+    ),
+    "queue_limit_bytes": Setting(
+        name="queue_limit_bytes",
+        label="Queue limit",
+        kind="whole",
+        about="most bytes that wait for the port; none for no limit but the switch's own",
+        unit="B",
+        least=1,
+        most=1099511627775,
+        table="queue_port",
+        argument=Argument(name="limit_bytes", bits=40, about="bytes that may wait"),
+    ),
+}

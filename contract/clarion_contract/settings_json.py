@@ -2,35 +2,29 @@
 """The settings of a port as JSON: what REST takes and gives, the store keeps and the audit shows.
 
 {"xcp": {"capacity_bps": 100000000, "alpha": 0.4, "beta": 0.226, "gamma": 0.1,
-         "min_interval_us": 1000, "max_interval_us": 1000000},
+         "min_interval_us": 1000, "max_interval_us": 1000000, "allow_unstable": false},
  "stamp": false, "check": false, "edge": false, "queue_limit_bytes": null}
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
+from clarion_base.faults import Code, Fault, Path
+from clarion_contract.checks import FOLLOWED, checked_settings
 from clarion_contract.errors import SettingsError
-from clarion_contract.settings import PortSettings, XcpSettings, checked_settings
-
-_PORT_FIELDS = ("xcp", "stamp", "check", "edge", "queue_limit_bytes")
-_XCP_FIELDS = tuple(field.name for field in fields(XcpSettings))
-_ENTRY = re.compile(r"(xcp_port|queue_port|port)\[\d+\](?:\.(\w+))?")
+from clarion_contract.setting import Setting
+from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
 
 
 def to_json(settings: PortSettings) -> dict[str, Any]:
     """The settings without the port's number."""
-    return {
-        "xcp": None if settings.xcp is None else asdict(settings.xcp),
-        "stamp": settings.stamp,
-        "check": settings.check,
-        "edge": settings.edge,
-        "queue_limit_bytes": settings.queue_limit_bytes,
-    }
+    document = asdict(settings)
+    del document["port"]
+    return document
 
 
 def from_json(switch: str, port: int, document: Mapping[str, Any]) -> PortSettings:
@@ -38,19 +32,7 @@ def from_json(switch: str, port: int, document: Mapping[str, Any]) -> PortSettin
 
     SettingsError for a field that does not exist or has the wrong type; ranges are `checked`'s business.
     """
-    document = _object(switch, f"port[{port}]", document, _PORT_FIELDS)
-    for name in ("stamp", "check", "edge"):
-        if not isinstance(document.get(name, False), bool):
-            raise SettingsError(switch, f"port[{port}].{name}", "use true or false")
-    xcp = document.get("xcp")
-    return PortSettings(
-        port,
-        xcp=None if xcp is None else _xcp(switch, port, xcp),
-        stamp=document.get("stamp", False),
-        check=document.get("check", False),
-        edge=document.get("edge", False),
-        queue_limit_bytes=document.get("queue_limit_bytes"),
-    )
+    return _Reader(switch, port).settings(document)
 
 
 def checked(switch: str, ports: Collection[int], settings: PortSettings) -> PortSettings:
@@ -61,60 +43,80 @@ def checked(switch: str, ports: Collection[int], settings: PortSettings) -> Port
 def merged(switch: str, current: PortSettings, changes: Mapping[str, Any]) -> PortSettings:
     """The settings after a merge patch (RFC 7396): null takes a field away, so that it has its default.
 
-    Alpha without beta sets both: beta = alpha^2 * sqrt 2, where the control loop is stable.
+    What follows another field, such as beta, is set with it unless both are given.
     """
-    entry = f"port[{current.port}]"
-    changes = _object(switch, entry, changes, _PORT_FIELDS)
+    reader = _Reader(switch, current.port)
     document = to_json(current)
-    for name, value in changes.items():
+    for name, value in reader.members((), changes, ("xcp", *PORT)).items():
         if value is None:
             document.pop(name)
         elif name == "xcp":
-            xcp = _object(switch, f"xcp_{entry}", value, _XCP_FIELDS)
-            document["xcp"] = _merged_xcp(document["xcp"] or {}, xcp)
+            document["xcp"] = _merged_xcp(document["xcp"] or {}, reader.members(("xcp",), value, XCP))
         else:
             document[name] = value
-    return from_json(switch, current.port, document)
+    return reader.settings(document)
 
 
-def pointer(entry: str) -> str:
-    """The JSON pointer of the field that a SettingsError names; "" for all of the document."""
-    match = _ENTRY.fullmatch(entry)
-    if match is None:
-        return ""
-    table, name = match.groups()
-    path = ["xcp"] if table == "xcp_port" else []
-    return "".join(f"/{part}" for part in [*path, *([name] if name else [])])
+def xcp_members(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given of XCP, and what follows it without being given."""
+    members = {name: value for name, value in given.items() if value is not None}
+    for field in XCP.values():
+        leader = members.get(_leader(field))
+        if field.name not in members and isinstance(leader, (int, float)):
+            is_legal = XCP[_leader(field)].holds(leader)  # or it is refused by itself
+            members[field.name] = FOLLOWED[field.name](leader) if is_legal else 0.0
+    return members
+
+
+class _Reader:
+    """Reads the settings of one port; SettingsError names the field."""
+
+    def __init__(self, switch: str, port: int) -> None:
+        self._switch, self._port = switch, port
+
+    def settings(self, document: Mapping[str, Any]) -> PortSettings:
+        members = dict(self.members((), document, ("xcp", *PORT)))
+        xcp = members.pop("xcp", None)
+        self._check_flags((), members, PORT)
+        return PortSettings(self._port, xcp=None if xcp is None else self._xcp(xcp), **members)
+
+    def members(self, path: Path, value: object, known: Collection[str]) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
+            raise self._refused(path, f"use an object with {', '.join(known)}", Code.INVALID)
+        for name in value:
+            if name not in known:
+                field = (*path, name) if re.fullmatch(r"\w{1,64}", str(name)) else path
+                reason = f"there is no such field; there are {', '.join(known)}"
+                raise self._refused(field, reason, Code.UNKNOWN)
+        return value
+
+    def _xcp(self, value: object) -> XcpSettings:
+        members = xcp_members(self.members(("xcp",), value, XCP))
+        self._check_flags(("xcp",), members, XCP)
+        for field in XCP.values():
+            if field.default is None and field.name not in members:
+                reason = f"give the {field.label.lower()} in {field.unit}"
+                raise self._refused(("xcp", field.name), reason, Code.MISSING)
+        return XcpSettings(**members)
+
+    def _check_flags(self, path: Path, members: Mapping[str, Any], fields: Mapping[str, Setting]) -> None:
+        for name, value in members.items():
+            if fields[name].kind == "flag" and not isinstance(value, bool):
+                raise self._refused((*path, name), "use true or false", Code.INVALID)
+
+    def _refused(self, path: Path, reason: str, code: Code) -> SettingsError:
+        return SettingsError(self._switch, Fault(path, reason, code), self._port)
 
 
 def _merged_xcp(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     xcp = dict(current)
-    if "alpha" in changes and "beta" not in changes:
-        xcp.pop("beta", None)
-    for name, value in changes.items():
-        if value is None:
-            xcp.pop(name, None)
-        else:
-            xcp[name] = value
+    for field in XCP.values():
+        if _leader(field) in changes:
+            xcp.pop(field.name, None)
+    xcp.update(changes)
     return xcp
 
 
-def _xcp(switch: str, port: int, value: object) -> XcpSettings:
-    given = dict(_object(switch, f"xcp_port[{port}]", value, _XCP_FIELDS))
-    if given.get("capacity_bps") is None:
-        raise SettingsError(switch, f"xcp_port[{port}].capacity_bps", "give the capacity in bit/s")
-    given = {name: value for name, value in given.items() if value is not None}
-    alpha = given.get("alpha")
-    if "beta" not in given and isinstance(alpha, (int, float)):
-        given["beta"] = alpha**2 * math.sqrt(2) if abs(alpha) < 1 else 0.0
-    return XcpSettings(**given)
-
-
-def _object(switch: str, entry: str, value: object, known: Collection[str]) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise SettingsError(switch, entry, f"use an object with {', '.join(known)}")
-    for name in value:
-        if name not in known:
-            field = f"{entry}.{name}" if re.fullmatch(r"\w{1,64}", str(name)) else entry
-            raise SettingsError(switch, field, f"there is no such field; there are {', '.join(known)}")
-    return value
+def _leader(field: Setting) -> str:
+    """The field that this one follows; "" for none."""
+    return "" if field.stable is None else field.stable.follows

@@ -9,8 +9,6 @@ from typing import Protocol
 
 from clarion_base.faults import Fault
 
-CPU_PORT = 63  # frames for it go to the controller, unless the switch has a port of that number
-
 
 @dataclass(frozen=True)
 class SetEntry:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from clarion_contract.checks import checked_ports
 from clarion_contract.errors import SettingsError
-from clarion_contract.settings import checked_ports
 from clarion_control.errors import FieldError
 from clarion_p4rt.switch import Switch, TlsFiles
 
@@ -32,9 +32,9 @@ def checked_switch(
     if not ports:
         raise FieldError("ports", "name at least one port")
     try:
-        listed = checked_ports(name, "ports", ports)
+        listed = checked_ports(name, ("ports",), ports)
     except SettingsError as error:
-        raise FieldError("ports", error.reason) from None
+        raise FieldError("ports", error.fault.reason) from None
     for field in ("ca", "certificate", "key") if tls is not None else ():
         if not getattr(tls, field):
             raise FieldError(f"tls.{field}", "name a PEM file")

@@ -39,10 +39,10 @@ class Egress {
 #pragma HLS bind_storage variable = beats_ type = fifo impl = uram
 #pragma HLS bind_storage variable = packets_ type = fifo impl = bram
     release_.step(releases_, beats_, to_wire, sent_);
-    join_.step(departures_, grants_, releases_, taken_);
+    join_.step(departures_, grants_, releases_, credits_);
     grant_.step(pool_, grants_, pool_replies);
     interval_.step(ends_, reports_);
-    stage_.step(packets_, departures_, taken_, sent_, pool_, ends_, reports_, commands, replies,
+    stage_.step(packets_, departures_, credits_, sent_, pool_, ends_, reports_, commands, replies,
                 queue_elsewhere, now);
     classifier_.step(arrivals_, packets_, protocol);
     intake_.step(from_host, beats_, arrivals_, now);
@@ -66,7 +66,7 @@ class Egress {
   // place for each of them, and for those in GrantJoin: so a slow wire never holds the pools, nor commands
   // behind it.
   hls::stream<Departure, DEPARTURES> departures_{"egress.departures"};
-  hls::stream<ap_uint<1>, DEPARTURES> taken_{"egress.taken"};
+  hls::stream<ap_uint<1>, DEPARTURES> credits_{"egress.credits"};
   hls::stream<PoolEvent, 16> pool_{"egress.pool"};
   hls::stream<std::int32_t, 64> grants_{"egress.grants"};
   hls::stream<Release, 2> releases_{"egress.releases"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a port: what is decided as a packet leaves it, and as one joins. In each clock one packet may
-// leave and one may join, in this order; or one command is carried out. What decides whether they do is held
-// in registers, one packet and one command ahead, so that no clock waits for what the clock before has read.
+// The queue of a port: decisions as a packet leaves it, and as one joins. In each clock one packet may leave
+// and one may join, in this order; or one command is carried out. The next packet and the next command are in
+// registers already, so that no clock waits for the read of the clock before.
 //
 // While the divisions of a control step run (interval_stage.hpp), no packet joins or leaves: its clocks are
 // few, the frames that come in meanwhile go to packet memory, and what would be decided from old shares never
@@ -31,27 +31,27 @@ namespace clarion::block {
 template <class Parts = Hardware>
 class EgressStage {
  public:
-  template <class Packets, class Departures, class Taken, class Sent, class PoolEvents, class Ends,
+  template <class Packets, class Departures, class Credits, class Sent, class PoolEvents, class Ends,
             class Reports, class Commands, class Replies>
-  CLARION_PROCESS void step(Packets& packets, Departures& departures, Taken& taken, Sent& sent,
+  CLARION_PROCESS void step(Packets& packets, Departures& departures, Credits& credits, Sent& sent,
                             PoolEvents& pool, Ends& ends, Reports& reports, Commands& commands,
                             Replies& replies, ap_uint<40> queue_elsewhere, Ticks now) {
 #pragma HLS pipeline II = 1
     counters_.time_passes(now, queue_bytes_.to_uint64());
-    room_.clock();
+    waiting_.clock();
     elsewhere_ = queue_elsewhere.to_uint64();
-    if (!taken.empty()) leaving_ -= taken.read();
+    if (!credits.empty()) in_flight_ -= credits.read();
     if (!sent.empty()) queue_bytes_ -= sent.read();
     if (dividing_) {
       if (!reports.empty() && !pool.full()) refill(reports.read(), pool);
     } else if (answering_ != 0) {
       if (!replies.full() && !pool.full()) answer_on(replies, pool);
-    } else if (holding_) {
+    } else if (command_valid_) {
       if (!replies.full() && !pool.full()) carry_out(replies, pool);
     } else {
-      const bool joins = has_next_ && !ends.full() && !pool.full();
-      const bool begins = joins && begins_;  // the pools are told so, and they take one thing per clock
-      if (room_.any() && !begins && leaving_ != DEPARTURES && !pool.full()) leave(departures, pool);
+      const bool joins = packet_valid_ && !ends.full() && !pool.full();
+      const bool begins = joins && begins_;  // an event for the pools, which take one per clock
+      if (waiting_.any() && !begins && in_flight_ != DEPARTURES && !pool.full()) leave(departures, pool);
       if (joins) join(ends, pool);
     }
     fetch(packets, commands);
@@ -63,13 +63,13 @@ class EgressStage {
   // The packet and the command of the next clock.
   template <class Packets, class Commands>
   CLARION_INLINE void fetch(Packets& packets, Commands& commands) {
-    if (!has_next_ && !packets.empty()) {
-      next_ = packets.read();
-      has_next_ = true;
+    if (!packet_valid_ && !packets.empty()) {
+      packet_ = packets.read();
+      packet_valid_ = true;
     }
-    if (!holding_ && !commands.empty()) {
-      held_ = commands.read();
-      holding_ = true;
+    if (!command_valid_ && !commands.empty()) {
+      command_ = commands.read();
+      command_valid_ = true;
     }
   }
 
@@ -77,8 +77,8 @@ class EgressStage {
 
   template <class Ends, class PoolEvents>
   CLARION_INLINE void join(Ends& ends, PoolEvents& pool) {
-    const Packet packet = next_;
-    has_next_ = false;
+    const Packet packet = packet_;
+    packet_valid_ = false;
     counters_.drop_untold(packet.untold.to_uint());
     if (packet.errored) {
       ++counters_.errored;
@@ -105,14 +105,14 @@ class EgressStage {
     waiting.send = true;
     waiting.length = packet.length;
     waiting.stored = packet.stored;
-    room_.push(waiting);
+    waiting_.push(waiting);
   }
 
-  // Its beats are to be taken out of packet memory when their turn comes.
+  // Its beats leave packet memory, unsent, in their turn.
   CLARION_INLINE void let_go(const Packet& packet) {
     Waiting waiting;
     waiting.stored = packet.stored;
-    if (packet.stored != 0) room_.push(waiting);
+    if (packet.stored != 0) waiting_.push(waiting);
   }
 
   // The controllers start from nothing.
@@ -154,7 +154,7 @@ class EgressStage {
 
   template <class Departures, class PoolEvents>
   CLARION_INLINE void leave(Departures& departures, PoolEvents& pool) {
-    const Waiting waiting = room_.pop();
+    const Waiting waiting = waiting_.pop();
     Departure departure;
     departure.release.stored = waiting.stored;
     departure.release.send = waiting.send;
@@ -171,7 +171,7 @@ class EgressStage {
       if (carries_tags(waiting.meta.kind)) tag(waiting.meta, departure.release.patch);
     }
     departures.write(departure);
-    ++leaving_;
+    ++in_flight_;
   }
 
   template <class PoolEvents>
@@ -187,7 +187,7 @@ class EgressStage {
     const PatchWriter frame(patch);
     if (meta.in_queue) {
       SequenceSlot slot = queue_check_.read(meta.bucket);
-      judge(slot, queue_counters_, meta.queue_seq);
+      check_number(slot, queue_counters_, meta.queue_seq);
       queue_check_.write(meta.bucket, slot);
       meta.congest = static_cast<std::uint16_t>(meta.congest + slot.total);
       write_link_seq(frame, meta, number(link_stamp_, meta.bucket));
@@ -210,18 +210,18 @@ class EgressStage {
   template <class Replies, class PoolEvents>
   CLARION_INLINE void carry_out(Replies& replies, PoolEvents& pool) {
     using namespace registers;
-    holding_ = false;
-    const std::uint32_t operation = word_of(held_, 0);
+    command_valid_ = false;
+    const std::uint32_t operation = word_of(command_, 0);
     if (operation == OP_CONFIGURE) {
       EgressConfig config;
-      const bool in_range = read_config(held_, config);
+      const bool in_range = read_config(command_, config);
       if (in_range) adopt(config);
       replies.write(answer(in_range ? STATUS_OK : STATUS_OUT_OF_RANGE));
     } else if (operation == OP_READ) {
       answering_ = 1;
       replies.write(counters_.reply(queue_bytes_.to_uint64()));
     } else if (operation == OP_READ_BUCKET) {
-      replies.write(bucket(word_of(held_, EGRESS_READ_BUCKET_BUCKET)));
+      replies.write(bucket(word_of(command_, EGRESS_READ_BUCKET_BUCKET)));
     } else if (operation == OP_RESET) {
       reset(pool);
       replies.write(answer(STATUS_OK));
@@ -303,16 +303,16 @@ class EgressStage {
   SequenceCounters queue_counters_;
   Numbers<struct OfLink> link_stamp_;
 
-  WaitingRoom room_;
-  ap_uint<8> leaving_ = 0;  // departures that GrantJoin has not taken yet
+  WaitingRoom waiting_;
+  ap_uint<8> in_flight_ = 0;  // departures without a credit back from GrantJoin
   QueueBytes queue_bytes_ = 0;
   std::uint64_t elsewhere_ = 0;
   QueueCounters counters_;
 
-  Packet next_{};
-  bool has_next_ = false;
-  Command held_ = 0;
-  bool holding_ = false;
+  Packet packet_{};
+  bool packet_valid_ = false;
+  Command command_ = 0;
+  bool command_valid_ = false;
   ap_uint<3> answering_ = 0;  // next beat, 0: none
 };
 

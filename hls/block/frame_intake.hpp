@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a beat each clock, whatever is behind: stores it, and tells of each frame when its last beat has
-// come.
+// Takes a beat each clock, whatever happens behind it, into packet memory; announces each frame with its last
+// beat.
 //
-// A frame for which packet memory has no room is stored up to where it ended, and said not to be whole; so
-// nothing has to flow back to here. Frames that are none (length, keep, a size that is not true) are told of
-// too.
+// A frame that outgrows packet memory is stored up to there and marked as not whole, so that no back-pressure
+// is needed. Invalid frames (length, keep, a wrong size in the side-band) are announced as well.
 #pragma once
 
 #include "core/types.hpp"
@@ -20,7 +19,7 @@ struct Arrival {
   ap_uint<8> stored = 0;   // beats in packet memory
   bool whole = false;      // that is all of it
   bool errored = false;    // not a frame that can be passed on
-  ap_uint<16> untold = 0;  // frames before it that could not even be told of
+  ap_uint<16> untold = 0;  // frames before it without an announcement
   Ticks now = 0;           // when its last beat came
 };
 
@@ -29,18 +28,19 @@ class FrameIntake {
   template <class In, class Beats, class Arrivals>
   CLARION_PROCESS void step(In& in, Beats& beats, Arrivals& arrivals, Ticks now) {
 #pragma HLS pipeline II = 1
-    // Here and in store(), asked and written in one: a write that had to wait would hold the receive side.
-    if (owing_ && arrivals.write_nb(owed_)) owing_ = false;
+    // Writes here and in store() do not block: one that waited would stop the receive side.
+    if (pending_valid_ && arrivals.write_nb(pending_)) pending_valid_ = false;
     if (in.empty()) return;
     const StoredBeat beat = take(in);
     store(beat, beats);
     examine(beat);
     if (!beat.last) return;
-    if (owing_) {  // nobody takes decisions: what was not stored need not be told of in its place
+    if (pending_valid_) {  // the stages behind stand still: a frame that was not stored may be counted
+                           // instead
       if (untold_ != 0xffff) ++untold_;
     } else {
-      owed_ = arrival(now);
-      owing_ = true;
+      pending_ = arrival(now);
+      pending_valid_ = true;
       untold_ = 0;
     }
     begin();
@@ -49,7 +49,7 @@ class FrameIntake {
  private:
   template <class Beats>
   CLARION_INLINE void store(const StoredBeat& beat, Beats& beats) {
-    if (count_ == 0) whole_ = !owing_;
+    if (count_ == 0) whole_ = !pending_valid_;
     if (whole_ && count_ < FRAME_MAX_BEATS && beats.write_nb(beat)) {
       ++stored_;
     } else {
@@ -93,8 +93,8 @@ class FrameIntake {
     gaps_ = false;
   }
 
-  Arrival owed_ = {};  // the last frame, which is told of in the next clock
-  bool owing_ = false;
+  Arrival pending_ = {};  // the last frame, for the next clock
+  bool pending_valid_ = false;
   Data first_ = 0;
   Data second_ = 0;
   ap_uint<16> stated_ = 0;

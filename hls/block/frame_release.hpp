@@ -16,7 +16,7 @@ struct Release {
   HeaderPatch patch;
 };
 
-// Where nobody has to know what was sent.
+// For a queue whose length does not matter.
 struct Unheard {
   CLARION_INLINE bool full() const { return false; }
   CLARION_INLINE void write(ap_uint<16> /*length*/) {}
@@ -24,7 +24,7 @@ struct Unheard {
 
 class FrameRelease {
  public:
-  // `sent` hears the length of each frame that is out.
+  // `sent` gets the length of each frame that is out.
   template <class Releases, class Beats, class Out, class Sent>
   CLARION_PROCESS void step(Releases& releases, Beats& beats, Out& out, Sent&& sent) {
 #pragma HLS pipeline II = 1

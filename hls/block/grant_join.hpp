@@ -13,19 +13,19 @@ struct Departure {
   bool granted = false;  // waits for its grant
 };
 
-// So many may be under way to here. The stage that sends them counts them instead of asking whether the
-// stream is full: what it hears of that is some clocks old when it writes, and a write that waits would hold
-// all it does.
+// Credits of the stage that sends departures here. It counts them instead of looking whether the stream is
+// full: in a pipeline that is some clocks old at the write, and a write that waits would stop the whole
+// stage.
 constexpr unsigned DEPARTURES = 40;
 static_assert(DEPARTURES < 256, "EgressStage counts them in 8 bits");
 
 class GrantJoin {
  public:
-  // `taken` hears of each departure that has made its place free.
-  template <class Departures, class Grants, class Releases, class Taken>
-  CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases, Taken& taken) {
+  // `credits` gets one back for each departure that has left its place in the stream.
+  template <class Departures, class Grants, class Releases, class Credits>
+  CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases, Credits& credits) {
 #pragma HLS pipeline II = 1
-    const bool ready = waiting_ && !releases.full() && !(departure_.granted && grants.empty());
+    const bool ready = departure_valid_ && !releases.full() && !(departure_.granted && grants.empty());
     if (ready) {
       if (departure_.granted) {
         Meta meta;
@@ -33,18 +33,18 @@ class GrantJoin {
         write_delta_throughput(PatchWriter(departure_.release.patch), meta, grants.read());
       }
       releases.write(departure_.release);
-      waiting_ = false;
+      departure_valid_ = false;
     }
-    if (!waiting_ && !departures.empty()) {  // for the next clock
+    if (!departure_valid_ && !departures.empty()) {  // for the next clock
       departure_ = departures.read();
-      taken.write(1);
-      waiting_ = true;
+      credits.write(1);
+      departure_valid_ = true;
     }
   }
 
  private:
   Departure departure_;
-  bool waiting_ = false;
+  bool departure_valid_ = false;
 };
 
 }  // namespace clarion::block

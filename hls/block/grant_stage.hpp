@@ -19,7 +19,7 @@ struct PoolEvent {
 
   Kind kind = Kind::departure;
   std::uint32_t x = 0;                // departure: ticks
-  std::int32_t delta_throughput = 0;  // departure: bytes/s asked for
+  std::int32_t delta_throughput = 0;  // departure: requested bytes/s
   ap_uint<16> length = 0;             // departure: bytes
   Shares shares;                      // refill
 };

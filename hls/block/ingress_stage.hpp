@@ -29,7 +29,7 @@ class IngressStage {
 #pragma HLS pipeline II = 1
     if (answering_) {
       if (!replies.full()) replies.write(configuration());
-    } else if (holding_ && !replies.full() && !has_to_wait()) {
+    } else if (command_valid_ && !replies.full() && !has_to_wait()) {
       carry_out(replies);
     } else if (!packets.empty() && !releases.full()) {
       const Release release = release_of(packets.read());
@@ -37,9 +37,9 @@ class IngressStage {
     } else if (renewing_) {
       renew_next();
     }
-    if (!holding_ && !commands.empty()) {  // for the next clock
-      held_ = commands.read();
-      holding_ = true;
+    if (!command_valid_ && !commands.empty()) {  // for the next clock
+      command_ = commands.read();
+      command_valid_ = true;
     }
   }
 
@@ -76,7 +76,7 @@ class IngressStage {
   CLARION_INLINE std::uint16_t check(const Meta& meta) {
     const WireSlot before = read_slot(meta.bucket);
     SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch};
-    judge(slot, counters_, meta.link_seq);
+    check_number(slot, counters_, meta.link_seq);
     memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch, generation_});
     return slot.total;
   }
@@ -99,20 +99,20 @@ class IngressStage {
   }
 
   // One reset after the other; packets are not held by that.
-  CLARION_INLINE bool has_to_wait() const { return renewing_ && word_of(held_, 0) == registers::OP_RESET; }
+  CLARION_INLINE bool has_to_wait() const { return renewing_ && word_of(command_, 0) == registers::OP_RESET; }
 
   template <class Replies>
   CLARION_INLINE void carry_out(Replies& replies) {
     using namespace registers;
-    const std::uint32_t operation = word_of(held_, 0);
-    holding_ = false;
+    const std::uint32_t operation = word_of(command_, 0);
+    command_valid_ = false;
     if (operation == OP_CONFIGURE) {
       replies.write(answer(configure() ? STATUS_OK : STATUS_OUT_OF_RANGE));
     } else if (operation == OP_READ) {
       replies.write(counters());
       answering_ = true;
     } else if (operation == OP_READ_BUCKET) {
-      replies.write(bucket(word_of(held_, INGRESS_READ_BUCKET_BUCKET)));
+      replies.write(bucket(word_of(command_, INGRESS_READ_BUCKET_BUCKET)));
     } else if (operation == OP_RESET) {
       reset();
       replies.write(answer(STATUS_OK));
@@ -123,9 +123,9 @@ class IngressStage {
 
   CLARION_INLINE bool configure() {
     using namespace registers;
-    const std::uint32_t check = word_of(held_, INGRESS_CONFIGURE_CHECK);
-    const std::uint32_t edge = word_of(held_, INGRESS_CONFIGURE_EDGE);
-    const std::uint32_t epoch = word_of(held_, INGRESS_CONFIGURE_EPOCH);
+    const std::uint32_t check = word_of(command_, INGRESS_CONFIGURE_CHECK);
+    const std::uint32_t edge = word_of(command_, INGRESS_CONFIGURE_EDGE);
+    const std::uint32_t epoch = word_of(command_, INGRESS_CONFIGURE_EPOCH);
     if (check > 1 || edge > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT || (check == 1 && epoch == 0)) {
       return false;
     }
@@ -194,8 +194,8 @@ class IngressStage {
   std::uint64_t errored_ = 0;
   std::uint64_t overflow_ = 0;
 
-  Command held_ = 0;
-  bool holding_ = false;
+  Command command_ = 0;
+  bool command_valid_ = false;
   bool answering_ = false;
 };
 

@@ -28,7 +28,7 @@ struct QueueCounters {
     if (no_memory) ++overflow;
   }
 
-  // Frames that were not even told of, so that their bytes are not known.
+  // Frames without an announcement, and so of unknown length.
   CLARION_INLINE void drop_untold(std::uint64_t frames) {
     drop_packets += frames;
     overflow += frames;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory whose writes show late, as in a pipeline: what is written is read back only WRITES writes later. The
-// only header of the block that knows whether it is synthesised: hardware has a plain array, and is told that
-// it may take that long; C simulation always takes the full time, so that whoever relies on less fails there.
+// only header of the block that knows whether it is synthesised: hardware has a plain array, and a pragma
+// that it may take that long; C simulation always takes the full time, so that whoever relies on less fails
+// there.
 #pragma once
 
 #include <cstdint>

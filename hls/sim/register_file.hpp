@@ -17,7 +17,7 @@ namespace clarion::sim {
 using CommandStream = hls::stream<block::Command>;
 using ReplyStream = hls::stream<block::Reply>;
 
-// What the block `clarion` tells of itself.
+// The facts in the registers of block `clarion`.
 struct BlockFacts {
   unsigned ports = 0;
   unsigned buckets = 0;

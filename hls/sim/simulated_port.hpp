@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One port of the block in C simulation: an ingress and an egress unit, clocked until they have done what was
-// asked.
+// One port of the block in C simulation: an ingress and an egress unit, clocked until they are done with a
+// request.
 //
 // Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are
 // padded with zeros, as a MAC does. A unit that is not done within MAX_CLOCKS throws std::runtime_error.

@@ -37,7 +37,7 @@ struct Slot {
   Meta meta;
 };
 
-void write_shares(Writer& out, const Plane::Port& port) {
+void write_shares(Writer& out, const Plane::PortState& port) {
   const Shares& left = port.departure.left();
   out.number(left.pos, 8);
   out.number(left.neg, 8);
@@ -143,7 +143,7 @@ class Driver {
     plane_->enqueue(port, now, queue, static_cast<std::uint32_t>(slot.frame.size()), slot.meta);
     out.number(slot.meta.in_queue, 1);
     out.number(slot.meta.queue_seq, 2);
-    const Plane::Port& state = plane_->port(port);
+    const Plane::PortState& state = plane_->port(port);
     out.number(state.arrival.sums().input, 8);
     out.number(state.arrival.sums().sum_x, 8);
     out.number(state.arrival.sums().sum_x_rtt, 8);
@@ -167,7 +167,7 @@ class Driver {
   }
 
   void state(Reader& in, Writer& out) const {
-    const Plane::Port& port = plane_->port(in.below(PORTS, 1));
+    const Plane::PortState& port = plane_->port(in.below(PORTS, 1));
     const IntervalReport& report = port.interval.report();
     out.number(port.malformed, 8);
     out.number(report.intervals, 8);

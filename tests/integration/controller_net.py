@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from finsy import P4TableEntry
-
 from clarion_base.paths import binary
 from clarion_base.processes import die_with_parent
 from clarion_contract import entries, pipeline
-from clarion_contract.settings import PortSettings
+from clarion_contract.settings import PORT_TABLES, PortSettings
 from clarion_lab.machine import bmv2_installation
+from clarion_p4rt import table_entries
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
 
@@ -231,10 +230,10 @@ def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, Po
 
     async def read() -> dict[int, PortSettings]:
         session = Session("check", address, device, pipeline.load())
-        await session.connect(wait=False)
+        await session.connect()
         try:
-            tables = [P4TableEntry(table) for table in entries.PORT_TABLES]
-            return entries.port_settings(ports, await session.read("port tables", tables))
+            read = await session.read("port tables", table_entries.all_of(PORT_TABLES))
+            return entries.port_settings(ports, table_entries.decoded(read))
         except SwitchError:
             return {}
         finally:

@@ -25,7 +25,7 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, PolicyState, Role
 from clarion_control.tuner.registry import checked_parameters
-from clarion_p4rt.device import Cells, Standing
+from clarion_p4rt.device import Cells, Mastership
 from fakes.clarion_command import command
 from fakes.controller import open_controller
 from fakes.switch import FakeSwitch
@@ -81,7 +81,7 @@ class Site:
         await self._board.experiments.submit(OTHER, "smoke", "emu", {}, 1)
 
     async def stand(self, switch: str, primary: bool) -> None:
-        self._switches[switch].become(Standing.PRIMARY if primary else Standing.BACKUP)
+        self._switches[switch].become(Mastership.PRIMARY if primary else Mastership.BACKUP)
 
     async def leave(self, switch: str) -> None:
         self._switches[switch].go()

@@ -53,7 +53,9 @@ class Fault:
 
     def lacks(self) -> list[str]:
         """What this machine does not have of what the tests need."""
-        return [need for need in self.needs if not (os.geteuid() == 0 if need == "root" else shutil.which(need))]
+        return [
+            need for need in self.needs if not (os.geteuid() == 0 if need == "root" else shutil.which(need))
+        ]
 
 
 def load(folder: Path = FOLDER) -> list[Fault]:

@@ -86,7 +86,7 @@ class Tree:
             path.write_bytes(before)  # a new time stamp, so that what was built with the fault is built again
 
     def run(self, command: str, limit_s: float) -> Outcome:
-        """Run a shell command in the tree, its Python and not the installed one first; kill it at the limit."""
+        """Run a shell command in the tree, with its Python before the installed one; kill it at the limit."""
         process = subprocess.Popen(
             ["bash", "-c", command],
             cwd=self.path,
@@ -110,7 +110,9 @@ class Tree:
         return Outcome(process.returncode, output)
 
     def _environment(self) -> dict[str, str]:
-        roots = subprocess.run([self.path / "tools/source-roots.py"], capture_output=True, text=True, check=True)
+        roots = subprocess.run(
+            [self.path / "tools/source-roots.py"], capture_output=True, text=True, check=True
+        )
         python_path = os.pathsep.join(str(self.path / folder) for folder in roots.stdout.split())
         own = {"PYTHONPATH": python_path, "PYTHONDONTWRITEBYTECODE": "1", "CCACHE_BASEDIR": str(self.path)}
         return {**os.environ, **own}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import ScenarioError
 from clarion_contract.telemetry import IntervalReport
 from clarion_lab.engines.bmv2 import plans
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
@@ -147,8 +147,6 @@ def test_every_switch_knows_the_way_to_every_host() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        ("xcp.alpha", 0.6, "xcp.alpha: 0.6: must be above 0 and below 0.5553"),
-        ("xcp.beta", 0.3, "xcp.beta: 0.3: must be 0.2263"),
         (
             "links.bottleneck.rate",
             "200 Mbit/s",

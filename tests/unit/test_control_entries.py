@@ -8,24 +8,23 @@ from typing import Any
 import pytest
 from finsy import P4MulticastGroupEntry, P4TableAction, P4TableEntry, P4TableMatch
 
-from clarion_contract.entries import (
-    arguments,
-    changes,
-    flood_group,
-    forward_entries,
-    interval_ticks,
-    key_of,
-    port_entries,
-    q16,
-)
+from clarion_contract.entries import Entry, forward_entries, port_entries
 from clarion_contract.epochs import Epochs, next_epoch
-from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.setting import Argument
+from clarion_contract.settings import XCP, PortSettings, XcpSettings
+from clarion_p4rt.table_entries import changes, decoded, flood_group, key_of
 
 RATE = XcpSettings(capacity_bps=100_000_000)
 
 
-def entry(table: str, port: int, action: str, **args: int) -> P4TableEntry:
-    return P4TableEntry(table, match=P4TableMatch(port=port), action=P4TableAction(action, **args))
+def entry(table: str, port: int, **arguments: int) -> Entry:
+    return Entry(table, port, arguments)
+
+
+def argument(name: str) -> Argument:
+    found = XCP[name].argument
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def entry(table: str, port: int, action: str, **args: int) -> P4TableEntry:
     ],
 )
 def test_coefficients_to_nearest(coefficient: float, units: int) -> None:
-    assert q16(coefficient) == units
+    assert argument("alpha").encode(coefficient) == units
 
 
 @pytest.mark.parametrize(
@@ -54,17 +53,16 @@ def test_coefficients_to_nearest(coefficient: float, units: int) -> None:
     ],
 )
 def test_intervals_round_down(microseconds: int, ticks: int) -> None:
-    assert interval_ticks(microseconds) == ticks
+    assert argument("max_interval_us").encode(microseconds) == ticks
 
 
 def test_a_port_with_everything() -> None:
     port = PortSettings(3, xcp=RATE, stamp=True, check=True, queue_limit_bytes=7_125_000)
     assert list(port_entries(port, xcp_epoch=7, tag_epoch=9)) == [
-        entry("tag_port", 3, "set_tag_port", check=1, edge=0, epoch=9),
+        entry("tag_port", 3, check=1, edge=0, epoch=9),
         entry(
             "xcp_port",
             3,
-            "set_xcp_port",
             capacity=12_500_000,
             alpha=26214,
             beta=14811,
@@ -73,36 +71,48 @@ def test_a_port_with_everything() -> None:
             max_interval=268435456,
             epoch=7,
         ),
-        entry("stamp_port", 3, "stamp"),
-        entry("queue_port", 3, "set_queue_port", limit_bytes=7_125_000),
+        entry("stamp_port", 3),
+        entry("queue_port", 3, limit_bytes=7_125_000),
     ]
 
 
 def test_what_is_off_has_no_entry() -> None:
     assert list(port_entries(PortSettings(3), 1, 1)) == []
     (only,) = port_entries(PortSettings(3, edge=True), 1, 1)
-    assert only == entry("tag_port", 3, "set_tag_port", check=0, edge=1, epoch=1)
+    assert only == entry("tag_port", 3, check=0, edge=1, epoch=1)
 
 
 def test_capacity_is_in_whole_bytes() -> None:
     (only,) = port_entries(PortSettings(3, xcp=XcpSettings(15)), 1, 1)
-    assert arguments(only)["capacity"] == 1
+    assert only.arguments["capacity"] == 1
 
 
 def test_forwarding_and_flooding() -> None:
     (only,) = forward_entries({0x020000000001: 2})
-    action = P4TableAction("forward", port=2)
-    assert only == P4TableEntry("l2_forward", match=P4TableMatch(dst_addr=0x020000000001), action=action)
+    assert only == Entry("l2_forward", 0x020000000001, {"port": 2})
     assert flood_group([1, 2]) == P4MulticastGroupEntry(1, replicas=(257, 258))
+
+
+def test_entries_name_the_action_of_their_table() -> None:
+    made = [entry("tag_port", 3, check=1, edge=0, epoch=9), Entry("l2_forward", 0x020000000001, {"port": 2})]
+    tag = P4TableAction("set_tag_port", check=1, edge=0, epoch=9)
+    updates = changes([], made)
+    assert updates == [
+        P4TableEntry("tag_port", match=P4TableMatch(port=3), action=tag),
+        P4TableEntry(
+            "l2_forward", match=P4TableMatch(dst_addr=0x020000000001), action=P4TableAction("forward", port=2)
+        ),
+    ]
+    assert decoded(updates) == made
 
 
 def test_changes_are_the_difference() -> None:
     gone, same, before, after, new = (
-        entry("queue_port", port, "set_queue_port", limit_bytes=size)
+        entry("queue_port", port, limit_bytes=size)
         for port, size in ((1, 10), (2, 20), (3, 30), (3, 31), (4, 40))
     )
     made = changes([gone, same, before], [new, after, same])
-    kinds = [(update._update_type.name, key_of(update), arguments(update)["limit_bytes"]) for update in made]
+    kinds = [(update._update_type.name, key_of(update), update.action.args["limit_bytes"]) for update in made]
     assert kinds == [
         ("DELETE", ("queue_port", 1), 10),
         ("MODIFY", ("queue_port", 3), 31),
@@ -120,11 +130,11 @@ class Steps:
 
     def __init__(self, epochs: Epochs) -> None:
         self.epochs = epochs
-        self.present: list[P4TableEntry] = []
+        self.present: list[Entry] = []
 
     def __call__(self, **settings: Any) -> dict[str, int]:
         self.present = self.epochs.entries(self.present, {1: PortSettings(1, **settings)})
-        return {each.table_id: arguments(each)["epoch"] for each in self.present}
+        return {each.table: each.arguments["epoch"] for each in self.present}
 
 
 def test_the_epoch_rises_only_from_off_to_on() -> None:
@@ -141,8 +151,8 @@ def test_the_epoch_rises_only_from_off_to_on() -> None:
 def test_another_process_continues_from_the_entries() -> None:
     step = Steps(Epochs(fresh=False))
     step.present = [
-        entry("xcp_port", 1, "set_xcp_port", epoch=255),
-        entry("tag_port", 1, "set_tag_port", check=0, edge=1, epoch=41),
+        entry("xcp_port", 1, epoch=255),
+        entry("tag_port", 1, check=0, edge=1, epoch=41),
     ]
     assert step(xcp=RATE, check=True) == {"xcp_port": 255, "tag_port": 42}
     assert step(check=True) == {"tag_port": 42}

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from clarion_contract import entries, pipeline, settings
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.telemetry import READERS
+from clarion_p4rt import table_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,23 +24,25 @@ def constant(name: str, file: str = "p4/clarion.p4") -> int:
 
 def test_sizes_are_those_of_the_program() -> None:
     assert constant("PORTS") == settings.PORTS
-    assert constant("FLOOD_GROUP") == entries.FLOOD_GROUP
-    assert constant("FLOOD_BASE") == entries.FLOOD_BASE
+    assert constant("FLOOD_GROUP") == settings.FLOOD_GROUP
+    assert constant("FLOOD_BASE") == settings.FLOOD_BASE
 
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "gamma"])
 def test_defaults_are_those_of_the_core(name: str) -> None:
-    default = entries.q16(getattr(XcpSettings(8), name))
+    default = entries.xcp_arguments(XcpSettings(8))[name]
     assert default == constant(f"DEFAULT_{name.upper()}_Q16", "core/config.hpp")
 
 
 def test_every_entry_can_be_written() -> None:
     schema = pipeline.load()
-    largest = XcpSettings(settings.MAX_CAPACITY_BPS, 0.5553, 0.4361, 0.999, 1, settings.MAX_INTERVAL_US)
-    port = PortSettings(63, largest, True, True, True, settings.MAX_QUEUE_BYTES)
-    made: list[Any] = [*entries.port_entries(port, 255, 255), *entries.forward_entries({2**48 - 1: 63})]
-    assert [(+entry).encode_update(schema).entity.table_entry.table_id > 0 for entry in made] == [True] * 5
-    assert {entry.table_id for entry in made} == {*entries.PORT_TABLES, "l2_forward"}
+    most = {field.name: field.most for field in settings.XCP.values() if field.kind != "flag"}
+    largest = XcpSettings(**most, allow_unstable=True)
+    port = PortSettings(63, largest, True, True, True, settings.PORT["queue_limit_bytes"].most)
+    made = [*entries.port_entries(port, 255, 255), *entries.forward_entries({2**48 - 1: 63})]
+    updates = table_entries.changes([], made)
+    assert [entry.encode_update(schema).entity.table_entry.table_id > 0 for entry in updates] == [True] * 5
+    assert {entry.table for entry in made} == {*settings.PORT_TABLES, "l2_forward"}
 
 
 @pytest.mark.parametrize("digest", READERS)

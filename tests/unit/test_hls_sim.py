@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.engines.hls_sim import MAX_PORTS, HlsSimEngine
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import ScenarioError
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.engines.emulation import EmulationEngine
 from clarion_lab.engines.host_engine import _StepsToTake

@@ -14,35 +14,42 @@ import pytest
 import yaml
 
 from clarion_base.paths import ROOT
-from clarion_contract.generate.__main__ import FORMATS, SOURCE
+from clarion_contract.generate import contract_model
+from clarion_contract.generate.__main__ import FILES, SOURCE, texts
+from clarion_contract.generate.document import DocumentError
 from clarion_contract.generate.register_cpp import sections
-from clarion_contract.generate.register_model import BEAT_WORDS, MapError, RegisterMap, read
+from clarion_contract.generate.register_model import BEAT_WORDS, RegisterMap, read
 from clarion_nic.driver import register_map
 from conformance.reference import Config
 
 DOCUMENT = yaml.safe_load(SOURCE.read_text())
+CONTRACT = contract_model.read()
 GENERATE = "clarion_contract.generate"
 
 
 @pytest.fixture(scope="module")
 def regmap() -> RegisterMap:
-    return read(SOURCE)
+    return read(SOURCE, CONTRACT)
 
 
 def numbers(regmap: RegisterMap) -> dict[str, int]:
     return {constant.name: constant.value for section in sections(regmap) for constant in section.constants}
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_committed_file_is_the_generated_one(form: str, regmap: RegisterMap) -> None:
-    write, file = FORMATS[form]
-    assert (ROOT / file).read_text() == write(regmap), f"run python -m {GENERATE}"
+@pytest.fixture(scope="module")
+def generated() -> dict[str, str]:
+    return texts()
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FILES)
+def test_committed_file_is_the_generated_one(form: str, generated: dict[str, str]) -> None:
+    assert (ROOT / FILES[form]).read_text() == generated[form], f"run python -m {GENERATE}"
+
+
+@pytest.mark.parametrize("form", FILES)
 def test_command_prints_the_form(form: str) -> None:
     done = subprocess.run([sys.executable, "-m", GENERATE, form], capture_output=True, text=True, check=True)
-    assert done.stdout == (ROOT / FORMATS[form][1]).read_text()
+    assert done.stdout == (ROOT / FILES[form]).read_text()
 
 
 # What must not be in a map: where, what is put there (None: taken out), and the message.
@@ -112,14 +119,14 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "commands.egress.stop: unknown operation; known are configure",
     ),
     "bits": (
-        "commands.egress.configure.4.bits",
+        "commands.egress.configure.2.bits",
         65,
-        "commands.egress.configure.alpha.bits: a whole number from 1 to 0x40 is needed, not 65",
+        "commands.egress.configure.epoch.bits: a whole number from 1 to 0x40 is needed, not 65",
     ),
     "limit beyond bits": (
-        "commands.egress.configure.4.limit",
-        1 << 18,
-        "commands.egress.configure.alpha.limit: a whole number from 1 to 0x3ffff is needed",
+        "commands.egress.configure.2.limit",
+        1 << 8,
+        "commands.egress.configure.epoch.limit: a whole number from 1 to 0xff is needed",
     ),
     "limit with sign": ("replies.egress.read.2.2.limit", 5, "phi: limit is of fields without sign"),
     "field twice": (
@@ -128,9 +135,19 @@ BAD: dict[str, tuple[str, Any, str]] = {
         "commands.ingress.configure: 'check' stands twice",
     ),
     "field in two beats": (
-        "replies.ingress.read.1.0.name",
+        "replies.ingress.read.1.1.name",
         "lost",
         "replies.ingress.read: 'lost' stands twice",
+    ),
+    "no such table": (
+        "commands.egress.configure.3.arguments",
+        "stamp_port",
+        "commands.egress.configure.3: a table with arguments is needed",
+    ),
+    "one name for many": (
+        "commands.egress.configure.3.name",
+        "capacity",
+        "a table with arguments is needed, with one only for another name",
     ),
     "beat too long": (
         "replies.ingress.read.0.8",
@@ -140,7 +157,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "no beats": ("replies.ingress.read", [], "replies.ingress.read: 0 beats; 1 to 6 have room"),
     "beats too many": ("replies.ingress.read", [[]] * 7, "replies.ingress.read: 7 beats; 1 to 6 have room"),
     "one name for two": (
-        "commands.egress.configure.3.name",
+        "commands.egress.configure.4.name",
         "epoch_bits",
         "two things would both be called EGRESS_CONFIGURE_EPOCH_BITS",
     ),
@@ -168,8 +185,8 @@ def test_bad_map_is_refused_where_it_is_bad(name: str, tmp_path: Path) -> None:
     where, value, message = BAD[name]
     file = tmp_path / "registers.yaml"
     file.write_text(yaml.safe_dump(changed(where, value), sort_keys=False))
-    with pytest.raises(MapError) as caught:
-        sections(read(file))
+    with pytest.raises(DocumentError) as caught:
+        sections(read(file, CONTRACT))
     text = str(caught.value)
     assert message in text
     assert text.startswith("registers.yaml: ")
@@ -196,8 +213,8 @@ def test_file_that_is_no_map_is_one_line(text: str, message: str, tmp_path: Path
 
 
 def test_absent_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(MapError, match=r"no\.yaml: No such file or directory"):
-        read(tmp_path / "no.yaml")
+    with pytest.raises(DocumentError, match=r"no\.yaml: No such file or directory"):
+        read(tmp_path / "no.yaml", CONTRACT)
 
 
 def test_no_two_registers_share_a_byte(regmap: RegisterMap) -> None:

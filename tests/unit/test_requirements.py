@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.engines.emulation import EmulationEngine
 from clarion_lab.machine import requirements
 from clarion_lab.scenario import documents

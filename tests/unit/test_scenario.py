@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.results.summary import payload_ceiling, survival
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
@@ -92,7 +93,9 @@ def test_tags_on_plain_tcp_bring_the_tag_header() -> None:
         ({"flows__0__crosses": [1]}, "flows[0].crosses: has 1: give 2"),
         ({"description": ""}, "description: must not be empty"),
         ({"seed": -1}, "seed: -1: must lie from 0 to 4294967295"),
-        ({"xcp": {"alpha": 0}}, "xcp.alpha: 0: must be above 0 and at most 2"),
+        ({"xcp": {"alpha": 0}}, "xcp.alpha: 0: must be above 0 and below 0.5553"),
+        ({"xcp": {"alpha": 0.6}}, "xcp.alpha: 0.6: must be above 0 and below 0.5553"),
+        ({"xcp": {"beta": 0.3}}, "xcp.beta: 0.3: must be 0.2263"),
         ({"xcp": {"alpha": math.nan}}, "xcp.alpha: nan: not a finite number"),
         ({"xcp": {"beta": math.inf}}, "xcp.beta: inf: not a finite number"),
         (
@@ -145,6 +148,29 @@ def test_faults_name_the_field_and_the_remedy(settings: dict[str, object], line:
     said = refusal(**settings)
     assert said.startswith(f"scenario geo: {line}")
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [
+        ({"xcp": {"alpha": 0.6}}, ("xcp", "alpha")),
+        ({"xcp": {"min-interval": "2 s"}}, ("xcp", "min-interval")),
+        ({"flows__0__start": "10 s"}, ("flows", 0, "stop")),
+        (
+            {"links__bottleneck__loss__forward__rate": "120 %"},
+            ("links", "bottleneck", "loss", "forward", "rate"),
+        ),
+        (
+            {"links__bottleneck__rate-steps": [{"at": "1 s", "rate": "1 bit/s"}]},
+            ("links", "bottleneck", "rate-steps", 0, "rate"),
+        ),
+        ({"links__bottleneck__speed": 1}, ("links", "bottleneck", "speed")),
+    ],
+)
+def test_faults_have_a_path(settings: dict[str, object], path: tuple[str | int, ...]) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load(**settings)
+    assert caught.value.fault.path == path
 
 
 def test_a_missing_field_is_named() -> None:
@@ -258,4 +284,5 @@ def test_the_geo_scenario_is_the_papers() -> None:
     assert geo.max_rtt_us == 570_000
     assert len(geo.flows) == 10
     assert geo.bottlenecks[0].forward_loss.mean_packet_loss(1546) == 0.001
+    assert geo.xcp is not None
     assert (geo.xcp.alpha, geo.xcp.beta, geo.xcp.gamma) == (0.4, 0.226, 0.1)

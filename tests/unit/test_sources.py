@@ -46,6 +46,7 @@ def test_controller_defaults_are_those_of_the_core_and_the_switch() -> None:
     document = documents.read(documents.locate("geo"))
     del document["xcp"]
     xcp = build("geo", documents.points("geo", document)[0].document).xcp
+    assert xcp is not None
     for name in ("alpha", "beta", "gamma"):
         value = getattr(xcp, name)
         assert value == float(found("switch/options.hpp", rf"double {name} = ([\d.]+)"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the register map of the FPGA block in every language that needs it, from registers.yaml.
+"""Writes the contract, and the register map of the FPGA block, in every language that needs them.
 
 python -m clarion_contract.generate          write all files
-python -m clarion_contract.generate cpp      print one of them: cpp, sv, python or docs
+python -m clarion_contract.generate cpp      print one of them
 """
 
 from __future__ import annotations
@@ -14,40 +14,57 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clarion_base.paths import ROOT
+from clarion_contract.generate import contract_model, register_model
+from clarion_contract.generate.contract_model import Contract
+from clarion_contract.generate.contract_python import as_python as settings_as_python
+from clarion_contract.generate.contract_schema import as_schema
+from clarion_contract.generate.document import DocumentError
 from clarion_contract.generate.register_cpp import as_cpp
 from clarion_contract.generate.register_docs import as_docs
-from clarion_contract.generate.register_model import MapError, RegisterMap, read
+from clarion_contract.generate.register_model import RegisterMap
 from clarion_contract.generate.register_python import as_python
 from clarion_contract.generate.register_sv import as_sv
 
 SOURCE = ROOT / "contract" / "registers.yaml"
 
-FORMATS: dict[str, tuple[Callable[[RegisterMap], str], str]] = {
+OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
+    "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
+    "schema": (as_schema, "mininet/clarion_lab/scenario/schema/xcp.schema.json"),
+}
+OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {
     "cpp": (as_cpp, "hls/block/register_map.hpp"),
     "sv": (as_sv, "nic/rtl/clarion_registers_pkg.sv"),
     "python": (as_python, "nic/clarion_nic/driver/register_map.py"),
     "docs": (as_docs, "docs/registers.md"),
 }
+FILES = {name: file for name, (_, file) in (*OF_CONTRACT.items(), *OF_MAP.items())}
+
+
+def texts(contract_file: Path = contract_model.SOURCE, map_file: Path = SOURCE) -> dict[str, str]:
+    """Return what is generated, by the name of its form."""
+    contract = contract_model.read(contract_file)
+    regmap = register_model.read(map_file, contract)
+    made = {name: write(contract) for name, (write, _) in OF_CONTRACT.items()}
+    return made | {name: write(regmap) for name, (write, _) in OF_MAP.items()}
 
 
 def main() -> int:
     """Print one form, or write all of them."""
-    parser = argparse.ArgumentParser(description="write the register map in every language")
-    parser.add_argument("format", nargs="?", choices=list(FORMATS), help="print this one, write nothing")
+    parser = argparse.ArgumentParser(description="write the contract in every language")
+    parser.add_argument("format", nargs="?", choices=list(FILES), help="print this one, write nothing")
+    parser.add_argument("--contract", type=Path, default=contract_model.SOURCE, metavar="FILE")
     parser.add_argument("--map", type=Path, default=SOURCE, metavar="FILE", help="instead of registers.yaml")
     options = parser.parse_args()
     try:
-        regmap = read(options.map)
-        texts = {name: write(regmap) for name, (write, _) in FORMATS.items()}
-    except MapError as error:
+        made = texts(options.contract, options.map)
+    except DocumentError as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1
     if options.format:
-        sys.stdout.write(texts[options.format])
+        sys.stdout.write(made[options.format])
         return 0
-    for name, (_, file) in FORMATS.items():
-        (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / file).write_text(texts[name], encoding="utf-8")
+    for name, text in made.items():
+        (ROOT / FILES[name]).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clarion_contract.generate.register_model import BEAT_WORDS, MapError, Register, RegisterMap
+from clarion_contract.generate.document import DocumentError
+from clarion_contract.generate.register_model import BEAT_WORDS, Register, RegisterMap
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def sections(regmap: RegisterMap) -> list[Section]:
     for section in found:
         for constant in section.constants:
             if constant.name in names:
-                raise MapError(f"registers.yaml: two things would both be called {constant.name}")
+                raise DocumentError(f"registers.yaml: two things would both be called {constant.name}")
             names.add(constant.name)
     return found
 

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-import yaml
+from clarion_contract.generate.contract_model import Contract
+from clarion_contract.generate.document import DocumentError, Node, read_document
 
 WORD_BYTES = 4
+WORD_BITS = 32
 BEAT_WORDS = 16  # one beat of 512 bits
 REPLY_BEATS_MAX = 8  # the index of a beat has 3 bits
 HEADER = ("type", "version", "next", "port")
 MAILBOX = ("request", "done", "status")
-
-
-class MapError(Exception):
-    """A map that cannot be; the text is the whole message."""
 
 
 @dataclass(frozen=True)
@@ -97,102 +93,12 @@ def words_of(bits: int) -> int:
     return 1 if bits <= 32 else 2
 
 
-class Node:
-    """A value of the YAML and where it stands."""
-
-    def __init__(self, value: Any, path: str) -> None:
-        self.value = value
-        self.path = path
-
-    def fail(self, reason: str) -> MapError:
-        """Return the error that names this place."""
-        return MapError(f"{self.path}: {reason}" if self.path else reason)
-
-    def at(self, name: str, value: Any) -> Node:
-        """Return what stands below this one."""
-        return Node(value, f"{self.path}.{name}" if self.path else name)
-
-    def entries(self) -> dict[str, Node]:
-        """Return the entries of a mapping, whose keys are names."""
-        if not isinstance(self.value, dict):
-            raise self.fail("a mapping is needed")
-        for name in self.value:
-            if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-                raise self.fail(f"{name!r} is no name; lower case letters, digits and _ are")
-        return {name: self.at(name, value) for name, value in self.value.items()}
-
-    def keys(self, needed: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Node]:
-        """Return the entries of a mapping that has these and no others."""
-        entries = self.entries()
-        needed, known = list(needed), [*needed, *optional]
-        for name in entries:
-            if name not in known:
-                raise self.fail(f"unknown key {name!r}; known are {', '.join(known)}")
-        for name in needed:
-            if name not in entries:
-                raise self.fail(f"{name!r} is missing")
-        return entries
-
-    def items(self) -> list[Node]:
-        """Return the entries of a list; those that have a name go by it."""
-        if not isinstance(self.value, list):
-            raise self.fail("a list is needed")
-        names = [v.get("name", str(i)) if isinstance(v, dict) else str(i) for i, v in enumerate(self.value)]
-        return [self.at(str(name), value) for name, value in zip(names, self.value, strict=True)]
-
-    def integer(self, low: int, high: int) -> int:
-        """Return a whole number in a range."""
-        if type(self.value) is not int or not low <= self.value <= high:
-            raise self.fail(f"a whole number from {low} to {high:#x} is needed, not {self.value!r}")
-        return self.value
-
-    def text(self) -> str:
-        """Return a line of text."""
-        if not isinstance(self.value, str) or not self.value.strip() or "\n" in self.value:
-            raise self.fail(f"a line of text is needed, not {self.value!r}")
-        if re.search(r'["\\|]', self.value):
-            raise self.fail('" \\ and | have a meaning in what is generated')
-        return self.value
-
-    def name(self) -> str:
-        """Return a name."""
-        if not isinstance(self.value, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", self.value):
-            raise self.fail(f"{self.value!r} is no name; lower case letters, digits and _ are")
-        return self.value
-
-    def flag(self) -> bool:
-        """Return true or false."""
-        if not isinstance(self.value, bool):
-            raise self.fail(f"true or false is needed, not {self.value!r}")
-        return self.value
+def read(path: Path, contract: Contract) -> RegisterMap:
+    """Return the map of a file; settings of ports are as the contract has them."""
+    return read_document(path, lambda root: _map_of(root, contract))
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML in which a key stands once."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if name in seen:
-                raise MapError(f"line {key.start_mark.line + 1}: {name!r} stands twice")
-            seen.add(name)
-        return super().construct_mapping(node, deep)
-
-
-def read(path: Path) -> RegisterMap:
-    """Return the map of a file."""
-    try:
-        return _map_of(Node(yaml.load(path.read_text(encoding="utf-8"), _Loader), ""))
-    except MapError as error:
-        raise MapError(f"{path.name}: {error}") from None
-    except OSError as error:
-        raise MapError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MapError(f"{path.name}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def _map_of(root: Node) -> RegisterMap:
+def _map_of(root: Node, contract: Contract) -> RegisterMap:
     parts = root.keys(
         ("window", "header", "blocks", "mailbox", "operations", "status", "commands", "replies")
     )
@@ -215,7 +121,9 @@ def _map_of(root: Node) -> RegisterMap:
         window_bytes=window_bytes,
         stride_bytes=stride,
         header=header,
-        blocks=_blocks(parts, stride, [code.name for code in operations], reply_words // BEAT_WORDS),
+        blocks=_blocks(
+            parts, stride, [code.name for code in operations], reply_words // BEAT_WORDS, contract
+        ),
         mailbox=mailbox_registers,
         command_offset=command_offset,
         command_words=command_words,
@@ -280,7 +188,9 @@ def _area(node: Node, stride: int, words_max: int) -> tuple[int, int]:
     return offset, words
 
 
-def _blocks(parts: dict[str, Node], stride: int, operations: list[str], beats: int) -> tuple[Block, ...]:
+def _blocks(
+    parts: dict[str, Node], stride: int, operations: list[str], beats: int, contract: Contract
+) -> tuple[Block, ...]:
     entries = parts["blocks"].entries()
     commands, replies = parts["commands"].entries(), parts["replies"].entries()
     if next(iter(entries), None) != "clarion":
@@ -298,10 +208,10 @@ def _blocks(parts: dict[str, Node], stride: int, operations: list[str], beats: i
                 about=keys["about"].text(),
                 registers=_registers(keys["registers"], stride) if "registers" in keys else (),
                 has_mailbox=has_mailbox,
-                commands=_commands(commands.pop(name), operations)
+                commands=_commands(commands.pop(name), operations, contract)
                 if name in commands and has_mailbox
                 else {},
-                replies=_replies(replies.pop(name), operations, beats)
+                replies=_replies(replies.pop(name), operations, beats, contract)
                 if name in replies and has_mailbox
                 else {},
             )
@@ -312,17 +222,21 @@ def _blocks(parts: dict[str, Node], stride: int, operations: list[str], beats: i
     return tuple(blocks)
 
 
-def _commands(node: Node, operations: list[str]) -> dict[str, tuple[Field, ...]]:
-    return {name: tuple(_fields(fields, 1)) for name, fields in _by_operation(node, operations)}
+def _commands(node: Node, operations: list[str], contract: Contract) -> dict[str, tuple[Field, ...]]:
+    return {name: tuple(_fields(fields, 1, contract)) for name, fields in _by_operation(node, operations)}
 
 
-def _replies(node: Node, operations: list[str], beats_max: int) -> dict[str, tuple[tuple[Field, ...], ...]]:
+def _replies(
+    node: Node, operations: list[str], beats_max: int, contract: Contract
+) -> dict[str, tuple[tuple[Field, ...], ...]]:
     replies = {}
     for name, beats in _by_operation(node, operations):
         items = beats.items()
         if not 1 <= len(items) <= beats_max:
             raise beats.fail(f"{len(items)} beats; 1 to {beats_max} have room in `reply`")
-        replies[name] = tuple(tuple(_fields(beat, 0, i * BEAT_WORDS)) for i, beat in enumerate(items))
+        replies[name] = tuple(
+            tuple(_fields(beat, 0, contract, i * BEAT_WORDS)) for i, beat in enumerate(items)
+        )
         _names_differ(beats, [field.name for beat in replies[name] for field in beat])
     return replies
 
@@ -334,10 +248,10 @@ def _by_operation(node: Node, operations: list[str]) -> Iterator[tuple[str, Node
         yield name, child
 
 
-def _fields(node: Node, first_word: int, base: int = 0) -> Iterator[Field]:
+def _fields(node: Node, first_word: int, contract: Contract, base: int = 0) -> Iterator[Field]:
     """Yield the fields of one beat, one after the other from a word on."""
     word = first_word
-    items = node.items()
+    items = [row for item in node.items() for row in _rows(item, contract)]
     _names_differ(node, [str(item.value.get("name")) for item in items if isinstance(item.value, dict)])
     for item in items:
         keys = item.keys(("name", "bits", "about"), ("limit", "signed"))
@@ -353,6 +267,23 @@ def _fields(node: Node, first_word: int, base: int = 0) -> Iterator[Field]:
             raise item.fail(f"it ends beyond the beat's {BEAT_WORDS} words")
         yield Field(keys["name"].name(), bits, limit, signed, keys["about"].text(), base + word)
         word += words_of(bits)
+
+
+def _rows(node: Node, contract: Contract) -> Iterator[Node]:
+    """Yield the node itself, or a row for each argument of the table that it names."""
+    if not isinstance(node.value, dict) or "arguments" not in node.value:
+        yield node
+        return
+    keys = node.keys(("arguments",), ("name", "about"))
+    arguments = contract.arguments(keys["arguments"].name())
+    if not arguments or ("name" in keys and len(arguments) > 1):
+        raise node.fail("a table with arguments is needed, with one only for another name")
+    for argument in arguments:
+        row = {"name": argument.name, "bits": argument.bits, "about": argument.about, **node.value}
+        del row["arguments"]
+        if argument.bits > WORD_BITS:
+            row |= {"bits": 2 * WORD_BITS, "limit": argument.most}
+        yield node.at(str(row["name"]), row)
 
 
 def _names_differ(node: Node, names: list[str]) -> None:
@@ -380,4 +311,5 @@ def _refuse_overlaps(regmap: RegisterMap) -> None:
         areas.sort()
         for (offset, words, name), (next_offset, _, next_name) in pairwise(areas):
             if offset + words * WORD_BYTES > next_offset:
-                raise MapError(f"blocks.{block.name}: {name} and {next_name} overlap at {next_offset:#x}")
+                both = f"{name} and {next_name}"
+                raise DocumentError(f"blocks.{block.name}: {both} overlap at {next_offset:#x}")

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The map as a Python module of typed constants, laid out as the formatter would."""
+"""The map as a Python module of typed constants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from clarion_contract.generate import layout
 from clarion_contract.generate.register_model import BEAT_WORDS, Field, Register, RegisterMap
-
-LINE = 110
 
 PROLOGUE = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -49,38 +47,21 @@ class Field:
 '''
 
 
-@dataclass(frozen=True)
-class Group:
-    """Brackets around items; a call has its name in the opening one."""
-
-    opening: str
-    items: list[Item]
-    closing: str
-
-
-@dataclass(frozen=True)
-class Item:
-    """A value with what stands before it: a key, or nothing."""
-
-    prefix: str
-    value: Group | str
-
-
 def as_python(regmap: RegisterMap) -> str:
     """Return the module."""
-    return PROLOGUE + "".join(f"\n{_statement(name, value)}\n" for name, value in _constants(regmap))
+    return layout.python(PROLOGUE + "".join(f"\n{name} = {value}\n" for name, value in _constants(regmap)))
 
 
-def _constants(regmap: RegisterMap) -> Iterable[tuple[str, Group | str]]:
+def _constants(regmap: RegisterMap) -> Iterable[tuple[str, str]]:
     mailboxes = [block for block in regmap.blocks if block.has_mailbox]
     own = [block for block in regmap.blocks if block.registers]
     codes = [code.name for code in regmap.operations]
     yield "WINDOW_BYTES", _hex(regmap.window_bytes)
     yield "STRIDE_BYTES", _hex(regmap.stride_bytes)
     yield "BLOCK_TYPES", _mapping((block.name, _hex(block.type)) for block in regmap.blocks)
-    versions = ((block.name, _tuple(map(str, block.version))) for block in regmap.blocks)
+    versions = ((block.name, repr(block.version)) for block in regmap.blocks)
     yield "BLOCK_VERSIONS: dict[str, tuple[int, int]]", _mapping(versions)
-    yield "BLOCK_ABOUT", _mapping((block.name, _string(block.about)) for block in regmap.blocks)
+    yield "BLOCK_ABOUT", repr({block.name: block.about for block in regmap.blocks})
     yield "HEADER", _registers(regmap.header)
     yield "REGISTERS", _mapping((block.name, _registers(block.registers)) for block in own)
     yield "MAILBOX", _registers(regmap.mailbox)
@@ -89,9 +70,9 @@ def _constants(regmap: RegisterMap) -> Iterable[tuple[str, Group | str]]:
     yield "REPLY_OFFSET", _hex(regmap.reply_offset)
     yield "REPLY_WORDS", str(regmap.reply_words)
     yield "BEAT_WORDS", str(BEAT_WORDS)
-    yield "OPERATIONS", _mapping((code.name, str(code.code)) for code in regmap.operations)
-    yield "STATUS", _mapping((code.name, str(code.code)) for code in regmap.status)
-    yield "STATUS_ABOUT", _mapping((code.name, _string(code.about)) for code in regmap.status)
+    yield "OPERATIONS", repr({code.name: code.code for code in regmap.operations})
+    yield "STATUS", repr({code.name: code.code for code in regmap.status})
+    yield "STATUS_ABOUT", repr({code.name: code.about for code in regmap.status})
     commands = (
         (block.name, _mapping((name, _fields(block.commands.get(name, ()))) for name in codes))
         for block in mailboxes
@@ -107,62 +88,31 @@ def _constants(regmap: RegisterMap) -> Iterable[tuple[str, Group | str]]:
     yield "REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]]", _mapping(replies)
 
 
-def _registers(registers: tuple[Register, ...]) -> Group:
-    return _mapping((r.name, _register(r)) for r in registers)
+def _registers(registers: tuple[Register, ...]) -> str:
+    return _mapping((register.name, _register(register)) for register in registers)
 
 
-def _register(register: Register) -> Group:
-    numbers = [_hex(register.offset), str(register.writable), str(register.reset), _hex(register.mask)]
-    return _call("Register", [*numbers, _string(register.about)])
+def _register(register: Register) -> str:
+    numbers = f"{_hex(register.offset)}, {register.writable}, {register.reset}, {_hex(register.mask)}"
+    return f"Register({numbers}, {register.about!r})"
 
 
-def _fields(fields: tuple[Field, ...]) -> Group:
+def _fields(fields: tuple[Field, ...]) -> str:
     return _tuple(_field(field) for field in fields)
 
 
-def _field(field: Field) -> Group:
-    numbers = [str(field.bits), _hex(field.limit), str(field.signed), str(field.word)]
-    return _call("Field", [_string(field.name), *numbers, _string(field.about)])
+def _field(field: Field) -> str:
+    numbers = f"{field.bits}, {_hex(field.limit)}, {field.signed}, {field.word}"
+    return f"Field({field.name!r}, {numbers}, {field.about!r})"
 
 
 def _hex(number: int) -> str:
     return f"0x{number:X}"
 
 
-def _string(text: str) -> str:
-    return f'"{text}"'
+def _tuple(values: Iterable[str]) -> str:
+    return "(" + "".join(f"{value}, " for value in values) + ")"
 
 
-def _call(name: str, arguments: Iterable[Group | str]) -> Group:
-    return Group(f"{name}(", [Item("", argument) for argument in arguments], ")")
-
-
-def _tuple(values: Iterable[Group | str]) -> Group:
-    return _call("", values)
-
-
-def _mapping(entries: Iterable[tuple[str, Group | str]]) -> Group:
-    return Group("{", [Item(f"{_string(key)}: ", value) for key, value in entries], "}")
-
-
-def _statement(name: str, value: Group | str) -> str:
-    return "\n".join(_lines(f"{name} = ", value, "", 0))
-
-
-def _lines(prefix: str, value: Group | str, suffix: str, indent: int) -> list[str]:
-    """Return a value on one line if it fits, else an item per line with a comma after each."""
-    line = " " * indent + prefix + _flat(value) + suffix
-    if isinstance(value, str) or len(line) <= LINE or not value.items:
-        return [line]
-    lines = [" " * indent + prefix + value.opening]
-    for item in value.items:
-        lines += _lines(item.prefix, item.value, ",", indent + 4)
-    return [*lines, " " * indent + value.closing + suffix]
-
-
-def _flat(value: Group | str) -> str:
-    if isinstance(value, str):
-        return value
-    inner = ", ".join(item.prefix + _flat(item.value) for item in value.items)
-    comma = "," if value.opening == "(" and len(value.items) == 1 else ""
-    return value.opening + inner + comma + value.closing
+def _mapping(entries: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{key!r}: {value}" for key, value in entries) + "}"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,6 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from clarion_base.errors import UserError
-from clarion_contract import settings_json
 from clarion_contract.errors import SettingsError
 from clarion_control import errors
 from clarion_control.api.problems import Problem, at_field, in_header, in_query
@@ -38,18 +36,11 @@ KINDS: dict[type[UserError], str] = {
     errors.StoreError: "unavailable",
 }
 _UNKNOWN = ("switch", "port", "policy", "decision", "token", "experiment")
-_ADDRESS_ENTRY = re.compile(r"l2_forward\[(.*)\]")
 _RETRY_S = "5"
 
 
 def _settings(error: SettingsError) -> Problem:
-    address = _ADDRESS_ENTRY.fullmatch(error.entry)
-    if address is not None:
-        where = at_field(("addresses", address[1]), error.reason)
-    elif error.entry in ("ports", "flood_ports"):
-        where = at_field((error.entry,), error.reason)
-    else:
-        where = {"pointer": f"#{settings_json.pointer(error.entry)}", "detail": error.reason}
+    where = at_field(error.fault.path, error.fault.reason)
     return Problem("invalid-settings", str(error), errors=[where])
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from clarion_base.units import parse_rate, parse_size, parse_time
+from clarion_contract import settings
+from clarion_contract.setting import Setting
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.settings_json import to_json
 from clarion_control.dashboard import quantities
@@ -28,19 +30,19 @@ class FieldProblem(ValueError):  # noqa: N818 - what a form shows beside a field
 
 
 @dataclass(frozen=True)
-class Field:
-    """One field. Its name is its place in the port's JSON form, such as "xcp.alpha"."""
+class FormField:
+    """One field. Its path is its place in the port's JSON form, such as ("xcp", "alpha")."""
 
-    name: str
+    path: tuple[str, ...]
     label: str
     hint: str
     write: Callable[[Any], str] | None = None  # None: on or off
     read: Callable[[str], Any] | None = None
 
     @property
-    def pointer(self) -> str:
-        """As a JSON pointer, as settings_json names fields."""
-        return "/" + self.name.replace(".", "/")
+    def name(self) -> str:
+        """As the page has it: "xcp.alpha"."""
+        return ".".join(self.path)
 
 
 def _quantity(parse: Callable[[object], int], unit: str) -> Callable[[str], int]:
@@ -65,54 +67,45 @@ def _plain(number: float) -> str:
     return f"{number:.6g}"
 
 
+_HINTS = {  # what fits under an input; the others show what the contract says of them
+    "capacity_bps": "What the link carries, such as 100 Mbit/s",
+    "alpha": "Gain on spare capacity",
+    "beta": "Empty: alpha² √2",
+    "gamma": "Share of the traffic that is shuffled for fairness",
+    "min_interval_us": "of the control interval",
+    "max_interval_us": "of the control interval",
+    "queue_limit_bytes": "Empty: no limit but that of the switch",
+}
+_QUANTITIES: Mapping[str, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
+    "bit/s": (quantities.exact_rate, _quantity(parse_rate, "bit/s")),
+    "us": (quantities.exact_duration, _quantity(parse_time, "us")),
+    "B": (quantities.exact_size, _quantity(parse_size, "B")),
+    "": (_plain, _number),
+}
+
+
+def _form_field(group: tuple[str, ...], field: Setting) -> FormField:
+    hint = _HINTS.get(field.name, field.about[0].upper() + field.about[1:])
+    write, read = (None, None) if field.kind == "flag" else _QUANTITIES[field.unit]
+    return FormField((*group, field.name), field.label, hint, write, read)
+
+
 XCP = "xcp"
-FIELDS = (
-    Field(
-        "xcp.capacity_bps",
-        "Capacity",
-        "What the link carries, such as 100 Mbit/s",
-        quantities.exact_rate,
-        _quantity(parse_rate, "bit/s"),
-    ),
-    Field("xcp.alpha", "Alpha", "Gain on spare capacity", _plain, _number),
-    Field("xcp.beta", "Beta", "Empty: alpha² √2", _plain, _number),
-    Field("xcp.gamma", "Gamma", "Share of the traffic that is shuffled for fairness", _plain, _number),
-    Field(
-        "xcp.min_interval_us",
-        "Shortest interval",
-        "of the control interval",
-        quantities.exact_duration,
-        _quantity(parse_time, "us"),
-    ),
-    Field(
-        "xcp.max_interval_us",
-        "Longest interval",
-        "of the control interval",
-        quantities.exact_duration,
-        _quantity(parse_time, "us"),
-    ),
-    Field(
-        "queue_limit_bytes",
-        "Queue limit",
-        "Empty: no limit but that of the switch",
-        quantities.exact_size,
-        _quantity(parse_size, "B"),
-    ),
-    Field("stamp", "Stamp", "Numbers packets for the next wire, so that its losses can be counted"),
-    Field("check", "Check", "Looks for losses of the wire into this port"),
-    Field("edge", "Edge", "A host is behind this port: its claims are zeroed"),
-)
+XCP_FIELDS = tuple(_form_field((XCP,), field) for field in settings.XCP.values())
+_PORT = [_form_field((), field) for field in settings.PORT.values()]
+PORT_FIELDS = tuple(sorted(_PORT, key=lambda field: field.write is None))  # quantities first
+FIELDS = (*XCP_FIELDS, *PORT_FIELDS)
 BY_NAME = {field.name: field for field in FIELDS}
 _DEFAULTS = to_json(PortSettings(0, XcpSettings(0)))
 
 
-def values(settings: PortSettings) -> dict[str, Value]:
+def values(port: PortSettings) -> dict[str, Value]:
     """What the form shows; a port without XCP shows what XCP would start with."""
-    document = to_json(settings)
+    document = to_json(port)
     has_xcp = document["xcp"] is not None
     shown: dict[str, Value] = {XCP: has_xcp}
     for field in FIELDS:
-        value = _at(document if has_xcp or not _is_xcp(field) else _DEFAULTS, field.name)
+        value = _at(document if has_xcp or not _is_xcp(field) else _DEFAULTS, field.path)
         if field.write is None:
             shown[field.name] = bool(value)
         else:
@@ -136,8 +129,7 @@ def changes(base: PortSettings, entered: Mapping[str, Value]) -> dict[str, Any]:
         if value == before[field.name] and not (_is_xcp(field) and switched_on):
             continue
         read = value if field.read is None else _read(field, str(value))
-        group, _, name = field.name.rpartition(".")
-        (patch.setdefault(group, {}) if group else patch)[name] = read
+        (patch.setdefault(XCP, {}) if _is_xcp(field) else patch)[field.path[-1]] = read
     return patch
 
 
@@ -154,7 +146,7 @@ def differences(before: PortSettings, after: PortSettings) -> list[tuple[str, st
     return found
 
 
-def _read(field: Field, text: str) -> Any:
+def _read(field: FormField, text: str) -> Any:
     if not text.strip():
         if field.name == "xcp.capacity_bps":
             raise FieldProblem(field.name, "give the capacity, such as 100 Mbit/s")
@@ -172,12 +164,12 @@ def _shown(value: Value) -> str:
     return value or "none"
 
 
-def _is_xcp(field: Field) -> bool:
-    return field.name.startswith("xcp.")
+def _is_xcp(field: FormField) -> bool:
+    return field.path[0] == XCP
 
 
-def _at(document: Mapping[str, Any], name: str) -> Any:
+def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = document
-    for part in name.split("."):
+    for part in path:
         value = value[part]
     return value

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -11,19 +11,23 @@ from nicegui.element import Element
 
 from clarion_contract.errors import SettingsError
 from clarion_contract.settings import PortSettings
-from clarion_contract.settings_json import checked, merged, pointer
+from clarion_contract.settings_json import checked, merged
 from clarion_control.dashboard import parts, settings_edit
-from clarion_control.dashboard.settings_edit import BY_NAME, FIELDS, XCP, FieldProblem, Value
+from clarion_control.dashboard.settings_edit import (
+    BY_NAME,
+    FIELDS,
+    PORT_FIELDS,
+    XCP,
+    XCP_FIELDS,
+    FieldProblem,
+    FormField,
+    Value,
+)
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import StaleVersionError
 from clarion_control.model import Actor, DesiredPort, PortState, Role
 
-_ROWS = (
-    ("xcp.capacity_bps",),
-    ("xcp.alpha", "xcp.beta"),
-    ("xcp.gamma",),
-    ("xcp.min_interval_us", "xcp.max_interval_us"),
-)
+_PAIRS = {"xcp.alpha": "xcp.beta", "xcp.min_interval_us": "xcp.max_interval_us"}  # side by side
 
 
 class SettingsForm:
@@ -52,15 +56,9 @@ class SettingsForm:
             self._switch(XCP, "XCP", "Explicit rate feedback for the traffic of this port")
             self._xcp = parts.block("fieldset")
             with self._xcp:
-                for row in _ROWS:
-                    with parts.block(classes="pair" if len(row) == 2 else ""):
-                        for name in row:
-                            self._text(name)
+                self._fields(XCP_FIELDS)
         with parts.block("fieldset"):
-            self._text("queue_limit_bytes")
-            for field in FIELDS:
-                if field.write is None:
-                    self._switch(field.name, field.label, field.hint)
+            self._fields(PORT_FIELDS)
         self._xcp.set_visibility(bool(self._first[XCP]))
         self._problem = parts.text("", "p", "problem").props('role="alert"')
         self._problem.set_visibility(False)
@@ -74,8 +72,20 @@ class SettingsForm:
         else:
             parts.text("Your role may only look; changes need the role operator.", "p", "hint")
 
-    def _text(self, name: str) -> None:
-        field = BY_NAME[name]
+    def _fields(self, fields: Iterable[FormField]) -> None:
+        for field in fields:
+            if field.write is None:
+                self._switch(field.name, field.label, field.hint)
+            elif field.name in _PAIRS:
+                with parts.block(classes="pair"):
+                    self._text(field)
+                    self._text(BY_NAME[_PAIRS[field.name]])
+            elif field.name not in _PAIRS.values():
+                with parts.block():
+                    self._text(field)
+
+    def _text(self, field: FormField) -> None:
+        name = field.name
         entry = ui.input(field.label, value=str(self._first[name]), on_change=self._edited).props(
             f'outlined dense stack-label bottom-slots hint="{field.hint}" name="{name}" autocomplete="off"'
         )
@@ -228,10 +238,9 @@ class SettingsForm:
     # Problems.
 
     def _show_settings_error(self, error: SettingsError) -> None:
-        where = pointer(error.entry)
         for field in FIELDS:
-            if field.pointer == where:
-                self._show_problem(field.name, error.reason)
+            if field.path == error.fault.path:
+                self._show_problem(field.name, error.fault.reason)
                 return
         self._say(str(error))
 

@@ -50,7 +50,7 @@ class LinkOwner:
         self, switch: Switch, port: int, tried: Wanted, good: Wanted, error: SwitchError
     ) -> Desired:
         """Desires again what the switch took last, unless something newer is desired."""
-        reason = f"the switch refused version {version(tried)}: {error.message}"
+        reason = f"the switch refused version {version(tried)}: {error.reason}"
         with contextlib.suppress(StaleVersionError, NotFoundError):
             if isinstance(good, DesiredPort):
                 earlier = good.settings

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from clarion_contract.settings import PortSettings, checked_addresses, checked_ports
+from clarion_contract.checks import checked_addresses, checked_ports
+from clarion_contract.settings import PortSettings
 from clarion_contract.settings_json import checked, merged
 from clarion_control.facade.core import Core, check_writable
 from clarion_control.fleet.goal import FORWARDING
@@ -83,7 +84,7 @@ class PortPart(Core):
         link = self._fleet.link(name)
         if forwarding is not None:
             checked_addresses(name, link.switch.ports, forwarding.addresses)
-            checked_ports(name, "flood_ports", forwarding.flood_ports, link.switch.ports)
+            checked_ports(name, ("flood_ports",), forwarding.flood_ports, link.switch.ports)
         check_writable(link, wait)
 
         async def store() -> Desired:

@@ -11,18 +11,18 @@ import asyncio
 import contextlib
 import logging
 import random
-import re
 from dataclasses import replace
 
 from clarion_base.errors import UserError
+from clarion_contract.settings import PORT_TABLES
 from clarion_control.errors import NotPrimaryError, RefusedError, UnreachableError
 from clarion_control.fleet.goal import FORWARDING, Goal, version, wanted_at
 from clarion_control.fleet.owner import Owner, Pace
 from clarion_control.model import DesiredPort, LinkState, PortCounters, PortState, SwitchStatus
 from clarion_control.store.clock import now_us
 from clarion_control.store.ports import Desired
-from clarion_p4rt.device import Device, DeviceFactory, Standing
-from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.device import Device, DeviceFactory, Mastership
+from clarion_p4rt.errors import FORWARDING_TABLE, MULTICAST_GROUP, Entity, SwitchError
 from clarion_p4rt.switch import Forwarding, Switch
 
 LOG = logging.getLogger(__name__)
@@ -32,7 +32,6 @@ LAST_BACKOFF_S = 5.0
 SESSION_OVER = frozenset(
     {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "ALREADY_EXISTS", "UNAUTHENTICATED"}
 )
-_REFUSED_PORT = re.compile(r"\w+_port\[(\d+)\]")
 
 
 class Link:
@@ -51,7 +50,7 @@ class Link:
         self._pace = pace
         self._goal = Goal()
         self._wake = asyncio.Event()
-        self._standing: Standing | None = None  # None: no session
+        self._mastership: Mastership | None = None  # None: no session
         self._task: asyncio.Task[None] | None = None
 
     def start(self, desired: Desired) -> None:
@@ -119,21 +118,21 @@ class Link:
 
     async def _one_session(self) -> tuple[LinkState, str]:
         """Holds one session until it ends; returns why it did, and what that makes of the link."""
-        self._standing = None
+        self._mastership = None
         device = self._connect(self.switch)
         tasks: list[asyncio.Task[None]] = []
         try:
             async with self._gate:
-                self._standing = await device.open()
+                self._mastership = await device.open()
             tasks = [asyncio.create_task(self._receive(device)), asyncio.create_task(self._count(device))]
             for task in tasks:
                 task.add_done_callback(self._woken)
             await self._keep_equal(device, tasks)
             return LinkState.UNREACHABLE, "session ended"
         except SwitchError as error:
-            if self._standing is None or error.code in SESSION_OVER:
-                return LinkState.UNREACHABLE, error.message
-            return LinkState.REFUSED, f"{error.entry}: {error.message}"
+            if self._mastership is None or error.code in SESSION_OVER:
+                return LinkState.UNREACHABLE, error.reason
+            return LinkState.REFUSED, f"{error.entity}: {error.reason}"
         except UserError as error:  # of the store, for one
             return LinkState.UNREACHABLE, str(error)
         except Exception as error:
@@ -155,7 +154,7 @@ class Link:
             for task in tasks:
                 if task.done():
                     await task  # raises what ended it
-            if self._standing is Standing.BACKUP:
+            if self._mastership is Mastership.BACKUP:
                 if primary or self.status.state is not LinkState.BACKUP:
                     primary = False
                     self._goal.doubt()
@@ -208,17 +207,10 @@ class Link:
 
     async def _take_back(self, device: Device, tried: Desired, error: SwitchError) -> bool:
         """After a refusal; whether something else is desired now, so that writing again makes sense."""
-        self._set_state(LinkState.REFUSED, f"{error.entry}: {error.message}")
-        match = _REFUSED_PORT.fullmatch(error.entry)
-        if match:
-            suspects = [int(match.group(1))]
-        elif error.entry.startswith(("l2_forward", "multicast")):
-            suspects = [FORWARDING]
-        else:
-            suspects = [*tried.ports, FORWARDING]
-        refusal = RefusedError(self.switch.name, error.entry, error.message)
+        self._set_state(LinkState.REFUSED, f"{error.entity}: {error.reason}")
+        refusal = RefusedError(self.switch.name, error.entity, error.reason)
         changed = False
-        for port in suspects:
+        for port in _suspects(tried, error.entity):
             wanted = wanted_at(tried, port)
             good = self._goal.last_good(port)
             if wanted is None or (good is not None and version(good) == version(wanted)):
@@ -233,8 +225,8 @@ class Link:
     async def _receive(self, device: Device) -> None:
         while True:
             message = await device.receive()
-            if isinstance(message, Standing):
-                self._standing = message
+            if isinstance(message, Mastership):
+                self._mastership = message
                 self._wake.set()
             else:
                 self.reports += len(message)
@@ -245,7 +237,7 @@ class Link:
         """Counters are of use to people only: a switch that gives none stays connected."""
         while True:
             await asyncio.sleep(self._pace.counters_s * random.uniform(0.8, 1.0))
-            if self._standing is not Standing.PRIMARY or self.status.state is not LinkState.IN_SYNC:
+            if self._mastership is not Mastership.PRIMARY or self.status.state is not LinkState.IN_SYNC:
                 continue
             with contextlib.suppress(SwitchError):
                 cells = await device.counters()
@@ -264,3 +256,12 @@ class Link:
             return
         self.status = SwitchStatus(state, now_us(), reason, kept)
         self._owner.changed(self.switch, self.current_status())
+
+
+def _suspects(tried: Desired, refused: Entity) -> list[int]:
+    """The ports, or the forwarding, that a refused entity belongs to; all if that is not clear."""
+    if refused.table in PORT_TABLES and refused.key is not None:
+        return [refused.key]
+    if refused.table in (FORWARDING_TABLE, MULTICAST_GROUP):
+        return [FORWARDING]
+    return [*tried.ports, FORWARDING]

@@ -77,7 +77,8 @@ class Units {
   // what was none.
   virtual std::uint32_t quiet_clocks() const { return 600; }
 
-  // What the queue of a port decided; null: nobody can see that, nor give commands beside the registers.
+  // What the queue of a port decided; null for RTL, whose queues cannot be seen; it has no commands beside
+  // the registers either.
   virtual EventLog* log(unsigned port) = 0;
 };
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from clarion_base.errors import ScenarioError
+from clarion_base import faults
+from clarion_base.faults import ScenarioError
 from clarion_base.units import format_rate
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import truth
@@ -58,24 +59,24 @@ class EmulationEngine(HostEngine):
         recording.environment["controller"] = registration.describe()
         return registration.close
 
-    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+    def limited_links(self, scenario: Scenario) -> list[tuple[faults.Path, Link]]:
         """The links whose rate this machine must be able to carry, with their fields."""
         return link_fields(scenario)
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates that one switch process does not carry."""
         limit = format_rate(self.max_rate_bps)
-        for field, link in self.limited_links(scenario):
+        for path, link in self.limited_links(scenario):
             for key, rate_bps in _rates(link):
                 if rate_bps > self.max_rate_bps:
                     reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine {self.name}"
-                    raise ScenarioError(scenario.name, f"{field}.{key}", reason)
+                    raise ScenarioError(scenario.name, (*path, *key), reason)
         total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
         if total_bps > self.max_rate_bps:
             reason = (
                 f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
             )
-            raise ScenarioError(scenario.name, "links.bottleneck", reason)
+            raise ScenarioError(scenario.name, ("links", "bottleneck"), reason)
 
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
@@ -134,10 +135,11 @@ class EmbeddedSwitches:
         return truth.read(self._truth_log, self._network, zero_us)
 
 
-def _rates(link: Link) -> list[tuple[str, int]]:
+def _rates(link: Link) -> list[tuple[faults.Path, int]]:
     """Every rate that a link takes, with the key that gives it."""
     steps = enumerate(link.rate_steps.steps)
-    return [("rate", link.rate_bps), *((f"rate-steps[{n}].rate", rate_bps) for n, (_, rate_bps) in steps)]
+    stepped = ((("rate-steps", index, "rate"), rate_bps) for index, (_, rate_bps) in steps)
+    return [(("rate",), link.rate_bps), *stepped]
 
 
 def _port_sample(now_us: int, port: dict[str, Any]) -> PortSample:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clarion_base import paths
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base import faults, paths
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines.emulation import TRUTH_LOG, EmbeddedSwitches, EmulationEngine
 from clarion_lab.engines.host_engine import link_fields
@@ -38,7 +39,7 @@ class HlsSimEngine(EmulationEngine):
             "use --engine emu, or `clarion switch serve --nic /run/clarion/run-*/s1.bar` while it runs"
         )
 
-    def limited_links(self, scenario: Scenario) -> list[tuple[str, Link]]:
+    def limited_links(self, scenario: Scenario) -> list[tuple[faults.Path, Link]]:
         """The bottlenecks: they bound the packets, and a faster access link costs nothing."""
         return link_fields(scenario)[1:]
 
@@ -48,7 +49,7 @@ class HlsSimEngine(EmulationEngine):
         for switch, ports in network.switches.items():
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine hls-sim has {MAX_PORTS}; use host-pairs"
-                raise ScenarioError(scenario.name, "flows", reason)
+                raise ScenarioError(scenario.name, ("flows",), reason)
         super().check_switches(scenario, network)
         self._check_queues(scenario)
 
@@ -63,10 +64,10 @@ class HlsSimEngine(EmulationEngine):
     def _check_queues(self, scenario: Scenario) -> None:
         frame = max(frame_bytes(flow.header) for flow in scenario.flows)
         room = QUEUE_BEATS // -(-frame // BEAT_BYTES) * frame
-        for field, link in link_fields(scenario):
+        for path, link in link_fields(scenario):
             if link.rate_bps and scenario.queue_bytes(link) > room:
                 reason = (
                     f"{scenario.queue_bytes(link)} bytes: the block's packet memory has room for {room} bytes"
                     f" in frames of {frame}; set a smaller queue"
                 )
-                raise ScenarioError(scenario.name, f"{field}.queue", reason)
+                raise ScenarioError(scenario.name, (*path, "queue"), reason)

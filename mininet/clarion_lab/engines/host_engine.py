@@ -15,8 +15,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from clarion_base import processes
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base import faults, processes
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines.sampling import Sampler
 from clarion_lab.engines.switches import Switches
@@ -74,7 +75,7 @@ class HostEngine(ABC):
         self.check_switches(scenario, network)
         if len(network.hosts) > MAX_HOSTS:
             reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
-            raise ScenarioError(scenario.name, "flows", reason)
+            raise ScenarioError(scenario.name, ("flows",), reason)
         if os.geteuid() != 0:
             raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
         requirements.check(scenario, self.name)
@@ -206,14 +207,13 @@ def run_flows(
     sampler.sample(clock.now_us())
 
 
-def link_fields(scenario: Scenario) -> list[tuple[str, Link]]:
-    """Every link with the name of its field, for messages."""
-    many = len(scenario.bottlenecks) > 1
-    named = [
-        (f"links.bottleneck{f'[{index}]' if many else ''}", link)
-        for index, link in enumerate(scenario.bottlenecks)
+def link_fields(scenario: Scenario) -> list[tuple[faults.Path, Link]]:
+    """Every link with its place in the scenario, for messages."""
+    bottlenecks = enumerate(scenario.bottlenecks)
+    return [
+        (("links", "access"), scenario.access),
+        *((scenario.bottleneck_path(index), link) for index, link in bottlenecks),
     ]
-    return [("links.access", scenario.access), *named]
 
 
 def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clarion_base import paths, processes
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base import faults, paths, processes
+from clarion_base.errors import UserError
+from clarion_base.faults import Code, ScenarioError
 from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
 from clarion_lab.scenario.model import Scenario
 
@@ -40,7 +41,7 @@ def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -
         has = available.read_text().split()
         if kernel not in has:
             reason = f'"{flow.algorithm.name}": this kernel has no {kernel}; it has {", ".join(has)}'
-            raise ScenarioError(scenario.name, "algorithm", reason)
+            raise ScenarioError(scenario.name, ("algorithm",), reason)
 
 
 def check_params(scenario: Scenario) -> None:
@@ -50,21 +51,19 @@ def check_params(scenario: Scenario) -> None:
         return
     listed = processes.run_all([("clarion-host", [paths.binary("clarion-host"), "params", "--json"])])[0]
     known = {parameter["name"]: parameter for parameter in json.loads(listed)}
-    for place, name, value in given:
+    for path, value in given:
+        name = path[-1]
         if name not in known:
-            raise ScenarioError(scenario.name, f"{place}.{name}", f"unknown; use {', '.join(known)}")
+            raise ScenarioError(scenario.name, path, f"unknown; use {', '.join(known)}", Code.UNKNOWN)
         low, high = known[name]["min"], known[name]["max"]
         if not (str(value).isascii() and str(value).isdigit() and low <= int(value) <= high):
-            raise ScenarioError(
-                scenario.name, f"{place}.{name}", f"{value}: use a whole number from {low} to {high}"
-            )
+            reason = f"{value}: use a whole number from {low} to {high}"
+            raise ScenarioError(scenario.name, path, reason, Code.OUT_OF_RANGE)
 
 
-def _params(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    places = [
-        ("params", document),
-        *((f"flows[{n}].params", group) for n, group in enumerate(document["flows"])),
-    ]
-    for place, holder in places:
+def _params(document: Mapping[str, Any]) -> Iterator[tuple[faults.Path, Any]]:
+    """Every parameter that is given, with its path."""
+    groups = [((), document), *((("flows", n), group) for n, group in enumerate(document["flows"]))]
+    for path, holder in groups:
         for name, value in holder.get("params", {}).items():
-            yield place, name, value
+            yield (*path, "params", name), value

@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_base.paths import SCENARIOS
 from clarion_lab.scenario.validation import first_fault, first_non_finite
 
@@ -83,11 +84,11 @@ def read(path: Path) -> Document:
     try:
         document = _parse(path.read_text())
     except _NotYamlError as error:
-        raise ScenarioError(path.stem, error.where, f"not YAML: {error}") from error
+        raise ScenarioError(path.stem, (error.where,), f"not YAML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(path.stem, "", f"cannot be read: {error}") from error
+        raise ScenarioError(path.stem, (), f"cannot be read: {error}") from error
     if not isinstance(document, dict):
-        raise ScenarioError(path.stem, "", "must be a mapping of keys to values")
+        raise ScenarioError(path.stem, (), "must be a mapping of keys to values")
     return document
 
 
@@ -147,7 +148,7 @@ def assign(name: str, document: Document, key: str, value: object) -> None:
         last = depth == len(parts) - 1
         if isinstance(here, list):
             if not part.isdecimal() or int(part) >= len(here):
-                raise ScenarioError(name, key, f'"{part}": use a number from 0 to {len(here) - 1}')
+                raise ScenarioError(name, tuple(parts), f'"{part}": use a number from 0 to {len(here) - 1}')
             if last:
                 here[int(part)] = value
             else:
@@ -158,7 +159,7 @@ def assign(name: str, document: Document, key: str, value: object) -> None:
             else:
                 here = here.setdefault(part, {})
         else:
-            raise ScenarioError(name, key, f'"{part}": nothing lies under a plain value')
+            raise ScenarioError(name, tuple(parts), f'"{part}": nothing lies under a plain value')
 
 
 def check(name: str, document: Document) -> None:
@@ -166,9 +167,9 @@ def check(name: str, document: Document) -> None:
     try:
         fault = first_non_finite(document) or first_fault("scenario", document)
     except RecursionError as error:
-        raise ScenarioError(name, "", "a YAML alias refers to itself") from error
+        raise ScenarioError(name, (), "a YAML alias refers to itself") from error
     if fault:
-        raise ScenarioError(name, *fault)
+        raise ScenarioError(name, fault.path, fault.reason, fault.code)
 
 
 def points(name: str, document: Document, settings: Iterable[tuple[str, Any]] = ()) -> list[Point]:
@@ -203,12 +204,12 @@ def _check_labels(name: str, sweep: Mapping[str, list[Any]]) -> None:
         labels = [_label(value) for value in values]
         for label, value in zip(labels, values, strict=True):
             if label in ("", ".", ".."):
-                raise ScenarioError(name, f"sweep.{key}", f'"{value}": cannot name a directory of results')
+                raise ScenarioError(name, ("sweep", key), f'"{value}": cannot name a directory of results')
             if labels.count(label) > 1:
-                raise ScenarioError(name, f"sweep.{key}", f'"{value}" given twice')
+                raise ScenarioError(name, ("sweep", key), f'"{value}" given twice')
     names = ["_".join(map(_label, values)) for values in itertools.product(*sweep.values())]
     if len(set(names)) < len(names):
-        raise ScenarioError(name, "sweep", "two points have the same name; rename or leave out a value")
+        raise ScenarioError(name, ("sweep",), "two points have the same name; rename or leave out a value")
 
 
 def _label(value: object) -> str:

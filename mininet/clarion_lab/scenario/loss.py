@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clarion_base.faults import Code, Fault, FaultError
 from clarion_base.units import parse_fraction
 
 _KEYS = {
@@ -45,20 +46,24 @@ class LossModel:
 
 
 def parse_loss(document: Mapping[str, Any] | None) -> LossModel:
-    """A loss model from its scenario object; ValueError("key: reason") for what does not fit the model."""
+    """A loss model from its scenario object; FaultError for what does not fit the model."""
     if not document:
         return LossModel()
     model = document["model"]
     legal = _KEYS[model]
     for key in document:
         if key != "model" and key not in legal:
-            raise ValueError(f"{key}: not a key of model {model}; use {', '.join(legal) or 'none'}")
+            raise _refused(key, f"not a key of model {model}; use {', '.join(legal) or 'none'}", Code.UNKNOWN)
     parameters = {}
     for key in legal:
         if key not in document and key not in _DEFAULTS:
-            raise ValueError(f"{key}: missing; model {model} needs it")
+            raise _refused(key, f"missing; model {model} needs it", Code.MISSING)
         try:
             parameters[key] = parse_fraction(document[key]) if key in document else _DEFAULTS[key]
         except ValueError as error:
-            raise ValueError(f"{key}: {error}") from error
+            raise _refused(key, str(error), Code.INVALID) from error
     return LossModel(model, parameters)
+
+
+def _refused(key: str, reason: str, code: Code) -> FaultError:
+    return FaultError(Fault((key,), reason, code))

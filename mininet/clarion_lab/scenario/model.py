@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from clarion_base import units
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import FaultError, Path, ScenarioError
+from clarion_contract.checks import xcp_fault
+from clarion_contract.settings import XCP, XcpSettings
+from clarion_contract.settings_json import xcp_members
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.loss import LossModel, parse_loss
@@ -17,6 +20,10 @@ from clarion_lab.scenario.rate_steps import RateSteps, parse_rate_steps
 DEFAULT_ALGORITHM = "xcp"
 MAX_RTT_US = 16_000_000  # the header's rtt is Q4.28 s
 T = TypeVar("T")
+
+
+# The capacity of a port is its link's rate.
+XCP_KEYS = {setting.key("-"): setting for name, setting in XCP.items() if name != "capacity_bps"}
 
 
 @dataclass(frozen=True)
@@ -29,18 +36,6 @@ class Link:
     forward_loss: LossModel
     reverse_loss: LossModel
     rate_steps: RateSteps = field(default_factory=RateSteps)
-
-
-@dataclass(frozen=True)
-class XcpSettings:
-    """Parameters of the router's controllers on every shaped port."""
-
-    enabled: bool
-    alpha: float
-    beta: float
-    gamma: float
-    min_interval_us: int
-    max_interval_us: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,7 @@ class Scenario:
     topology: str
     access: Link
     bottlenecks: tuple[Link, ...]
-    xcp: XcpSettings
+    xcp: XcpSettings | None  # of every shaped port, but for its capacity
     tagging: bool
     flows: tuple[Flow, ...]
     duration_us: int
@@ -88,6 +83,15 @@ class Scenario:
     seed: int
     expect: tuple[Mapping[str, Any], ...]
     document: Document
+
+    def bottleneck_path(self, index: int) -> Path:
+        """Where the document has a bottleneck."""
+        is_list = isinstance(self.document["links"]["bottleneck"], list)
+        return ("links", "bottleneck", index) if is_list else ("links", "bottleneck")
+
+    def xcp_of(self, rate_bps: int) -> XcpSettings | None:
+        """The controllers of a port of this rate; None: without XCP."""
+        return replace(self.xcp, capacity_bps=rate_bps) if self.xcp and rate_bps else None
 
     def path_rtt_us(self, flow: Flow) -> int:
         """A flow's round-trip time with empty queues: both access links and the bottlenecks that it
@@ -117,86 +121,78 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def fail(self, field: str, reason: str) -> ScenarioError:
-        return ScenarioError(self.name, field, reason)
+    def fail(self, path: Path, reason: str) -> ScenarioError:
+        return ScenarioError(self.name, path, reason)
 
-    def parse(self, parser: Callable[[Any], T], value: object, field: str) -> T:
+    def parse(self, parser: Callable[[Any], T], value: object, path: Path) -> T:
         try:
             return parser(value)
         except ValueError as error:
-            raise self.fail(field, str(error)) from error
+            raise self.fail(path, str(error)) from error
 
     def optional(
-        self, parser: Callable[[Any], T], document: Mapping[str, Any], key: str, where: str, default: T
+        self, parser: Callable[[Any], T], document: Mapping[str, Any], key: str, where: Path, default: T
     ) -> T:
-        return self.parse(parser, document[key], f"{where}{key}") if key in document else default
+        return self.parse(parser, document[key], (*where, key)) if key in document else default
 
-    def link(self, document: Mapping[str, Any], field: str, bottleneck: bool) -> Link:
+    def link(self, document: Mapping[str, Any], path: Path, bottleneck: bool) -> Link:
         if bottleneck and "rate" not in document:
-            raise self.fail(f"{field}.rate", "missing; a bottleneck needs a rate")
+            raise self.fail((*path, "rate"), "missing; a bottleneck needs a rate")
         if "rtt" in document and "delay" in document:
-            raise self.fail(f"{field}.delay", "given together with rtt; give one of them")
-        where = f"{field}."
-        rate_bps = self.optional(units.parse_rate, document, "rate", where, 0)
+            raise self.fail((*path, "delay"), "given together with rtt; give one of them")
+        rate_bps = self.optional(units.parse_rate, document, "rate", path, 0)
         if rate_bps == 0 and "rate" in document:
-            raise self.fail(f"{field}.rate", "must be above 0")
-        rtt_us = self.optional(units.parse_time, document, "rtt", where, 0)
-        delay_us = self.optional(units.parse_time, document, "delay", where, rtt_us // 2)
+            raise self.fail((*path, "rate"), "must be above 0")
+        rtt_us = self.optional(units.parse_time, document, "rtt", path, 0)
+        delay_us = self.optional(units.parse_time, document, "delay", path, rtt_us // 2)
         if 2 * delay_us >= MAX_RTT_US:
             key = "delay" if "delay" in document else "rtt"
             bound = "8 s" if key == "delay" else "16 s"
-            raise self.fail(
-                f"{field}.{key}", f"{document[key]}: must be below {bound}, what the header holds"
-            )
-        queue = self.optional(units.parse_queue, document, "queue", where, units.QueueLimit(1, "bdp"))
+            raise self.fail((*path, key), f"{document[key]}: must be below {bound}, what the header holds")
+        queue = self.optional(units.parse_queue, document, "queue", path, units.QueueLimit(1, "bdp"))
         if queue.unit == "bdp" and rate_bps == 0 and "queue" in document:
-            raise self.fail(f"{field}.queue", "in bdp needs a rate")
+            raise self.fail((*path, "queue"), "in bdp needs a rate")
         steps = RateSteps()
         if "rate-steps" in document:
             if not bottleneck:
-                raise self.fail(f"{field}.rate-steps", "only a bottleneck may change its rate")
-            steps = self._rate_steps(document["rate-steps"], f"{field}.rate-steps")
+                raise self.fail((*path, "rate-steps"), "only a bottleneck may change its rate")
+            steps = self._rate_steps(document["rate-steps"], (*path, "rate-steps"))
         losses = {
-            direction: self._loss(document.get("loss", {}).get(direction), f"{field}.loss.{direction}")
+            direction: self._loss(document.get("loss", {}).get(direction), (*path, "loss", direction))
             for direction in ("forward", "reverse")
         }
         return Link(rate_bps, delay_us, queue, losses["forward"], losses["reverse"], steps)
 
-    def _rate_steps(self, document: list[Mapping[str, Any]], field: str) -> RateSteps:
+    def _rate_steps(self, document: list[Mapping[str, Any]], path: Path) -> RateSteps:
         try:
             return parse_rate_steps(document)
-        except ValueError as error:
-            index, _, reason = str(error).partition(".")
-            key, _, reason = reason.partition(": ")
-            raise self.fail(f"{field}[{index}].{key}", reason) from error
+        except FaultError as error:
+            raise self.fail((*path, *error.fault.path), error.fault.reason) from error
 
-    def _loss(self, document: Mapping[str, Any] | None, field: str) -> LossModel:
+    def _loss(self, document: Mapping[str, Any] | None, path: Path) -> LossModel:
         try:
             return parse_loss(document)
-        except ValueError as error:
-            key, _, reason = str(error).partition(": ")
-            raise self.fail(f"{field}.{key}", reason) from error
+        except FaultError as error:
+            raise self.fail((*path, *error.fault.path), error.fault.reason) from error
 
-    def xcp(self, document: Mapping[str, Any]) -> XcpSettings:
-        settings = XcpSettings(
-            document.get("enabled", True),
-            document.get("alpha", 0.4),
-            document.get("beta", 0.226),
-            document.get("gamma", 0.1),
-            self.optional(units.parse_time, document, "min-interval", "xcp.", 1000),
-            self.optional(units.parse_time, document, "max-interval", "xcp.", 1_000_000),
-        )
-        if not 0 < settings.min_interval_us <= settings.max_interval_us:
-            raise self.fail("xcp.min-interval", "must be above 0 and at most max-interval")
-        return settings
+    def xcp(self, document: Mapping[str, Any]) -> XcpSettings | None:
+        given: dict[str, Any] = {"capacity_bps": XCP["capacity_bps"].most}
+        for key, setting in XCP_KEYS.items():
+            if key in document and setting.unit == "us":
+                given[setting.name] = self.parse(units.parse_time, document[key], ("xcp", key))
+            elif key in document:
+                given[setting.name] = document[key]
+        xcp = XcpSettings(**xcp_members(given))
+        fault = xcp_fault(xcp, lambda setting: setting.key("-"))
+        if fault is not None:
+            raise self.fail(fault.below("xcp").path, fault.reason)
+        return xcp if document.get("enabled", True) else None
 
     def flows(self, document: Document, bottlenecks: int, duration_us: int) -> tuple[Flow, ...]:
         flows: list[Flow] = []
         pairs = 0
         for index, group in enumerate(document["flows"]):
-            made = self._group(
-                document, group, f"flows[{index}]", bottlenecks, duration_us, len(flows), pairs
-            )
+            made = self._group(document, group, ("flows", index), bottlenecks, duration_us, len(flows), pairs)
             pairs = 1 + max(flow.pair for flow in made)
             flows.extend(made)
         return tuple(flows)
@@ -205,34 +201,35 @@ class _Reader:
         self,
         document: Document,
         group: Mapping[str, Any],
-        field: str,
+        path: Path,
         bottlenecks: int,
         duration_us: int,
         first_number: int,
         first_pair: int,
     ) -> list[Flow]:
         named = group.get("algorithm", document.get("algorithm", DEFAULT_ALGORITHM))
-        algorithm = self.parse(lookup, named, f"{field}.algorithm" if "algorithm" in group else "algorithm")
+        where = (*path, "algorithm") if "algorithm" in group else ("algorithm",)
+        algorithm = self.parse(lookup, named, where)
         params = {**algorithm.params, **document.get("params", {}), **group.get("params", {})}
         if params and not algorithm.needs_agent:
-            raise self.fail(f"{field}.params", f"{algorithm.name} is the kernel's and takes none")
+            raise self.fail((*path, "params"), f"{algorithm.name} is the kernel's and takes none")
         tags = algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False))
         header = "TAG" if tags and algorithm.header == "none" else algorithm.header
         count = int(group.get("count", 1))  # the schema lets 2.0 pass for 2
         pairs = min(int(group.get("host-pairs", count)), count)
-        start_us = self.optional(units.parse_time, group, "start", f"{field}.", 0)
-        stagger_us = self.optional(units.parse_time, group, "stagger", f"{field}.", 0)
-        stop_us = self.optional(units.parse_time, group, "stop", f"{field}.", duration_us)
-        size = self.parse(units.parse_size, group["size"], f"{field}.size") if "size" in group else None
+        start_us = self.optional(units.parse_time, group, "start", path, 0)
+        stagger_us = self.optional(units.parse_time, group, "stagger", path, 0)
+        stop_us = self.optional(units.parse_time, group, "stop", path, duration_us)
+        size = self.parse(units.parse_size, group["size"], (*path, "size")) if "size" in group else None
         first, last = map(int, group.get("crosses", [1, bottlenecks]))
         if not 1 <= first <= last <= bottlenecks:
             raise self.fail(
-                f"{field}.crosses", f"[{first}, {last}]: use first <= last, from 1 to {bottlenecks}"
+                (*path, "crosses"), f"[{first}, {last}]: use first <= last, from 1 to {bottlenecks}"
             )
         if size is not None and ("stop" in group or size == 0):
-            raise self.fail(f"{field}.size", "must be above 0, and without stop")
+            raise self.fail((*path, "size"), "must be above 0, and without stop")
         if not start_us + (count - 1) * stagger_us < stop_us <= duration_us:
-            raise self.fail(f"{field}.stop", "must lie after the start of every flow and not after duration")
+            raise self.fail((*path, "stop"), "must lie after the start of every flow and not after duration")
         texts = {key: str(value) for key, value in params.items()}
         return [
             Flow(
@@ -260,20 +257,21 @@ def build(name: str, document: Document) -> Scenario:
     given = links["bottleneck"]
     if (document["topology"] == "parking-lot") != isinstance(given, list):
         wanted = "a list of links" if document["topology"] == "parking-lot" else "one link"
-        raise reader.fail("links.bottleneck", f"topology {document['topology']} takes {wanted}")
+        raise reader.fail(("links", "bottleneck"), f"topology {document['topology']} takes {wanted}")
     if isinstance(given, list):
-        bottlenecks = tuple(reader.link(link, f"links.bottleneck[{i}]", True) for i, link in enumerate(given))
+        numbered = enumerate(given)
+        bottlenecks = tuple(reader.link(link, ("links", "bottleneck", i), True) for i, link in numbered)
     else:
-        bottlenecks = (reader.link(given, "links.bottleneck", True),)
-    duration_us = reader.parse(units.parse_time, document["duration"], "duration")
-    measure_from_us = reader.optional(units.parse_time, document, "measure-from", "", 0)
+        bottlenecks = (reader.link(given, ("links", "bottleneck"), True),)
+    duration_us = reader.parse(units.parse_time, document["duration"], ("duration",))
+    measure_from_us = reader.optional(units.parse_time, document, "measure-from", (), 0)
     if not measure_from_us < duration_us:
-        raise reader.fail("measure-from", "must lie before duration")
+        raise reader.fail(("measure-from",), "must lie before duration")
     scenario = Scenario(
         name=name,
         description=" ".join(document["description"].split()),
         topology=document["topology"],
-        access=reader.link(links.get("access", {}), "links.access", False),
+        access=reader.link(links.get("access", {}), ("links", "access"), False),
         bottlenecks=bottlenecks,
         xcp=reader.xcp(document.get("xcp", {})),
         tagging=document.get("tagging", True),
@@ -287,7 +285,7 @@ def build(name: str, document: Document) -> Scenario:
     if scenario.max_rtt_us >= MAX_RTT_US:
         rtt_s = scenario.max_rtt_us / 1e6
         raise reader.fail(
-            "links", f"a path has an RTT of {rtt_s:g} s: must be below 16 s, what the header holds"
+            ("links",), f"a path has an RTT of {rtt_s:g} s: must be below 16 s, what the header holds"
         )
     _check_hosts(reader, scenario)
     _check_steps(reader, scenario)
@@ -300,12 +298,12 @@ def _check_hosts(reader: _Reader, scenario: Scenario) -> None:
     for flow in scenario.flows:
         kind = (flow.algorithm.kernel, flow.tags, tuple(sorted(flow.params.items())))
         if kinds.setdefault(flow.pair, kind) != kind:
-            raise reader.fail("flows", "the flows of one host pair must share algorithm and params")
+            raise reader.fail(("flows",), "the flows of one host pair must share algorithm and params")
 
 
 def _check_steps(reader: _Reader, scenario: Scenario) -> None:
     for index, link in enumerate(scenario.bottlenecks):
         late = [n for n, (at_us, _) in enumerate(link.rate_steps.steps) if at_us >= scenario.duration_us]
         if late:
-            place = f"links.bottleneck[{index}]" if len(scenario.bottlenecks) > 1 else "links.bottleneck"
-            raise reader.fail(f"{place}.rate-steps[{late[0]}].at", "must lie before duration")
+            place = scenario.bottleneck_path(index)
+            raise reader.fail((*place, "rate-steps", late[0], "at"), "must lie before duration")

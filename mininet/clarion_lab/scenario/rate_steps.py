@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clarion_base.faults import Code, Fault, FaultError
 from clarion_base.units import parse_rate, parse_time
 
 
@@ -37,7 +38,7 @@ class RateSteps:
 
 
 def parse_rate_steps(document: Sequence[Mapping[str, Any]]) -> RateSteps:
-    """The steps of a scenario's list; ValueError("INDEX.KEY: reason") for the first that makes no sense."""
+    """The steps of a scenario's list; FaultError for the first that makes no sense."""
     steps: list[tuple[int, int]] = []
     for index, entry in enumerate(document):
         values: dict[str, int] = {}
@@ -45,10 +46,12 @@ def parse_rate_steps(document: Sequence[Mapping[str, Any]]) -> RateSteps:
             try:
                 values[key] = parser(entry[key])
             except ValueError as error:
-                raise ValueError(f"{index}.{key}: {error}") from error
+                raise FaultError(Fault((index, key), str(error))) from error
         if values["at"] <= (steps[-1][0] if steps else 0):
-            raise ValueError(f"{index}.at: must be above 0 s and later than the step before")
+            reason = "must be above 0 s and later than the step before"
+            raise FaultError(Fault((index, "at"), reason, Code.OUT_OF_RANGE))
         if values["rate"] < 1000:
-            raise ValueError(f"{index}.rate: must be at least 1 kbit/s; a link that is down is not emulated")
+            reason = "must be at least 1 kbit/s; a link that is down is not emulated"
+            raise FaultError(Fault((index, "rate"), reason, Code.OUT_OF_RANGE))
         steps.append((values["at"], values["rate"]))
     return RateSteps(tuple(steps))

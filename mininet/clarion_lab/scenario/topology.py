@@ -9,7 +9,7 @@ r2, ...) where they leave.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -197,17 +197,10 @@ def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
     config |= {"rate_bps": port.rate_bps, "delay_us": port.delay_us, "loss": port.loss.switch_config()}
     if port.rate_bps:
         config["queue_bytes"] = port.queue_bytes
-    xcp = scenario.xcp
-    if xcp.enabled and port.rate_bps:
-        config["xcp"] = {
-            "enabled": True,
-            "capacity_bps": port.rate_bps,
-            "alpha": xcp.alpha,
-            "beta": xcp.beta,
-            "gamma": xcp.gamma,
-            "min_interval_us": xcp.min_interval_us,
-            "max_interval_us": xcp.max_interval_us,
-        }
+    xcp = scenario.xcp_of(port.rate_bps)
+    if xcp is not None:
+        config["xcp"] = {"enabled": True, **asdict(xcp)}
+        del config["xcp"]["allow_unstable"]
     if scenario.tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
     return config

@@ -5,46 +5,47 @@ from __future__ import annotations
 
 import json
 import math
+import pathlib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from referencing import Registry, Resource
 
+from clarion_base.faults import Code, Fault, Path
 from clarion_base.units import UNITS
 
-SCHEMAS = Path(__file__).resolve().parent / "schema"
+SCHEMAS = pathlib.Path(__file__).resolve().parent / "schema"
 
 
 @cache
 def validator(name: str) -> Draft202012Validator:
     """The validator of schema/NAME.schema.json."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
-    return Draft202012Validator(schema)
+    return Draft202012Validator(schema, registry=_schemas())
 
 
-def dotted(path: Iterable[str | int]) -> str:
-    """A path in a document as people write it: flows[0].start."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
+def _schemas() -> Registry[Any]:
+    """All schemas, so that one can name another by its file."""
+    files = SCHEMAS.glob("*.schema.json")
+    contents = ((file.name, Resource.from_contents(json.loads(file.read_text()))) for file in files)
+    return Registry[Any]().with_resources(contents)
 
 
-def first_fault(name: str, document: object) -> tuple[str, str] | None:
-    """The (field, reason) of the first fault of `document` against schema NAME, or None if it is valid."""
+def first_fault(name: str, document: object) -> Fault | None:
+    """The first fault of `document` against schema NAME, or None if it is valid."""
     errors = sorted(
         validator(name).iter_errors(document), key=lambda error: (len(error.path), str(error.path))
     )
     return _described(errors[0]) if errors else None
 
 
-def first_non_finite(document: object, path: tuple[str | int, ...] = ()) -> tuple[str, str] | None:
-    """The (field, reason) of the first infinity or NaN, which the bounds of a schema do not refuse."""
+def first_non_finite(document: object, path: Path = ()) -> Fault | None:
+    """The first infinity or NaN, which the bounds of a schema do not refuse."""
     if isinstance(document, float) and not math.isfinite(document):
-        return dotted(path), f"{document}: not a finite number"
+        return Fault(path, f"{document}: not a finite number")
     inner: Iterable[tuple[Any, object]] = ()
     if isinstance(document, dict):
         inner = document.items()
@@ -57,35 +58,35 @@ def first_non_finite(document: object, path: tuple[str | int, ...] = ()) -> tupl
     return None
 
 
-def _described(error: ValidationError) -> tuple[str, str]:
-    field = dotted(error.absolute_path)
+def _described(error: ValidationError) -> Fault:
+    path = tuple(error.absolute_path)
     schema: dict[str, Any] = error.schema if isinstance(error.schema, dict) else {}
     value = error.instance
     if error.validator == "additionalProperties" and isinstance(value, dict):
         legal = schema.get("properties", {})
         unknown = next(str(key) for key in value if key not in legal)
-        return dotted((*error.absolute_path, unknown)), f"unknown key; use {', '.join(legal)}"
+        return Fault((*path, unknown), f"unknown key; use {', '.join(legal)}", Code.UNKNOWN)
     if error.validator == "required" and isinstance(value, dict):
         missing = next(str(key) for key in schema["required"] if key not in value)
-        return dotted((*error.absolute_path, missing)), "missing"
+        return Fault((*path, missing), "missing", Code.MISSING)
     if error.validator == "enum":
-        return field, f"{_shown(value)}: use {', '.join(map(str, schema['enum']))}"
+        return Fault(path, f"{_shown(value)}: use {', '.join(map(str, schema['enum']))}", Code.UNKNOWN)
     if error.validator == "type":
         if "units" in schema and isinstance(value, (int, float)) and not isinstance(value, bool):
-            return field, f"{_shown(value)}: missing unit; use {', '.join(UNITS[schema['units']])}"
+            return Fault(path, f"{_shown(value)}: missing unit; use {', '.join(UNITS[schema['units']])}")
         wanted = schema["type"]
         names = [_with_article(kind) for kind in (wanted if isinstance(wanted, list) else [wanted])]
-        return field, f"{_shown(value)}: must be {' or '.join(names)}"
+        return Fault(path, f"{_shown(value)}: must be {' or '.join(names)}")
     if error.validator in ("minimum", "maximum", "exclusiveMinimum"):
-        return field, f"{_shown(value)}: {_legal_range(schema)}"
+        return Fault(path, f"{_shown(value)}: {_legal_range(schema)}", Code.OUT_OF_RANGE)
     if error.validator in ("minItems", "maxItems") and isinstance(value, list):
-        return field, f"has {len(value)}: {_legal_length(schema)}"
+        return Fault(path, f"has {len(value)}: {_legal_length(schema)}", Code.OUT_OF_RANGE)
     if error.validator in ("minLength", "minProperties"):
-        return field, "must not be empty"
+        return Fault(path, "must not be empty")
     if error.validator == "anyOf":
         choices = [choice["required"][0] for choice in schema["anyOf"]]
-        return field, f"give {' or '.join(choices)}"
-    return field, error.message
+        return Fault(path, f"give {' or '.join(choices)}")
+    return Fault(path, error.message)
 
 
 def _with_article(kind: str) -> str:

@@ -17,8 +17,8 @@ from clarion_nic.driver.place import place
 from clarion_nic.driver.views import Sample, States
 
 SETTINGS_HELP = (
-    "xcp=on|off, capacity=100G, alpha=0.4, beta=0.226, gamma=0.1, min_interval='1 ms', max_interval='1 s', "
-    "stamp=on|off, check=on|off, edge=on|off, queue_limit='2 MB'|none"
+    f"one of {', '.join(settings.KEYS)}; quantities with their units, such as capacity=100G, "
+    "max_interval='1 s', queue_limit='2 MB' or none; switches on or off; numbers such as alpha=0.4"
 )
 
 

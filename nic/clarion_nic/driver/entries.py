@@ -9,39 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clarion_contract.entries import xcp_arguments
+from clarion_contract.settings import TABLES, XcpSettings
 from clarion_nic.driver.limits import NO_LIMIT, Values
 
-UNIT_OF = {"tag_port": "ingress", "xcp_port": "egress", "stamp_port": "egress", "queue_port": "egress"}
-XCP = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "epoch")
+UNIT_OF = {name: table.unit for name, table in TABLES.items()}
 
-Entry = tuple[str, Mapping[str, int]]  # table and arguments
+Arguments = tuple[str, Mapping[str, int]]  # of an entry: table and arguments
 
-# A unit that no entry is about. The parameters of controllers that are off are those of core/config.hpp.
+_DEFAULTS = xcp_arguments(XcpSettings(0))
+_XCP = (*_DEFAULTS, "epoch")
+
+# A unit that no entry is about. Controllers that are off have their defaults, but no capacity.
 OFF: Mapping[str, Values] = {
     "ingress": {"check": 0, "edge": 0, "epoch": 0},
     "egress": {
         "xcp": 0,
         "stamp": 0,
         "epoch": 0,
+        **_DEFAULTS,
         "capacity": 0,
-        "alpha": 26214,
-        "beta": 14811,
-        "gamma": 6554,
-        "min_interval": 268_435,
-        "max_interval": 1 << 28,
         "queue_limit": NO_LIMIT,
     },
 }
 
 
-def entries(kind: str, values: Values) -> Iterator[Entry]:
+def entries(kind: str, values: Values) -> Iterator[Arguments]:
     """The entries that a unit's configuration stands for."""
     if kind == "ingress":
         if any(values.values()):
             yield "tag_port", dict(values)
         return
     if values["xcp"]:
-        yield "xcp_port", {name: values[name] for name in XCP}
+        yield "xcp_port", {name: values[name] for name in _XCP}
     if values["stamp"]:
         yield "stamp_port", {}
     if values["queue_limit"] != NO_LIMIT:

@@ -52,11 +52,7 @@ HEADER = {
     "type": Register(0x0, False, 0, 0xFFFFFFFF, "what block this is"),
     "version": Register(0x4, False, 0, 0xFFFFFFFF, "major * 65536 + minor; software refuses another major"),
     "next": Register(
-        0x8,
-        False,
-        0,
-        0xFFFFFFFF,
-        "offset of the next block in the window, 0: this is the last",
+        0x8, False, 0, 0xFFFFFFFF, "offset of the next block in the window, 0: this is the last"
     ),
     "port": Register(0xC, False, 0, 0xFFFFFFFF, "port that the block serves; 0xffffffff: all of them"),
 }
@@ -68,26 +64,14 @@ REGISTERS = {
         "queue_beats": Register(0x18, False, 0, 0xFFFFFFFF, "packet memory of one port, beats of 64 bytes"),
         "clock_hz": Register(0x1C, False, 0, 0xFFFFFFFF, "data path clock"),
         "build": Register(
-            0x20,
-            False,
-            0,
-            0xFFFFFFFF,
-            "first 32 bits of the source's commit, as stated when it was built",
+            0x20, False, 0, 0xFFFFFFFF, "first 32 bits of the source's commit, as stated when it was built"
         ),
         "scratch": Register(
-            0x24,
-            True,
-            0,
-            0xFFFFFFFF,
-            "free for software; 0 after a reset, so that software sees one",
+            0x24, True, 0, 0xFFFFFFFF, "free for software; 0 after a reset, so that software sees one"
         ),
         "protocol": Register(0x28, True, 253, 0xFF, "IP protocol number of the Clarion header"),
         "now_low": Register(
-            0x2C,
-            False,
-            0,
-            0xFFFFFFFF,
-            "time, ticks of 2^-28 s, low half; two reads of now_high tell a carry",
+            0x2C, False, 0, 0xFFFFFFFF, "time, ticks of 2^-28 s, low half; two reads of now_high tell a carry"
         ),
         "now_high": Register(0x30, False, 0, 0xFFFFFFFF, "high half"),
         "refused": Register(
@@ -97,7 +81,7 @@ REGISTERS = {
             0xFFFFFFFF,
             "accesses answered by an error since reset: no register there, not writable, not 32 bits; saturating",
         ),
-    },
+    }
 }
 
 MAILBOX = {
@@ -169,12 +153,7 @@ COMMANDS: dict[str, dict[str, tuple[Field, ...]]] = {
             Field("min_interval", 32, 0xFFFFFFFF, False, 9, "ticks, at least 1"),
             Field("max_interval", 32, 0xFFFFFFFF, False, 10, "ticks, at least min_interval"),
             Field(
-                "queue_limit",
-                64,
-                0xFFFFFFFFFF,
-                False,
-                11,
-                "bytes that may wait; packet memory limits it too",
+                "queue_limit", 64, 0xFFFFFFFFFF, False, 11, "bytes that may wait; packet memory limits it too"
             ),
         ),
         "read": (),
@@ -215,12 +194,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                     "whole frames not passed on, because the receiver behind was too slow",
                 ),
                 Field(
-                    "lost",
-                    64,
-                    0xFFFFFFFFFFFFFFFF,
-                    False,
-                    10,
-                    "packets missing in gaps of the link's numbers",
+                    "lost", 64, 0xFFFFFFFFFFFFFFFF, False, 10, "packets missing in gaps of the link's numbers"
                 ),
                 Field(
                     "late",
@@ -254,12 +228,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("tx_packets", 64, 0xFFFFFFFFFFFFFFFF, False, 0, "frames that left"),
                 Field("tx_bytes", 64, 0xFFFFFFFFFFFFFFFF, False, 2, "their bytes"),
                 Field(
-                    "drop_packets",
-                    64,
-                    0xFFFFFFFFFFFFFFFF,
-                    False,
-                    4,
-                    "frames that the queue had no room for",
+                    "drop_packets", 64, 0xFFFFFFFFFFFFFFFF, False, 4, "frames that the queue had no room for"
                 ),
                 Field("drop_bytes", 64, 0xFFFFFFFFFFFFFFFF, False, 6, "their bytes"),
                 Field(
@@ -283,12 +252,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
             ),
             (
                 Field(
-                    "queue_lost",
-                    64,
-                    0xFFFFFFFFFFFFFFFF,
-                    False,
-                    16,
-                    "drops that the queue's check has found",
+                    "queue_lost", 64, 0xFFFFFFFFFFFFFFFF, False, 16, "drops that the queue's check has found"
                 ),
                 Field(
                     "queue_late",
@@ -300,12 +264,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 ),
                 Field("queue_rebased", 64, 0xFFFFFFFFFFFFFFFF, False, 20, "jumps that were not believed"),
                 Field(
-                    "input",
-                    64,
-                    0xFFFFFFFFFFFFFFFF,
-                    False,
-                    22,
-                    "bytes that arrived in the running interval",
+                    "input", 64, 0xFFFFFFFFFFFFFFFF, False, 22, "bytes that arrived in the running interval"
                 ),
                 Field("sum_x", 64, 0xFFFFFFFFFFFFFFFF, False, 24, "ticks"),
                 Field("sum_x_rtt", 64, 0xFFFFFFFFFFFFFFFF, False, 26, "2^-48 s²"),
@@ -360,13 +319,13 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("xcp", 1, 0x1, False, 64, "as configured"),
                 Field("stamp", 1, 0x1, False, 65, "as configured"),
                 Field("epoch", 8, 0xFF, False, 66, "as configured"),
-                Field("capacity", 64, 0xFFFFFFFFFFFFFFFF, False, 67, "as configured"),
+                Field("capacity", 64, 0x3FFFFFFFFF, False, 67, "as configured"),
                 Field("alpha", 18, 0x3FFFF, False, 69, "as configured"),
                 Field("beta", 18, 0x3FFFF, False, 70, "as configured"),
                 Field("gamma", 18, 0x3FFFF, False, 71, "as configured"),
                 Field("min_interval", 32, 0xFFFFFFFF, False, 72, "as configured"),
                 Field("max_interval", 32, 0xFFFFFFFF, False, 73, "as configured"),
-                Field("queue_limit", 64, 0xFFFFFFFFFFFFFFFF, False, 74, "as configured"),
+                Field("queue_limit", 64, 0xFFFFFFFFFF, False, 74, "as configured"),
                 Field("running_epoch", 8, 0xFF, False, 76, "that the controllers started with"),
             ),
             (

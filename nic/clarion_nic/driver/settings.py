@@ -11,14 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from finsy import P4TableAction, P4TableEntry, P4TableMatch
-
 from clarion_base import units
 from clarion_base.errors import UserError
-from clarion_contract import settings_json
-from clarion_contract.entries import ACTIONS, PORT_TABLES, arguments, key_of, port_settings
+from clarion_contract import settings, settings_json
+from clarion_contract.entries import Entry, port_settings
 from clarion_contract.epochs import Epochs, next_epoch
 from clarion_contract.errors import SettingsError
+from clarion_contract.setting import Setting
 from clarion_contract.settings import PortSettings
 from clarion_contract.target import SetEntry, TargetFaultError
 from clarion_nic.driver.card import Card
@@ -48,23 +47,18 @@ def coefficient(text: str) -> float:
         raise ValueError(f'"{text}": use a number such as 0.4') from None
 
 
-def limit(text: str) -> int | None:
+def size(text: str) -> int | None:
     """Bytes; none: what packet memory holds."""
     return None if text == "none" else units.parse_size(text)
 
 
 Parser = Callable[[str], Any]
-SWITCHES = ("stamp", "check", "edge")
-XCP: Mapping[str, tuple[str, Parser]] = {  # the name of each in settings, and how it is read
-    "capacity": ("capacity_bps", rate),
-    "alpha": ("alpha", coefficient),
-    "beta": ("beta", coefficient),
-    "gamma": ("gamma", coefficient),
-    "min_interval": ("min_interval_us", units.parse_time),
-    "max_interval": ("max_interval_us", units.parse_time),
-}
-KEYS = ("xcp", *XCP, *SWITCHES, "queue_limit")
-_NAMES = {name: key for key, (name, _) in XCP.items()} | {"queue_limit_bytes": "queue_limit"}
+_PARSERS: Mapping[str, Parser] = {"bit/s": rate, "us": units.parse_time, "B": size, "": coefficient}
+
+
+XCP = {field.key(): field for field in settings.XCP.values()}
+PORT = {field.key(): field for field in settings.PORT.values()}
+KEYS = ("xcp", *XCP, *PORT)
 
 
 def parsed(assignments: Sequence[str]) -> dict[str, Any]:
@@ -82,14 +76,18 @@ def parsed(assignments: Sequence[str]) -> dict[str, Any]:
         seen.add(key)
         try:
             if key in XCP:
-                xcp[XCP[key][0]] = XCP[key][1](text.strip())
+                xcp[XCP[key].name] = _value(XCP[key], text.strip())
+            elif key in PORT:
+                changes[PORT[key].name] = _value(PORT[key], text.strip())
             else:
-                changes[key if key != "queue_limit" else "queue_limit_bytes"] = (
-                    limit(text.strip()) if key == "queue_limit" else on_or_off(text.strip())
-                )
+                changes[key] = on_or_off(text.strip())
         except ValueError as error:
             raise UserError(f"{key}: {error}") from None
     return _with_xcp(changes, xcp)
+
+
+def _value(field: Setting, text: str) -> Any:
+    return on_or_off(text) if field.kind == "flag" else _PARSERS[field.unit](text)
 
 
 def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,9 +95,8 @@ def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]
     on = changes.pop("xcp", None)
     if on is False:
         if xcp:
-            raise UserError(
-                f"xcp: off, and {next(key for key in XCP if XCP[key][0] in xcp)} is given as well"
-            )
+            given = next(key for key, field in XCP.items() if field.name in xcp)
+            raise UserError(f"xcp: off, and {given} is given as well")
         changes["xcp"] = None
     elif on or xcp:
         changes["xcp"] = xcp
@@ -121,17 +118,18 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
             settings_json.checked(card.name, card.ports, wanted)
             transaction = Transaction(card, _updates(card, wanted))
         except SettingsError as error:
-            field = error.entry.rpartition(".")[2]
-            raise UserError(f"{card.name}: port {port}: {_NAMES.get(field, field)}: {error.reason}") from None
+            name = error.fault.path[-1]
+            key = next((key for key, field in (XCP | PORT).items() if field.name == name), name)
+            raise UserError(f"{card.name}: port {port}: {key}: {error.fault.reason}") from None
         except TargetFaultError as error:
             raise UserError(f"{card.name}: port {port}: {error.fault.reason}") from None
         transaction.carry_out(lambda: None)
         return present(card, port)
 
 
-def _entries(card: Card, port: int) -> list[P4TableEntry]:
+def _entries(card: Card, port: int) -> list[Entry]:
     return [
-        P4TableEntry(table, match=P4TableMatch(port=port), action=P4TableAction(ACTIONS[table], **given))
+        Entry(table, port, given)
         for unit in card.units.values()
         if unit.port == port
         for table, given in entries(unit.kind, card.configuration(unit))
@@ -142,10 +140,10 @@ def _updates(card: Card, wanted: PortSettings) -> list[SetEntry]:
     """All four entries of a port, with epochs that make a card start anew what is switched on."""
     before = _entries(card, wanted.port)
     after = Epochs(fresh=False).entries(before, {wanted.port: wanted})
-    given = {key_of(entry)[0]: dict(arguments(entry)) for entry in after}
+    given = {entry.table: dict(entry.arguments) for entry in after}
     egress = card.units.get(("egress", wanted.port))
     if egress is not None and "xcp_port" in given and not card.configuration(egress)["xcp"]:
         xcp = given["xcp_port"]
         if xcp["epoch"] == card.read(egress, ("running_epoch",))["running_epoch"]:
             xcp["epoch"] = next_epoch(xcp["epoch"])
-    return [SetEntry(table, wanted.port, given.get(table)) for table in PORT_TABLES]
+    return [SetEntry(table, wanted.port, given.get(table)) for table in settings.PORT_TABLES]

@@ -23,10 +23,10 @@ from clarion_agent.arbitration import Arbiter
 from clarion_agent.digests import Collector
 from clarion_agent.planner import ATOMICITIES, Plan, Planner, read_nothing
 from clarion_agent.program import Program
-from clarion_agent.replication import FLOOD_BASE, flood_change
+from clarion_agent.replication import flood_change
 from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.entries import ACTIONS
+from clarion_contract.settings import ACTIONS, FLOOD_BASE
 from clarion_contract.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
 
 _log = logging.getLogger(__name__)

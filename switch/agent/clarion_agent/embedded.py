@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from clarion_base.errors import UserError
+from clarion_contract.settings import CPU_PORT
 from clarion_contract.target import (
-    CPU_PORT,
     Change,
     Listener,
     Note,

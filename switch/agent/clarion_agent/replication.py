@@ -11,10 +11,9 @@ from grpc import StatusCode
 from clarion_agent import values
 from clarion_agent.state import Replica, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.target import CPU_PORT, Change, SetFlood
+from clarion_contract.settings import CPU_PORT, FLOOD_BASE, FLOOD_GROUP
+from clarion_contract.target import Change, SetFlood
 
-FLOOD_GROUP = 1
-FLOOD_BASE = 256
 PORT_BITS = 9
 NAME = f"multicast group {FLOOD_GROUP}"
 

@@ -12,9 +12,8 @@ from clarion_agent import values
 from clarion_agent.program import Action, Program, Table
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.target import CPU_PORT, Change, SetEntry
-
-PORT_TABLES = ("tag_port", "xcp_port", "stamp_port", "queue_port")
+from clarion_contract.settings import CPU_PORT, PORT_TABLES
+from clarion_contract.target import Change, SetEntry
 
 
 class Tables:

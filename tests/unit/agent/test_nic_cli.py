@@ -100,7 +100,7 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     }  # fmt: skip
     assert ports[1]["xcp"] == {
         "capacity_bps": 10_000_000, "alpha": 0.3, "beta": 0.12727, "gamma": 0.1,
-        "min_interval_us": 500, "max_interval_us": 2_000_000,
+        "min_interval_us": 500, "max_interval_us": 2_000_000, "allow_unstable": False,
     }  # fmt: skip
     assert (ports[1]["check"], ports[1]["edge"], ports[1]["queue_limit_bytes"]) == (True, True, None)
     printed(card_file, capsys, "set", "1", "xcp=off", "check=off", "edge=off", "stamp=off")

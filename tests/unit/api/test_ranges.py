@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ranges that the OpenAPI document states are those that settings.py checks."""
+"""The ranges that the OpenAPI document states are those that checks.py refuses beyond."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from clarion_contract.errors import SettingsError
+from clarion_contract.settings import XCP
 from clarion_contract.settings_json import checked, from_json
 from clarion_control.api.app import document
 
@@ -20,6 +21,7 @@ BASE: dict[str, Any] = {
 FIELDS = [
     ("xcp", "capacity_bps"),
     ("xcp", "alpha"),
+    ("xcp", "beta"),
     ("xcp", "gamma"),
     ("xcp", "min_interval_us"),
     ("xcp", "max_interval_us"),
@@ -27,9 +29,11 @@ FIELDS = [
 ]
 
 
-def taken(group: str, field: str, value: float) -> bool:
+def taken(group: str, field: str, value: float, *, allow_unstable: bool = False) -> bool:
     """Whether a switch may get this value."""
-    settings = {**BASE, "xcp": dict(BASE["xcp"])}
+    settings = {**BASE, "xcp": {**BASE["xcp"], "allow_unstable": allow_unstable}}
+    if allow_unstable:
+        settings["xcp"]["beta"] = 0.226  # it would follow alpha beyond its own range
     (settings["xcp"] if group else settings)[field] = value
     try:
         checked("s1", [1], from_json("s1", 1, settings))
@@ -43,15 +47,28 @@ def taken(group: str, field: str, value: float) -> bool:
 def test_the_ends_of_ranges(schema: str, group: str, field: str) -> None:
     names = {"Settings": "Xcp", "NewSettings": "NewXcp", "SettingsChanges": "XcpChanges"}
     stated = SCHEMAS[names[schema] if group else schema]["properties"][field]
-    if "minimum" in stated:
-        low, high = int(stated["minimum"]), int(stated["maximum"])  # FastAPI writes them as 8.0
-        assert taken(group, field, low)
-        assert taken(group, field, high)
-        assert not taken(group, field, low - 1)
-        assert not taken(group, field, high + 1)
-    else:
-        low, high = stated["exclusiveMinimum"], stated["exclusiveMaximum"]
-        assert not taken(group, field, low)
-        assert not taken(group, field, high)
-        assert taken(group, field, math.nextafter(high, 0))
-        assert taken(group, field, low + 0.01)
+    low, high = stated["minimum"], stated["maximum"]  # FastAPI writes them as 8.0
+    step = 1 if stated_type(stated) == "integer" else 1e-5
+    if step == 1:
+        low, high = int(low), int(high)
+    assert taken(group, field, low, allow_unstable=True)
+    assert taken(group, field, high, allow_unstable=True)
+    assert not taken(group, field, low - step, allow_unstable=True)
+    assert not taken(group, field, high + step, allow_unstable=True)
+
+
+def stated_type(stated: dict[str, Any]) -> str:
+    return str(next(each["type"] for each in stated.get("anyOf", [stated]) if each["type"] != "null"))
+
+
+@pytest.mark.parametrize("field", ["alpha", "gamma"])
+def test_beyond_the_stable_range_only_by_the_switch(field: str) -> None:
+    stable = XCP[field].stable
+    assert stable is not None
+    assert stable.above is not None
+    assert stable.below is not None
+    for value in (stable.above, stable.below):
+        assert not taken("xcp", field, value)
+        assert taken("xcp", field, value, allow_unstable=True)
+    assert taken("xcp", field, math.nextafter(stable.below, 0))
+    assert taken("xcp", field, stable.above + 0.01)

@@ -37,7 +37,7 @@ from clarion_control.model import (
     StatusChange,
 )
 from clarion_control.store import switches as store_switches
-from clarion_p4rt.device import Cells, Standing
+from clarion_p4rt.device import Cells, Mastership
 from clarion_p4rt.switch import Forwarding
 from fakes.controller import ADMIN, in_state, open_controller, until
 from fakes.switch import FakeSwitch
@@ -121,6 +121,24 @@ async def test_what_the_switch_refuses_is_taken_back(tmp_path: Path) -> None:
         assert (await controller.audit(limit=1))[0].origin is Origin.REVERT
 
 
+async def test_a_refused_address_takes_the_forwarding_back_and_no_port(tmp_path: Path) -> None:
+    switch = FakeSwitch()
+    async with open_controller(tmp_path, switch) as controller:
+        await controller.set_port(ADMIN, "s1", PortSettings(1, stamp=True))
+        known = Forwarding({"02:00:00:00:00:01": 1}, (1, 2))
+        await controller.set_forwarding(ADMIN, "s1", known)
+        switch.refuse_address = lambda address: "table is full" if address == 0x020000000002 else None
+        with pytest.raises(RefusedError, match=r"^s1: l2_forward\[02:00:00:00:00:02\]: table is full$"):
+            await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:02": 2}, (1, 2)))
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        assert await controller.forwarding("s1") == known == switch.forwarding
+        port = (await controller.port("s1", 1)).desired
+        assert port is not None
+        assert port.version == 2
+        reverted = (await controller.audit(limit=1))[0]
+        assert (reverted.action, reverted.origin) == ("forwarding.change", Origin.REVERT)
+
+
 async def test_an_unreachable_switch_stores_nothing_unless_asked_to(tmp_path: Path) -> None:
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller:
@@ -172,14 +190,14 @@ async def test_a_restarted_controller_knows_what_it_wanted(tmp_path: Path) -> No
 async def test_a_backup_reads_and_does_not_write(tmp_path: Path) -> None:
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller:
-        switch.become(Standing.BACKUP)
+        switch.become(Mastership.BACKUP)
         await in_state(controller, "s1", LinkState.BACKUP)
         with pytest.raises(NotPrimaryError):
             await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
         with pytest.raises(NotPrimaryError):
             await controller.change_port(ADMIN, "s1", 1, {"stamp": True}, wait=False)
         assert (await controller.port("s1", 1)).effective == PortSettings(1)
-        switch.become(Standing.PRIMARY)
+        switch.become(Mastership.PRIMARY)
         await in_state(controller, "s1", LinkState.IN_SYNC)
         await controller.change_port(ADMIN, "s1", 1, {"stamp": True})
         assert switch.ports[1].stamp
@@ -187,7 +205,7 @@ async def test_a_backup_reads_and_does_not_write(tmp_path: Path) -> None:
 
 async def test_two_controllers_of_one_store_see_each_other(tmp_path: Path) -> None:
     switch, idle = FakeSwitch(), FakeSwitch()
-    idle.become(Standing.BACKUP)
+    idle.become(Mastership.BACKUP)
     async with (
         open_controller(tmp_path, switch) as primary,
         open_controller(tmp_path, idle, wait=False) as backup,

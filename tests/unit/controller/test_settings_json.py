@@ -11,17 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clarion_base.faults import pointer
 from clarion_contract.entries import port_entries, port_settings
 from clarion_contract.errors import SettingsError
-from clarion_contract.settings import (
-    MAX_ALPHA,
-    MAX_CAPACITY_BPS,
-    MAX_INTERVAL_US,
-    MAX_QUEUE_BYTES,
-    PortSettings,
-    XcpSettings,
-)
-from clarion_contract.settings_json import checked, from_json, merged, pointer, to_json
+from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
+from clarion_contract.settings_json import checked, from_json, merged, to_json
 
 ON = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
 
@@ -31,17 +25,19 @@ def port(draw: st.DrawFn) -> PortSettings:
     """Settings that a switch can hold exactly: whole bytes/s, and coefficients of few digits."""
     xcp = None
     if draw(st.booleans()):
-        alpha = draw(st.integers(100, int(MAX_ALPHA * 10_000))) / 10_000
-        low, high = sorted(draw(st.lists(st.integers(1, MAX_INTERVAL_US), min_size=2, max_size=2)))
+        alpha = draw(st.integers(100, 5553)) / 10_000
+        low, high = sorted(
+            draw(st.lists(st.integers(1, XCP["max_interval_us"].most), min_size=2, max_size=2))
+        )
         xcp = XcpSettings(
-            draw(st.integers(1, MAX_CAPACITY_BPS // 8)) * 8,
+            draw(st.integers(1, XCP["capacity_bps"].most // 8)) * 8,
             alpha,
             round(alpha**2 * math.sqrt(2), 9),
             draw(st.integers(1, 9999)) / 10_000,
             low,
             high,
         )
-    limit = draw(st.none() | st.integers(1, MAX_QUEUE_BYTES))
+    limit = draw(st.none() | st.integers(1, PORT["queue_limit_bytes"].most))
     return PortSettings(1, xcp, draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), limit)
 
 
@@ -117,4 +113,4 @@ def test_alpha_takes_beta_along_unless_both_are_given() -> None:
 def test_what_is_wrong_is_named(changes: dict[str, Any], where: str) -> None:
     with pytest.raises(SettingsError) as caught:
         checked("s1", [1], merged("s1", ON, changes))
-    assert pointer(caught.value.entry) == where
+    assert pointer(caught.value.fault.path) == where

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clarion_contract.settings import MAX_CAPACITY_BPS, MAX_QUEUE_BYTES, PortSettings, XcpSettings
-from clarion_contract.settings_json import merged, pointer
+from clarion_contract.errors import SettingsError
+from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
+from clarion_contract.settings_json import checked, merged
 from clarion_control.dashboard.settings_edit import FIELDS, FieldProblem, Value, changes, differences, values
 
 ON = PortSettings(2, XcpSettings(100_000_000), stamp=True)
@@ -63,10 +66,11 @@ def test_what_cannot_be_read_is_explained_beside_its_field(name: str, text: str,
     assert problem.value.name == name
 
 
-def test_fields_are_found_by_the_pointer_of_an_error() -> None:
-    pointers = {field.pointer for field in FIELDS}
-    assert pointer("xcp_port[2].alpha") in pointers
-    assert pointer("queue_port[2].queue_limit_bytes") in pointers
+@pytest.mark.parametrize("wrong", [{"xcp": {"alpha": 5.0}}, {"queue_limit_bytes": 0}])
+def test_fields_are_found_by_the_path_of_an_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError) as refused:
+        checked("s1", [2], merged("s1", ON, wrong))
+    assert refused.value.fault.path in {field.path for field in FIELDS}
 
 
 def test_differences_are_told_in_the_words_of_the_form() -> None:
@@ -82,8 +86,8 @@ def test_differences_are_told_in_the_words_of_the_form() -> None:
 
 @settings(deadline=None)
 @given(
-    st.integers(8, MAX_CAPACITY_BPS),
-    st.one_of(st.none(), st.integers(1, MAX_QUEUE_BYTES)),
+    st.integers(8, XCP["capacity_bps"].most),
+    st.one_of(st.none(), st.integers(1, PORT["queue_limit_bytes"].most)),
     st.integers(1, 16_000_000),
     st.booleans(),
 )

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from clarion_contract.settings import MAX_ALPHA, MAX_CAPACITY_BPS, PortSettings, XcpSettings, checked_settings
+from clarion_contract.checks import checked_settings
+from clarion_contract.settings import XCP, PortSettings, XcpSettings
 from clarion_contract.settings_json import merged
 from clarion_contract.telemetry import IntervalReport
 from clarion_control.model import Interval
@@ -65,8 +66,8 @@ def reports(source: random.Random) -> list[Interval]:
 def port(source: random.Random) -> PortSettings:
     if source.random() < 0.05:
         return PortSettings(1)
-    alpha = source.uniform(0.01, MAX_ALPHA - 0.001)
-    capacity_bps = min(MAX_CAPACITY_BPS, max(8, number(source, 41)))
+    alpha = source.uniform(0.01, 0.5543)
+    capacity_bps = min(XCP["capacity_bps"].most, max(8, number(source, 41)))
     gamma = source.uniform(0.001, 0.99)
     return PortSettings(1, XcpSettings(capacity_bps, alpha=alpha, beta=alpha**2 * 2**0.5, gamma=gamma))
 

@@ -17,7 +17,7 @@ from clarion_control.model import LinkState, Origin, PolicyState
 from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import Memory, PolicySpec, Proposal, Verdict, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
-from clarion_p4rt.device import Cells, Standing
+from clarion_p4rt.device import Cells, Mastership
 from fakes.controller import ADMIN, in_state, open_controller, until
 from fakes.switch import FakeSwitch
 
@@ -247,7 +247,7 @@ async def test_a_proposal_that_no_switch_may_get_is_a_problem_and_no_decision(tm
 async def test_nothing_is_decided_where_another_controller_is_in_charge(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")
-        at.switch.become(Standing.BACKUP)
+        at.switch.become(Mastership.BACKUP)
         await in_state(at.controller, "s1", LinkState.BACKUP)
         await at.look()
         assert at.scripts["capacity"].views == []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clarion_contract.settings import checked_settings
+from clarion_contract.checks import checked_settings
 from clarion_control.model import Interval
 from clarion_control.tuner.policy import NOTHING, Verdict, View
 from clarion_control.tuner.registry import checked_parameters

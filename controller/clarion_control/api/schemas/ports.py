@@ -1,51 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of ports. The ranges are only stated: `settings.py` checks them, and says why."""
+"""Settings of ports, with the fields, defaults and ranges of the contract."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
 from clarion_contract import settings_json
-from clarion_contract.settings import (
-    MAX_ALPHA,
-    MAX_CAPACITY_BPS,
-    MAX_INTERVAL_US,
-    MAX_QUEUE_BYTES,
-    PORTS,
-    XcpSettings,
-)
+from clarion_contract.setting import Setting
+from clarion_contract.settings import PORT, PORTS, XCP, XcpSettings
 from clarion_control.api.schemas.base import Model, Whole, time_field
 from clarion_control.model import PortState
 from clarion_p4rt.switch import Forwarding
 
-DEFAULTS: Mapping[str, Any] = {field.name: field.default for field in fields(XcpSettings)}
-
-CAPACITY = "Capacity that XCP hands out, in bit/s."
-ALPHA = "How fast spare capacity is handed out: the part of it per mean round-trip time."
-BETA = (
-    "How fast a standing queue is drained. Must be alpha^2 * sqrt(2) within 1 %, which it becomes"
-    " if alpha is given without it."
-)
-GAMMA = "Part of the traffic that is shuffled between flows per interval, for fairness."
-MIN_INTERVAL = "Lower bound of the control interval, in us."
-MAX_INTERVAL = "Upper bound of the control interval, in us; at least the lower one."
-STAMP = "Number the packets that leave, so that the next hop sees what the wire lost."
-CHECK = "Count what the wire into this port lost."
-EDGE = "A host is attached: zero what it claims about losses."
-QUEUE_LIMIT = "Most bytes that wait for the port; null for no limit but the switch's own."
-
-CAPACITY_RANGE = {"minimum": 8, "maximum": MAX_CAPACITY_BPS}
-ALPHA_RANGE = {"exclusiveMinimum": 0, "exclusiveMaximum": MAX_ALPHA}
-GAMMA_RANGE = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
-INTERVAL_RANGE = {"minimum": 1, "maximum": MAX_INTERVAL_US}
-QUEUE_RANGE = {"minimum": 1, "maximum": MAX_QUEUE_BYTES}
-
 EXAMPLE: dict[str, Any] = {
-    "xcp": {**DEFAULTS, "capacity_bps": 100_000_000},
+    "xcp": asdict(XcpSettings(100_000_000)),
     "stamp": True,
     "check": True,
     "edge": False,
@@ -53,78 +25,82 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-def stated(description: str, limits: Mapping[str, Any] | None = None, **more: Any) -> Any:
-    """A field with a range that its schema states."""
-    return Field(description=description, json_schema_extra=dict(limits or {}), **more)
+def _model(name: str, about: str, fields: Mapping[str, tuple[Any, Any]], example: Any = None) -> type[Model]:
+    """A schema with these fields, each a type with a pydantic field."""
+    config = ConfigDict(json_schema_extra={"examples": [example]}) if example else ConfigDict()
+    base = type("Base", (Model,), {"model_config": config, "__doc__": about})
+    return create_model(name, __base__=base, __doc__=about, **cast("dict[str, Any]", fields))
 
 
-class Xcp(Model):
-    """XCP's controllers at a port."""
-
-    capacity_bps: int = stated(CAPACITY, CAPACITY_RANGE)
-    alpha: float = stated(ALPHA, ALPHA_RANGE)
-    beta: float = stated(BETA)
-    gamma: float = stated(GAMMA, GAMMA_RANGE)
-    min_interval_us: int = stated(MIN_INTERVAL, INTERVAL_RANGE)
-    max_interval_us: int = stated(MAX_INTERVAL, INTERVAL_RANGE)
+def _shown(field: Setting) -> tuple[Any, Any]:
+    """As it is answered: always there."""
+    return _type(field, field.default is None and field.table != "xcp_port", int), _stated(field)
 
 
-class Settings(Model):
-    """All settings of a port."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
-
-    xcp: Xcp | None = Field(description="null: no XCP; flows through this port get no feedback from it.")
-    stamp: bool = Field(description=STAMP)
-    check: bool = Field(description=CHECK)
-    edge: bool = Field(description=EDGE)
-    queue_limit_bytes: int | None = stated(QUEUE_LIMIT, QUEUE_RANGE)
+def _given(field: Setting) -> tuple[Any, Any]:
+    """As it is given in full: without it, it has its default."""
+    if field.default is None and field.table == "xcp_port":
+        return _type(field, False, Whole), _stated(field)
+    follows = field.stable is not None and field.stable.follows
+    default = None if follows else field.default
+    return _type(field, default is None, Whole), _stated(field, default=default)
 
 
-class NewXcp(Model):
-    """XCP's controllers; what is left out has its default."""
-
-    capacity_bps: Whole = stated(CAPACITY, CAPACITY_RANGE)
-    alpha: float = stated(ALPHA, ALPHA_RANGE, default=DEFAULTS["alpha"])
-    beta: float | None = stated(BETA, default=None)
-    gamma: float = stated(GAMMA, GAMMA_RANGE, default=DEFAULTS["gamma"])
-    min_interval_us: Whole = stated(MIN_INTERVAL, INTERVAL_RANGE, default=DEFAULTS["min_interval_us"])
-    max_interval_us: Whole = stated(MAX_INTERVAL, INTERVAL_RANGE, default=DEFAULTS["max_interval_us"])
+def _changed(field: Setting) -> tuple[Any, Any]:
+    """As it is changed: null gives it its default."""
+    return _type(field, True, Whole), _stated(field, default=None)
 
 
-class NewSettings(Model):
-    """All settings of a port; what is left out is off."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
-
-    xcp: NewXcp | None = Field(None, description="null: no XCP.")
-    stamp: bool = Field(False, description=STAMP)
-    check: bool = Field(False, description=CHECK)
-    edge: bool = Field(False, description=EDGE)
-    queue_limit_bytes: Whole | None = stated(QUEUE_LIMIT, QUEUE_RANGE, default=None)
+def _type(field: Setting, is_optional: bool, whole: Any) -> Any:
+    type_ = {"flag": bool, "whole": whole, "real": float}[field.kind]
+    return type_ | None if is_optional else type_
 
 
-class XcpChanges(Model):
-    """Changes of XCP's controllers; null gives a field its default."""
-
-    capacity_bps: Whole | None = stated(CAPACITY, CAPACITY_RANGE, default=None)
-    alpha: float | None = stated(ALPHA, ALPHA_RANGE, default=None)
-    beta: float | None = stated(BETA, default=None)
-    gamma: float | None = stated(GAMMA, GAMMA_RANGE, default=None)
-    min_interval_us: Whole | None = stated(MIN_INTERVAL, INTERVAL_RANGE, default=None)
-    max_interval_us: Whole | None = stated(MAX_INTERVAL, INTERVAL_RANGE, default=None)
+def _stated(field: Setting, **more: Any) -> Any:
+    """A field whose schema states its range; `clarion_contract.checks` refuses what is outside it."""
+    limits: dict[str, Any] = {} if field.kind == "flag" else {"minimum": field.least, "maximum": field.most}
+    return Field(description=field.description, json_schema_extra=limits, **more)
 
 
-class SettingsChanges(Model):
-    """A merge patch (RFC 7396): what is left out stays, null switches off or gives the default."""
+NO_XCP = "null: no XCP; flows through this port get no feedback from it."
+_ANSWERED = _model("Xcp", "XCP's controllers at a port.", {name: _shown(f) for name, f in XCP.items()})
+_NEW = _model(
+    "NewXcp",
+    "XCP's controllers; what is left out has its default.",
+    {name: _given(f) for name, f in XCP.items()},
+)
+_CHANGES = _model(
+    "XcpChanges",
+    "Changes of XCP's controllers; null gives a field its default.",
+    {name: _changed(f) for name, f in XCP.items()},
+)
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"xcp": {"alpha": 0.3}}]})
-
-    xcp: XcpChanges | None = Field(None, description="null: no XCP.")
-    stamp: bool | None = Field(None, description=STAMP)
-    check: bool | None = Field(None, description=CHECK)
-    edge: bool | None = Field(None, description=EDGE)
-    queue_limit_bytes: Whole | None = stated(QUEUE_LIMIT, QUEUE_RANGE, default=None)
+if TYPE_CHECKING:  # their fields are the contract's
+    Settings = Model
+    NewSettings = Model
+    SettingsChanges = Model
+else:
+    Settings = _model(
+        "Settings",
+        "All settings of a port.",
+        {"xcp": (_ANSWERED | None, Field(description=NO_XCP))}
+        | {name: _shown(field) for name, field in PORT.items()},
+        EXAMPLE,
+    )
+    NewSettings = _model(
+        "NewSettings",
+        "All settings of a port; what is left out is off.",
+        {"xcp": (_NEW | None, Field(None, description=NO_XCP))}
+        | {name: _given(field) for name, field in PORT.items()},
+        EXAMPLE,
+    )
+    SettingsChanges = _model(
+        "SettingsChanges",
+        "A merge patch (RFC 7396): what is left out stays, null switches off or gives the default.",
+        {"xcp": (_CHANGES | None, Field(None, description=NO_XCP))}
+        | {name: _changed(field) for name, field in PORT.items()},
+        {"xcp": {"alpha": 0.3}},
+    )
 
 
 class Port(Model):

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clarion_base.errors import ScenarioError, UserError
+from clarion_base import faults
+from clarion_base.errors import UserError
+from clarion_base.faults import ScenarioError
 from clarion_base.units import format_rate
 from clarion_contract import pipeline
 from clarion_lab.engines.bmv2 import plans
@@ -33,11 +35,11 @@ class Bmv2Engine(HostEngine):
         for switch, ports in network.switches.items():
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine bmv2 has {MAX_PORTS}; use host-pairs"
-                raise ScenarioError(scenario.name, "flows", reason)
-        for field, link in link_fields(scenario):
+                raise ScenarioError(scenario.name, ("flows",), reason)
+        for path, link in link_fields(scenario):
             if link.rate_steps.steps:
                 reason = "engine bmv2 changes no rate during a run; use --engine emu"
-                raise ScenarioError(scenario.name, f"{field}.rate-steps", reason)
+                raise ScenarioError(scenario.name, (*path, "rate-steps"), reason)
         self._check_rates(scenario, network)
         plans.check_settings(scenario, network)
         if fault := bmv2_installation.fault():
@@ -59,12 +61,12 @@ class Bmv2Engine(HostEngine):
                         f"{format_rate(shaping.rate_bps)} at {shaping.port}: {shaping.rate_pps} packets/s are"
                         f" beyond the {MAX_PACKETS_PER_S} of engine bmv2; use at most {format_rate(rate_bps)}"
                     )
-                    raise ScenarioError(scenario.name, f"{_field(scenario, shaping.port)}.rate", reason)
+                    raise ScenarioError(scenario.name, (*_link(scenario, shaping.port), "rate"), reason)
 
 
-def _field(scenario: Scenario, port: str) -> str:
-    """The field of the link behind a port."""
-    for index, (field, _) in enumerate(link_fields(scenario)):
+def _link(scenario: Scenario, port: str) -> faults.Path:
+    """Where the scenario has the link behind a port."""
+    for index, (path, _) in enumerate(link_fields(scenario)):
         if index > 0 and port in bottleneck_ports(index - 1):
-            return field
-    return "links.access"
+            return path
+    return ("links", "access")

@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-from clarion_base.errors import ScenarioError
+from clarion_base.faults import ScenarioError
+from clarion_contract.checks import checked_settings
 from clarion_contract.errors import SettingsError
-from clarion_contract.settings import PortSettings, XcpSettings, checked_settings
+from clarion_contract.settings import PortSettings
 from clarion_lab.engines.bmv2.control import SwitchPlan
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
-
-FIELDS = {  # of the scenario, by the last part of the entry that a switch would refuse
-    "alpha": "xcp.alpha",
-    "beta": "xcp.beta",
-    "gamma": "xcp.gamma",
-    "min_interval_us": "xcp.min-interval",
-    "max_interval_us": "xcp.max-interval",
-}
 
 
 def switch_plans(scenario: Scenario, network: Network) -> list[SwitchPlan]:
@@ -28,21 +21,20 @@ def switch_plans(scenario: Scenario, network: Network) -> list[SwitchPlan]:
 
 
 def check_settings(scenario: Scenario, network: Network) -> None:
-    """ScenarioError names the field with which a switch could not work."""
+    """ScenarioError if a switch could not work with the rates or queues of the links."""
     for name, ports in network.switches.items():
         numbers = range(1, len(ports) + 1)
         try:
             checked_settings(name, numbers, _settings(scenario, ports))
         except SettingsError as error:
-            field = FIELDS.get(error.entry.rpartition(".")[2], "links")
-            raise ScenarioError(scenario.name, field, error.reason) from error
+            raise ScenarioError(scenario.name, ("links",), error.fault.reason) from error
 
 
 def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings]:
     return [
         PortSettings(
             port=number,
-            xcp=_xcp(scenario, port) if scenario.xcp.enabled and port.rate_bps else None,
+            xcp=scenario.xcp_of(port.rate_bps),
             stamp=scenario.tagging,
             check=scenario.tagging,
             edge=scenario.tagging and port.peer is None,
@@ -50,18 +42,6 @@ def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings
         )
         for number, port in enumerate(ports, 1)
     ]
-
-
-def _xcp(scenario: Scenario, port: PlannedPort) -> XcpSettings:
-    xcp = scenario.xcp
-    return XcpSettings(
-        capacity_bps=port.rate_bps,
-        alpha=xcp.alpha,
-        beta=xcp.beta,
-        gamma=xcp.gamma,
-        min_interval_us=xcp.min_interval_us,
-        max_interval_us=xcp.max_interval_us,
-    )
 
 
 def _addresses(network: Network, switch: str) -> dict[str, int]:

@@ -7,10 +7,10 @@ import argparse
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 from pathlib import Path
 
+from clarion_agent import quiet_grpc  # noqa: F401 - before gRPC
 from clarion_agent.embedded import SwitchConnection
 from clarion_agent.server import AgentServer
 from clarion_agent.supervisor import Supervisor, own_socket
@@ -48,7 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> int:
     """Serves until SIGTERM or SIGINT."""
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what it would say, we say
     logging.basicConfig(format="clarion switch serve: %(message)s", level=logging.WARNING)
     try:
         asyncio.run(_serve(options))

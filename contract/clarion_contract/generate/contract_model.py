@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads contract.yaml and refuses a contract that does not hold together, naming the place in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from clarion_base.paths import ROOT
+from clarion_contract.generate.document import Node, read_document
+from clarion_contract.setting import Argument, Setting, Stable, Table
+
+SOURCE = ROOT / "contract" / "contract.yaml"
+PARTS = (
+    *("ports", "cpu_port", "flood", "epoch", "tables", "forwarding", "xcp", "port"),
+    *("header", "digests", "counters"),
+)
+UNITS = ("", "bit/s", "us", "B")
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """The table of Ethernet addresses."""
+
+    table: str
+    key: str
+    action: str
+
+
+@dataclass(frozen=True)
+class HeaderField:
+    """A field of the header: its place in bytes, and its width."""
+
+    name: str
+    at: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of the header; its fields follow the prefix."""
+
+    name: str
+    code: int
+    size: int
+    fields: tuple[HeaderField, ...]
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The whole of contract.yaml."""
+
+    ports: int
+    cpu_port: int
+    flood_group: int
+    flood_base: int
+    epoch_bits: int
+    last_epoch: int
+    tables: tuple[Table, ...]
+    forwarding: Forwarding
+    xcp: tuple[Setting, ...]
+    port: tuple[Setting, ...]
+    protocol: int
+    version: int
+    prefix: tuple[HeaderField, ...]
+    formats: tuple[Format, ...]
+    digests: Mapping[str, Mapping[str, int]]
+    counters: Mapping[str, str]
+
+    def arguments(self, table: str) -> tuple[Argument, ...]:
+        """The arguments of a table's action in order, without the epoch."""
+        fields = (field for field in (*self.xcp, *self.port) if field.table == table)
+        return tuple(field.argument for field in fields if field.argument is not None)
+
+
+def read(path: Path = SOURCE) -> Contract:
+    """Return the contract of a file."""
+    return read_document(path, _contract)
+
+
+def _contract(root: Node) -> Contract:
+    parts = root.keys(PARTS)
+    flood, epoch = parts["flood"].keys(("group", "base")), parts["epoch"].keys(("bits", "last"))
+    forwarding = parts["forwarding"].keys(("table", "key", "action"))
+    header = parts["header"].keys(("protocol", "version", "prefix", "formats"))
+    prefix = _layout(header["prefix"], 0)
+    ports = parts["ports"].integer(1, 256)
+    bits = epoch["bits"].integer(1, 32)
+    tables = tuple(_table(name, node) for name, node in parts["tables"].entries().items())
+    names = [table.name for table in tables]
+    return Contract(
+        ports=ports,
+        cpu_port=parts["cpu_port"].integer(0, ports - 1),
+        flood_group=flood["group"].integer(1, 0xFFFF),
+        flood_base=flood["base"].integer(ports, 511 - ports),
+        epoch_bits=bits,
+        last_epoch=epoch["last"].integer(1, (1 << bits) - 1),
+        tables=tables,
+        forwarding=Forwarding(*(forwarding[name].name() for name in ("table", "key", "action"))),
+        xcp=_fields(parts["xcp"], names, "xcp_port"),
+        port=_fields(parts["port"], names, ""),
+        protocol=header["protocol"].integer(0, 255),
+        version=header["version"].integer(0, 15),
+        prefix=prefix,
+        formats=tuple(_format(name, node, prefix) for name, node in header["formats"].entries().items()),
+        digests={
+            name: {member: bits.integer(1, 128) for member, bits in node.entries().items()}
+            for name, node in parts["digests"].entries().items()
+        },
+        counters={name: node.text() for name, node in parts["counters"].entries().items()},
+    )
+
+
+def _table(name: str, node: Node) -> Table:
+    keys = node.keys(("action", "unit"), ("epoch",))
+    has_epoch = "epoch" in keys and keys["epoch"].flag()
+    return Table(name, keys["action"].name(), keys["unit"].name(), has_epoch)
+
+
+def _fields(node: Node, tables: list[str], table: str) -> tuple[Setting, ...]:
+    fields = tuple(_field(item, tables, table) for item in node.items())
+    names = [field.name for field in fields]
+    for item, field in zip(node.items(), fields, strict=True):
+        if names.count(field.name) > 1:
+            raise item.fail("stands twice")
+        follows = "" if field.stable is None else field.stable.follows
+        for other in (field.at_most, follows):
+            if other and other not in names:
+                raise item.fail(f"{other!r} is no field of this group")
+    return fields
+
+
+def _field(node: Node, tables: list[str], table: str) -> Setting:
+    keys = node.keys(
+        ("name", "label", "kind", "about"),
+        ("unit", "default", "holds", "stable", "at_most", "table", "argument"),
+    )
+    kind = keys["kind"].text()
+    if kind not in ("flag", "whole", "real"):
+        raise keys["kind"].fail(f"flag, whole or real is needed, not {kind!r}")
+    unit = keys["unit"].text() if "unit" in keys else ""
+    if unit not in UNITS:
+        raise keys["unit"].fail(f"{unit!r} is no unit; {', '.join(UNITS[1:])} are")
+    if (kind == "flag") == ("holds" in keys):
+        raise node.fail("`holds` is needed, except of a flag")
+    least, most = _range(keys["holds"]) if "holds" in keys else (0, 1)
+    table = keys["table"].name() if "table" in keys else table
+    if table and table not in tables:
+        raise node.fail(f"there is no table {table!r}")
+    argument = _argument(keys["argument"], most) if "argument" in keys else None
+    return Setting(
+        name=keys["name"].name(),
+        label=keys["label"].text(),
+        kind=kind,
+        about=keys["about"].text(),
+        unit=unit,
+        default=keys["default"].value if "default" in keys else None,
+        least=least,
+        most=most,
+        stable=_stable(keys["stable"]) if "stable" in keys else None,
+        at_most=keys["at_most"].name() if "at_most" in keys else "",
+        table=table if argument is not None or "table" in keys else "",
+        argument=argument,
+    )
+
+
+def _range(node: Node) -> tuple[float, float]:
+    items = node.items()
+    if len(items) != 2 or not _number(items[0]) < _number(items[1]):
+        raise node.fail("two numbers are needed, from and to")
+    return _number(items[0]), _number(items[1])
+
+
+def _number(node: Node) -> float:
+    if not isinstance(node.value, (int, float)) or isinstance(node.value, bool):
+        raise node.fail(f"a number is needed, not {node.value!r}")
+    return node.value
+
+
+def _stable(node: Node) -> Stable:
+    if "follows" in node.entries():
+        keys = node.keys(("follows", "rule", "within", "says"))
+        return Stable(
+            keys["says"].text(),
+            follows=keys["follows"].name(),
+            rule=keys["rule"].text(),
+            within=float(_number(keys["within"])),
+        )
+    keys = node.keys(("above", "below", "says"))
+    return Stable(keys["says"].text(), float(_number(keys["above"])), float(_number(keys["below"])))
+
+
+def _argument(node: Node, most: float) -> Argument:
+    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least"))
+    scale = str(keys["scale"].value) if "scale" in keys else "1"
+    if not re.fullmatch(r"[1-9][0-9]*(/[1-9][0-9]*)?", scale):
+        raise keys["scale"].fail(f"a fraction such as 1/8 is needed, not {scale!r}")
+    rounding = keys["round"].text() if "round" in keys else "down"
+    if rounding not in ("nearest", "down"):
+        raise keys["round"].fail(f"nearest or down is needed, not {rounding!r}")
+    per_unit = Fraction(scale)
+    argument = Argument(
+        keys["name"].name(),
+        keys["bits"].integer(1, 64),
+        keys["about"].text(),
+        per_unit.numerator,
+        per_unit.denominator,
+        rounding == "nearest",
+        keys["least"].integer(0, 1) if "least" in keys else 0,
+    )
+    if Fraction(most) * per_unit > argument.most + 1:
+        raise node.fail(f"{argument.bits} bits do not hold {most}")
+    return argument
+
+
+def _layout(node: Node, start: int) -> tuple[HeaderField, ...]:
+    """Return fields that follow each other without a gap from a byte on."""
+    bit = 8 * start
+    fields = []
+    for item in node.items():
+        keys = item.keys(("name", "at", "bits"))
+        field = HeaderField(keys["name"].name(), keys["at"].integer(0, 255), keys["bits"].integer(1, 32))
+        if field.at != bit // 8:
+            raise item.fail(f"stands at byte {field.at}; the one before it ends at {bit // 8}")
+        bit += field.bits
+        fields.append(field)
+    return tuple(fields)
+
+
+def _format(name: str, node: Node, prefix: tuple[HeaderField, ...]) -> Format:
+    keys = node.keys(("code", "bytes", "fields"))
+    start = sum(field.bits for field in prefix) // 8
+    made = Format(
+        name, keys["code"].integer(1, 15), keys["bytes"].integer(4, 255), _layout(keys["fields"], start)
+    )
+    held = start + sum(field.bits for field in made.fields) // 8
+    if held != made.size:
+        raise node.fail(f"its fields have {held} bytes, not {made.size}")
+    return made
