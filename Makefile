@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo check test unit integration bench lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench mutate lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -56,6 +56,9 @@ integration: build ## The tests with real processes, devices and browsers, as ro
 # ONLY=core,switch chooses; `python -m tests.bench --list` has the names and how long each takes.
 bench: build ## Benchmarks, as ratios and medians; JSON beside them in build/bench; 20 minutes, ONLY=NAME,NAME: a part
 	$(python) -m tests.bench --out build/bench --only "$(ONLY)"
+
+mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. Hours, less for a part
+	@PYTHONPATH=tests $(python) -m mutation --only "$(ONLY)"
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh

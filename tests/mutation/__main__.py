@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return the status of the command."""
     parser = argparse.ArgumentParser(prog="make mutate", description=__doc__)
     parser.add_argument("--list", action="store_true", help="show the faults and plant none")
-    parser.add_argument("--only", nargs="+", default=[], metavar="ID|PART", help="these faults, or parts")
+    parser.add_argument("--only", default="", metavar="ID,PART", help="these faults, or those in these parts")
     options = parser.parse_args(arguments)
     try:
         faults = chosen(load(), options.only)

@@ -72,7 +72,7 @@ class Tree:
 
     def uncommitted(self) -> list[str]:
         """Files of the user's tree whose changes are not part of this one."""
-        return [line[3:] for line in self._git("status", "--porcelain").splitlines()]
+        return self._git("diff", "--name-only", "HEAD").splitlines()
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
