@@ -67,7 +67,7 @@ class Tree:
         for shared in (".venv", "build/ap_types"):
             link = self.path / shared
             link.parent.mkdir(exist_ok=True)
-            if not link.exists():
+            if not link.is_symlink():
                 link.symlink_to(self.root / shared)
 
     def uncommitted(self) -> list[str]:

@@ -46,7 +46,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "tools/source-roots.py").chmod(0o755)
-    git = ["git", "-C", tmp_path, "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=n@example.org"]
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "--quiet", "--no-verify", "-m", "all"], check=True)
