@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from mutation.__main__ import is_enough, score, summary
 from mutation.catalogue import CatalogueError, Fault, chosen, load
-from mutation.tree import Tree
+from mutation.tree import Tree, TreeError
 from mutation.trial import Judge, Result, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +36,7 @@ def fault(find: str = "return 4", tests: str = "python3 test.py", build: str = "
 
 
 @pytest.fixture
-def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     """A judge of a small repository whose one test takes the file's number."""
     monkeypatch.setattr("mutation.tree.CMAKE", "true ||")
     files = {
@@ -50,7 +52,9 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     subprocess.run([*git, "add", "."], check=True)
     subprocess.run([*git, "commit", "--quiet", "--no-verify", "-m", "all"], check=True)
-    return Judge(Tree(tmp_path))
+    tree = Tree(tmp_path)
+    yield Judge(tree)
+    tree.close()
 
 
 @pytest.mark.parametrize(
@@ -83,8 +87,16 @@ def test_the_user_s_tree_is_left_alone(judge: Judge) -> None:
     assert judge.tree.uncommitted() == ["test.py"]
     assert judge.judge(fault()).verdict is Verdict.KILLED
     assert (root / "test.py").read_text() == "assert False\n"
-    again = Tree(root)
-    assert Judge(again).judge(fault()).verdict is Verdict.KILLED
+    with pytest.raises(TreeError, match="in use by another run"):
+        Tree(root)
+
+
+def test_the_next_run_uses_the_same_tree(judge: Judge) -> None:
+    root, first = judge.tree.root, judge.tree.path
+    judge.tree.close()
+    with closing(Tree(root)) as tree:
+        assert tree.path == first
+        assert Judge(tree).judge(fault()).verdict is Verdict.KILLED
 
 
 def test_a_test_without_end_is_ended(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
