@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo check test unit integration bench bench-list lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench bench-list mutate lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -59,6 +59,9 @@ bench: build ## Benchmarks, as ratios and medians, with JSON in build/bench; 20 
 
 bench-list: $(python_stamp) ## The benchmarks, and how long each takes
 	@$(python) -m tests.bench --list
+
+mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. Hours, less for a part
+	@PYTHONPATH=tests $(python) -m mutation --only "$(ONLY)"
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh

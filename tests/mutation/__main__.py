@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from mutation.catalogue import CatalogueError, Fault, chosen, load
@@ -26,22 +27,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Return the status of the command."""
     parser = argparse.ArgumentParser(prog="make mutate", description=__doc__)
     parser.add_argument("--list", action="store_true", help="show the faults and plant none")
-    parser.add_argument("--only", nargs="+", default=[], metavar="ID|PART", help="these faults, or parts")
+    parser.add_argument("--only", default="", metavar="ID,PART", help="these faults, or those in these parts")
     options = parser.parse_args(arguments)
     try:
         faults = chosen(load(), options.only)
         if options.list:
             print("\n".join(f"{fault.part:<11} {fault.id:<36} {fault.why}" for fault in faults))
             return 0
-        return run(faults)
+        with closing(Tree(ROOT)) as tree:
+            return run(tree, faults)
     except (CatalogueError, TreeError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 1
 
 
-def run(faults: Sequence[Fault]) -> int:
+def run(tree: Tree, faults: Sequence[Fault]) -> int:
     """Try every fault, print a line for each and the score."""
-    tree = Tree(ROOT)
     if changed := tree.uncommitted():
         print(f"mutate: without the uncommitted changes in {', '.join(changed)}", file=sys.stderr)
     judge, results, began = Judge(tree), list[Result](), time.monotonic()

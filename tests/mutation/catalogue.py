@@ -85,9 +85,9 @@ def _fault(path: Path, number: int, entry: Any) -> Fault:
     return Fault(**{**entry, "needs": tuple(entry.get("needs", ()))})
 
 
-def chosen(faults: Iterable[Fault], only: Iterable[str]) -> list[Fault]:
-    """Return the faults with these ids or in these parts; all if none is named."""
-    wanted = set(only)
+def chosen(faults: Iterable[Fault], only: str) -> list[Fault]:
+    """Return the faults with these ids or in these parts, which commas separate; all if none is named."""
+    wanted = {name.strip() for name in only.split(",") if name.strip()}
     listed = list(faults)
     unknown = wanted - {fault.id for fault in listed} - {fault.part for fault in listed}
     if unknown:

@@ -6,6 +6,7 @@ It stays in `build/` between runs, so that the next one compiles only what has c
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from mutation.catalogue import Fault
 
@@ -40,11 +42,23 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.path = root / "build" / "mutate"
+        self._lock = self._locked()
         self._check_out()
         self._share()
         made = self.run(CMAKE + (CCACHE if shutil.which("ccache") else ""), 600)
         if made.status:
             raise TreeError(f"cmake failed:\n{made.output}")
+
+    def _locked(self) -> IO[str]:
+        """Keep the tree for this run, until it is closed or the process ends."""
+        self.path.parent.mkdir(exist_ok=True)
+        lock = self.path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise TreeError(f"{self.path} is in use by another run; wait for its end") from None
+        return lock
 
     def _git(self, *arguments: str, folder: Path | None = None) -> str:
         done = subprocess.run(
@@ -67,12 +81,16 @@ class Tree:
         for shared in (".venv", "build/ap_types"):
             link = self.path / shared
             link.parent.mkdir(exist_ok=True)
-            if not link.exists():
+            if not link.is_symlink():
                 link.symlink_to(self.root / shared)
+
+    def close(self) -> None:
+        """Let another run have the tree."""
+        self._lock.close()
 
     def uncommitted(self) -> list[str]:
         """Files of the user's tree whose changes are not part of this one."""
-        return [line[3:] for line in self._git("status", "--porcelain").splitlines()]
+        return self._git("diff", "--name-only", "HEAD").splitlines()
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
