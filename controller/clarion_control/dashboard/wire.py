@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from clarion_control.bit_errors import ErrorRates, error_rates, never_came
 from clarion_control.controller import Controller
-from clarion_control.tuner.estimates import ErrorRates, error_rates, never_came
 
 WINDOW_US = 60_000_000
 
@@ -29,8 +29,8 @@ class WireErrors:
 
     def add(self, controller: Controller, name: str, port: int) -> None:
         """Takes the totals as they are known now."""
-        latest = controller.latest(name, port)
-        counters = controller.latest_counters(name, port)
+        latest = controller.telemetry.latest(name, port)
+        counters = controller.telemetry.latest_counters(name, port)
         if latest is None or counters is None or "rx" not in counters.packets:
             return
         sample = _Sample(

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable
 
 from clarion_contract.settings import PortSettings
+from clarion_control.bit_errors import never_came
 from clarion_control.model import Interval, PortCounters
-from clarion_control.tuner.estimates import never_came
 from clarion_control.tuner.policy import HISTORY, DepartureSample, View, WireSample
 
 SAMPLES = 64  # counters of a port that are kept

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from clarion_control.tuner.estimates import error_rates
+from clarion_control.bit_errors import error_rates
 from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, WireSample
 
 LAW = """\

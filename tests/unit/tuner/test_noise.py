@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clarion_control.tuner.estimates import error_rates, wilson
+from clarion_control.bit_errors import error_rates, wilson
 from clarion_control.tuner.noise import SPEC
 from clarion_control.tuner.policy import NOTHING, Proposal, View, WireSample
 from clarion_control.tuner.registry import checked_parameters

@@ -47,11 +47,11 @@ class PortPage:
 
     async def build(self) -> None:
         """Draws it and keeps it up to date."""
-        state = await self._controller.port(self._name, self._port)
+        state = await self._controller.ports.get(self._name, self._port)
         ui.page_title(f"{self._name} port {self._port} · Clarion")
         minutes = self._minutes()
         with parts.heading(f"Port {self._port}", ("Overview", "/"), (self._name, switch_address(self._name))):
-            self._link = parts.state_badge(self._controller.status(self._name))
+            self._link = parts.state_badge(self._controller.switches.status(self._name))
             parts.block(classes="grow")
             self._spans(minutes)
             with parts.block("nav", "jump").props('aria-label="On this page"'):
@@ -74,7 +74,7 @@ class PortPage:
                         parts.link("All decisions", "/tuner", "button small")
             with parts.block(classes="stack"):
                 self._form = SettingsForm(self._visit, self._name, state)
-                stored = await self._controller.policies(self._name, self._port)
+                stored = await self._controller.tuning.policies(self._name, self._port)
                 self._policies = PolicyCards(self._visit, self._tuner, self._name, self._port, stored)
         self._timer = ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
         await self.refresh()
@@ -82,8 +82,8 @@ class PortPage:
     async def refresh(self) -> None:
         """Every second: figures, charts, settings; every few: policies and decisions."""
         try:
-            state = await self._controller.port(self._name, self._port)
-            status = self._controller.status(self._name)
+            state = await self._controller.ports.get(self._name, self._port)
+            status = self._controller.switches.status(self._name)
         except NotFoundError:  # the switch was removed; what it did last may still be of interest
             self._timer.cancel()
             self._banner.clear()
@@ -107,7 +107,9 @@ class PortPage:
 
     async def _slow(self) -> None:
         await self._policies.refresh()
-        decisions = await self._controller.decisions(switch=self._name, port=self._port, limit=DECISIONS)
+        decisions = await self._controller.tuning.decisions(
+            switch=self._name, port=self._port, limit=DECISIONS
+        )
         self._decisions.show(decisions, "No decisions yet. Switch a policy on, and it reports here.")
 
     def _minutes(self) -> int:
@@ -131,7 +133,7 @@ class PortPage:
             self._ber = parts.Tile("Bit error rate")
 
     def _figures(self, state: PortState) -> None:
-        latest = self._controller.latest(self._name, self._port)
+        latest = self._controller.telemetry.latest(self._name, self._port)
         capacity = capacity_bps(state)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
