@@ -69,25 +69,38 @@ def test_other_parts_leave_the_processors_to_the_first_lane() -> None:
     assert int(niceness["second"]) == min(int(niceness["first"]) + 10, 19)
 
 
-def test_an_interrupt_ends_all_parts_after_their_clean_up(tmp_path: Path) -> None:
-    part = "trap 'touch {0}; exit 1' INT; touch {0}.runs; while true; do sleep 0.05; done"
-    files = [tmp_path / name for name in "ab"]
-    parts = [f"{file.name}={part.format(file)}" for file in files]
-    run = subprocess.Popen(
-        [sys.executable, TOOL, parts[0], "never=touch never", "--", parts[1]],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def interrupted(times: int, files: list[Path], *words: str) -> subprocess.CompletedProcess[str]:
+    """The runner after so many interrupts, the first when its parts have made the files."""
+    command = [sys.executable, TOOL, *words]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not all(file.with_suffix(".runs").exists() for file in files):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
+    for _ in range(times):
+        while not all(file.exists() for file in files):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        files = [Path(f"{file}.interrupted") for file in files]
     out, error = run.communicate(timeout=60)
-    assert (run.returncode, error) == (130, "test: interrupted\n")
-    assert all(file.exists() for file in files)
-    assert "never" not in out
+    return subprocess.CompletedProcess(command, run.returncode, out, error)
+
+
+PART = "trap 'touch {0}.interrupted; {1}' INT; echo $$ > {0}.id; touch {0}; while true; do sleep 0.05; done"
+
+
+def test_an_interrupt_ends_all_parts_after_their_clean_up(tmp_path: Path) -> None:
+    a, b = files = [tmp_path / name for name in "ab"]
+    words = (f"a={PART.format(a, 'exit 1')}", "never=echo never", "--", f"b={PART.format(b, 'exit 1')}")
+    done = interrupted(1, files, *words)
+    assert (done.returncode, done.stderr) == (130, "test: interrupted\n")
+    assert all(Path(f"{file}.interrupted").exists() for file in files)
+    assert "never" not in done.stdout
+
+
+def test_a_second_interrupt_kills(tmp_path: Path) -> None:
+    stubborn = tmp_path / "stubborn"
+    done = interrupted(2, [stubborn], f"stubborn={PART.format(stubborn, ':')}")
+    assert done.returncode == 130
+    assert not Path(f"/proc/{Path(f'{stubborn}.id').read_text().strip()}").exists()
 
 
 def test_a_word_that_is_no_part_is_refused() -> None:
