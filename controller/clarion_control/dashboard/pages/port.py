@@ -17,6 +17,7 @@ from clarion_control.dashboard.visit import Visit
 from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import NotFoundError
 from clarion_control.model import PortState
+from clarion_control.store.clock import now_us
 from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
@@ -158,7 +159,7 @@ class PortPage:
     def _bit_errors(self) -> float | None:
         """Shows and returns the estimate from the counters, or else that of policy noise where it acts."""
         self._errors.add(self._controller, self._name, self._port)
-        rates = self._errors.rates()
+        rates = self._errors.rates(now_us())
         if rates is not None:
             ber, low, high = rates.ber, rates.ber_low, rates.ber_high
         else:
