@@ -126,7 +126,8 @@ def ended(child: subprocess.Popen[bytes], name: str, log: Path | None = None) ->
     if log is not None:
         written = log.read_bytes()
     elif child.stderr is not None:
-        written = child.stderr.read()
+        with child.stderr:
+            written = child.stderr.read()
     said = last_line(written.decode(errors="replace"))
     return RunFailedError(said or f"{name}: stopped with status {child.returncode}")
 

@@ -17,8 +17,8 @@ from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network
 
 
-class Links:
-    """All links of a network that delay or lose; there may be none, and then there is no process."""
+class WireProcess:
+    """The wires of a network, which delay or lose; without any there is no process."""
 
     def __init__(
         self, scenario: Scenario, network: Network, cabling: Cabling, state: RunState, directory: Path
