@@ -80,12 +80,10 @@ class Reader {
     XcpEntry entry;
     XcpConfig& config = entry.config;
     config.enabled = true;
-    config.capacity_bytes_per_s = needed(object, "capacity", 1, max_of_bits(38));
-    config.alpha_q16 = static_cast<std::uint32_t>(needed(object, "alpha", 0, COEFFICIENT_MAX));
-    config.beta_q16 = static_cast<std::uint32_t>(needed(object, "beta", 0, COEFFICIENT_MAX));
-    config.gamma_q16 = static_cast<std::uint32_t>(needed(object, "gamma", 0, COEFFICIENT_MAX));
-    config.min_interval = static_cast<std::uint32_t>(needed(object, "min_interval", 1, TICKS_MAX));
-    config.max_interval = static_cast<std::uint32_t>(needed(object, "max_interval", 1, TICKS_MAX));
+    visit_arguments(
+        config, [&object](const char* name, auto& value, std::uint64_t least, std::uint64_t most) {
+          value = static_cast<std::remove_reference_t<decltype(value)>>(needed(object, name, least, most));
+        });
     entry.epoch = epoch(object);
     object.refuse_unknown_keys();
     if (config.min_interval > config.max_interval)
@@ -177,14 +175,11 @@ json port_entries(const Port& port) {
   json out = {{"port", port.options.number}, {"name", port.options.name}, {"xcp", nullptr}, {"tag", nullptr},
               {"stamp", entries.stamp},      {"queue_limit", nullptr}};
   if (entries.xcp) {
-    const XcpConfig& xcp = entries.xcp->config;
-    out["xcp"] = {{"capacity", xcp.capacity_bytes_per_s},
-                  {"alpha", xcp.alpha_q16},
-                  {"beta", xcp.beta_q16},
-                  {"gamma", xcp.gamma_q16},
-                  {"min_interval", xcp.min_interval},
-                  {"max_interval", xcp.max_interval},
-                  {"epoch", entries.xcp->epoch}};
+    json& xcp = out["xcp"] = json::object();
+    visit_arguments(entries.xcp->config, [&xcp](const char* name, auto value, std::uint64_t, std::uint64_t) {
+      xcp[name] = value;
+    });
+    xcp["epoch"] = entries.xcp->epoch;
   }
   if (entries.tag) {
     out["tag"] = {{"check", entries.tag->check}, {"edge", entries.tag->edge}, {"epoch", entries.tag->epoch}};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/host_config.hpp"
+#include "core/xcp_settings.hpp"
 #include "error.hpp"
 
 namespace clarion::emu {
@@ -19,18 +19,11 @@ std::size_t count_ports(const Options& options) {
 }
 
 XcpConfig xcp_of(const PortOptions& options) {
-  const XcpOptions& xcp = options.xcp;
-  const std::uint64_t capacity_bps = xcp.capacity_bps != 0 ? xcp.capacity_bps : options.rate_bps;
-  XcpConfig config =
-      xcp_config(capacity_bps, xcp.alpha, xcp.beta, xcp.gamma, xcp.min_interval_us, xcp.max_interval_us);
-  config.enabled = xcp.enabled;
+  XcpSettings settings = options.xcp.settings;
+  if (settings.capacity_bps == 0) settings.capacity_bps = options.rate_bps;
+  XcpConfig config = xcp_config(settings);
+  config.enabled = options.xcp.enabled;
   return config;
-}
-
-bool same(const XcpConfig& a, const XcpConfig& b) {
-  return a.enabled == b.enabled && a.capacity_bytes_per_s == b.capacity_bytes_per_s &&
-         a.alpha_q16 == b.alpha_q16 && a.beta_q16 == b.beta_q16 && a.gamma_q16 == b.gamma_q16 &&
-         a.min_interval == b.min_interval && a.max_interval == b.max_interval;
 }
 
 bool same(const TagConfig& a, const TagConfig& b) {
@@ -44,8 +37,8 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
   const XcpConfig xcp = xcp_of(after);
   // A capacity that follows the rate does so until a controller says otherwise.
   const bool xcp_changes = before.xcp != after.xcp;
-  const bool follows = was.enabled && entries.xcp && same(entries.xcp->config, was);
-  if (xcp_changes || (follows && !same(was, xcp))) {
+  const bool follows = was.enabled && entries.xcp && entries.xcp->config == was;
+  if (xcp_changes || (follows && was != xcp)) {
     const std::uint8_t epoch = entries.xcp ? entries.xcp->epoch : port.path->fresh_xcp_epoch();
     entries.xcp = xcp.enabled ? std::optional(XcpEntry{xcp, epoch}) : std::nullopt;
   }

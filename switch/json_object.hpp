@@ -2,9 +2,11 @@
 // Strict reading of one JSON object: every key has a type and a range, and an unknown key is an error.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,22 +36,28 @@ class JsonObject {
     if (!value_.contains(key)) fail(key, FaultCode::missing, "is missing");
   }
 
+  // A number that is whole and not negative, however it is written: 1e9 is a fine way.
+  static std::optional<std::uint64_t> whole(const nlohmann::json& value) {
+    if (value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0))
+      return value.get<std::uint64_t>();
+    if (!value.is_number_float()) return std::nullopt;
+    const auto number = value.get<double>();
+    if (!(number >= 0 && number < 0x1p53) || number != std::floor(number)) return std::nullopt;
+    return static_cast<std::uint64_t>(number);
+  }
+
   // Each reads the key into `out` if it is there and leaves `out` as it is if not.
   void integer(const std::string& key, std::uint64_t min, std::uint64_t max, std::uint64_t& out) {
     const nlohmann::json* value = find(key);
     if (value == nullptr) return;
     const std::string legal =
         "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max);
-    if (value->is_number_unsigned() || (value->is_number_integer() && value->get<std::int64_t>() >= 0)) {
-      out = value->get<std::uint64_t>();
-    } else if (value->is_number_float() && value->get<double>() >= 0 && value->get<double>() < 0x1p53 &&
-               value->get<double>() ==
-                   static_cast<double>(static_cast<std::uint64_t>(value->get<double>()))) {
-      out = static_cast<std::uint64_t>(value->get<double>());  // 1e9 is a fine way to write it
-    } else {
+    const auto number = whole(*value);
+    if (!number) {
       const bool negative = value->is_number_integer();
       fail(key, negative ? FaultCode::out_of_range : FaultCode::invalid, legal + ", not " + value->dump());
     }
+    out = *number;
     if (out < min || out > max) fail(key, FaultCode::out_of_range, legal + ", not " + value->dump());
   }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config.hpp"
+#include "core/xcp_settings.hpp"
 #include "error.hpp"
 
 namespace clarion::emu {
@@ -23,17 +23,10 @@ struct LossOptions {
 
 struct XcpOptions {
   bool enabled = false;
-  std::uint64_t capacity_bps = 0;  // 0: the port's rate
-  double alpha = 0.4;
-  double beta = 0.226;
-  double gamma = 0.1;
-  std::uint64_t min_interval_us = 1'000;
-  std::uint64_t max_interval_us = 1'000'000;
+  XcpSettings settings;  // capacity 0: the port's rate
 
   bool operator!=(const XcpOptions& other) const {
-    return enabled != other.enabled || capacity_bps != other.capacity_bps || alpha != other.alpha ||
-           beta != other.beta || gamma != other.gamma || min_interval_us != other.min_interval_us ||
-           max_interval_us != other.max_interval_us;
+    return enabled != other.enabled || settings != other.settings;
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include "json_object.hpp"
 #include "programmed_forwarding.hpp"
+#include "xcp_reader.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -21,8 +22,6 @@ constexpr std::uint64_t MAX_RATE_BPS = 400'000'000'000;
 constexpr std::uint64_t MAX_DELAY_US = 60'000'000;
 constexpr std::uint64_t MIN_QUEUE_BYTES = 2'048;  // one full frame must fit
 constexpr std::uint64_t MAX_QUEUE_BYTES = std::uint64_t{1} << 31;
-constexpr std::uint64_t MAX_INTERVAL_US = 15'000'000;
-constexpr double MAX_COEFFICIENT = 3.99;
 
 LossOptions read_loss(const json& value, const Path& path) {
   JsonObject object(value, path);
@@ -50,20 +49,6 @@ LossOptions read_loss(const json& value, const Path& path) {
   return loss;
 }
 
-void read_xcp(const json& value, const Path& path, XcpOptions& xcp) {
-  JsonObject object(value, path);
-  object.boolean("enabled", xcp.enabled);
-  object.integer("capacity_bps", 8, MAX_RATE_BPS, xcp.capacity_bps);
-  object.real("alpha", 0, MAX_COEFFICIENT, xcp.alpha);
-  object.real("beta", 0, MAX_COEFFICIENT, xcp.beta);
-  object.real("gamma", 0, MAX_COEFFICIENT, xcp.gamma);
-  object.integer("min_interval_us", 1, MAX_INTERVAL_US, xcp.min_interval_us);
-  object.integer("max_interval_us", 1, MAX_INTERVAL_US, xcp.max_interval_us);
-  object.refuse_unknown_keys();
-  if (xcp.min_interval_us > xcp.max_interval_us)
-    object.fail("min_interval_us", FaultCode::conflict, "must not exceed max_interval_us");
-}
-
 void read_tag(const json& value, const Path& path, TagConfig& tag) {
   JsonObject object(value, path);
   object.boolean("stamp", tag.stamp);
@@ -86,7 +71,7 @@ void read_settings(JsonObject& object, PortOptions& port) {
   object.refuse_unknown_keys();
   if (port.rate_bps != 0 && port.rate_bps < 8)
     object.fail("rate_bps", FaultCode::out_of_range, "must be 0 (unshaped) or at least 8");
-  if (port.xcp.enabled && port.xcp.capacity_bps == 0 && port.rate_bps == 0) {
+  if (port.xcp.enabled && port.xcp.settings.capacity_bps == 0 && port.rate_bps == 0) {
     throw Fault{object.path_of("xcp") / "capacity_bps", FaultCode::missing,
                 "is needed for XCP on a port without rate_bps"};
   }

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "core/host_config.hpp"
+#include "core/host_units.hpp"
 
 namespace clarion::emu {
 namespace {

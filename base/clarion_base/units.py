@@ -112,3 +112,11 @@ def format_size(size_bytes: float) -> str:
         if abs(size_bytes) >= SIZE_UNITS[unit]:
             return f"{size_bytes / SIZE_UNITS[unit]:.4g} {unit}"
     return f"{size_bytes:.4g} B"
+
+
+def format_time(microseconds: int) -> str:
+    """A time span for people: "550 ms"."""
+    for unit, scale in (("s", 10**6), ("ms", 10**3)):
+        if microseconds >= scale:
+            return f"{microseconds / scale:.4g} {unit}"
+    return f"{microseconds} us"

@@ -113,7 +113,7 @@ def _refusal(xcp: XcpSettings, field: Setting, named: Callable[[Setting], str]) 
     value = getattr(xcp, field.name)
     if field.stable is not None and not xcp.allow_unstable:
         if not field.holds(value) or not _is_stable(xcp, field):
-            says = field.stable.says.format(f"{_followed(xcp, field):.4g} ({field.stable.rule})")
+            says = field.stable.says(f"{_followed(xcp, field):.4g} ({field.stable.rule})")
             return f"{says}; with {named(XCP['allow_unstable'])} from {field.least} to {field.most}"
     elif not field.holds(value):
         return field.legal

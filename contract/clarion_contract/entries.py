@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings as the entries of a switch's port tables, and back.
 
-The conversions are those of core/host_config.hpp, so that a P4 switch and the embedded one compute with
+The conversions are those of core/xcp_settings.hpp, so that a P4 switch and the embedded one compute with
 the same integers.
 """
 

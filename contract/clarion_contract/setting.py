@@ -12,12 +12,17 @@ from typing import Any
 class Stable:
     """What policy recommends: a range without its ends, or a value that follows another field's."""
 
-    says: str  # the refusal; {} is the value that fits, by `rule`
+    range: str  # in words; {} is the value that fits, by `rule`
+    reason: str  # why, as it goes on after the range
     above: float | None = None
     below: float | None = None
     follows: str = ""
     rule: str = ""
     within: float = 0.0  # part of the value that fits
+
+    def says(self, fits: str) -> str:
+        """What is said of a value outside, where that would fit."""
+        return f"must be {self.range.format(fits)}{self.reason}"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Argument:
     denominator: int = 1
     is_nearest: bool = False  # rounded to nearest, halves up; else down
     least: int = 0
+    core: str = ""  # its name in core/
 
     @property
     def most(self) -> int:
@@ -84,7 +90,7 @@ class Setting:
     def description(self) -> str:
         """What it is, and what policy recommends: one sentence for people."""
         unit = f", in {self.unit}" if self.unit else ""
-        recommended = f"; {self.stable.says.format(self.stable.rule)}" if self.stable else ""
+        recommended = f"; {self.stable.says(self.stable.rule)}" if self.stable else ""
         return f"{self.about[0].upper()}{self.about[1:]}{unit}{recommended}."
 
     def key(self, separator: str = "_") -> str:

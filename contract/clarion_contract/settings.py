@@ -60,7 +60,9 @@ XCP = {
         least=8,
         most=2199023255551,
         table="xcp_port",
-        argument=Argument(name="capacity", bits=38, about="bytes/s", denominator=8, least=1),
+        argument=Argument(
+            name="capacity", bits=38, about="bytes/s", denominator=8, least=1, core="capacity_bytes_per_s"
+        ),
     ),
     "alpha": Setting(
         name="alpha",
@@ -70,12 +72,15 @@ XCP = {
         default=0.4,
         most=3.99998,
         stable=Stable(
-            says="must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control loop is not stable",
+            range="above 0 and below 0.5553 (pi/(4*sqrt 2))",
+            reason=", or the control loop is not stable",
             above=0.0,
             below=0.5553603672697958,
         ),
         table="xcp_port",
-        argument=Argument(name="alpha", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="alpha", bits=18, about="q16", numerator=65536, is_nearest=True, core="alpha_q16"
+        ),
     ),
     "beta": Setting(
         name="beta",
@@ -85,13 +90,16 @@ XCP = {
         default=0.226,
         most=3.99998,
         stable=Stable(
-            says="must be {} within 1 %, or the control loop is not stable",
+            range="{} within 1 %",
+            reason=", or the control loop is not stable",
             follows="alpha",
             rule="alpha^2*sqrt 2",
             within=0.01,
         ),
         table="xcp_port",
-        argument=Argument(name="beta", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="beta", bits=18, about="q16", numerator=65536, is_nearest=True, core="beta_q16"
+        ),
     ),
     "gamma": Setting(
         name="gamma",
@@ -101,12 +109,15 @@ XCP = {
         default=0.1,
         most=3.99998,
         stable=Stable(
-            says="must be above 0 and below 1: the share of the traffic that is shuffled",
+            range="above 0 and below 1",
+            reason=": the share of the traffic that is shuffled",
             above=0.0,
             below=1.0,
         ),
         table="xcp_port",
-        argument=Argument(name="gamma", bits=18, about="q16", numerator=65536, is_nearest=True),
+        argument=Argument(
+            name="gamma", bits=18, about="q16", numerator=65536, is_nearest=True, core="gamma_q16"
+        ),
     ),
     "min_interval_us": Setting(
         name="min_interval_us",
@@ -126,6 +137,7 @@ XCP = {
             numerator=4194304,
             denominator=15625,
             least=1,
+            core="min_interval",
         ),
     ),
     "max_interval_us": Setting(
@@ -145,6 +157,7 @@ XCP = {
             numerator=4194304,
             denominator=15625,
             least=1,
+            core="max_interval",
         ),
     ),
     "allow_unstable": Setting(

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <ostream>
 
-#include "core/host_config.hpp"
 #include "core/queue_tracker.hpp"
 #include "core/xcp_arrival.hpp"
 #include "core/xcp_departure.hpp"
 #include "core/xcp_interval.hpp"
+#include "core/xcp_settings.hpp"
 
 namespace clarion {
 namespace {
@@ -117,7 +117,8 @@ TEST(QueueTracker, SaturatesAt40Bits) {
   EXPECT_EQ(queue.persistent_bytes(), (1ull << 40) - 1);
 }
 
-TEST(HostConfig, CoefficientsRoundAndStopAtTheirLimits) {
+TEST(XcpSettings, CoefficientsRoundAndStopAtTheirLimits) {
+  const auto q16_of = [](double alpha) { return xcp_config(8, alpha).alpha_q16; };
   EXPECT_EQ(q16_of(0.4), 26214u);    // 26214.4
   EXPECT_EQ(q16_of(0.226), 14811u);  // 14811.1
   EXPECT_EQ(q16_of(0.1), 6554u);     // 6553.6
@@ -126,18 +127,19 @@ TEST(HostConfig, CoefficientsRoundAndStopAtTheirLimits) {
   EXPECT_EQ(q16_of(std::nan("")), 0u);
 }
 
-TEST(HostConfig, Time) {
+TEST(XcpSettings, Time) {
   EXPECT_EQ(ticks_of_us(1'000'000), 1u << 28);
   EXPECT_EQ(ticks_of_us(1000), 268435u);                        // 268435.456
   EXPECT_EQ(ticks_of_us(100'000), 26843545u);                   // 26843545.6
   EXPECT_EQ(ticks_of_us(1'000'000'000'000), 268435456000000u);  // 11 days
   EXPECT_EQ(ticks_of_ns(1'000'000'000), 1u << 28);
   EXPECT_EQ(ticks_of_ns(4), 1u);  // 1.07
-  EXPECT_EQ(interval_of_us(0), 1u);
-  EXPECT_EQ(interval_of_us(UINT64_MAX), UINT32_MAX);
+  const XcpConfig config = xcp_config(8, 0.4, 0.226, 0.1, 0, UINT64_MAX);
+  EXPECT_EQ(config.min_interval, 1u);
+  EXPECT_EQ(config.max_interval, UINT32_MAX);
 }
 
-TEST(HostConfig, DefaultsAreThoseOfTheCore) {
+TEST(XcpSettings, DefaultsAreThoseOfTheCore) {
   const XcpConfig config = xcp_config(100'000'000, 0.4, 0.226, 0.1, 1000, 1'000'000);
   EXPECT_EQ(config.capacity_bytes_per_s, 12'500'000u);
   EXPECT_EQ(config.alpha_q16, DEFAULT_ALPHA_Q16);

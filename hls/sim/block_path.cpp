@@ -6,6 +6,7 @@
 
 #include "error.hpp"
 #include "hls/sim/simulated_port.hpp"
+#include "hls/sim/xcp_command.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -59,12 +60,13 @@ void BlockPath::configure_egress(const PortEntries& entries, std::uint64_t queue
   command[EGRESS_CONFIGURE_XCP] = entries.xcp.has_value();
   command[EGRESS_CONFIGURE_STAMP] = entries.stamp;
   command[EGRESS_CONFIGURE_EPOCH] = xcp_epoch_;
-  put_wide(command, EGRESS_CONFIGURE_CAPACITY, xcp.capacity_bytes_per_s);
-  command[EGRESS_CONFIGURE_ALPHA] = xcp.alpha_q16;
-  command[EGRESS_CONFIGURE_BETA] = xcp.beta_q16;
-  command[EGRESS_CONFIGURE_GAMMA] = xcp.gamma_q16;
-  command[EGRESS_CONFIGURE_MIN_INTERVAL] = xcp.min_interval;
-  command[EGRESS_CONFIGURE_MAX_INTERVAL] = xcp.max_interval;
+  sim::put_xcp(xcp, [&command](unsigned word, unsigned bits, std::uint64_t value) {
+    if (bits > 32) {
+      put_wide(command, word, value);
+    } else {
+      command[word] = static_cast<std::uint32_t>(value);
+    }
+  });
   put_wide(command, EGRESS_CONFIGURE_QUEUE_LIMIT, queue_limit_bytes);
   if (command == egress_command_) return;
   egress_command_ = command;

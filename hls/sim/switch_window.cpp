@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hls/sim/switch_window.hpp"
 
-#include "core/host_config.hpp"
+#include "core/host_units.hpp"
 #include "error.hpp"
 #include "hls/block/sizes.hpp"
 #include "hls/sim/block_path.hpp"

@@ -2,6 +2,7 @@
 // What the options reader refuses, with the message, and what it accepts.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "error.hpp"
@@ -54,8 +55,8 @@ TEST(Options, ReadsEveryKey) {
   EXPECT_EQ(port.loss.model, LossOptions::Model::bit);
   EXPECT_EQ(port.ingress_loss.bad_loss, 0.9);
   EXPECT_EQ(port.ingress_loss.good_loss, 0);
-  EXPECT_EQ(port.xcp.capacity_bps, 99'000'000U);
-  EXPECT_EQ(port.xcp.beta, 0.226);
+  EXPECT_EQ(port.xcp.settings.capacity_bps, 99'000'000U);
+  EXPECT_DOUBLE_EQ(port.xcp.settings.beta, 0.09 * std::sqrt(2.0));  // it follows alpha
   EXPECT_TRUE(port.tag.stamp && port.tag.check && port.tag.edge);
 }
 
@@ -101,9 +102,10 @@ TEST(Options, RefusalsNameTheFieldAndTheFix) {
       {"/switches/0/ports/1/xcp", "{\"enabled\":true}",
        "switches[0].ports[1].xcp.capacity_bps: is needed for XCP on a port without rate_bps"},
       {"/switches/0/ports/1/xcp", "{\"alpha\":4}",
-       "switches[0].ports[1].xcp.alpha: must be a number from 0.0 to 3.99, not 4"},
+       "switches[0].ports[1].xcp.alpha: 4: must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control "
+       "loop is not stable; with allow_unstable from 0 to 3.99998"},
       {"/switches/0/ports/1/xcp", "{\"min_interval_us\":2000000}",
-       "switches[0].ports[1].xcp.min_interval_us: must not exceed max_interval_us"},
+       "switches[0].ports[1].xcp.min_interval_us: 2000000: must be at most max_interval_us, 1000000"},
       {"/switches/0/ports/1/tag", "{\"stamp\":1}",
        "switches[0].ports[1].tag.stamp: must be true or false, not 1"},
   };

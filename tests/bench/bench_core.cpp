@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/data_plane.hpp"
-#include "core/host_config.hpp"
+#include "core/xcp_settings.hpp"
 
 namespace {
 

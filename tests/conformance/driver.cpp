@@ -58,6 +58,13 @@ void write_check(Writer& out, const SequenceCheck<BUCKETS>& check) {
   }
 }
 
+// Takes the integers of a configuration off a batch, each as wide as it is here.
+struct Integers {
+  Reader& in;
+  void field(std::uint64_t& integer) { integer = in.number(8); }
+  void field(std::uint32_t& integer) { integer = in.u32(); }
+};
+
 class Driver {
  public:
   std::vector<std::uint8_t> play(const std::vector<std::uint8_t>& batch) {
@@ -101,12 +108,8 @@ class Driver {
     config.tag.stamp = in.number(1) != 0;
     config.tag.check = in.number(1) != 0;
     config.tag.edge = in.number(1) != 0;
-    config.xcp.capacity_bytes_per_s = in.number(8);
-    config.xcp.alpha_q16 = in.u32();
-    config.xcp.beta_q16 = in.u32();
-    config.xcp.gamma_q16 = in.u32();
-    config.xcp.min_interval = in.u32();
-    config.xcp.max_interval = in.u32();
+    Integers integers{in};
+    visit_fields(integers, config.xcp);
     plane_->configure(port, config);
   }
 

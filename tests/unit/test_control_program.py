@@ -31,7 +31,7 @@ def test_sizes_are_those_of_the_program() -> None:
 @pytest.mark.parametrize("name", ["alpha", "beta", "gamma"])
 def test_defaults_are_those_of_the_core(name: str) -> None:
     default = entries.xcp_arguments(XcpSettings(8))[name]
-    assert default == constant(f"DEFAULT_{name.upper()}_Q16", "core/config.hpp")
+    assert default == constant(f"DEFAULT_{name.upper()}_Q16", "core/xcp_config.hpp")
 
 
 def test_every_entry_can_be_written() -> None:

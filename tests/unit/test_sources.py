@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clarion_base.faults import Code
+from clarion_contract.settings import XcpSettings
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
 from clarion_lab.scenario.model import build
@@ -42,24 +43,11 @@ def test_acknowledgements_have_their_own_header_under_xcp_only() -> None:
     assert ACK_HEADER_BYTES["TAG"] == HEADER_BYTES["TAG"]
 
 
-def test_controller_defaults_are_those_of_the_core_and_the_switch() -> None:
+def test_controller_defaults_are_those_of_the_contract() -> None:
     document = documents.read(documents.locate("geo"))
     del document["xcp"]
-    xcp = build("geo", documents.points("geo", document)[0].document).xcp
-    assert xcp is not None
-    for name in ("alpha", "beta", "gamma"):
-        value = getattr(xcp, name)
-        assert value == float(found("switch/options.hpp", rf"double {name} = ([\d.]+)"))
-        fixed = int(found("core/config.hpp", rf"DEFAULT_{name.upper()}_Q16 = (\d+)"))
-        assert round(value * 65536) == fixed
-    for name in ("min", "max"):
-        value = getattr(xcp, f"{name}_interval_us")
-        assert value == int(found("switch/options.hpp", rf"{name}_interval_us = ([\d']+)"))
-    # 2^28 ticks per second: 1 ms is 268435, 1 s is TICKS_PER_SECOND
-    assert found("core/config.hpp", r"DEFAULT_MIN_INTERVAL = (\w+);") == "268435"
-    assert xcp.min_interval_us * 2**28 // 10**6 == 268435
-    assert found("core/config.hpp", r"DEFAULT_MAX_INTERVAL = (\w+);") == "TICKS_PER_SECOND"
-    assert xcp.max_interval_us == 10**6
+    scenario = build("geo", documents.points("geo", document)[0].document)
+    assert scenario.xcp_of(100_000_000) == XcpSettings(100_000_000)
 
 
 def test_faults_of_the_switch_have_the_codes_of_python() -> None:

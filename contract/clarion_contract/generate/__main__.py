@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clarion_base.paths import ROOT
-from clarion_contract.generate import contract_model, register_model
+from clarion_contract.generate import contract_cpp, contract_docs, contract_model, register_model
+from clarion_contract.generate.contract_docs import page
 from clarion_contract.generate.contract_model import Contract
 from clarion_contract.generate.contract_python import as_python as settings_as_python
 from clarion_contract.generate.contract_schema import as_schema
@@ -29,6 +30,13 @@ SOURCE = ROOT / "contract" / "registers.yaml"
 
 OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
+    "core": (contract_cpp.as_config, "core/xcp_config.hpp"),
+    "core-settings": (contract_cpp.as_settings, "core/xcp_settings.hpp"),
+    "block": (contract_cpp.as_words, "hls/block/xcp_words.hpp"),
+    "block-sim": (contract_cpp.as_places, "hls/sim/xcp_command.hpp"),
+    "header-docs": (page("docs/wire-format.md", {"header": contract_docs.layout}), "docs/wire-format.md"),
+    "rest-docs": (page("docs/rest.md", {"settings": contract_docs.settings}), "docs/rest.md"),
+    "scenario-docs": (page("docs/scenarios.md", {"xcp": contract_docs.scenario}), "docs/scenarios.md"),
     "schema": (as_schema, "mininet/clarion_lab/scenario/schema/xcp.schema.json"),
 }
 OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -182,19 +182,17 @@ def _number(node: Node) -> float:
 
 def _stable(node: Node) -> Stable:
     if "follows" in node.entries():
-        keys = node.keys(("follows", "rule", "within", "says"))
-        return Stable(
-            keys["says"].text(),
-            follows=keys["follows"].name(),
-            rule=keys["rule"].text(),
-            within=float(_number(keys["within"])),
-        )
-    keys = node.keys(("above", "below", "says"))
-    return Stable(keys["says"].text(), float(_number(keys["above"])), float(_number(keys["below"])))
+        keys = node.keys(("range", "reason", "follows", "rule", "within"))
+        follows, rule = keys["follows"].name(), keys["rule"].text()
+        made = Stable("", "", follows=follows, rule=rule, within=float(_number(keys["within"])))
+    else:
+        keys = node.keys(("range", "reason", "above", "below"))
+        made = Stable("", "", above=float(_number(keys["above"])), below=float(_number(keys["below"])))
+    return replace(made, range=keys["range"].text(), reason=keys["reason"].text())
 
 
 def _argument(node: Node, most: float) -> Argument:
-    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least"))
+    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least", "core"))
     scale = str(keys["scale"].value) if "scale" in keys else "1"
     if not re.fullmatch(r"[1-9][0-9]*(/[1-9][0-9]*)?", scale):
         raise keys["scale"].fail(f"a fraction such as 1/8 is needed, not {scale!r}")
@@ -210,6 +208,7 @@ def _argument(node: Node, most: float) -> Argument:
         per_unit.denominator,
         rounding == "nearest",
         keys["least"].integer(0, 1) if "least" in keys else 0,
+        keys["core"].name() if "core" in keys else "",
     )
     if Fraction(most) * per_unit > argument.most + 1:
         raise node.fail(f"{argument.bits} bits do not hold {most}")

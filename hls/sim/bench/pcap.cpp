@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/host_config.hpp"
+#include "core/host_units.hpp"
 #include "hls/sim/bench/bench.hpp"
 
 namespace clarion::sim {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/host_config.hpp"
+#include "core/xcp_settings.hpp"
 #include "core_path.hpp"
 #include "error.hpp"
 #include "hls/sim/block_path.hpp"

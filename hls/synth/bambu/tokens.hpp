@@ -304,12 +304,7 @@ CLARION_INLINE void visit(V& v, IntervalSums& sums) {
 template <class V>
 CLARION_INLINE void visit(V& v, IntervalEnd& end) {
   v.field(end.config.enabled);
-  v.field(end.config.capacity_bytes_per_s);
-  v.field(end.config.alpha_q16);
-  v.field(end.config.beta_q16);
-  v.field(end.config.gamma_q16);
-  v.field(end.config.min_interval);
-  v.field(end.config.max_interval);
+  visit_fields(v, end.config);
   v.next();
   v.field(end.intervals);
   v.field(end.avg_rtt);

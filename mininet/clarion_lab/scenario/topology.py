@@ -200,7 +200,6 @@ def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
     xcp = scenario.xcp_of(port.rate_bps)
     if xcp is not None:
         config["xcp"] = {"enabled": True, **asdict(xcp)}
-        del config["xcp"]["allow_unstable"]
     if scenario.tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
     return config

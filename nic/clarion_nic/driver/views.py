@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clarion_base.text_table import MISSING, plain
-from clarion_base.units import format_rate, format_size
+from clarion_base.units import format_rate, format_size, format_time
 from clarion_contract.settings import PortSettings
 from clarion_nic.driver.card import BEAT_BYTES, TICKS_PER_S, Card
 from clarion_nic.driver.walk import ALL_PORTS, FIRST
@@ -155,19 +155,12 @@ def _port_row(port: PortSettings) -> list[str]:
     xcp = port.xcp
     controllers = ["off", *[MISSING] * 4]
     if xcp is not None:
-        bounds = f"{_time(xcp.min_interval_us)} to {_time(xcp.max_interval_us)}"
+        bounds = f"{format_time(xcp.min_interval_us)} to {format_time(xcp.max_interval_us)}"
         coefficients = (f"{value:.4g}" for value in (xcp.alpha, xcp.beta, xcp.gamma))
         controllers = [format_rate(xcp.capacity_bps), *coefficients, bounds]
     switches = ("on" if value else "off" for value in (port.stamp, port.check, port.edge))
     limit = port.queue_limit_bytes
     return [str(port.port), *controllers, *switches, "none" if limit is None else format_size(limit)]
-
-
-def _time(microseconds: int) -> str:
-    for unit, scale in (("s", 10**6), ("ms", 10**3)):
-        if microseconds >= scale:
-            return f"{microseconds / scale:.4g} {unit}"
-    return f"{microseconds} us"
 
 
 def _times(factor: int, value: float | None) -> float | None:
