@@ -12,8 +12,9 @@ from clarion_control.errors import RefusedError
 from clarion_control.fleet.goal import Goal, LinkClosedError
 from clarion_control.model import DesiredPort
 from clarion_control.store.ports import Desired
+from clarion_p4rt.errors import Entity
 
-REFUSED = RefusedError("s1", "xcp_port[2]", "no")
+REFUSED = RefusedError("s1", Entity("xcp_port", 2), "no")
 
 
 def desired(version: int, forwarding_version: int = 0) -> Desired:
