@@ -65,7 +65,7 @@ def test_what_was_skipped_is_counted_and_printed_with_its_reason() -> None:
 
 def test_other_parts_leave_the_processors_to_the_first_lane() -> None:
     done = side_by_side("first=nice", "--", "second=nice")
-    niceness = dict(re.findall(r"^test: (\w+): passed, \d+ s\n(\d+)$", done.stdout, re.MULTILINE))
+    niceness = dict(re.findall(r"^test: (\w+): passed, \d+ s\n(-?\d+)$", done.stdout, re.MULTILINE))
     assert int(niceness["second"]) == min(int(niceness["first"]) + 10, 19)
 
 

@@ -71,7 +71,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack) -> Source:
-    """Where the switches are; a clarion-switch of our own is started first."""
+    """Where the switches are; with --config, starts clarion-switch first."""
     if options.nic is not None:
         made: Source = options.nic_source(options.nic)
         return made
@@ -83,7 +83,7 @@ async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack)
 
 
 def serving(server: AgentServer) -> str:
-    """The line that says so."""
+    """The line that announces the server."""
     names = [f"{device.id} {device.target.name}" for device in server.devices]
     shown = ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
     return f"serving P4Runtime on {server.address} (devices {shown})"
