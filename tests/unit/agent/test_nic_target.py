@@ -14,6 +14,7 @@ from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_contract.target import Change, Reset, SetEntry, SetFlood, TargetError
+from clarion_contract.target import Note as KeepNote
 from clarion_nic.driver import mailbox, target
 from clarion_nic.driver.entries import OFF
 from clarion_nic.driver.errors import CardError
@@ -187,6 +188,18 @@ async def test_a_batch_is_looked_through_before_the_card_hears_of_it(
     assert str(refused.value).startswith(f"changes[4].{reason}")
     assert not refused.value.gone
     assert fake_card.configured == []
+
+
+async def test_a_reset_takes_the_note_away_unless_there_is_a_new_one(nic: NicTarget) -> None:
+    await nic.apply([SetEntry("stamp_port", 1, {}), KeepNote("old")])
+    assert (await nic.present()).note == "old"
+    await nic.apply([SetEntry("stamp_port", 0, {})])
+    assert (await nic.present()).note == "old"
+    await nic.apply([Reset()])
+    present = await nic.present()
+    assert (dict(present.entries), present.note) == ({}, "")
+    await nic.apply([Reset(), KeepNote("new")])
+    assert (await nic.present()).note == "new"
 
 
 async def test_what_fails_in_the_middle_is_put_back(
