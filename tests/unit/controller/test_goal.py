@@ -11,16 +11,16 @@ from clarion_contract.settings import PortSettings
 from clarion_control.errors import RefusedError
 from clarion_control.fleet.goal import Goal, LinkClosedError
 from clarion_control.model import DesiredPort
-from clarion_control.store.ports import Desired
+from clarion_control.store.desired_state import DesiredState
 from clarion_p4rt.errors import Entity
 
 REFUSED = RefusedError("s1", Entity("xcp_port", 2), "no")
 
 
-def desired(version: int, forwarding_version: int = 0) -> Desired:
+def desired(version: int, forwarding_version: int = 0) -> DesiredState:
     """Port 2 with a queue limit of as many bytes as its version."""
     settings = PortSettings(2, queue_limit_bytes=version)
-    return Desired({2: DesiredPort(settings, version, changed_us=0)}, None, forwarding_version)
+    return DesiredState({2: DesiredPort(settings, version, changed_us=0)}, None, forwarding_version)
 
 
 def test_the_newest_of_two_changes_stays_whichever_comes_first() -> None:
