@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo check test unit integration bench lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench bench-list mutate lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -33,9 +33,10 @@ spread := --numprocesses auto --maxprocesses 8 --dist loadfile
 cpp_tests := ctest --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(shell nproc)
 rust_tests := $(cargo) test --quiet --release --locked $(agent)
 
-check: build ## Lint of what changed since main, and the fast tests: under 90 s
+# What is left out: tests of long programs (marked slow), of the FPGA block, RTL, other programs and the network.
+check: build ## Lint of what changed since main, and the fast tests: under 90 s on two CPUs
 	@$(python) tools/side-by-side.py \
-		'python=$(pytest) $(spread) -m "not slow" tests/unit tests/conformance' \
+		'python=$(pytest) $(spread) -m "not slow" tests/unit tests/conformance --ignore tests/conformance/block' \
 		-- 'lint=tools/lint.sh --changed' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)'
 
 # Tests on the machine's network are timed by its clock, and its names are one for all: one by one, and first.
@@ -45,7 +46,7 @@ test: build ## All tests side by side (those of the network as root), and lint
 		-- 'lint=tools/lint.sh' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)' \
 		'sanitised=$(python) tests/builds.py' 'python=$(pytest) $(spread) -m "not root"'
 
-unit: build ## The tests that need neither root nor other programs
+unit: build ## The tests that need neither root nor the network
 	$(cpp_tests)
 	$(rust_tests)
 	$(pytest) $(spread) tests/unit tests/conformance tests/rtl
@@ -53,9 +54,14 @@ unit: build ## The tests that need neither root nor other programs
 integration: build ## The tests with real processes, devices and browsers, as root
 	$(pytest) tests/integration
 
-# ONLY=core,switch chooses; `python -m tests.bench --list` has the names and how long each takes.
-bench: build ## Benchmarks, as ratios and medians; JSON beside them in build/bench; 20 minutes, ONLY=NAME,NAME: a part
+bench: build ## Benchmarks, as ratios and medians, with JSON in build/bench; 20 minutes; ONLY=core,switch for some
 	$(python) -m tests.bench --out build/bench --only "$(ONLY)"
+
+bench-list: $(python_stamp) ## The benchmarks, and how long each takes
+	@$(python) -m tests.bench --list
+
+mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. Hours, less for a part
+	@PYTHONPATH=tests $(python) -m mutation --only "$(ONLY)"
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh

@@ -12,9 +12,11 @@ stops no other; the status is 1 if any did. Ctrl-C ends all of them.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -68,15 +70,15 @@ async def run(part: Part, niceness: int) -> None:
     """Runs a part to its end, in a process group of its own; a cancellation interrupts and then kills it."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
-        child = await asyncio.create_subprocess_exec(
-            *("nice", "-n", str(niceness), "bash", "-c", part.command),
-            stdin=asyncio.subprocess.DEVNULL,
+        child = subprocess.Popen(
+            ["nice", "-n", str(niceness), "bash", "-c", part.command],
+            stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:
-            await child.wait()
+            await asyncio.to_thread(child.wait)
         finally:
             if child.returncode is None:
                 await end(child)
@@ -85,14 +87,22 @@ async def run(part: Part, niceness: int) -> None:
             part.output = output.read().decode(errors="replace")
 
 
-async def end(child: asyncio.subprocess.Process) -> None:
-    """Interrupts all processes of a part as Ctrl-C does; kills what is left of them."""
-    os.killpg(child.pid, signal.SIGINT)
+async def end(child: subprocess.Popen[bytes]) -> None:
+    """Interrupts a part as Ctrl-C does, then kills what is left of it; at once if interrupted again."""
+    signal_all(child, signal.SIGINT)
     try:
-        await asyncio.wait_for(child.wait(), PATIENCE_S)
-    except (TimeoutError, asyncio.TimeoutError):
-        os.killpg(child.pid, signal.SIGKILL)
-        await child.wait()
+        await asyncio.to_thread(child.wait, PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        signal_all(child, signal.SIGKILL)
+        child.wait()
+
+
+def signal_all(child: subprocess.Popen[bytes], number: int) -> None:
+    """Signals what still runs of a process group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
 
 
 def summary(parts: list[Part]) -> str:

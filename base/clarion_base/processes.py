@@ -44,7 +44,7 @@ def run_ordinary() -> None:
 
 def punctual_switch() -> None:
     """Runs in the child of a switch before exec. A switch hands each packet from thread to thread and from
-    process to process; whoever may take the CPU between two of them makes it late.
+    process to process; any other process that takes the CPU between two of them makes it late.
     """
     die_with_parent()
     with contextlib.suppress(OSError):
@@ -126,7 +126,8 @@ def ended(child: subprocess.Popen[bytes], name: str, log: Path | None = None) ->
     if log is not None:
         written = log.read_bytes()
     elif child.stderr is not None:
-        written = child.stderr.read()
+        with child.stderr:
+            written = child.stderr.read()
     said = last_line(written.decode(errors="replace"))
     return RunFailedError(said or f"{name}: stopped with status {child.returncode}")
 
@@ -180,6 +181,6 @@ def run_all(commands: Sequence[tuple[str, Sequence[str]]], timeout_s: float = 60
 
 
 def last_line(text: str) -> str:
-    """The last line that says something."""
+    """The last line that is not blank, without the space around it."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""

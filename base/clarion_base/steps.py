@@ -18,12 +18,12 @@ from typing import TextIO
 from clarion_base.errors import UserError
 
 Word = str | Path  # of a command
-GRACE_S = 5.0  # for a program that is told to end
+GRACE_S = 5.0  # after SIGTERM, until SIGKILL
 POLL_S = 0.05
 
 
 class StepError(UserError):
-    """A step that failed; the text names it and says what it said last."""
+    """A step that failed; the text names it and quotes its last line."""
 
 
 class Steps:

@@ -1,26 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller: all that REST, the tuner and the dashboard may ask for.
+"""The controller: the services behind REST, the tuner and the dashboard.
 
-A change is stored before it is sent, and what is sent is always what the store says: a crash of either side
-at any moment loses nothing, and nothing happens twice.
+A change is stored before it is sent, and the store alone says what is sent: a crash of either side at any
+moment loses nothing, and nothing happens twice.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-
-from clarion_control.facade.ports import PortPart
-from clarion_control.facade.records import RecordPart
-from clarion_control.facade.switches import SwitchPart
-from clarion_control.facade.telemetry import TelemetryPart
-from clarion_control.facade.tuning import TuningPart
+from clarion_control.fleet.events import Events
+from clarion_control.fleet.fleet import Fleet
+from clarion_control.fleet.live import Hub
+from clarion_control.fleet.recorder import Recorder
+from clarion_control.services.announcer import PolicyAnnouncer
+from clarion_control.services.changes import Changes
+from clarion_control.services.forwarding import StaticForwarding
+from clarion_control.services.ports import Ports
+from clarion_control.services.records import Records
+from clarion_control.services.switches import Switches
+from clarion_control.services.telemetry import Telemetry
+from clarion_control.services.tokens import Tokens
+from clarion_control.services.tuning import Tuning
 from clarion_control.store import Store
 from clarion_p4rt.device import DeviceFactory
+from clarion_p4rt.p4_device import factory
 
 
-class Controller(SwitchPart, PortPart, TelemetryPart, TuningPart, RecordPart):
+class Controller:
     """One controller of a fleet; `close` it, or use it as an async context manager."""
+
+    def __init__(
+        self,
+        store: Store,
+        connect: DeviceFactory,
+        *,
+        compare_every_s: float,
+        counters_every_s: float,
+        history_s: float,
+        apply_timeout_s: float,
+    ) -> None:
+        """Use `Controller.open`."""
+        self._hub = Hub()
+        self._recorder = Recorder(store, history_s)
+        self._fleet = Fleet(
+            store,
+            Events(self._hub, self._recorder),
+            connect,
+            compare_s=compare_every_s,
+            counters_s=counters_every_s,
+        )
+        self._changes = Changes(apply_timeout_s)
+        announcer = PolicyAnnouncer(store, self._hub)
+        self.switches = Switches(store, self._fleet, self._hub, self._changes, announcer)
+        self.ports = Ports(store, self._fleet, self._changes, announcer)
+        self.forwarding = StaticForwarding(store, self._fleet, self._changes)
+        self.telemetry = Telemetry(store, self._fleet, self._hub, self._recorder)
+        self.tuning = Tuning(store, self._fleet, self._changes, announcer)
+        self.records = Records(store)
+        self.tokens = Tokens(store)
 
     @classmethod
     async def open(
@@ -38,19 +74,15 @@ class Controller(SwitchPart, PortPart, TelemetryPart, TuningPart, RecordPart):
 
         The store stays the caller's to close.
         """
-        if connect is None:
-            from clarion_p4rt.p4_device import factory
-
-            connect = factory(election_id)
         controller = cls(
             store,
-            connect,
+            factory(election_id) if connect is None else connect,
             compare_every_s=compare_every_s,
             counters_every_s=counters_every_s,
             history_s=history_s,
             apply_timeout_s=apply_timeout_s,
         )
-        await controller._open_switches()
+        await controller.switches.open()
         controller._recorder.start()
         return controller
 
@@ -61,13 +93,9 @@ class Controller(SwitchPart, PortPart, TelemetryPart, TuningPart, RecordPart):
         await self.close()
 
     async def close(self) -> None:
-        """Ends all sessions; switches keep what they have. Changes under way are stored first."""
-        if self._refresher is not None:
-            self._refresher.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._refresher
-        if self._changes:
-            await asyncio.wait(self._changes)
+        """Ends all sessions; switches keep their entries. Changes under way are stored first."""
+        await self.switches.close()
+        await self._changes.close()
         await self._fleet.close()
         await self._recorder.close()
         self._hub.close()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from clarion_base.errors import UserError
+from clarion_p4rt.errors import Entity
 
 
 class FieldError(UserError):
@@ -43,10 +44,10 @@ class StaleVersionError(UserError):
 
 
 class NotPrimaryError(UserError):
-    """Another controller is in charge of the switch."""
+    """Another controller is primary at the switch."""
 
     def __init__(self, switch: str) -> None:
-        super().__init__(f"{switch}: another controller is in charge of this switch; ask that one")
+        super().__init__(f"{switch}: another controller is primary at this switch; make the change there")
         self.switch = switch
 
 
@@ -70,12 +71,12 @@ class ApplyPending(UserError):  # noqa: N818 - no error: it will happen
 
 
 class RefusedError(UserError):
-    """The switch refused a change; what it had before is desired again."""
+    """The switch refused a change; the settings before it are desired again."""
 
-    def __init__(self, switch: str, entry: str, reason: str) -> None:
-        super().__init__(f"{switch}: {entry}: {reason}")
+    def __init__(self, switch: str, entity: Entity, reason: str) -> None:
+        super().__init__(f"{switch}: {entity}: {reason}")
         self.switch = switch
-        self.entry = entry
+        self.entity = entity
         self.reason = reason
 
 

@@ -181,6 +181,18 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class ActivePolicy:
+    """A policy that is active at a port. Another `switch_uid` under the same name is another switch."""
+
+    switch_uid: int
+    switch: str
+    port: int
+    name: str
+    parameters: Mapping[str, Any]
+    changed_us: int
+
+
+@dataclass(frozen=True)
 class PolicyChange:
     """A policy was set, held or resumed."""
 

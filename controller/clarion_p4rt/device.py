@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a link needs of a switch, whatever it speaks."""
+"""A controller's view of a switch, whatever protocol the switch speaks."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from clarion_contract.settings import PortSettings
-from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_contract.telemetry import Report
 from clarion_p4rt.switch import Forwarding, Switch
 
 
-class Standing(enum.Enum):
-    """What we are to a switch."""
+class Mastership(enum.Enum):
+    """The controller's role at a switch, by the switch's arbitration."""
 
-    PRIMARY = "primary"  # we may write
-    BACKUP = "backup"  # another controller may
+    PRIMARY = "primary"  # may write
+    BACKUP = "backup"  # may read; another controller writes
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of all counter arrays at one port, by the array's name."""
+    """The cells of all counter arrays at one port, by the array's name; arrays of packets have no bytes."""
 
     packets: Mapping[str, int]
     bytes: Mapping[str, int]
 
 
-Reports = Sequence[IntervalReport | QueueDrop]
+Reports = Sequence[Report]
 
 
 class Device(Protocol):
-    """One session with a switch. All raise SwitchError; UNAVAILABLE and the like mean that the session is
-    over.
+    """One session with a switch. All methods raise SwitchError; UNAVAILABLE and the like mean that the
+    session is over.
     """
 
-    async def open(self) -> Standing:
-        """Connects and asks for charge of the switch."""
+    async def open(self) -> Mastership:
+        """Connects and requests mastership."""
 
-    async def receive(self) -> Standing | Reports:
-        """Waits for what the switch sends unasked: reports, or that our standing has changed."""
+    async def receive(self) -> Mastership | Reports:
+        """The next reports, or a change of mastership."""
 
     async def prepare(self) -> None:
         """As primary: loads the program unless it runs already."""
 
     async def subscribe(self, every_s: float) -> None:
-        """As primary: asks for reports; the switch may collect them for so long, and send them together."""
+        """As primary: subscribes to reports; the switch may send those of so long a time together."""
 
     async def read(self) -> Mapping[int, PortSettings]:
-        """What the ports of the switch are set to, read anew."""
+        """The present settings of the switch's ports, read anew."""
 
     async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
-        """As primary: gives the switch exactly these settings, starting from what was read last. Forwarding
-        None is left as it is.
+        """As primary: gives the switch exactly these settings, by the difference from the last read.
+        Forwarding None is left as it is.
         """
 
     async def counters(self) -> Mapping[int, Cells]:

@@ -3,18 +3,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from finsy import MACAddress
+
 from clarion_base.errors import UserError
+
+FORWARDING_TABLE = "l2_forward"
+MULTICAST_GROUP = "multicast group"
+
+
+@dataclass(frozen=True)
+class Entity:
+    """The part of a switch that an error is about: an entry by table and key, or a part without a key, such
+    as "session" or "counters".
+    """
+
+    table: str
+    key: int | None = None
+
+    def __str__(self) -> str:
+        if self.key is None:
+            return self.table
+        if self.table == MULTICAST_GROUP:
+            return f"{self.table} {self.key}"
+        return f"{self.table}[{MACAddress(self.key) if self.table == FORWARDING_TABLE else self.key}]"
+
+
+SESSION = Entity("session")
 
 
 class SwitchError(UserError):
-    """A switch that does not answer, or refuses.
+    """A switch that does not answer, or refuses. `code` names a gRPC status, such as "UNAVAILABLE"."""
 
-    `code` is the name of a gRPC status, such as "UNAVAILABLE"; `entry` what failed, such as "xcp_port[3]".
-    """
-
-    def __init__(self, switch: str, entry: str, code: str, message: str) -> None:
-        super().__init__(f"{switch}: {entry}: {message}")
+    def __init__(self, switch: str, entity: Entity, code: str, reason: str) -> None:
+        super().__init__(f"{switch}: {entity}: {reason}")
         self.switch = switch
-        self.entry = entry
+        self.entity = entity
         self.code = code
-        self.message = message
+        self.reason = reason

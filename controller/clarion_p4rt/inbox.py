@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where reports wait between the session that receives them and whoever reads them."""
+"""The queue of reports between the session that receives them and their reader."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from clarion_contract.telemetry import Report
-from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.errors import Entity, SwitchError
 
 MAX_WAITING = 200_000
 
@@ -22,12 +22,12 @@ class Inbox:
         self._error: Exception | None = None
 
     def put(self, report: Report) -> None:
-        """Appends a report. Too many that nobody reads end the inbox, and what comes then is forgotten."""
+        """Appends a report. Too many unread ones end the inbox; later ones are dropped."""
         if self._ended:
             return
         if self._waiting.qsize() >= MAX_WAITING:
-            message = f"{MAX_WAITING} reports wait and nobody reads them; iterate over reports()"
-            self.end(SwitchError(self._switch, "reports", "RESOURCE_EXHAUSTED", message))
+            reason = f"{MAX_WAITING} reports are unread; iterate over reports()"
+            self.end(SwitchError(self._switch, Entity("reports"), "RESOURCE_EXHAUSTED", reason))
             return
         self._waiting.put_nowait(report)
 
@@ -38,7 +38,7 @@ class Inbox:
             self._waiting.put_nowait(None)
 
     async def read(self) -> AsyncIterator[Report]:
-        """The reports in the order in which they came."""
+        """The reports in the order of their arrival."""
         while True:
             report = await self._waiting.get()
             if report is None:

@@ -25,14 +25,15 @@ from clarion_contract.epochs import Epochs
 from clarion_contract.settings import FLOOD_GROUP, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS
 from clarion_p4rt import refusals, table_entries
-from clarion_p4rt.client import LIST_SIZE
-from clarion_p4rt.device import Cells, Device, DeviceFactory, Reports, Standing
+from clarion_p4rt.device import Cells, Device, DeviceFactory, Mastership, Reports
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
 
 OPEN_TIMEOUT_S = 5.0
-LEAVE_TIMEOUT_S = 0.5
+# Reports per list. No acknowledgements are sent (time 0): a switch would use them to leave out reports that
+# repeat one, and none of ours does.
+LIST_SIZE = 256
 TERM = 1 << 64  # an election id's upper half counts take-overs, its lower half is the controller's own
 
 Reader = Callable[[Mapping[str, int]], Any]
@@ -49,8 +50,8 @@ def factory(election_id: int, schema: P4Schema | None = None) -> DeviceFactory:
 
 
 class P4Device:
-    """One session. Whoever has the highest election id is primary; when a primary leaves, a backup takes its
-    place with an id above all that were used, and keeps it when the old one comes back.
+    """One session. The controller with the highest election id is primary; when it leaves, a backup takes
+    mastership with an id above all that were used, and keeps it when the old primary comes back.
     """
 
     def __init__(self, switch: Switch, schema: P4Schema, election_id: int) -> None:
@@ -70,24 +71,24 @@ class P4Device:
             assert isinstance(digest.type_spec, P4StructType)
             self._digests[digest.id] = (READERS[digest.alias], tuple(digest.type_spec.members))
 
-    async def open(self) -> Standing:
-        """Connects and asks for charge of the switch."""
+    async def open(self) -> Mastership:
+        """Connects and requests mastership."""
         try:
             return await asyncio.wait_for(self._join(), OPEN_TIMEOUT_S)
         except asyncio.TimeoutError:
             raise refusals.no_answer(self._switch.name, self._switch.address) from None
 
-    async def receive(self) -> Standing | Reports:
-        """Waits for reports, or for a change of our standing."""
+    async def receive(self) -> Mastership | Reports:
+        """The next reports, or a change of mastership."""
         while True:
-            message = await self._session.receive_message()
+            message = await self._session.receive()
             kind = message.WhichOneof("update")
             if kind == "digest":
                 return self._reports(message.digest)
             if kind == "arbitration":
-                standing = await self._standing(message.arbitration)
-                if standing is not None:
-                    return standing
+                mastership = await self._mastership(message.arbitration)
+                if mastership is not None:
+                    return mastership
 
     async def prepare(self) -> None:
         """Loads the program unless the switch runs it."""
@@ -95,7 +96,7 @@ class P4Device:
         self._present = self._addresses = self._written = None
 
     async def subscribe(self, every_s: float) -> None:
-        """Asks for reports, in lists of what comes together in this time."""
+        """Subscribes to all reports, in lists of those that come within this time."""
         for name in READERS:
             wanted = P4DigestEntry(
                 name, max_list_size=LIST_SIZE, max_timeout_ns=int(every_s * 1e9), ack_timeout_ns=0
@@ -105,7 +106,7 @@ class P4Device:
                 await self._session.write([~wanted if present else +wanted])
 
     async def read(self) -> Mapping[int, PortSettings]:
-        """What the ports are set to, read anew; forwarding is read anew with the next write."""
+        """The settings of the ports, read anew; forwarding is read anew with the next write."""
         self._written = self._addresses = None
         read = await self._session.read("port tables", table_entries.all_of(PORT_TABLES))
         self._present = table_entries.decoded(read)
@@ -120,7 +121,7 @@ class P4Device:
         except SwitchError:
             if self._present is None:
                 raise
-            # Somebody else may have changed entries that we believe to know.
+            # Another controller may have changed entries since the last read.
             self._present = None
             await self._write(ports, forwarding)
         self._written = (ports, forwarding)
@@ -145,32 +146,36 @@ class P4Device:
                 octets[port][array.alias] = found.data.byte_count
         return {port: Cells(packets[port], octets[port]) for port in self._switch.ports}
 
+    async def hang_up(self) -> None:
+        """Ends our half of the stream; `receive` fails once the switch has given up the session, too."""
+        await self._session.hang_up()
+
     async def close(self) -> None:
         """Ends the session; the switch forwards on."""
         await self._session.close()
 
-    async def _join(self) -> Standing:
-        await self._session.connect(wait=False)
-        await self._session.ask_for_charge(self._election_id)
+    async def _join(self) -> Mastership:
+        await self._session.connect()
+        await self._session.request_mastership(self._election_id)
         while True:
-            standing = await self.receive()
-            if isinstance(standing, Standing):
-                return standing
+            mastership = await self.receive()
+            if isinstance(mastership, Mastership):
+                return mastership
 
-    async def _standing(self, arbitration: Any) -> Standing | None:
-        """What an arbitration message makes us; None if we have just claimed a place that nobody has."""
+    async def _mastership(self, arbitration: Any) -> Mastership | None:
+        """Our mastership by an arbitration message; None if it has made us request a free one."""
         code = arbitration.status.code
         if code == GRPCStatusCode.ALREADY_EXISTS:
             self._was_backup = True
-            return Standing.BACKUP
-        # A place that nobody has (NOT_FOUND) is claimed. BMv2 gives it to a backup unasked (OK), under the
-        # backup's old id: that is replaced by a higher one, too.
+            return Mastership.BACKUP
+        # Free mastership (NOT_FOUND) is requested. BMv2 gives it to a backup by itself (OK), under the old id
+        # of the backup: that is replaced by a higher one, too.
         if code != GRPCStatusCode.OK or self._was_backup:
             self._was_backup = False
             term = arbitration.election_id.high + 1
-            await self._session.ask_for_charge(term * TERM + self._election_id)
+            await self._session.request_mastership(term * TERM + self._election_id)
             return None
-        return Standing.PRIMARY
+        return Mastership.PRIMARY
 
     def _reports(self, digests: Any) -> Reports:
         if digests.digest_id not in self._digests:

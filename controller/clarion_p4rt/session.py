@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One P4Runtime session: charge of a switch, its program, reads, writes, and what it sends unasked."""
+"""One P4Runtime session with a switch: mastership, program, reads, writes, and the stream of messages."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from finsy import (
     GRPCStatusCode,
     P4Client,
     P4ClientError,
-    P4DigestList,
     P4Schema,
     p4entity,
 )
@@ -22,15 +20,12 @@ from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc
 
 from clarion_p4rt import refusals
-from clarion_p4rt.errors import SwitchError
-from clarion_p4rt.refusals import Entity
+from clarion_p4rt.errors import SESSION, Entity, SwitchError
+from clarion_p4rt.refusals import P4Entity
 from clarion_p4rt.switch import TlsFiles
 
-ELECTION_ID = 1
 # A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
 CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
-RETRY_S = 0.05
-CONFLICT_S = 2.0  # how long a session that has just ended may keep its place
 
 
 class _Connection(P4Client):
@@ -67,36 +62,26 @@ class Session:
         self._address = address
         self._device_id = device_id
         self._tls = tls
-        self._election_id = U128.encode(ELECTION_ID)
+        self._program = Entity(f"program of device {device_id}")
+        self._election_id = U128.encode(0)
         self._client: _Connection | None = None
 
-    async def open(self, timeout_s: float) -> None:
-        """Returns when the switch has put us in charge; SwitchError if it has not within `timeout_s`."""
-        try:
-            await asyncio.wait_for(self._win_charge(min(CONFLICT_S, timeout_s / 2)), timeout_s)
-        except asyncio.TimeoutError:
-            await self.close()
-            raise refusals.no_answer(self.name, self._address) from None
-        except BaseException:
-            await self.close()
-            raise
-
-    async def connect(self, *, wait: bool = True) -> None:
-        """Opens the connection without asking for charge; without `wait` nobody there is an error at once."""
-        self._client = _Connection(self._address, self._credentials(), wait_for_ready=wait)
+    async def connect(self) -> None:
+        """Opens the connection; a switch that does not listen is an error at once."""
+        self._client = _Connection(self._address, self._credentials(), wait_for_ready=False)
         await self._client.open(schema=self.schema, complete_request=self._claim)
 
-    async def ask_for_charge(self, election_id: int) -> None:
-        """Asks to be put in charge under this id; the answer comes as an arbitration message."""
+    async def request_mastership(self, election_id: int) -> None:
+        """Requests mastership under this id; the answer comes as an arbitration message."""
         self._election_id = U128.encode(election_id)
         request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=self._election_id)
         try:
             await self._connected().send(p4r.StreamMessageRequest(arbitration=request))
         except P4ClientError as error:
-            raise self._failure("session", error) from None
+            raise self._failure(SESSION, error) from None
 
     async def hang_up(self) -> None:
-        """Tells the switch that we leave. Once it has let go of us, `receive` fails: time to close."""
+        """Ends our half of the stream. Once the switch has ended its own, `receive` fails: time to close."""
         if self._client is not None:
             await self._client.end_stream()
 
@@ -120,11 +105,11 @@ class Session:
         try:
             await self._connected().request(request)
         except P4ClientError as error:
-            raise self._failure(f"program of device {self._device_id}", error) from None
+            raise self._failure(self._program, error) from None
         return True
 
-    async def read(self, what: str, entities: Sequence[Entity]) -> list[Any]:
-        """The switch's entities that match. One that is asked for by name and is not there ends the list."""
+    async def read(self, what: str, entities: Sequence[P4Entity]) -> list[Any]:
+        """The switch's entities that match; the list ends at a named one that does not exist."""
         wanted = [entity.encode(self.schema) for entity in entities]
         found = await self.read_messages(what, wanted)
         return [p4entity.decode_entity(entity, self.schema) for entity in found]
@@ -138,10 +123,10 @@ class Session:
                 found.extend(reply.entities)
         except P4ClientError as error:
             if error.code != GRPCStatusCode.NOT_FOUND:
-                raise self._failure(what, error) from None
+                raise self._failure(Entity(what), error) from None
         return found
 
-    async def write(self, updates: Sequence[Entity]) -> None:
+    async def write(self, updates: Sequence[P4Entity]) -> None:
         """Writes all updates in one request; SwitchError names the first that was refused."""
         if not updates:
             return
@@ -151,45 +136,18 @@ class Session:
         except P4ClientError as error:
             raise refusals.refusal(self.name, self._address, updates, error) from None
 
-    async def receive(self) -> P4DigestList | None:
-        """The next digest list, None for other messages; SwitchError when the session is over, or another
-        controller is in charge.
-        """
-        message = await self.receive_message()
-        kind = message.WhichOneof("update")
-        if kind == "arbitration" and message.arbitration.status.code != GRPCStatusCode.OK:
-            raise refusals.not_in_charge(self.name)
-        return P4DigestList.decode(message, self.schema) if kind == "digest" else None
-
-    async def receive_message(self) -> Any:
-        """Whatever the switch sends next; SwitchError when the session is over."""
+    async def receive(self) -> Any:
+        """The next message of the stream; SwitchError when the session is over."""
         try:
             return await self._connected().receive()
         except P4ClientError as error:
-            raise self._failure("session", error) from None
+            raise self._failure(SESSION, error) from None
         except RuntimeError:  # so finsy calls it when the switch ends the stream
             raise refusals.no_answer(self.name, self._address) from None
 
-    async def _win_charge(self, patience_s: float) -> None:
-        loop = asyncio.get_running_loop()
-        conflict_end = loop.time() + patience_s
-        while True:
-            try:
-                return await self._ask_for_charge()
-            except SwitchError as error:
-                if error.code != "ALREADY_EXISTS" or loop.time() >= conflict_end:
-                    raise
-            await self.close()
-            await asyncio.sleep(RETRY_S)
-
-    async def _ask_for_charge(self) -> None:
-        await self.connect()
-        await self.ask_for_charge(ELECTION_ID)
-        await self.receive()
-
     async def _is(self, running: Any, config: Any) -> bool:
-        """Whether the program that runs is this one. Another controller may have given it another cookie; and
-        a switch that is no P4 program has nothing to show but its P4Info.
+        """Whether the running program is this one. Another controller may have loaded it with another cookie,
+        and a switch that is no P4 program shows nothing but its P4Info.
         """
         if running.HasField("cookie") and running.cookie.cookie == config.cookie.cookie:
             return True
@@ -206,11 +164,11 @@ class Session:
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return None
-            raise self._failure(f"program of device {self._device_id}", error) from None
+            raise self._failure(self._program, error) from None
 
     def _connected(self) -> P4Client:
         if self._client is None:
-            raise SwitchError(self.name, "session", "CANCELLED", "is not open; use `async with`")
+            raise SwitchError(self.name, SESSION, "CANCELLED", "is not open; use `async with`")
         return self._client
 
     def _credentials(self) -> GRPCCredentialsTLS | None:
@@ -221,15 +179,15 @@ class Session:
                 Path(path).read_bytes()
             except OSError as error:
                 message = f"{path}: {error.strerror}; correct the path"
-                raise SwitchError(self.name, "session", "FAILED_PRECONDITION", message) from None
+                raise SwitchError(self.name, SESSION, "FAILED_PRECONDITION", message) from None
         return GRPCCredentialsTLS(
             cacert=Path(self._tls.ca), cert=Path(self._tls.certificate), private_key=Path(self._tls.key)
         )
 
-    def _failure(self, entry: str, error: P4ClientError) -> SwitchError:
-        return refusals.failure(self.name, self._address, entry, error)
+    def _failure(self, entity: Entity, error: P4ClientError) -> SwitchError:
+        return refusals.failure(self.name, self._address, entity, error)
 
     def _claim(self, request: PBMessage) -> None:
-        """Says with every change that it is ours."""
+        """Signs every change with our election id."""
         if isinstance(request, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
             request.election_id.CopyFrom(self._election_id)

@@ -60,7 +60,7 @@ def check_images(made: Manifest, folder: Path, board: Board) -> None:
 
 
 def check_access(steps: Steps, slot: Slot, way: str) -> None:
-    """Refuse to begin what could not be ended: for want of rights, or since the card could not be asked."""
+    """Refuse to begin without the rights to end it, or where the card could not be read afterwards."""
     steps.need(os.access(slot.rescan, os.W_OK), f"{slot.rescan}: cannot be written; run this as root")
     pci.check_lockdown(slot)
     if way == "check":
@@ -69,7 +69,7 @@ def check_access(steps: Steps, slot: Slot, way: str) -> None:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Let nobody else flash on this machine: they would take what we switch off for its usual state."""
+    """Lock out other flash runs: they would take what this one switches off for the usual state."""
     path = paths.run_root() / "nic" / "flash.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:

@@ -91,7 +91,7 @@ def detach(job: Job) -> None:
 def remove(job: Job) -> None:
     """Remove the card's functions, as far as they are there.
 
-    The kernel kills whoever touches the card's registers at that moment: no `clarion nic` and no agent may.
+    The kernel kills a process that touches the card's registers at that moment, `clarion nic` or an agent.
     """
     if job.steps.dry_run:
         return _remove(job)

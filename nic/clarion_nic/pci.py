@@ -12,7 +12,7 @@ from clarion_base.errors import UserError
 from clarion_contract.boards import Board, all_boards
 
 XILINX = 0x10EE
-# Whose hands a card may be in: nobody's, OpenNIC's, or those of AMD's drivers for the factory image.
+# A card may have no driver, OpenNIC's, or one of AMD's drivers for the factory image.
 DRIVERS = ("onic", "xclmgmt", "xocl")
 INTERFACE_UP = 0x1  # IFF_UP
 
@@ -44,7 +44,7 @@ def full_name(device: str) -> str:
 
 
 def find(sysfs: Path, device: str) -> Slot:
-    """Return the card of which a function has this address."""
+    """Return the slot with the function of this address."""
     bus = sysfs / "bus" / "pci"
     name = full_name(device)
     if not (bus / "devices" / name).exists():
@@ -57,7 +57,7 @@ def find(sysfs: Path, device: str) -> Slot:
 
 
 def check(slot: Slot, board: Board) -> None:
-    """Refuse a device that is no such card, or one that somebody uses."""
+    """Refuse a device that is another card, or in use."""
     for function in slot.functions:
         path = slot.path(function)
         if _number(path / "vendor") != XILINX:
@@ -72,7 +72,7 @@ def check(slot: Slot, board: Board) -> None:
 
 
 def check_lockdown(slot: Slot) -> None:
-    """Refuse a kernel that would not let the card be asked what it is after it was written."""
+    """Refuse a kernel that would not let the card be read after it was written."""
     path = slot.bus.parents[1] / "kernel" / "security" / "lockdown"
     if path.exists() and "[none]" not in text(path):
         raise UserError(f"{path}: {text(path)}: the kernel is locked down; switch secure boot off")

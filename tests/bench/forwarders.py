@@ -25,13 +25,13 @@ from clarion_lab.engines.bmv2.process import Bmv2Process
 from clarion_lab.engines.bmv2.runtime import Runtime
 from clarion_lab.engines.switch_process import SwitchProcess
 from clarion_lab.machine.state import RunState
-from clarion_p4rt.session import Session
+from clarion_p4rt.p4_device import P4Device
+from clarion_p4rt.switch import Switch
 
 PORTS = {1: "bench-p1", 2: "bench-p2"}
 ADDRESSES = {"02:00:00:00:00:01": 1, "02:00:00:00:00:02": 2}
 QUEUE_BYTES = 1 << 30
 DEVICE_ID = 1
-CONNECT_TIMEOUT_S = 20.0
 L2_SOURCE = Path(__file__).with_name("l2.p4")
 COMPILER = "p4c-bm2-ss"
 
@@ -94,12 +94,12 @@ def l2_program(folder: Path) -> Program:
     schema = P4Schema(info, program.read_bytes())
 
     async def load(address: str) -> None:
-        session = Session("bench", address, DEVICE_ID, schema)
-        await session.open(CONNECT_TIMEOUT_S)
+        device = P4Device(Switch(0, "bench", address, DEVICE_ID, tuple(PORTS)), schema, election_id=1)
         try:
-            await session.load_program()
+            await device.open()
+            await device.prepare()
         finally:
-            await session.close()
+            await device.close()
 
     return lambda process: asyncio.run(load(_address(process)))
 

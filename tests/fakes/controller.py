@@ -28,10 +28,10 @@ async def open_controller(
     opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
     try:
         async with await Controller.open(opened, connect=FakeFleet(*switches), **options) as controller:
-            known = {switch.name for switch in controller.switches()}
+            known = {switch.name for switch in controller.switches.all()}
             for number, switch in enumerate(switches, start=1):
                 if switch.name not in known:
-                    await controller.add_switch(
+                    await controller.switches.add(
                         ADMIN,
                         name=switch.name,
                         address=f"127.0.0.1:{9000 + number}",
@@ -46,6 +46,16 @@ async def open_controller(
         await opened.close()
 
 
+@contextlib.asynccontextmanager
+async def second_store(tmp_path: Path) -> AsyncIterator[Store]:
+    """The store of a test's controller, opened once more, as another controller would."""
+    opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
 def store_in(tmp_path: Path) -> str:
     """Which store a test with this directory uses; those of PostgreSQL have another."""
     return str(tmp_path / "controller.db")
@@ -54,9 +64,9 @@ def store_in(tmp_path: Path) -> str:
 async def in_state(controller: Controller, switch: str, state: LinkState) -> None:
     """Waits until a switch is in a state."""
     try:
-        await until(lambda: controller.status(switch).state is state)
+        await until(lambda: controller.switches.status(switch).state is state)
     except AssertionError:
-        raise AssertionError(f"{switch} is not {state.value}: {controller.status(switch)}") from None
+        raise AssertionError(f"{switch} is not {state.value}: {controller.switches.status(switch)}") from None
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -87,7 +87,7 @@ async def open_rig(
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))
             async with httpx.AsyncClient(transport=transport, base_url="http://controller") as client:
                 tokens = {
-                    role: (await controller.create_token(ADMIN, role.name.lower(), role))[1] for role in Role
+                    role: (await controller.tokens.create(ADMIN, role.name.lower(), role))[1] for role in Role
                 }
                 named = {switch.name: switch for switch in switches}
                 yield Rig(app, client, controller, experiments, named, tokens)

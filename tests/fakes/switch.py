@@ -7,10 +7,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from clarion_contract.checks import checked_addresses
 from clarion_contract.settings import PortSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
-from clarion_p4rt.device import Cells, Device, Reports, Standing
-from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.device import Cells, Device, Mastership, Reports
+from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.switch import Forwarding, Switch
 
 REPORT = IntervalReport(
@@ -57,12 +58,13 @@ class FakeSwitch:
         self.writes: list[dict[int, PortSettings]] = []  # only ports that a write changed
         self.sessions = 0  # opened so far
         self.refuse: Callable[[PortSettings], str | None] = _nothing  # why it refuses these settings
+        self.refuse_address: Callable[[int], str | None] = lambda _: None  # by the address, as a number
         self.reachable = True
         self.answering = asyncio.Event()  # cleared: writes hang
         self.answering.set()
-        self._standing = Standing.PRIMARY
+        self._mastership = Mastership.PRIMARY
         self._intervals: dict[int, int] = {}
-        self._inbox: asyncio.Queue[Standing | Reports | None] | None = None
+        self._inbox: asyncio.Queue[Mastership | Reports | None] | None = None
 
     def report(self, port: int, **fields: float) -> None:
         """Reports a control interval; what is not given is that of REPORT."""
@@ -74,10 +76,10 @@ class FakeSwitch:
         """Reports a dropped packet; what is not given is that of DROP."""
         self._send([replace(DROP, port=port, **fields)])  # type: ignore[arg-type]
 
-    def become(self, standing: Standing) -> None:
+    def become(self, mastership: Mastership) -> None:
         """Makes the controller primary or backup, now and in later sessions."""
-        self._standing = standing
-        self._send(standing)
+        self._mastership = mastership
+        self._send(mastership)
 
     def go(self) -> None:
         """Does not answer any more; a session ends."""
@@ -91,13 +93,13 @@ class FakeSwitch:
             self.ports = {port: PortSettings(port) for port in self.ports}
             self.forwarding = None
 
-    def open(self) -> Standing:
+    def open(self) -> Mastership:
         self._check()
         self.sessions += 1
         self._inbox = asyncio.Queue()
-        return self._standing
+        return self._mastership
 
-    async def receive(self) -> Standing | Reports:
+    async def receive(self) -> Mastership | Reports:
         assert self._inbox is not None
         message = await self._inbox.get()
         if message is None:
@@ -107,12 +109,16 @@ class FakeSwitch:
     async def write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
         await self.answering.wait()
         self._check()
-        if self._standing is not Standing.PRIMARY:
-            raise SwitchError(self.name, "write", "PERMISSION_DENIED", "not primary")
+        if self._mastership is not Mastership.PRIMARY:
+            raise SwitchError(self.name, Entity("write"), "PERMISSION_DENIED", "not primary")
         changed = {port: new for port, new in ports.items() if self.ports[port] != new}
         for port, settings in changed.items():
             if reason := self.refuse(settings):
-                raise SwitchError(self.name, f"xcp_port[{port}]", "INVALID_ARGUMENT", reason)
+                raise SwitchError(self.name, Entity("xcp_port", port), "INVALID_ARGUMENT", reason)
+        if forwarding is not None:
+            for address in checked_addresses(self.name, self.ports, forwarding.addresses):
+                if reason := self.refuse_address(address):
+                    raise SwitchError(self.name, Entity("l2_forward", address), "INVALID_ARGUMENT", reason)
         if changed:
             self.writes.append(changed)
         self.ports.update(changed)
@@ -127,7 +133,7 @@ class FakeSwitch:
         self._check()
         return dict(self.counters)
 
-    def _send(self, message: Standing | Reports | None) -> None:
+    def _send(self, message: Mastership | Reports | None) -> None:
         if self._inbox is not None:
             self._inbox.put_nowait(message)
 
@@ -136,7 +142,7 @@ class FakeSwitch:
             raise self._gone()
 
     def _gone(self) -> SwitchError:
-        return SwitchError(self.name, "session", "UNAVAILABLE", "no switch answers")
+        return SwitchError(self.name, SESSION, "UNAVAILABLE", "no switch answers")
 
 
 class FakeDevice:
@@ -145,10 +151,10 @@ class FakeDevice:
     def __init__(self, switch: FakeSwitch) -> None:
         self._switch = switch
 
-    async def open(self) -> Standing:
+    async def open(self) -> Mastership:
         return self._switch.open()
 
-    async def receive(self) -> Standing | Reports:
+    async def receive(self) -> Mastership | Reports:
         return await self._switch.receive()
 
     async def prepare(self) -> None:

@@ -230,7 +230,7 @@ def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, Po
 
     async def read() -> dict[int, PortSettings]:
         session = Session("check", address, device, pipeline.load())
-        await session.connect(wait=False)
+        await session.connect()
         try:
             read = await session.read("port tables", table_entries.all_of(PORT_TABLES))
             return entries.port_settings(ports, table_entries.decoded(read))

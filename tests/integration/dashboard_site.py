@@ -25,7 +25,7 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, PolicyState, Role
 from clarion_control.tuner.registry import checked_parameters
-from clarion_p4rt.device import Cells, Standing
+from clarion_p4rt.device import Cells, Mastership
 from fakes.clarion_command import command
 from fakes.controller import open_controller
 from fakes.switch import FakeSwitch
@@ -52,26 +52,26 @@ class Site:
         return to_json(self._switches[switch].ports[port])
 
     async def change(self, switch: str, port: int, changes: dict[str, Any]) -> None:
-        await self._controller.change_port(OTHER, switch, port, changes)
+        await self._controller.ports.change(OTHER, switch, port, changes)
 
     async def reset(self, switch: str, port: int) -> None:
         """A port with XCP at 100 Mbit/s, and no policy."""
         settings = PortSettings(port, xcp=XcpSettings(100_000_000), stamp=True)
-        await self._controller.set_port(OTHER, switch, settings)
-        for each in await self._controller.policies(switch, port):
-            await self._controller.put_policy(
+        await self._controller.ports.set(OTHER, switch, settings)
+        for each in await self._controller.tuning.policies(switch, port):
+            await self._controller.tuning.put_policy(
                 OTHER, switch, port, each.name, PolicyState.OFF, each.parameters
             )
 
     async def policy(self, switch: str, port: int, name: str) -> str | None:
-        found = await self._controller.policies(switch, port)
+        found = await self._controller.tuning.policies(switch, port)
         return next((each.state.value for each in found if each.name == name), None)
 
     async def decide(self, switch: str, port: int, policy: str, changes: dict[str, Any], **words: Any) -> int:
-        await self._controller.put_policy(
+        await self._controller.tuning.put_policy(
             OTHER, switch, port, policy, PolicyState.ACTIVE, checked_parameters(policy, {})
         )
-        decision = await self._controller.apply_decision(
+        decision = await self._controller.tuning.apply_decision(
             TUNER, switch, port, policy, if_version=None, changes=changes, **words
         )
         return decision.id
@@ -81,7 +81,7 @@ class Site:
         await self._board.experiments.submit(OTHER, "smoke", "emu", {}, 1)
 
     async def stand(self, switch: str, primary: bool) -> None:
-        self._switches[switch].become(Standing.PRIMARY if primary else Standing.BACKUP)
+        self._switches[switch].become(Mastership.PRIMARY if primary else Mastership.BACKUP)
 
     async def leave(self, switch: str) -> None:
         self._switches[switch].go()
@@ -90,16 +90,16 @@ class Site:
         self._switches[switch].come_back()
 
     async def link(self, base: str, name: str) -> str:
-        token = next(each for each in await self._controller.tokens() if each.name == name)
+        token = next(each for each in await self._controller.tokens.all() if each.name == name)
         return self._board.sign_in_link(base, token.id)
 
     async def token(self, name: str, role: str) -> str:
-        return (await self._controller.create_token(OTHER, name, Role[role]))[1]
+        return (await self._controller.tokens.create(OTHER, name, Role[role]))[1]
 
     async def revoke(self, name: str) -> None:
-        for token in await self._controller.tokens():
+        for token in await self._controller.tokens.all():
             if token.name == name and token.revoked_us is None:
-                await self._controller.revoke_token(OTHER, token.id)
+                await self._controller.tokens.revoke(OTHER, token.id)
 
 
 async def main(directory: Path) -> None:
@@ -109,7 +109,7 @@ async def main(directory: Path) -> None:
         switch.ports[1] = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
     async with open_controller(directory, *switches, counters_every_s=0.5) as controller:
         tokens = {
-            role.name.lower(): (await controller.create_token(OTHER, role.name.lower(), role))[1]
+            role.name.lower(): (await controller.tokens.create(OTHER, role.name.lower(), role))[1]
             for role in Role
         }
         app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)

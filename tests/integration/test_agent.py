@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from clarion_contract import pipeline
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
-from clarion_p4rt.client import SwitchClient, SwitchError
+from clarion_p4rt.device import Mastership
+from clarion_p4rt.errors import Entity, SwitchError
+from clarion_p4rt.p4_device import P4Device
+from clarion_p4rt.primary import PrimarySession
+from clarion_p4rt.switch import Forwarding, Switch
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -36,8 +41,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield both
 
 
-def client_of(served: Served) -> SwitchClient:
-    return SwitchClient("s1", served[1].address, ports=[1, 2, 3])
+def client_of(served: Served, *ports: int) -> PrimarySession:
+    return PrimarySession(Switch(0, "s1", served[1].address, 1, ports or (1, 2, 3)))
 
 
 async def send(switch: SwitchProcess, count: int) -> None:
@@ -58,9 +63,7 @@ async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
         PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5000),
     ]
     async with client_of(served) as client:
-        await client.configure(wanted)
-        await client.forward({ADDRESS: 2})
-        await client.flood_to([1, 3])
+        await client.configure(wanted, Forwarding({ADDRESS: 2}, (1, 3)))
     state = served[0].entries()
     tag, xcp = dict(state["ports"][0]["tag"]), dict(state["ports"][1]["xcp"])
     assert 1 <= tag.pop("epoch") <= 255
@@ -81,8 +84,7 @@ async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
 
 async def test_reports_and_counters(served: Served) -> None:
     async with client_of(served) as client:
-        await client.forward({ADDRESS: 1})
-        await client.configure([PortSettings(1, xcp=RATE)])
+        await client.configure([PortSettings(1, xcp=RATE)], Forwarding({ADDRESS: 1}, ()))
         reports = client.reports()
         waiting = asyncio.create_task(next_of(IntervalReport, reports))
         while not waiting.done():  # an interval ends on an arrival
@@ -96,26 +98,37 @@ async def test_reports_and_counters(served: Served) -> None:
         await send(served[0], 1)
         drop = await asyncio.wait_for(next_of(QueueDrop, reports), DEADLINE_S)
         assert (drop.port, drop.frame_bytes, drop.drops) == (1, 500, 1)
-        counters = await client.counters()
-        assert counters["queue_drops"][1].bytes == 500
-        assert counters["tx"][1].bytes == 500 * counters["tx"][1].packets
+        counters = (await client.counters())[1]
+        assert counters.bytes["queue_drops"] == 500
+        assert counters.bytes["tx"] == 500 * counters.packets["tx"]
 
 
 async def test_what_the_switch_refuses_is_named(served: Served) -> None:
     """A client that believes in a port 4: the batch is refused whole, and the error names the right entry."""
     before = served[0].entries()
-    async with SwitchClient("s1", served[1].address, ports=[1, 4]) as client:
+    async with client_of(served, 1, 4) as client:
         with pytest.raises(SwitchError) as error:
             await client.configure([PortSettings(1, stamp=True), PortSettings(4, stamp=True)])
     assert str(error.value) == (
         "s1: stamp_port[4]: the switch refused: stamp_port[4]: the switch has no port 4; it has 1, 2, 3"
     )
-    assert error.value.code == "INVALID_ARGUMENT"
+    assert (error.value.entity, error.value.code) == (Entity("stamp_port", 4), "INVALID_ARGUMENT")
     assert served[0].entries() == before
+
+
+async def test_a_controller_that_takes_mastership_ends_the_reports(served: Served) -> None:
+    async with client_of(served) as client:
+        other = P4Device(client.switch, pipeline.load(), election_id=2)
+        try:
+            assert await other.open() is Mastership.PRIMARY
+            with pytest.raises(SwitchError, match="another controller is primary"):
+                await asyncio.wait_for(anext(client.reports()), DEADLINE_S)
+        finally:
+            await other.close()
 
 
 async def test_two_clients_do_not_both_get_it(served: Served) -> None:
     async with client_of(served):
-        with pytest.raises(SwitchError, match="another controller is in charge"):
+        with pytest.raises(SwitchError, match="another controller is primary"):
             async with client_of(served):
                 pass

@@ -58,7 +58,7 @@ async def controller_of(tmp_path: Path, agent: AgentProcess) -> AsyncIterator[Co
         async with await Controller.open(
             store, counters_every_s=0.1, apply_timeout_s=30, compare_every_s=0.5
         ) as controller:
-            await controller.add_switch(ADMIN, name="nic", address=agent.address, device_id=1, ports=[0, 1])
+            await controller.switches.add(ADMIN, name="nic", address=agent.address, device_id=1, ports=[0, 1])
             await in_state(controller, "nic", LinkState.IN_SYNC)
             yield controller
     finally:
@@ -78,21 +78,21 @@ async def test_a_controller_adopts_a_nic_and_sets_it(
     left = dict(fake_card.configuration["egress", 0])
     with served(fake_card) as agent:
         async with controller_of(tmp_path, agent) as controller:
-            found = (await controller.port("nic", 0)).effective
+            found = (await controller.ports.get("nic", 0)).effective
             assert found == PortSettings(0, xcp=XcpSettings(10_000_000_000), stamp=True)
-            state = await controller.set_port(ADMIN, "nic", FULL)
+            state = await controller.ports.set(ADMIN, "nic", FULL)
             assert state.effective == FULL
             assert fake_card.configuration["egress", 1]["capacity"] == 12_500_000_000
             assert fake_card.configuration["ingress", 1]["edge"] == 1
             assert fake_card.configuration["egress", 0] == left  # nothing began anew
 
             fake_card.set("egress", 1, intervals=1, elapsed=1 << 28, tx_packets=77)
-            await until(lambda: controller.status("nic").reports > 0)
-            await until(lambda: controller.latest_counters("nic", 1) is not None)
+            await until(lambda: controller.switches.status("nic").reports > 0)
+            await until(lambda: controller.telemetry.latest_counters("nic", 1) is not None)
             fake_card.set("egress", 1, tx_packets=78)
 
             def counted() -> bool:
-                counters = controller.latest_counters("nic", 1)
+                counters = controller.telemetry.latest_counters("nic", 1)
                 return counters is not None and counters.packets["tx"] == 78
 
             await until(counted)
@@ -102,15 +102,15 @@ async def test_a_nic_refuses_addresses_and_stays_in_charge(tmp_path: Path, fake_
     with served(fake_card) as agent:
         async with controller_of(tmp_path, agent) as controller:
             with pytest.raises(RefusedError, match="a NIC forwards between its host and its wire only"):
-                await controller.set_forwarding(ADMIN, "nic", Forwarding({"02:00:00:00:00:01": 1}, (0, 1)))
+                await controller.forwarding.set(ADMIN, "nic", Forwarding({"02:00:00:00:00:01": 1}, (0, 1)))
             await in_state(controller, "nic", LinkState.IN_SYNC)
-            assert (await controller.set_port(ADMIN, "nic", FULL)).effective == FULL
+            assert (await controller.ports.set(ADMIN, "nic", FULL)).effective == FULL
 
 
 async def test_a_card_that_is_reset_is_set_again(tmp_path: Path, fake_card: FakeCard) -> None:
     with served(fake_card) as agent:
         async with controller_of(tmp_path, agent) as controller:
-            await controller.set_port(ADMIN, "nic", FULL)
+            await controller.ports.set(ADMIN, "nic", FULL)
             wanted = {key: dict(fake_card.configuration[key]) for key in (("egress", 1), ("ingress", 1))}
             fake_card.power_on()
             await until(lambda: {key: fake_card.configuration[key] for key in wanted} == wanted)

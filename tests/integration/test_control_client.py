@@ -8,7 +8,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from clarion_contract.settings import PORT_TABLES, PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_lab.machine import bmv2_installation
 from clarion_p4rt import table_entries
-from clarion_p4rt.client import CONNECT_TIMEOUT_S, SwitchClient, SwitchError
+from clarion_p4rt.errors import Entity, SwitchError
+from clarion_p4rt.primary import CONNECT_TIMEOUT_S, PrimarySession
+from clarion_p4rt.switch import Forwarding, Switch
 from integration.switch_net import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
@@ -60,7 +62,7 @@ def await_listener(port: int) -> None:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
-    wait_until(listens, f"nobody listens at port {port}")
+    wait_until(listens, f"no listener at port {port}")
 
 
 @pytest.fixture
@@ -80,39 +82,43 @@ def address(tmp_path: Path) -> Iterator[str]:
         child.wait()
 
 
-def on(address: str, *steps: Callable[[SwitchClient], Awaitable[Any]]) -> list[Any]:
+def session(address: str, *, ports: Sequence[int] = (1, 2, 3), **options: Any) -> PrimarySession:
+    return PrimarySession(Switch(0, "s1", address, 1, tuple(ports)), **options)
+
+
+def on(address: str, *steps: Callable[[PrimarySession], Awaitable[Any]]) -> list[Any]:
     """The results of the steps, each in a session of its own."""
 
     async def run() -> list[Any]:
         results = []
         for step in steps:
-            async with SwitchClient("s1", address, ports=[1, 2, 3]) as switch:
+            async with session(address) as switch:
                 results.append(await step(switch))
         return results
 
     return asyncio.run(run())
 
 
-async def tables(switch: SwitchClient) -> dict[tuple[str, int], Entry]:
-    read = await switch._session.read("tables", table_entries.all_of(PORT_TABLES))
+async def tables(switch: PrimarySession) -> dict[tuple[str, int], Entry]:
+    read = await switch._device._session.read("tables", table_entries.all_of(PORT_TABLES))
     return {(entry.table, entry.key): entry for entry in table_entries.decoded(read)}
 
 
-def count_writes(switch: SwitchClient, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def count_writes(switch: PrimarySession, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of updates in each write from now on."""
     sizes: list[int] = []
-    write = switch._session.write
+    write = switch._device._session.write
 
     async def counted(updates: Any) -> None:
         sizes.append(len(updates))
         await write(updates)
 
-    monkeypatch.setattr(switch._session, "write", counted)
+    monkeypatch.setattr(switch._device._session, "write", counted)
     return sizes
 
 
 def test_settings_reach_the_tables(address: str) -> None:
-    async def configure(switch: SwitchClient) -> Any:
+    async def configure(switch: PrimarySession) -> Any:
         first = PortSettings(1, check=True, edge=True)
         second = PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5_000_000)
         await switch.configure([first, second])
@@ -136,37 +142,34 @@ def test_settings_reach_the_tables(address: str) -> None:
 
 
 def test_the_same_again_writes_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def twice(switch: SwitchClient) -> list[int]:
+    async def twice(switch: PrimarySession) -> list[int]:
         settings = [PortSettings(1, check=True), PortSettings(2, xcp=RATE, stamp=True)]
         sizes = count_writes(switch, monkeypatch)
         await switch.configure(settings)
         await switch.configure(settings)
-        await switch.forward({MAC: 2})
-        await switch.forward({MAC.replace(":", "-"): 2})
-        await switch.flood_to([1, 2])
-        before_flooding_again = len(sizes)
-        await switch.flood_to([2, 1])
-        assert len(sizes) == before_flooding_again
+        await switch.configure(settings, Forwarding({MAC: 2}, (1, 2)))
+        await switch.configure(settings, Forwarding({MAC.replace(":", "-"): 2}, (1, 2)))
+        await switch.configure(settings, Forwarding({MAC: 2}, (2, 1)))
         return sizes
 
-    assert on(address, twice) == [[3, 0, 1, 0, 1]]
+    assert on(address, twice) == [[3, 2, 0, 0]]
 
 
 def test_a_second_session_finds_program_and_entries(address: str) -> None:
-    async def configure(switch: SwitchClient) -> bool:
+    async def configure(switch: PrimarySession) -> bool:
         await switch.configure([PortSettings(2, xcp=RATE)])
-        return await switch._session.load_program()
+        return await switch._device._session.load_program()
 
     assert on(address, configure, tables)[0] is False
     assert list(on(address, tables)[0]) == [("xcp_port", 2)]
 
 
 def test_epochs_rise_when_something_is_switched_on(address: str) -> None:
-    async def epochs(switch: SwitchClient) -> dict[str, int]:
+    async def epochs(switch: PrimarySession) -> dict[str, int]:
         present = await tables(switch)
         return {key[0]: entry.arguments["epoch"] for key, entry in present.items()}
 
-    async def in_one_session(switch: SwitchClient) -> list[dict[str, int]]:
+    async def in_one_session(switch: PrimarySession) -> list[dict[str, int]]:
         steps = [
             PortSettings(2, xcp=RATE, edge=True),
             PortSettings(2, xcp=XcpSettings(8000), edge=True, check=True),  # check goes on, XCP stays on
@@ -179,7 +182,7 @@ def test_epochs_rise_when_something_is_switched_on(address: str) -> None:
             seen.append(await epochs(switch))
         return seen
 
-    async def in_another(switch: SwitchClient) -> dict[str, int]:
+    async def in_another(switch: PrimarySession) -> dict[str, int]:
         await switch.configure([PortSettings(2, xcp=XcpSettings(16000), check=True)])
         return await epochs(switch)
 
@@ -190,7 +193,7 @@ def test_epochs_rise_when_something_is_switched_on(address: str) -> None:
 
 
 def test_bad_settings_leave_the_switch_as_it_is(address: str) -> None:
-    async def refused(switch: SwitchClient) -> None:
+    async def refused(switch: PrimarySession) -> None:
         await switch.configure([PortSettings(1, xcp=RATE)])
         before = await tables(switch)
         bad = PortSettings(3, xcp=XcpSettings(capacity_bps=0))
@@ -202,12 +205,13 @@ def test_bad_settings_leave_the_switch_as_it_is(address: str) -> None:
 
 
 def test_what_the_switch_refuses_names_the_entry(address: str) -> None:
-    async def refused(switch: SwitchClient) -> None:
-        await switch.forward({MAC: 2})
+    async def refused(switch: PrimarySession) -> None:
+        await switch.configure([], Forwarding({MAC: 2}, ()))
         twice = list(entries.forward_entries({1: 1, 0x020000000002: 2}))
         with pytest.raises(SwitchError) as error:
-            await switch._session.write(table_entries.changes([], twice))
-        assert error.value.entry == f"l2_forward[{MAC}]"
+            await switch._device._session.write(table_entries.changes([], twice))
+        assert error.value.entity == Entity("l2_forward", 0x020000000002)
+        assert str(error.value).startswith(f"s1: l2_forward[{MAC}]: ")
         assert error.value.code == "ALREADY_EXISTS"
         assert "\n" not in str(error.value)
 
@@ -215,12 +219,10 @@ def test_what_the_switch_refuses_names_the_entry(address: str) -> None:
 
 
 def test_addresses_and_flooding_read_back(address: str) -> None:
-    async def forward(switch: SwitchClient) -> Any:
-        await switch.forward({MAC: 2, "02:00:00:00:00:01": 1})
-        await switch.forward({MAC: 3})
-        await switch.flood_to([1, 2])
-        await switch.flood_to([1, 3])
-        read = switch._session.read
+    async def forward(switch: PrimarySession) -> Any:
+        await switch.configure([], Forwarding({MAC: 2, "02:00:00:00:00:01": 1}, (1, 2)))
+        await switch.configure([], Forwarding({MAC: 3}, (1, 3)))
+        read = switch._device._session.read
         table = await read("l2_forward", [P4TableEntry("l2_forward")])
         return table, await read("multicast group", [P4MulticastGroupEntry(1)])
 
@@ -230,14 +232,20 @@ def test_addresses_and_flooding_read_back(address: str) -> None:
 
 
 def test_every_counter_has_a_cell_per_port(address: str) -> None:
-    (counters,) = on(address, SwitchClient.counters)
-    assert {"tx", "malformed", "queue_drops", "wire_late", "queue_rebased"} <= set(counters)
-    assert {len(array) for array in counters.values()} == {64}
+    async def counters() -> Any:
+        async with session(address, ports=range(64)) as switch:
+            return await switch.counters()
+
+    cells = asyncio.run(counters())
+    assert len(cells) == 64
+    arrays = set(cells[0].packets)
+    assert {"tx", "malformed", "queue_drops", "wire_late", "queue_rebased"} <= arrays
+    assert all(set(each.packets) == arrays for each in cells.values())
 
 
 def test_a_switch_that_is_not_there_is_one_error_in_time() -> None:
     async def enter() -> None:
-        async with SwitchClient("s1", f"127.0.0.1:{free_port()}", ports=[1], connect_timeout_s=1):
+        async with session(f"127.0.0.1:{free_port()}", connect_timeout_s=1):
             pytest.fail("nobody answers there")
 
     start = time.monotonic()
@@ -246,10 +254,10 @@ def test_a_switch_that_is_not_there_is_one_error_in_time() -> None:
     assert time.monotonic() - start < CONNECT_TIMEOUT_S  # its own timeout counts, not the default
 
 
-def test_only_one_controller_is_in_charge(address: str) -> None:
-    async def second(_: SwitchClient) -> None:
-        with pytest.raises(SwitchError, match="another controller is in charge"):
-            async with SwitchClient("s1", address, ports=[1], connect_timeout_s=1):
+def test_only_one_controller_is_primary(address: str) -> None:
+    async def second(_: PrimarySession) -> None:
+        with pytest.raises(SwitchError, match="another controller is primary"):
+            async with session(address, connect_timeout_s=1):
                 pytest.fail("the first one is")
 
     on(address, second)
@@ -259,7 +267,7 @@ def test_a_switch_that_dies_ends_the_reports(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
     child = subprocess.Popen(switch_command(tmp_path, address), stdout=subprocess.DEVNULL)
 
-    async def outlive(switch: SwitchClient) -> None:
+    async def outlive(switch: PrimarySession) -> None:
         child.kill()
         with pytest.raises(SwitchError, match="no switch answers"):
             await asyncio.wait_for(anext(switch.reports()), 10)
@@ -281,23 +289,23 @@ def frame(source: str, sport: int) -> bytes:
     return (ethernet + ip + struct.pack("!HHHH", sport, 2000, 26, 0)).ljust(60, b"\0")
 
 
-async def inject(switch: SwitchClient, *frames: bytes) -> None:
-    client = switch._session._client
+async def inject(switch: PrimarySession, *frames: bytes) -> None:
+    client = switch._device._session._client
     assert client is not None
     for each in frames:
         await client.send(p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=each)))
 
 
 def test_digests_arrive(address: str) -> None:
-    async def listen(switch: SwitchClient) -> list[Any]:
+    async def listen(switch: PrimarySession) -> list[Any]:
         xcp = XcpSettings(100_000_000, min_interval_us=1, max_interval_us=1)
-        await switch.configure([PortSettings(1, xcp=xcp), PortSettings(2, queue_limit_bytes=59)])
+        settings = [PortSettings(1, xcp=xcp), PortSettings(2, queue_limit_bytes=59)]
         got: list[Any] = []
         reports = switch.reports()
-        await switch.forward({MAC: 2})
+        await switch.configure(settings, Forwarding({MAC: 2}, ()))
         await inject(switch, frame("10.0.0.1", 1000), frame("10.0.0.7", 1001))
         got += [await asyncio.wait_for(anext(reports), 10) for _ in range(2)]
-        await switch.forward({MAC: 1})
+        await switch.configure(settings, Forwarding({MAC: 1}, ()))
         await inject(switch, frame("10.0.0.1", 1000), frame("10.0.0.1", 1000))
         got.append(await asyncio.wait_for(anext(reports), 10))
         return got
@@ -315,11 +323,13 @@ def test_digests_arrive(address: str) -> None:
 
 
 def test_digests_are_configured_anew_by_a_second_session(address: str) -> None:
-    async def spoil(switch: SwitchClient) -> None:
-        await switch._session.write([~P4DigestEntry("queue_drop_t", max_list_size=1, ack_timeout_ns=10**9)])
+    async def spoil(switch: PrimarySession) -> None:
+        await switch._device._session.write(
+            [~P4DigestEntry("queue_drop_t", max_list_size=1, ack_timeout_ns=10**9)]
+        )
 
-    async def read(switch: SwitchClient) -> Any:
-        return await switch._session.read("digest", [P4DigestEntry("queue_drop_t")])
+    async def read(switch: PrimarySession) -> Any:
+        return await switch._device._session.read("digest", [P4DigestEntry("queue_drop_t")])
 
     assert on(address, spoil, read)[1] == [
         P4DigestEntry("queue_drop_t", max_list_size=256, max_timeout_ns=100_000_000)

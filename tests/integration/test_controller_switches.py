@@ -48,8 +48,10 @@ async def opened(tmp_path: Path, side: FarSide, *, election_id: int = 1) -> Asyn
         async with await Controller.open(
             store, election_id=election_id, counters_every_s=0.1, apply_timeout_s=30, compare_every_s=0.5
         ) as controller:
-            if not controller.switches():
-                await controller.add_switch(ADMIN, name="s1", address=side.address, device_id=1, ports=[1, 2])
+            if not controller.switches.all():
+                await controller.switches.add(
+                    ADMIN, name="s1", address=side.address, device_id=1, ports=[1, 2]
+                )
             yield controller
     finally:
         await store.close()
@@ -62,15 +64,15 @@ async def seen(side: FarSide) -> dict[int, PortSettings]:
 async def test_settings_reach_the_switch_and_come_back_from_it(tmp_path: Path, side: FarSide) -> None:
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        state = await controller.set_port(ADMIN, "s1", FULL)
+        state = await controller.ports.set(ADMIN, "s1", FULL)
         assert state.effective == FULL
         assert (await seen(side))[2] == FULL
-        await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:01": 1}, (1, 2)))
-        await controller.set_forwarding(ADMIN, "s1", Forwarding({"02:00:00:00:00:02": 2}, (1,)))
-        await controller.set_port(ADMIN, "s1", PortSettings(2))
+        await controller.forwarding.set(ADMIN, "s1", Forwarding({"02:00:00:00:00:01": 1}, (1, 2)))
+        await controller.forwarding.set(ADMIN, "s1", Forwarding({"02:00:00:00:00:02": 2}, (1,)))
+        await controller.ports.set(ADMIN, "s1", PortSettings(2))
         assert (await seen(side))[2] == PortSettings(2)
-        await until(lambda: controller.latest_counters("s1", 1) is not None)
-        counters = controller.latest_counters("s1", 1)
+        await until(lambda: controller.telemetry.latest_counters("s1", 1) is not None)
+        counters = controller.telemetry.latest_counters("s1", 1)
         assert counters is not None
         assert counters.packets["tx"] == 0
 
@@ -78,11 +80,11 @@ async def test_settings_reach_the_switch_and_come_back_from_it(tmp_path: Path, s
 async def test_a_restarted_controller_changes_nothing(tmp_path: Path, side: FarSide) -> None:
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        await controller.set_port(ADMIN, "s1", FULL)
+        await controller.ports.set(ADMIN, "s1", FULL)
     assert (await seen(side))[2] == FULL
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        state = await controller.port("s1", 2)
+        state = await controller.ports.get("s1", 2)
         assert state.effective == FULL
         assert state.desired is not None
         assert state.desired.version == 2
@@ -92,15 +94,17 @@ async def test_a_restarted_controller_changes_nothing(tmp_path: Path, side: FarS
 async def test_a_new_controller_adopts_what_an_earlier_one_left(tmp_path: Path, side: FarSide) -> None:
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        await controller.set_port(ADMIN, "s1", FULL)
+        await controller.ports.set(ADMIN, "s1", FULL)
     other = tmp_path / "other"
     other.mkdir()
     async with opened(other, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        state = await controller.port("s1", 2)
+        state = await controller.ports.get("s1", 2)
         assert state.desired is not None
         assert state.desired.settings == FULL
-        assert {record.origin for record in await controller.audit(actor="controller")} == {Origin.ADOPTED}
+        assert {record.origin for record in await controller.records.audit(actor="controller")} == {
+            Origin.ADOPTED
+        }
 
 
 @pytest.mark.root
@@ -109,7 +113,7 @@ async def test_what_a_configuration_has_switched_on_is_adopted(tmp_path: Path) -
     with running(side):
         async with opened(tmp_path, side) as controller:
             await in_state(controller, "s1", LinkState.IN_SYNC)
-            state = await controller.port("s1", 1)
+            state = await controller.ports.get("s1", 1)
             assert state.desired is not None
             assert state.desired.settings == PortSettings(1, xcp=XcpSettings(100_000_000))
             assert (await seen(side))[1] == state.desired.settings
@@ -118,7 +122,7 @@ async def test_what_a_configuration_has_switched_on_is_adopted(tmp_path: Path) -
 async def test_a_killed_switch_gets_everything_again(tmp_path: Path, side: FarSide) -> None:
     async with opened(tmp_path, side) as controller:
         await in_state(controller, "s1", LinkState.IN_SYNC)
-        await controller.set_port(ADMIN, "s1", FULL)
+        await controller.ports.set(ADMIN, "s1", FULL)
         side.kill()
         await in_state(controller, "s1", LinkState.UNREACHABLE)
         await asyncio.to_thread(side.start)
@@ -126,22 +130,22 @@ async def test_a_killed_switch_gets_everything_again(tmp_path: Path, side: FarSi
         assert (await seen(side))[2] == FULL
 
 
-async def test_a_backup_takes_over_and_keeps_charge(tmp_path: Path, side: FarSide) -> None:
+async def test_a_backup_takes_over_and_keeps_mastership(tmp_path: Path, side: FarSide) -> None:
     async with contextlib.AsyncExitStack() as first_stack, opened(tmp_path, side, election_id=7) as second:
         await in_state(second, "s1", LinkState.IN_SYNC)
         first = await first_stack.enter_async_context(opened(tmp_path, side, election_id=9))
         await in_state(first, "s1", LinkState.IN_SYNC)  # the higher one gets it
         await in_state(second, "s1", LinkState.BACKUP)
-        await first.set_port(ADMIN, "s1", FULL)
+        await first.ports.set(ADMIN, "s1", FULL)
         with pytest.raises(NotPrimaryError):
-            await second.set_port(ADMIN, "s1", PortSettings(2))
+            await second.ports.set(ADMIN, "s1", PortSettings(2))
         await first_stack.aclose()
         await in_state(second, "s1", LinkState.IN_SYNC)
-        state = await second.port("s1", 2)
+        state = await second.ports.get("s1", 2)
         assert state.desired is not None
         assert state.desired.settings == FULL  # read from the store again
-        await second.set_port(ADMIN, "s1", PortSettings(2, stamp=True))
+        await second.ports.set(ADMIN, "s1", PortSettings(2, stamp=True))
         assert (await seen(side))[2] == PortSettings(2, stamp=True)
         async with opened(tmp_path, side, election_id=9) as third:
             await in_state(third, "s1", LinkState.BACKUP)  # although it was preferred at first
-            assert second.status("s1").state is LinkState.IN_SYNC
+            assert second.switches.status("s1").state is LinkState.IN_SYNC

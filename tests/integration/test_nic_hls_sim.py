@@ -18,7 +18,8 @@ from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.place import Place
-from clarion_p4rt.client import SwitchClient
+from clarion_p4rt.primary import PrimarySession
+from clarion_p4rt.switch import Switch
 from fakes.p4runtime_messages import XCP, insert, table_entry
 from integration.agent_net import (
     DEADLINE_S,
@@ -106,7 +107,7 @@ async def send(simulation: SwitchProcess, count: int) -> None:
 async def test_traffic_through_the_block_is_reported_and_counted(
     simulation: SwitchProcess, agent: AgentProcess
 ) -> None:
-    async with SwitchClient("s1", agent.address, ports=[0, 1]) as client:
+    async with PrimarySession(Switch(0, "s1", agent.address, 1, (0, 1))) as client:
         await client.configure([PortSettings(1, xcp=RATE, stamp=True, queue_limit_bytes=10_000)])
 
         async def first() -> IntervalReport:
@@ -128,14 +129,14 @@ async def test_traffic_through_the_block_is_reported_and_counted(
         assert report.avg_rtt_us == pytest.approx(100_000)
 
         async def left(port: int) -> tuple[int, int]:
-            counters = await client.counters()
-            return counters["tx"][port].packets, counters["queue_drops"][port].packets
+            packets = (await client.counters())[port].packets
+            return packets["tx"], packets["queue_drops"]
 
         end_s = asyncio.get_running_loop().time() + DEADLINE_S
         while sum(await left(1)) < sent or (await left(0))[0] < sent:
             assert asyncio.get_running_loop().time() < end_s
-        counters = await client.counters()
-        assert counters["tx"][1].bytes == FRAME_BYTES * counters["tx"][1].packets
+        counters = (await client.counters())[1]
+        assert counters.bytes["tx"] == FRAME_BYTES * counters.packets["tx"]
         assert await left(0) == (sent, 0)
         assert sum(await left(1)) == sent
 
@@ -143,14 +144,15 @@ async def test_traffic_through_the_block_is_reported_and_counted(
 async def test_a_full_queue_drops_and_the_agent_tells_how_many(
     simulation: SwitchProcess, agent: AgentProcess
 ) -> None:
-    async with SwitchClient("s1", agent.address, ports=[0, 1]) as client:
+    async with PrimarySession(Switch(0, "s1", agent.address, 1, (0, 1))) as client:
         await client.configure([PortSettings(1, queue_limit_bytes=FRAME_BYTES - 1)])
         await send(simulation, 3)
         end_s = asyncio.get_running_loop().time() + DEADLINE_S
-        while (await client.counters())["tx"][0].packets < 3:
+        while (await client.counters())[0].packets["tx"] < 3:
             assert asyncio.get_running_loop().time() < end_s
-        drops = (await client.counters())["queue_drops"]
-        assert (drops[1].packets, drops[1].bytes, drops[0].packets) == (3, 3 * FRAME_BYTES, 0)
+        counters = await client.counters()
+        drops = [(each.packets["queue_drops"], each.bytes["queue_drops"]) for each in counters.values()]
+        assert drops == [(0, 0), (3, 3 * FRAME_BYTES)]
 
 
 async def test_a_simulation_that_ends_and_comes_again_gets_its_entries(

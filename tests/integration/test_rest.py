@@ -125,10 +125,10 @@ def test_who_comes_back_hears_of_the_gap(tmp_path: Path) -> None:
 def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
     options = ApiOptions(heartbeat_s=0.05)
     with served(tmp_path, options=options) as server:
-        token, text = server.do(lambda: server.rig.controller.create_token(ADMIN, "brief", Role.VIEWER))
+        token, text = server.do(lambda: server.rig.controller.tokens.create(ADMIN, "brief", Role.VIEWER))
         with stream(server, f"{STREAM}?kind=drop", Authorization=f"Bearer {text}") as events:
             events.next("comment")
-            server.do(lambda: server.rig.controller.revoke_token(ADMIN, token.id))
+            server.do(lambda: server.rig.controller.tokens.revoke(ADMIN, token.id))
             assert {event.get("event", "comment") for event in events} <= {"comment"}
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -65,16 +65,40 @@ def start(out: Path, *settings: str) -> subprocess.Popen[str]:
     return run
 
 
-@pytest.mark.parametrize("algorithm", ["cubic", "xcp", "boost", "fast"])
+class Law(NamedTuple):
+    """What a law makes of the scenario "smoke", at the least."""
+
+    limit: float  # part of the physical limit
+    queue_bdp: float  # mean queue, at most
+    mode: str | None  # of the sender; None: not ours
+    never: tuple[str, ...] = ()  # reasons for which it does not reduce its window
+
+
+# Measured beside seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56.
+LAWS = {
+    "cubic": Law(0.85, 0.8, None),
+    "xcp": Law(0.93, 0.2, "xcp", ("congestion", "unexplained", "loss", "delay")),
+    "boost": Law(0.75, 0.7, "tag", ("unexplained", "loss")),  # not for packets that the wire lost
+    "fast": Law(0.87, 0.9, "plain", ("congestion", "unexplained", "delay")),
+}
+
+
+@pytest.mark.parametrize("algorithm", LAWS)
 def test_smoke_leaves_everything_it_promises(algorithm: str, tmp_path: Path) -> None:
     """20 Mbit/s with 0.1 % errors: about ten losses, so that even CUBIC gets most of the link."""
+    law = LAWS[algorithm]
     out = tmp_path / "out"
     text = clarion("run", "smoke", "--set", f"algorithm={algorithm}", "--out", str(out))
     made = summary(out)
     assert first_fault("summary", made) is None
     assert made["state"] == "complete"
-    assert made["totals"]["fraction_of_limit"] > 0.5
-    assert made["totals"]["fraction_of_limit"] < 1.05
+    assert law.limit < made["totals"]["fraction_of_limit"] < 1.05
+    (port,) = (port for port in made["ports"] if port["port"] == "s1-right")
+    assert port["queue_mean_bdp"] < law.queue_bdp
+    for flow in made["flows"]:
+        state = flow["sender_state"]
+        assert state.get("mode") == law.mode
+        assert [reason for reason in law.never if state["reductions"][reason]] == []
     for name in PROMISED:
         assert (out / name).stat().st_size > 500, name
     page = (out / "report.html").read_text()

@@ -19,7 +19,8 @@ from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.telemetry import IntervalReport
 from clarion_lab.engines.hls_sim import MAX_PORTS, QUEUE_BEATS
 from clarion_lab.scenario.validation import first_fault
-from clarion_p4rt.client import SwitchClient
+from clarion_p4rt.primary import PrimarySession
+from clarion_p4rt.switch import Switch
 from integration.agent_net import AgentProcess, end
 from integration.test_run import CLARION, assert_nothing_is_left, clarion, summary
 
@@ -136,7 +137,7 @@ async def first_report(registers: Path) -> IntervalReport:
     """A control interval with traffic, as a controller hears of it from the agent before the card."""
     agent = await asyncio.to_thread(AgentProcess, "--nic", str(registers))
     try:
-        async with SwitchClient("s1", agent.address, ports=range(3)) as client:
+        async with PrimarySession(Switch(0, "s1", agent.address, 1, (0, 1, 2))) as client:
             await client.configure([PortSettings(RIGHT, xcp=XcpSettings(10_000_000), stamp=True)])
             async for report in client.reports():
                 if not isinstance(report, IntervalReport) or report.port != RIGHT:

@@ -30,6 +30,7 @@ def test_front_end(name: str) -> None:
 
 
 @needs_icarus
+@pytest.mark.slow
 def test_window_that_is_full() -> None:
     only = "by_walking|without_register"
     simulate("clarion_axil", "rtl.axil_cases", FRONT_END, {"PORTS": 7}, name="axil_window_full", only=only)

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+from bench import __main__ as runner
 from bench import bench_p4, packet_source
 from bench.figures import summary, text
 from conformance import reference
@@ -55,3 +59,54 @@ def test_every_bucket_is_numbered_on_its_own() -> None:
     for _ in range(0xFFFE):
         frames.number_next(2, 1)
     assert numbers()[2] == 0
+
+
+def quick(name: str, script: str) -> runner.Benchmark:
+    return runner.Benchmark(f"what {name} measures", 90, (sys.executable, "-c", script))
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = "import pathlib, sys; pathlib.Path(sys.argv[2]).write_text('{}')"
+    made = {"a": quick("a", write), "bad": quick("bad", "raise SystemExit(3)"), "c": quick("c", write)}
+    monkeypatch.setattr(runner, "BENCHMARKS", made)
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_part_of_the_benchmarks_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--out", str(tmp_path), "--only", "c,a"])
+    assert runner.main() == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.json"]
+    said = [line for line in capsys.readouterr().out.splitlines() if "took" not in line]
+    assert said == ["bench: c, 1 of 2; 3 min left", "bench: a, 2 of 2; 90 s left"]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_benchmark_that_fails_is_named_and_the_others_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--out", str(tmp_path), "--only", ""])
+    assert runner.main() == 1
+    assert capsys.readouterr().err == "bench: failed: bad\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.json"]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_the_list_has_what_each_measures_and_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--list"])
+    assert runner.main() == 0
+    assert capsys.readouterr().out.splitlines()[0].split(maxsplit=3) == ["a", "90", "s", "what a measures"]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_an_unknown_benchmark_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bench", "--only", "a,x"])
+    with pytest.raises(SystemExit):
+        runner.main()
+    assert "argument --only: x: no such benchmark; there are a, bad, c" in capsys.readouterr().err

@@ -22,9 +22,9 @@ from clarion_base.errors import UserError
 from clarion_contract import pipeline
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_p4rt import inbox
-from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.inbox import Inbox
-from clarion_p4rt.refusals import entity_name, failure, refusal
+from clarion_p4rt.refusals import entity_of, failure, refusal
 
 DROP = {
     "timestamp": 12_345_678,
@@ -121,29 +121,34 @@ def test_the_inbox_gives_what_came_before_its_end() -> None:
     assert read_all(box) == []
 
 
-def test_the_inbox_says_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_inbox_says_that_reports_are_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inbox, "MAX_WAITING", 2)
     box = Inbox("s1")
     for _ in range(4):
         box.put(QueueDrop.from_digest(DROP))
-    with pytest.raises(SwitchError, match=r"^s1: reports: 2 reports wait and nobody reads them; iterate"):
+    with pytest.raises(SwitchError, match=r"^s1: reports: 2 reports are unread; iterate"):
         read_all(box)
     with pytest.raises(SwitchError):
         read_all(box)
 
 
 @pytest.mark.parametrize(
-    ("entity", "name"),
+    ("entity", "made", "name"),
     [
-        (P4TableEntry("xcp_port", match=P4TableMatch(port=3)), "xcp_port[3]"),
-        (P4TableEntry("l2_forward", match=P4TableMatch(dst_addr=2**41 + 1)), "l2_forward[02:00:00:00:00:01]"),
-        (P4MulticastGroupEntry(1), "multicast group 1"),
-        (P4DigestEntry("queue_drop_t"), "digest queue_drop_t"),
-        (P4CounterEntry("tx"), "counter tx"),
+        (P4TableEntry("xcp_port", match=P4TableMatch(port=3)), Entity("xcp_port", 3), "xcp_port[3]"),
+        (
+            P4TableEntry("l2_forward", match=P4TableMatch(dst_addr=2**41 + 1)),
+            Entity("l2_forward", 2**41 + 1),
+            "l2_forward[02:00:00:00:00:01]",
+        ),
+        (P4MulticastGroupEntry(1), Entity("multicast group", 1), "multicast group 1"),
+        (P4DigestEntry("queue_drop_t"), Entity("digest queue_drop_t"), "digest queue_drop_t"),
+        (P4CounterEntry("tx"), Entity("counter tx"), "counter tx"),
     ],
 )
-def test_entities_have_names(entity: Any, name: str) -> None:
-    assert entity_name(entity) == name
+def test_entities_have_keys_and_names(entity: Any, made: Entity, name: str) -> None:
+    assert entity_of(entity) == made
+    assert str(made) == name
 
 
 class RefusedError(Exception):
@@ -167,7 +172,7 @@ class RefusedError(Exception):
         (
             GRPCStatusCode.INVALID_ARGUMENT,
             "Election id already exists",
-            "s1: counters: another controller is in charge of this switch; stop that one",
+            "s1: counters: another controller is primary at this switch; stop that one",
         ),
         (GRPCStatusCode.INTERNAL, "two\nlines ", "s1: counters: the switch refused: two lines"),
         (GRPCStatusCode.RESOURCE_EXHAUSTED, "", "s1: counters: the switch refused: resource exhausted"),
@@ -175,7 +180,7 @@ class RefusedError(Exception):
 )
 def test_failures_are_in_our_words(code: GRPCStatusCode, said: str, message: str) -> None:
     error: Any = RefusedError(code, said)
-    assert str(failure("s1", "h:9", "counters", error)) == message
+    assert str(failure("s1", "h:9", Entity("counters"), error)) == message
 
 
 def test_a_refused_write_names_its_first_entry() -> None:
@@ -184,7 +189,7 @@ def test_a_refused_write_names_its_first_entry() -> None:
     error: Any = RefusedError(GRPCStatusCode.UNKNOWN, "Write failure", details)
     made = refusal("s1", "h:9", updates, error)
     assert str(made) == "s1: stamp_port[2]: the switch refused: Match entry exists (and 1 more of 3)"
-    assert made.code == "ALREADY_EXISTS"
+    assert (made.entity, made.code) == (Entity("stamp_port", 2), "ALREADY_EXISTS")
 
 
 def test_a_program_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What scenarios expect of their summaries: where an expectation counts, and when it is met."""
+
 from __future__ import annotations
 
 from typing import Any
+
+import pytest
 
 from clarion_lab.results.expectations import evaluate, missed
 
@@ -20,6 +24,23 @@ def test_where_reads_settings_first_and_then_the_document() -> None:
     (judged,) = evaluate(expect, SUMMARY, {"algorithm": "xcp"})
     assert (judged["value"], judged["met"]) == (0.95, True)
     assert evaluate(expect, SUMMARY, {"algorithm": "xcp", RATE: 0.01}) == []
+
+
+@pytest.mark.parametrize(
+    ("bounds", "met"),
+    [
+        ({"at-least": 0.95}, True),
+        ({"at-least": 0.951}, False),
+        ({"at-most": 0.95}, True),
+        ({"at-most": 0.949}, False),
+        ({"at-least": 0.9, "at-most": 1}, True),
+        ({"at-least": 0.5, "at-most": 0.9}, False),
+        ({"at-least": 0.96, "at-most": 1}, False),
+    ],
+)
+def test_an_expectation_is_met_within_its_bounds(bounds: dict[str, float], met: bool) -> None:
+    (judged,) = evaluate([{"metric": "totals.jain", **bounds}], SUMMARY, {})
+    assert (judged["value"], judged["met"]) == (0.95, met)
 
 
 def test_what_was_missed_is_one_line_each() -> None:

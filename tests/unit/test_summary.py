@@ -69,7 +69,7 @@ def recording() -> Recording:
                 time_us, "s1-right", tick * 50_000, tick, 10_000, 10_000 * time_us, tick, 2 * tick, 0, 0
             )
         )
-    made.histograms["s1-right"] = QueueHistogram([0, 1, 2, 4], [7, 0, 0], [7, 99, 1])
+    made.histograms["s1-right"] = QueueHistogram([0, 1, 2, 4], [70_000, 0, 0], [70_000, 99, 1])
     made.agent = {
         0: {"rev_corrupt": 3, "rev_congest": 1, "aware": True},
         1: {"rev_corrupt": 0, "rev_congest": 0, "aware": True},
@@ -145,7 +145,7 @@ def test_the_bottleneck_port() -> None:
     assert port["queue_mean_bytes"] == pytest.approx(10_000)
     # 1 MB/s * 100 ms = 100 kB
     assert port["queue_mean_bdp"] == pytest.approx(0.1)
-    assert port["queue_p99_bytes"] == 1  # 99 of 100 us at one byte; the 7 us before the window do not count
+    assert port["queue_p99_bytes"] == 1  # 99 of 100 us at one byte; the 70 ms before the window do not count
     assert (port["drop_packets"], port["drop_packets_measured"], port["wire_lost_packets"]) == (40, 20, 80)
 
 

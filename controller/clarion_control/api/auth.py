@@ -22,7 +22,7 @@ async def admit(api: ApiContext, request: Request, role: Role | None) -> None:
         api.limits.anonymous(address)
         return
     text = _bearer(request.headers.getlist("authorization"))
-    token = await api.controller.authenticate(text) if text else None
+    token = await api.controller.tokens.authenticate(text) if text else None
     if token is None:
         if text is not None:
             api.limits.failed(address)

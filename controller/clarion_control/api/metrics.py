@@ -56,10 +56,10 @@ class ControllerCollector(Collector):
         if self._tuner is not None:
             yield from self._noise(self._tuner)
         waiting = GaugeMetricFamily("clarion_reports_waiting", "Reports that are not stored yet")
-        waiting.add_metric([], self._controller.reports_waiting)
+        waiting.add_metric([], self._controller.telemetry.reports_waiting)
         yield waiting
         lost = CounterMetricFamily("clarion_reports_lost", "Reports that the store did not take")
-        lost.add_metric([], self._controller.reports_lost)
+        lost.add_metric([], self._controller.telemetry.reports_lost)
         yield lost
 
     def _links(self) -> Iterator[Metric]:
@@ -68,8 +68,8 @@ class ControllerCollector(Collector):
         )
         reports = CounterMetricFamily("clarion_switch_reports", "Reports that came", labels=_SWITCH)
         reconnects = CounterMetricFamily("clarion_switch_reconnects", "Sessions that broke", labels=_SWITCH)
-        for switch in self._controller.switches():
-            status = self._controller.status(switch.name)
+        for switch in self._controller.switches.all():
+            status = self._controller.switches.status(switch.name)
             for each in LinkState:
                 state.add_metric([switch.name, each.value], float(status.state is each))
             reports.add_metric([switch.name], status.reports)
@@ -82,7 +82,7 @@ class ControllerCollector(Collector):
             family = CounterMetricFamily if grows else GaugeMetricFamily
             families[field] = family(f"clarion_port_{name}", what, labels=_PORT)
         for name, port in self._ports():
-            latest = self._controller.latest(name, port)
+            latest = self._controller.telemetry.latest(name, port)
             if latest is not None:
                 for field, made in families.items():
                     made.add_metric([name, str(port)], getattr(latest.report, field))
@@ -93,7 +93,7 @@ class ControllerCollector(Collector):
         packets = CounterMetricFamily("clarion_port_packets", "Counters of the switch", labels=labels)
         counted = CounterMetricFamily("clarion_port_bytes", "Counters of the switch", labels=labels)
         for name, port in self._ports():
-            latest = self._controller.latest_counters(name, port)
+            latest = self._controller.telemetry.latest_counters(name, port)
             if latest is not None:
                 for counter, value in latest.packets.items():
                     packets.add_metric([name, str(port), counter], value)
@@ -117,6 +117,6 @@ class ControllerCollector(Collector):
         yield from (packets, bits)
 
     def _ports(self) -> Iterator[tuple[str, int]]:
-        for switch in self._controller.switches():
+        for switch in self._controller.switches.all():
             for port in switch.ports:
                 yield switch.name, port

@@ -63,7 +63,7 @@ class DecisionList:
 
     async def _undo(self, decision: Decision) -> None:
         async def undo(actor: Actor) -> None:
-            await self._visit.controller.undo_decision(actor, decision.id)
+            await self._visit.controller.tuning.undo_decision(actor, decision.id)
 
         if await self._visit.act(Role.OPERATOR, undo, f"Undone: {decision.summary}"):
             await self._refresh()

@@ -40,7 +40,7 @@ class Guard:
         token_id = self.sessions.token_id(key, time.monotonic())
         if token_id is None:
             return None
-        for token in await self._controller.tokens():
+        for token in await self._controller.tokens.all():
             if token.id == token_id:
                 expired = token.expires_us is not None and token.expires_us <= now_us()
                 return None if token.revoked_us is not None or expired else Actor(token.name, token.role)

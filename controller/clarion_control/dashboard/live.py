@@ -34,7 +34,7 @@ class PortCharts:
 
     async def build(self, capacity_bps: float | None) -> None:
         """Draws the history and listens from then on."""
-        reader = self._controller.subscribe(
+        reader = self._controller.telemetry.subscribe(
             switch=self._name, port=self._port, kinds=("interval",), maxsize=WAITING
         )
         context.client.on_delete(reader.close)
@@ -46,7 +46,7 @@ class PortCharts:
 
         background_tasks.create(listen(), name=f"charts of {self._name} port {self._port}")
         now_us = time.time_ns() // 1000
-        summaries = await self._controller.interval_summaries(
+        summaries = await self._controller.telemetry.interval_summaries(
             self._name,
             self._port,
             from_us=now_us - self._span_us,
@@ -54,7 +54,7 @@ class PortCharts:
             step_us=self._step_us,
             limit=MAX_POINTS,
         )
-        records = await self._controller.audit(switch=self._name, limit=RECORDS)
+        records = await self._controller.records.audit(switch=self._name, limit=RECORDS)
         self._draw(history(summaries, Capacities(records, self._port, capacity_bps)), now_us)
 
     def _draw(self, points: list[Point], now_us: int) -> None:

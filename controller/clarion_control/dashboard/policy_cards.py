@@ -44,7 +44,9 @@ class PolicyCards:
 
     async def refresh(self) -> None:
         """Brings states up to date."""
-        stored = {each.name: each for each in await self._visit.controller.policies(self._name, self._port)}
+        stored = {
+            each.name: each for each in await self._visit.controller.tuning.policies(self._name, self._port)
+        }
         for card in self._cards:
             card.show(stored.get(card.spec.name))
         seen = {} if self._tuner is None else self._tuner.observed(self._name, self._port)
@@ -168,12 +170,12 @@ class PolicyCard:
             return False
 
         async def put(actor: Actor) -> None:
-            await self._visit.controller.put_policy(
+            await self._visit.controller.tuning.put_policy(
                 actor, self._name, self._port, self.spec.name, state, complete
             )
 
         return await self._visit.act(Role.OPERATOR, put)
 
     async def _reread(self) -> None:
-        stored = await self._visit.controller.policies(self._name, self._port)
+        stored = await self._visit.controller.tuning.policies(self._name, self._port)
         self.show(next((each for each in stored if each.name == self.spec.name), None))

@@ -64,7 +64,7 @@ class PortRow:
 
     def refresh(self) -> None:
         """Brings the figures up to date."""
-        latest = self._controller.latest(self._name, self._port)
+        latest = self._controller.telemetry.latest(self._name, self._port)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
@@ -100,7 +100,7 @@ def capacity_bps(state: PortState | None) -> int | None:
 async def degrading_ports(controller: Controller, switch: str | None = None) -> set[tuple[str, int]]:
     """Ports whose link policy noise has flagged last, as far back as its latest decisions go."""
     latest: dict[tuple[str, int], bool] = {}
-    for decision in await controller.decisions(switch=switch, policy="noise", limit=FLAGS):
+    for decision in await controller.tuning.decisions(switch=switch, policy="noise", limit=FLAGS):
         latest.setdefault((decision.switch, decision.port), decision.evidence.get("state") == "degrading")
     return {place for place, is_degrading in latest.items() if is_degrading}
 

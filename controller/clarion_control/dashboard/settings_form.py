@@ -159,7 +159,7 @@ class SettingsForm:
         self._clear_problems()
         try:
             patch = settings_edit.changes(self._base.settings, self._entered())
-            ports = self._visit.controller.switch(self._name).ports
+            ports = self._visit.controller.switches.get(self._name).ports
             checked(self._name, ports, merged(self._name, self._base.settings, patch))
         except FieldProblem as problem:
             self._show_problem(problem.name, problem.reason)
@@ -180,14 +180,14 @@ class SettingsForm:
 
         async def change(actor: Actor) -> None:
             try:
-                await self._visit.controller.change_port(
+                await self._visit.controller.ports.change(
                     actor, self._name, self._port, patch, if_version=base.version
                 )
             except SettingsError as error:
                 self._show_settings_error(error)
                 raise
             except StaleVersionError:
-                state = await self._visit.controller.port(self._name, self._port)
+                state = await self._visit.controller.ports.get(self._name, self._port)
                 if state.desired is not None:
                     self._newer = state.desired
                     self._tell_newer()
@@ -199,7 +199,7 @@ class SettingsForm:
         finally:
             self._button.props(remove="disabled")
         if stored:
-            state = await self._visit.controller.port(self._name, self._port)
+            state = await self._visit.controller.ports.get(self._name, self._port)
             if state.desired is not None:
                 self._start_from(state.desired)
                 self.refresh(state)

@@ -57,7 +57,7 @@ class SignIn:
             token_id = self._sessions.redeem(form["code"], time.monotonic())
             problem = SPENT
         else:
-            token = await self._controller.authenticate(form.get("token", "").strip())
+            token = await self._controller.tokens.authenticate(form.get("token", "").strip())
             token_id = None if token is None else token.id
             problem = WRONG
         if token_id is None:

@@ -80,7 +80,7 @@ class AddSwitch:
 
         async def add(actor: Actor) -> None:
             try:
-                await self._visit.controller.add_switch(
+                await self._visit.controller.switches.add(
                     actor,
                     name=given["name"],
                     address=given["address"],
@@ -131,7 +131,7 @@ class RemoveSwitch:
 
     async def _remove(self) -> None:
         async def remove(actor: Actor) -> None:
-            await self._visit.controller.remove_switch(actor, self._name)
+            await self._visit.controller.switches.remove(actor, self._name)
 
         if await self._visit.act(Role.ADMIN, remove, f"{self._name}: removed"):
             ui.navigate.to("/")

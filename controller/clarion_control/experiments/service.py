@@ -95,7 +95,7 @@ class Experiments:
         request = await asyncio.to_thread(self.scenarios.checked, scenario, engine, settings, repeat)
         if len(self._queue) >= MAX_QUEUED:
             raise QueueFullError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
-        made = await self._controller.create_experiment(
+        made = await self._controller.records.create_experiment(
             actor, request.scenario, request.engine, request.settings, request.repeat
         )
         try:
@@ -110,12 +110,12 @@ class Experiments:
 
     async def stop(self, actor: Actor, experiment_id: int) -> Experiment:
         """Stops a run or takes it out of the queue; one that has ended stays as it is."""
-        found = await self._controller.experiment(experiment_id)
+        found = await self._controller.records.experiment(experiment_id)
         if found.state in FINAL:
             return found
         if found.state is ExperimentState.RUNNING and not self._place(found).is_dir():
             raise ElsewhereError(f"experiment {experiment_id}: another controller runs it; stop it there")
-        await self._controller.note(actor, "experiment.stop", after={"id": experiment_id})
+        await self._controller.records.note(actor, "experiment.stop", after={"id": experiment_id})
         if experiment_id == self._running:
             self._stops.add(experiment_id)
             if self._child is not None:
@@ -124,15 +124,15 @@ class Experiments:
             with contextlib.suppress(ValueError):
                 self._queue.remove(experiment_id)
             return await self._end(experiment_id, ExperimentState.STOPPED)
-        return await self._controller.experiment(experiment_id)
+        return await self._controller.records.experiment(experiment_id)
 
     async def experiment(self, experiment_id: int) -> Experiment:
         """One, or NotFoundError."""
-        return await self._controller.experiment(experiment_id)
+        return await self._controller.records.experiment(experiment_id)
 
     async def experiments(self, *, before_id: int | None = None, limit: int = 100) -> list[Experiment]:
         """The newest first."""
-        return await self._controller.experiments(before_id=before_id, limit=limit)
+        return await self._controller.records.experiments(before_id=before_id, limit=limit)
 
     def progress(self, experiment_id: int) -> str | None:
         """What the run said last; None unless it runs."""
@@ -146,7 +146,7 @@ class Experiments:
         before: tuple[Experiment, str | None] | None = None
         while True:
             changed = self._changed
-            now = await self._controller.experiment(experiment_id), self.progress(experiment_id)
+            now = await self._controller.records.experiment(experiment_id), self.progress(experiment_id)
             if now != before:
                 yield now
                 before = now
@@ -156,12 +156,12 @@ class Experiments:
 
     async def files(self, experiment_id: int) -> list[files.ResultFile]:
         """All results that are there."""
-        place = self._place(await self._controller.experiment(experiment_id))
+        place = self._place(await self._controller.records.experiment(experiment_id))
         return await asyncio.to_thread(files.listing, place)
 
     async def open_file(self, experiment_id: int, path: str) -> BinaryIO | None:
         """A result, open for reading; None if there is none of that name."""
-        place = self._place(await self._controller.experiment(experiment_id))
+        place = self._place(await self._controller.records.experiment(experiment_id))
         return await asyncio.to_thread(files.open_result, place, path)
 
     def _place(self, experiment: Experiment) -> Path:
@@ -173,7 +173,7 @@ class Experiments:
         ran = False
         waiting: list[int] = []
         before_id: int | None = None
-        while page := await self._controller.experiments(before_id=before_id, limit=1000):
+        while page := await self._controller.records.experiments(before_id=before_id, limit=1000):
             for found in page:
                 if found.state in FINAL or not self._place(found).is_dir():
                     continue
@@ -211,9 +211,9 @@ class Experiments:
 
     async def _run(self, experiment_id: int) -> None:
         self._running = experiment_id
-        if (await self._controller.experiment(experiment_id)).state is not ExperimentState.QUEUED:
+        if (await self._controller.records.experiment(experiment_id)).state is not ExperimentState.QUEUED:
             return  # stopped by another controller of the same store
-        found = await self._controller.update_experiment(
+        found = await self._controller.records.update_experiment(
             experiment_id, state=ExperimentState.RUNNING, started_us=now_us()
         )
         self._tell()
@@ -246,10 +246,10 @@ class Experiments:
             await self._end(experiment_id, ExperimentState.FAILED, late or said)
 
     async def _end(self, experiment_id: int, state: ExperimentState, error: str | None = None) -> Experiment:
-        found = await self._controller.experiment(experiment_id)
+        found = await self._controller.records.experiment(experiment_id)
         made = await asyncio.to_thread(files.listing, self._place(found))
         named = [file.path for file in made[:FILES_NAMED]]
-        ended = await self._controller.update_experiment(
+        ended = await self._controller.records.update_experiment(
             experiment_id, state=state, ended_us=now_us(), error=error, files=named
         )
         self._tell()

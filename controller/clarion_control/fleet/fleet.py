@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 
 from clarion_control.errors import NotFoundError
+from clarion_control.fleet.events import Events
 from clarion_control.fleet.link import Link
-from clarion_control.fleet.owner import Owner, Pace
-from clarion_control.store.ports import Desired
+from clarion_control.fleet.pace import Pace
+from clarion_control.store import Store
+from clarion_control.store.desired_state import DesiredState
 from clarion_p4rt.device import DeviceFactory
 from clarion_p4rt.switch import Switch
 
@@ -21,9 +23,12 @@ REPORT_LISTS_PER_S = 1000.0
 class Fleet:
     """Switches by name, each with its link."""
 
-    def __init__(self, connect: DeviceFactory, owner: Owner, *, compare_s: float, counters_s: float) -> None:
+    def __init__(
+        self, store: Store, events: Events, connect: DeviceFactory, *, compare_s: float, counters_s: float
+    ) -> None:
+        self._store = store
+        self._events = events
         self._connect = connect
-        self._owner = owner
         self._compare_s = compare_s
         self._counters_s = counters_s
         self._links: dict[str, Link] = {}
@@ -36,6 +41,14 @@ class Fleet:
             raise NotFoundError("switch", name)
         return self._links[name]
 
+    def port_link(self, name: str, port: int) -> Link:
+        """The link to a switch with this port; NotFoundError if there is no such switch or port."""
+        link = self.link(name)
+        if port not in link.switch.ports:
+            has = ", ".join(map(str, link.switch.ports))
+            raise NotFoundError("port", port, f"switch {name} has {has}")
+        return link
+
     def links(self) -> list[Link]:
         """All links, by name."""
         return [self._links[name] for name in sorted(self._links)]
@@ -44,9 +57,9 @@ class Fleet:
         """Whether there is a link to this very switch, not only to one of its name."""
         return switch.name in self._links and self._links[switch.name].switch == switch
 
-    def add(self, switch: Switch, desired: Desired) -> None:
+    def add(self, switch: Switch, desired: DesiredState) -> None:
         """Begins to connect to a switch."""
-        link = Link(switch, self._connect, self._owner, self._gate, self._pace)
+        link = Link(switch, self._store, self._events, self._connect, self._gate, self._pace)
         self._links[switch.name] = link
         self._set_pace()
         link.start(desired)
@@ -64,7 +77,7 @@ class Fleet:
         await asyncio.gather(*(link.close() for link in links))
 
     def _set_pace(self) -> None:
-        """What is done unasked takes the same effort however many switches there are."""
+        """Periodic work costs the same however many switches there are."""
         self._pace.compare_s = max(self._compare_s, len(self._links) / COMPARES_PER_S)
         reports_s = len(self._links) / REPORT_LISTS_PER_S
         self._pace.reports_s = max(round(reports_s, 1), 0.1)  # few steps: each costs every switch a write

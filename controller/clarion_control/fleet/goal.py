@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from clarion_contract.settings import PortSettings
 from clarion_control.errors import RefusedError
 from clarion_control.model import DesiredPort, PortState
-from clarion_control.store.ports import Desired
+from clarion_control.store.desired_state import DesiredState
 from clarion_p4rt.switch import Forwarding, Switch
 
 FORWARDING = -1  # stands for a port number where forwarding is meant
@@ -25,14 +25,14 @@ class Goal:
     """Of one switch."""
 
     def __init__(self) -> None:
-        self.desired = Desired({}, None, 0)
+        self.desired = DesiredState({}, None, 0)
         self.effective: dict[int, PortSettings] = {}
         self._confirmed: dict[int, Wanted] = {}  # in this session
         self._good: dict[int, Wanted] = {}  # in any session
         self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
 
     def port(self, switch: Switch, port: int) -> PortState:
-        """Desired and effective state of a port."""
+        """DesiredState and effective state of a port."""
         desired = self.desired.ports.get(port)
         confirmed = self._confirmed.get(port)
         return PortState(
@@ -47,7 +47,7 @@ class Goal:
         """The desired settings by port."""
         return {port: wanted.settings for port, wanted in self.desired.ports.items()}
 
-    def desire(self, desired: Desired) -> bool:
+    def desire(self, desired: DesiredState) -> bool:
         """What is desired by now; whether that is new. Older versions than those known are ignored, since
         two changes may overtake each other on their way here.
         """
@@ -56,12 +56,12 @@ class Goal:
             if port not in ports or ports[port].version < wanted.version:
                 ports[port] = wanted
         newest = desired if desired.forwarding_version > self.desired.forwarding_version else self.desired
-        merged = Desired(ports, newest.forwarding, newest.forwarding_version)
+        merged = DesiredState(ports, newest.forwarding, newest.forwarding_version)
         changed = merged != self.desired
         self.desired = merged
         return changed
 
-    def confirm(self, written: Desired) -> None:
+    def confirm(self, written: DesiredState) -> None:
         """The switch has all of this."""
         items: dict[int, Wanted] = dict(written.ports)
         items[FORWARDING] = (written.forwarding, written.forwarding_version)
@@ -115,7 +115,7 @@ def version(wanted: Wanted) -> int:
     return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]
 
 
-def wanted_at(desired: Desired, port: int) -> Wanted | None:
+def wanted_at(desired: DesiredState, port: int) -> Wanted | None:
     """What is desired of a port, or of the forwarding."""
     if port == FORWARDING:
         return (desired.forwarding, desired.forwarding_version)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link to one switch: gets a session, keeps it, and makes the switch equal to what is desired of it.
+"""The link to one switch: holds a session and makes the switch equal to its desired state.
 
-It always writes what is desired now, never what somebody asked for once. So it does not matter at which point
-either side dies: the next session compares, and writes what differs.
+It always writes the state that is desired now, never an earlier request. So it does not matter at which point
+either side dies: the next session compares, and writes the differences.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ import asyncio
 import contextlib
 import logging
 import random
-import re
 from dataclasses import replace
 
 from clarion_base.errors import UserError
+from clarion_contract.settings import PORT_TABLES, PortSettings
 from clarion_control.errors import NotPrimaryError, RefusedError, UnreachableError
-from clarion_control.fleet.goal import FORWARDING, Goal, version, wanted_at
-from clarion_control.fleet.owner import Owner, Pace
+from clarion_control.fleet.events import Events
+from clarion_control.fleet.goal import FORWARDING, Goal, Wanted, version, wanted_at
+from clarion_control.fleet.pace import Pace
 from clarion_control.model import DesiredPort, LinkState, PortCounters, PortState, SwitchStatus
+from clarion_control.store import Store, desired_state
 from clarion_control.store.clock import now_us
-from clarion_control.store.ports import Desired
-from clarion_p4rt.device import Device, DeviceFactory, Standing
-from clarion_p4rt.errors import SwitchError
+from clarion_control.store.desired_state import DesiredState
+from clarion_p4rt.device import Device, DeviceFactory, Mastership
+from clarion_p4rt.errors import FORWARDING_TABLE, MULTICAST_GROUP, Entity, SwitchError
 from clarion_p4rt.switch import Forwarding, Switch
 
 LOG = logging.getLogger(__name__)
@@ -32,29 +34,35 @@ LAST_BACKOFF_S = 5.0
 SESSION_OVER = frozenset(
     {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "ALREADY_EXISTS", "UNAUTHENTICATED"}
 )
-_REFUSED_PORT = re.compile(r"\w+_port\[(\d+)\]")
 
 
 class Link:
-    """The task that makes a switch what it should be, and what others may ask it."""
+    """The task that keeps a switch equal to its desired state, and the state of both."""
 
     def __init__(
-        self, switch: Switch, connect: DeviceFactory, owner: Owner, gate: asyncio.Semaphore, pace: Pace
+        self,
+        switch: Switch,
+        store: Store,
+        events: Events,
+        connect: DeviceFactory,
+        gate: asyncio.Semaphore,
+        pace: Pace,
     ) -> None:
         self.switch = switch
         self.status = SwitchStatus(LinkState.CONNECTING, now_us())
         self.reports = 0
         self.last_report_us: int | None = None
+        self._store = store
+        self._events = events
         self._connect = connect
-        self._owner = owner
         self._gate = gate
         self._pace = pace
         self._goal = Goal()
         self._wake = asyncio.Event()
-        self._standing: Standing | None = None  # None: no session
+        self._mastership: Mastership | None = None  # None: no session
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, desired: Desired) -> None:
+    def start(self, desired: DesiredState) -> None:
         """Begins to connect."""
         self._goal.desire(desired)
         self._task = asyncio.create_task(self._run(), name=f"link {self.switch.name}")
@@ -71,32 +79,30 @@ class Link:
         return replace(self.status, reports=self.reports, last_report_us=self.last_report_us)
 
     def port(self, port: int) -> PortState:
-        """Desired and effective state of a port."""
+        """DesiredState and effective state of a port."""
         return self._goal.port(self.switch, port)
 
     def forwarding(self) -> Forwarding | None:
         """The desired forwarding."""
         return self._goal.desired.forwarding
 
-    def check_writable(self) -> None:
-        """NotPrimaryError or UnreachableError unless the switch would get a change at once."""
-        self.check_not_backup()
-        if self.status.state in (LinkState.UNREACHABLE, LinkState.CONNECTING):
-            raise UnreachableError(self.switch.name, self.status.reason or "still connecting; try again")
-
-    def check_not_backup(self) -> None:
-        """NotPrimaryError if another controller is in charge."""
+    def check_writable(self, *, at_once: bool) -> None:
+        """NotPrimaryError at a backup, which never writes; UnreachableError if the switch would not get a
+        change at once but later.
+        """
         if self.status.state is LinkState.BACKUP:
             raise NotPrimaryError(self.switch.name)
+        if at_once and self.status.state in (LinkState.UNREACHABLE, LinkState.CONNECTING):
+            raise UnreachableError(self.switch.name, self.status.reason or "still connecting; try again")
 
-    def desire(self, desired: Desired) -> None:
-        """What is desired by now; older versions than those known are ignored."""
+    def desire(self, desired: DesiredState) -> None:
+        """Takes a newer desired state; versions older than those known are ignored."""
         if self._goal.desire(desired):
             self._wake.set()
 
     def desire_port(self, port: int, wanted: DesiredPort) -> None:
         """`desire` for a single port."""
-        self.desire(Desired({port: wanted}, None, 0))
+        self.desire(DesiredState({port: wanted}, None, 0))
 
     async def applied(self, port: int, version: int) -> None:
         """Waits until the switch has confirmed this version or a newer one; RefusedError if it refuses."""
@@ -118,22 +124,22 @@ class Link:
             backoff_s = min(2 * backoff_s, LAST_BACKOFF_S)
 
     async def _one_session(self) -> tuple[LinkState, str]:
-        """Holds one session until it ends; returns why it did, and what that makes of the link."""
-        self._standing = None
+        """Holds one session until it ends; returns the state of the link then, and the reason."""
+        self._mastership = None
         device = self._connect(self.switch)
         tasks: list[asyncio.Task[None]] = []
         try:
             async with self._gate:
-                self._standing = await device.open()
+                self._mastership = await device.open()
             tasks = [asyncio.create_task(self._receive(device)), asyncio.create_task(self._count(device))]
             for task in tasks:
                 task.add_done_callback(self._woken)
             await self._keep_equal(device, tasks)
             return LinkState.UNREACHABLE, "session ended"
         except SwitchError as error:
-            if self._standing is None or error.code in SESSION_OVER:
-                return LinkState.UNREACHABLE, error.message
-            return LinkState.REFUSED, f"{error.entry}: {error.message}"
+            if self._mastership is None or error.code in SESSION_OVER:
+                return LinkState.UNREACHABLE, error.reason
+            return LinkState.REFUSED, f"{error.entity}: {error.reason}"
         except UserError as error:  # of the store, for one
             return LinkState.UNREACHABLE, str(error)
         except Exception as error:
@@ -155,19 +161,19 @@ class Link:
             for task in tasks:
                 if task.done():
                     await task  # raises what ended it
-            if self._standing is Standing.BACKUP:
+            if self._mastership is Mastership.BACKUP:
                 if primary or self.status.state is not LinkState.BACKUP:
                     primary = False
                     self._goal.doubt()
                     self._set_state(LinkState.BACKUP)
                 self._goal.effective = dict(await device.read())
-                self.desire(await self._owner.desired(self.switch))
+                self.desire(await self._store.read(desired_state.load, self.switch))
                 compared = loop.time()
             else:
                 if not primary:
                     self._set_state(LinkState.SYNCING)
                     await device.prepare()
-                    self.desire(await self._owner.desired(self.switch))
+                    self.desire(await self._store.read(desired_state.load, self.switch))
                     primary, subscribed_s, compared = True, 0.0, -float("inf")
                 if loop.time() >= compared + self._pace.compare_s:
                     if subscribed_s != self._pace.reports_s:
@@ -183,14 +189,17 @@ class Link:
                 alarm.cancel()
 
     async def _compare(self, device: Device) -> None:
-        """Reads what the switch has, which may be other than we know: it may have been restarted."""
+        """Reads the settings of the switch, which may have been restarted, and adopts them where none are
+        desired.
+        """
         found = dict(await device.read())
         self._goal.effective = found
         if any(port not in self._goal.desired.ports for port in self.switch.ports):
-            self.desire(await self._owner.adopt(self.switch, found))
+            known = {port: found.get(port, PortSettings(port)) for port in self.switch.ports}
+            self.desire(await self._store.change(desired_state.adopt, self.switch, known))
 
     async def _write(self, device: Device) -> None:
-        """Writes what is desired; what the switch refuses is replaced by what it confirmed last."""
+        """Writes the desired state; what the switch refuses is replaced by its last confirmed state."""
         while True:
             tried = self._goal.desired
             try:
@@ -206,53 +215,59 @@ class Link:
                     self._set_state(LinkState.IN_SYNC)
                 return
 
-    async def _take_back(self, device: Device, tried: Desired, error: SwitchError) -> bool:
-        """After a refusal; whether something else is desired now, so that writing again makes sense."""
-        self._set_state(LinkState.REFUSED, f"{error.entry}: {error.message}")
-        match = _REFUSED_PORT.fullmatch(error.entry)
-        if match:
-            suspects = [int(match.group(1))]
-        elif error.entry.startswith(("l2_forward", "multicast")):
-            suspects = [FORWARDING]
-        else:
-            suspects = [*tried.ports, FORWARDING]
-        refusal = RefusedError(self.switch.name, error.entry, error.message)
+    async def _take_back(self, device: Device, tried: DesiredState, error: SwitchError) -> bool:
+        """Reverts what was refused; whether the desired state is another now, so that writing again makes
+        sense.
+        """
+        self._set_state(LinkState.REFUSED, f"{error.entity}: {error.reason}")
+        refusal = RefusedError(self.switch.name, error.entity, error.reason)
         changed = False
-        for port in suspects:
+        for port in _suspects(tried, error.entity):
             wanted = wanted_at(tried, port)
             good = self._goal.last_good(port)
             if wanted is None or (good is not None and version(good) == version(wanted)):
                 continue
             if good is not None:
-                self.desire(await self._owner.refused(self.switch, port, wanted, good, error))
+                self.desire(await self._revert(port, wanted, good, error))
                 changed = changed or wanted_at(self._goal.desired, port) != wanted
             self._goal.settle(port, version(wanted), refusal)
         self._goal.effective = dict(await device.read())
         return changed
 
+    async def _revert(self, port: int, refused: Wanted, good: Wanted, error: SwitchError) -> DesiredState:
+        """Desires the last confirmed settings again, unless newer ones are desired by now."""
+        reason = f"the switch refused version {version(refused)}: {error.reason}"
+        if isinstance(good, DesiredPort):
+            return await self._store.change(
+                desired_state.revert_port, self.switch, port, good.settings, version(refused), reason
+            )
+        return await self._store.change(
+            desired_state.revert_forwarding, self.switch, good[0], version(refused), reason
+        )
+
     async def _receive(self, device: Device) -> None:
         while True:
             message = await device.receive()
-            if isinstance(message, Standing):
-                self._standing = message
+            if isinstance(message, Mastership):
+                self._mastership = message
                 self._wake.set()
             else:
                 self.reports += len(message)
                 self.last_report_us = now_us()
-                self._owner.received(self.switch, message)
+                self._events.reported(self.switch, message)
 
     async def _count(self, device: Device) -> None:
-        """Counters are of use to people only: a switch that gives none stays connected."""
+        """Reads counters now and then. They are for display only: a switch without any stays connected."""
         while True:
             await asyncio.sleep(self._pace.counters_s * random.uniform(0.8, 1.0))
-            if self._standing is not Standing.PRIMARY or self.status.state is not LinkState.IN_SYNC:
+            if self._mastership is not Mastership.PRIMARY or self.status.state is not LinkState.IN_SYNC:
                 continue
             with contextlib.suppress(SwitchError):
                 cells = await device.counters()
                 time_us = now_us()
                 for port, each in cells.items():
                     counters = PortCounters(time_us, self.switch.name, port, each.packets, each.bytes)
-                    self._owner.counted(counters)
+                    self._events.counted(counters)
 
     def _woken(self, _: object) -> None:
         self._wake.set()
@@ -263,4 +278,13 @@ class Link:
             self.status = replace(self.status, reconnects=kept)
             return
         self.status = SwitchStatus(state, now_us(), reason, kept)
-        self._owner.changed(self.switch, self.current_status())
+        self._events.state_changed(self.switch, self.current_status())
+
+
+def _suspects(tried: DesiredState, refused: Entity) -> list[int]:
+    """The ports, or the forwarding, that a refused entity belongs to; all if that is not clear."""
+    if refused.table in PORT_TABLES and refused.key is not None:
+        return [refused.key]
+    if refused.table in (FORWARDING_TABLE, MULTICAST_GROUP):
+        return [FORWARDING]
+    return [*tried.ports, FORWARDING]

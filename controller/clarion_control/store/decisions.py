@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_contract.settings import PortSettings
-from clarion_contract.settings_json import checked, merged, to_json
+from clarion_contract.settings_json import checked, merged
 from clarion_control.errors import NotFoundError, PolicyHeldError, UndoneError
 from clarion_control.model import Actor, Decision, DesiredPort, Origin
-from clarion_control.store import policies, ports
+from clarion_control.settings_diff import differences
+from clarion_control.store import desired_state, policies
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit, decisions
 from clarion_p4rt.switch import Switch
@@ -70,10 +71,10 @@ def apply(
 
         def transform(settings: PortSettings) -> PortSettings:
             after = checked(switch.name, switch.ports, merged(switch.name, settings, changes))
-            made.update(_differences(settings, after))
+            made.update(differences(settings, after))
             return after
 
-        stored = ports.change(
+        stored = desired_state.change_port(
             connection,
             actor,
             switch,
@@ -116,7 +117,7 @@ def undo(
         policies.hold(connection, actor, switch, decision.port, settings, after, reason)
         return after
 
-    stored = ports.change(
+    stored = desired_state.change_port(
         connection,
         actor,
         switch,
@@ -137,18 +138,6 @@ def expire(connection: Connection, before_us: int) -> int:
     gone = connection.execute(decisions.delete().where(old)).rowcount
     tuned = (audit.c.origin == Origin.TUNER.value) & (audit.c.time_us < before_us)
     return int(gone + connection.execute(audit.delete().where(tuned)).rowcount)
-
-
-def _differences(before: PortSettings, after: PortSettings) -> dict[str, list[Any]]:
-    """From and to of each field that differs, by names such as "xcp.alpha"."""
-    old, new = _flat(before), _flat(after)
-    return {name: [old.get(name), new.get(name)] for name in old | new if old.get(name) != new.get(name)}
-
-
-def _flat(settings: PortSettings) -> dict[str, Any]:
-    document = to_json(settings)
-    xcp = document.pop("xcp") or {}
-    return document | {f"xcp.{name}": value for name, value in xcp.items()}
 
 
 def _patch(changes: Mapping[str, tuple[Any, Any]], settings: PortSettings) -> dict[str, Any]:

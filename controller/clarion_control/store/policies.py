@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuner policies of ports, and what holds them."""
+"""Tuner policies of ports, and the changes by hand that hold them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_contract.settings import PortSettings
-from clarion_control.model import Actor, Policy, PolicyState
+from clarion_control.model import ActivePolicy, Actor, Policy, PolicyState
+from clarion_control.settings_diff import differences
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
-from clarion_control.store.schema import policies
+from clarion_control.store.schema import policies, switches
+from clarion_control.tuner.registry import POLICIES
 from clarion_p4rt.switch import Switch
-
-GOVERNED: Mapping[str, tuple[str, ...]] = {
-    "capacity": ("capacity_bps",),
-    "stability": ("alpha", "beta"),
-    "convergence": ("gamma",),
-    "noise": (),
-}
 
 
 def listed(connection: Connection, switch: Switch, port: int | None = None) -> list[Policy]:
@@ -30,6 +25,23 @@ def listed(connection: Connection, switch: Switch, port: int | None = None) -> l
         query = query.where(policies.c.port == port)
     rows = connection.execute(query.order_by(policies.c.port, policies.c.name))
     return [_policy(switch, row) for row in rows]
+
+
+def active(connection: Connection) -> list[ActivePolicy]:
+    """All active policies of all switches, in one query."""
+    query = (
+        select(
+            switches.c.uid,
+            switches.c.name,
+            policies.c.port,
+            policies.c.name.label("policy"),
+            policies.c.parameters,
+            policies.c.changed_us,
+        )
+        .join_from(policies, switches, policies.c.switch_uid == switches.c.uid)
+        .where(policies.c.state == PolicyState.ACTIVE.value)
+    )
+    return [ActivePolicy(*row) for row in connection.execute(query)]
 
 
 def put(
@@ -42,7 +54,7 @@ def put(
     parameters: Mapping[str, float],
     reason: str | None = None,
 ) -> Policy:
-    """Sets a policy."""
+    """Sets a policy; an audit record has the state before and after."""
     where = _key(switch, port, name)
     row = connection.execute(select(policies).where(where)).first()
     values = {
@@ -71,7 +83,7 @@ def put(
 
 
 def is_active(connection: Connection, switch: Switch, port: int, name: str) -> bool:
-    """Whether the policy acts at the port."""
+    """Whether the policy is active at the port."""
     state = connection.execute(select(policies.c.state).where(_key(switch, port, name))).scalar()
     return bool(state == PolicyState.ACTIVE.value)
 
@@ -86,20 +98,13 @@ def hold(
     reason: str | None = None,
 ) -> None:
     """Holds the active policies that govern a field that differs: manual settings win."""
-    changed = {name for name in _fields() if _value(before, name) != _value(after, name)}
+    changed = differences(before, after)
     for policy in listed(connection, switch, port):
-        touched = [name for name in GOVERNED.get(policy.name, ()) if name in changed]
+        governs = POLICIES[policy.name].governs if policy.name in POLICIES else ()
+        touched = [name.rpartition(".")[2] for name in governs if name in changed]
         if policy.state is PolicyState.ACTIVE and touched:
             why = reason or f"{actor.name} set {', '.join(touched)} by hand"
             put(connection, actor, switch, port, policy.name, PolicyState.HELD, policy.parameters, why)
-
-
-def _fields() -> set[str]:
-    return {name for names in GOVERNED.values() for name in names}
-
-
-def _value(settings: PortSettings, name: str) -> Any:
-    return None if settings.xcp is None else getattr(settings.xcp, name)
 
 
 def _key(switch: Switch, port: int, name: str) -> Any:

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterable
 
 from clarion_contract.settings import PortSettings
+from clarion_control.bit_errors import WireSample, wire_sample
 from clarion_control.model import Interval, PortCounters
-from clarion_control.tuner.estimates import never_came
-from clarion_control.tuner.policy import HISTORY, DepartureSample, View, WireSample
+from clarion_control.tuner.policy import HISTORY, DepartureSample, View
 
 SAMPLES = 64  # counters of a port that are kept
 
@@ -45,15 +45,13 @@ class PortHistory:
         most that can have come in by this one; it stands in where the switch does not count what comes in.
         """
         if "tx" in event.packets and "tx" in event.bytes:
-            sample = DepartureSample(event.time_us, event.packets["tx"], event.bytes["tx"])
-            self._departures.append(sample)
+            departures = DepartureSample(event.time_us, event.packets["tx"], event.bytes["tx"])
+            self._departures.append(departures)
         if self._reports:
-            exact = "rx" in event.packets and "rx" in event.bytes
-            lost = never_came(self._reports[-1].report.lost_on_wire, event.packets)
-            packets, size = elsewhere_packets, elsewhere_bytes
-            if exact:
-                packets, size = event.packets["rx"], event.bytes["rx"]
-            self._wire.append(WireSample(event.time_us, lost, packets, size, exact))
+            counted = self._reports[-1].report.lost_on_wire
+            sample = wire_sample(counted, event, (elsewhere_packets, elsewhere_bytes))
+            assert sample is not None
+            self._wire.append(sample)
         self.fresh = True
 
     def view(self, now_us: int, settings: PortSettings, changed_us: int) -> View:

@@ -26,9 +26,8 @@ from clarion_control.errors import (
     UnreachableError,
 )
 from clarion_control.fleet.live import Subscription
-from clarion_control.model import Actor, Interval, LinkState, PortCounters, Role
+from clarion_control.model import ActivePolicy, Actor, Interval, LinkState, PortCounters, Role
 from clarion_control.store.clock import now_us
-from clarion_control.tuner import stored
 from clarion_control.tuner.history import PortHistory
 from clarion_control.tuner.policy import HISTORY, NOTHING, Memory, PolicySpec, Proposal, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
@@ -152,14 +151,16 @@ class Tuner:
 
     async def _refresh(self) -> None:
         """Makes the ports and policies those that the store has."""
-        rows = await self._controller.store.read(stored.active)
-        wanted: dict[Key, dict[str, stored.ActivePolicy]] = {}
+        rows = await self._controller.tuning.active_policies()
+        wanted: dict[Key, dict[str, ActivePolicy]] = {}
         for row in rows:
             wanted.setdefault((row.switch, row.port), {})[row.name] = row
         for key in [key for key in self._ports if key not in wanted]:
             del self._ports[key]
         if wanted and self._events is None:  # before the store is read, so that nothing is missed
-            self._events = self._controller.subscribe(kinds=["interval", "counters"], maxsize=WAITING_MAX)
+            self._events = self._controller.telemetry.subscribe(
+                kinds=["interval", "counters"], maxsize=WAITING_MAX
+            )
         for key, found in wanted.items():
             uid = next(iter(found.values())).switch_uid
             if key not in self._ports or self._ports[key].switch_uid != uid:
@@ -181,13 +182,13 @@ class Tuner:
         port = _Port(uid)
         now = self._clock()
         with contextlib.suppress(NotFoundError):  # another process has added the switch just now
-            before = await self._controller.intervals(
+            before = await self._controller.telemetry.intervals(
                 *key, from_us=now - REBUILD_US, to_us=now, limit=HISTORY
             )
             port.history.before(before)
         return port
 
-    async def _begun(self, row: stored.ActivePolicy, before: _Acting | None) -> _Acting:
+    async def _begun(self, row: ActivePolicy, before: _Acting | None) -> _Acting:
         """A policy with what it remembered at its last decision, or knew until now."""
         memory = before.memory if before else await self._remembered(row)
         try:
@@ -196,8 +197,8 @@ class Tuner:
             return _Acting(None, {}, row.changed_us, memory, problem=str(error))
         return _Acting(self._specs.get(row.name), parameters, row.changed_us, memory)
 
-    async def _remembered(self, row: stored.ActivePolicy) -> Memory:
-        decisions = await self._controller.decisions(
+    async def _remembered(self, row: ActivePolicy) -> Memory:
+        decisions = await self._controller.tuning.decisions(
             switch=row.switch, port=row.port, policy=row.name, limit=1
         )
         found = decisions[0].evidence.get(MEMORY) if decisions else None
@@ -219,9 +220,9 @@ class Tuner:
         """Asks the policies of one port, until one of them has changed it."""
         port.history.fresh = False
         try:
-            if self._controller.status(key[0]).state is not LinkState.IN_SYNC:
+            if self._controller.switches.status(key[0]).state is not LinkState.IN_SYNC:
                 return
-            state = await self._controller.port(*key)
+            state = await self._controller.ports.get(*key)
         except NotFoundError:
             return
         if state.desired is None or not state.applied:
@@ -254,7 +255,7 @@ class Tuner:
     async def _carry_out(
         self, key: Key, policy: str, proposal: Proposal, memory: Memory, version: int
     ) -> None:
-        await self._controller.apply_decision(
+        await self._controller.tuning.apply_decision(
             ACTOR,
             *key,
             policy,

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from clarion_control.tuner.estimates import error_rates
-from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, WireSample
+from clarion_control.bit_errors import WireSample, estimate
+from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View
 
 LAW = """\
 The sequence check counts the packets that the wire into the port lost; with those received they give the
@@ -39,6 +39,8 @@ class _Test:
     last_us: int = 0
     last_lost: int = 0
     last_packets: int = 0
+    last_counted: int = 0
+    last_late: int = 0
     learned_s: float = 0.0
     base_lost: float = 0.0
     base_packets: float = 0.0
@@ -47,7 +49,13 @@ class _Test:
     score: float = 0.0
     run_lost: int = 0  # since the score left zero
     run_packets: int = 0
+    unlearned: int = 0  # losses that the baseline has not got, while late packets may still take them back
     flagged: bool = False
+
+    @property
+    def last(self) -> WireSample:
+        """The totals up to which all has been counted."""
+        return WireSample(self.last_us, self.last_counted, self.last_late, self.last_packets, 0)
 
     @property
     def baseline(self) -> float:
@@ -95,16 +103,21 @@ def _rate(test: _Test) -> str:
 
 
 def _after(test: _Test, sample: WireSample, parameters: Mapping[str, float]) -> _Test:
-    """One more period. Totals that went back are those of a switch that started again."""
+    """One more period. Late packets take back losses of earlier ones: `lost` is then negative."""
     lost, packets = sample.lost_packets - test.last_lost, sample.received_packets - test.last_packets
     seconds = (sample.time_us - test.last_us) / 1e6
     moved = replace(
-        test, last_us=sample.time_us, last_lost=sample.lost_packets, last_packets=sample.received_packets
+        test,
+        last_us=sample.time_us,
+        last_lost=sample.lost_packets,
+        last_packets=sample.received_packets,
+        last_counted=sample.counted_packets,
+        last_late=sample.late_packets,
     )
-    if test.last_us == 0 or lost < 0 or packets < 0:
+    if test.last_us == 0 or sample.restarted_since(test.last) or lost == packets == 0:
         return moved
-    if lost + packets == 0:
-        return moved
+    if lost + packets <= 0:
+        return test  # more came late than were sent: counted with the next period
     learning = test.base_packets < parameters["learn_packets"] or test.learned_s < parameters["learn_s"]
     if learning and not test.flagged:
         return _learned(moved, lost, packets, seconds, parameters)
@@ -115,10 +128,16 @@ def _after(test: _Test, sample: WireSample, parameters: Mapping[str, float]) -> 
         moved = replace(moved, score=0.0, run_lost=0, run_packets=0)
     else:
         moved = replace(
-            moved, score=score, run_lost=test.run_lost + lost, run_packets=test.run_packets + packets
+            moved,
+            score=score,
+            run_lost=max(0, test.run_lost + lost),
+            run_packets=test.run_packets + packets,
         )
-    quiet = not test.flagged and score < parameters["threshold"] / 4
-    return _learned(moved, lost, packets, seconds, parameters) if quiet else moved
+    if not test.flagged and score < parameters["threshold"] / 4:
+        moved = replace(moved, unlearned=0 if score == 0.0 else test.unlearned)
+        returned = min(test.unlearned, max(0, -lost))
+        return _learned(moved, lost + returned, packets - returned, seconds, parameters)
+    return replace(moved, unlearned=max(0, test.unlearned + lost))
 
 
 def _learned(test: _Test, lost: int, packets: int, seconds: float, parameters: Mapping[str, float]) -> _Test:
@@ -128,7 +147,7 @@ def _learned(test: _Test, lost: int, packets: int, seconds: float, parameters: M
     return replace(
         test,
         learned_s=test.learned_s + seconds,
-        base_lost=test.base_lost * kept + lost,
+        base_lost=max(0.0, test.base_lost * kept + lost),
         base_packets=test.base_packets * kept + lost + packets,
         base_periods=test.base_periods * kept + (surprise is not None),
         base_squares=test.base_squares * kept + (surprise or 0.0),
@@ -136,32 +155,18 @@ def _learned(test: _Test, lost: int, packets: int, seconds: float, parameters: M
 
 
 def _seen(view: View, test: _Test, parameters: Mapping[str, float]) -> dict[str, Any] | None:
-    """The rate over the last `window_s`; the samples before a restart of the switch do not count."""
-    samples = [each for each in view.wire if each.time_us >= view.now_us - parameters["window_s"] * 1e6]
-    for index in range(len(samples) - 1, 0, -1):
-        older, newer = samples[index - 1], samples[index]
-        if newer.received_packets < older.received_packets or newer.lost_packets < older.lost_packets:
-            samples = samples[index:]
-            break
-    if len(samples) < 2:
-        return None
-    first, last = samples[0], samples[-1]
-    rates = error_rates(
-        last.lost_packets - first.lost_packets,
-        last.received_packets - first.received_packets,
-        last.received_bytes - first.received_bytes,
-        test.dispersion,
-    )
-    if rates is None:
+    """The rate over the last `window_s`, and the state of the test."""
+    found = estimate(view.wire, view.now_us, parameters["window_s"] * 1e6, test.dispersion)
+    if found is None:
         return None
     return {
-        "from_us": first.time_us,
-        "to_us": last.time_us,
-        **rates.as_json(),
+        "from_us": found.first.time_us,
+        "to_us": found.last.time_us,
+        **found.rates.as_json(),
         "baseline_per": test.baseline if test.base_packets else None,
         "dispersion": round(test.dispersion, 3),
         "score": round(test.score, 3),
-        "exact": last.exact,  # False: received by any other port of the switch, so the rates are lower bounds
+        "exact": found.last.exact,  # False: the rates are lower bounds, by all that left by other ports
     }
 
 

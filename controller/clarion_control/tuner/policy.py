@@ -14,22 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 from clarion_contract.settings import PortSettings
+from clarion_control.bit_errors import WireSample
 from clarion_control.model import Interval
 
 HISTORY = 128  # intervals of a port that a policy is shown, at most
 Memory = Mapping[str, Any]
 NOTHING: Memory = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class WireSample:
-    """What had come in by a port at one instant, in totals since its switch started."""
-
-    time_us: int
-    lost_packets: int  # on the wire into the port, as its sequence check counts them
-    received_packets: int
-    received_bytes: int
-    exact: bool  # False: no counter of what came in by the port; all that left by the others was counted
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from clarion_lab.machine.state import left_behind
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
+    """The command has no options."""
     parser.set_defaults(run=_cleanup)
 
 

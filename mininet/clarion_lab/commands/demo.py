@@ -14,7 +14,7 @@ SETTINGS = ("duration=25 s", "measure-from=15 s")  # six runs in four minutes
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Those of `clarion run`, without a scenario and sweeps."""
+    """The options of `clarion run`, without a scenario and sweeps."""
     run.add_run_options(parser)
     parser.set_defaults(run=_demo)
 

@@ -10,7 +10,7 @@ from clarion_lab.machine import doctor
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
+    """The command has no options."""
     parser.set_defaults(run=_doctor)
 
 

@@ -10,7 +10,7 @@ from clarion_lab.scenario.documents import read, shipped
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """It takes none."""
+    """The command has no options."""
     parser.set_defaults(run=_list)
 
 

@@ -134,7 +134,7 @@ def _engine(options: argparse.Namespace) -> Engine:
 
 
 def warn(summary: dict[str, Any]) -> None:
-    """Says so if the machine, not the path, lost packets."""
+    """A warning if the machine, not the path, lost packets."""
     dropped = summary["totals"]["unasked_drop_packets"]
     if dropped:
         name = summary["point"] or summary["scenario"]

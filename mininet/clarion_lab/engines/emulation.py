@@ -110,11 +110,11 @@ class EmbeddedSwitches:
         self._process.check()
 
     def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Only the shaper changes: the capacity that XCP hands out was given by itself."""
+        """Changes the shaper only: the capacity that XCP hands out is a setting of its own."""
         self._process.ask("set", port=f"{switch}:{port}", rate_bps=rate_bps)
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
-        """One question to the control socket answers for all ports."""
+        """One command on the control socket reads all ports."""
         if not self._edges:
             self._edges = self._process.ask("info")["queue_hist_lower_edges_bytes"]
         for switch in self._process.ask("stats")["switches"]:
@@ -131,7 +131,7 @@ class EmbeddedSwitches:
         self._process.stop()
 
     def losses(self, zero_us: int) -> list[LossRecord]:
-        """What the truth log holds."""
+        """The losses in the truth log."""
         return truth.read(self._truth_log, self._network, zero_us)
 
 

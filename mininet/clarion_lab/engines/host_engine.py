@@ -66,7 +66,7 @@ class HostEngine(ABC):
         recording: Recording,
         progress: Progress,
     ) -> Callable[[], None]:
-        """Puts the switches, which run, under a controller if there is one; returns what undoes it."""
+        """Registers the running switches at a controller if there is one; returns its undoing."""
         return _nothing
 
     def check(self, scenario: Scenario) -> None:
@@ -139,7 +139,7 @@ class HostEngine(ABC):
 
 
 def _nothing() -> None:
-    """There is no controller."""
+    """Without a controller there is nothing to undo."""
 
 
 class _Clock:

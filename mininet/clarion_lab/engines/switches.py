@@ -24,7 +24,9 @@ class Switches(Protocol):
         """RunFailedError if a switch has died."""
 
     def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Changes what the link behind a port really carries; XCP is not told. RunFailedError if refused."""
+        """Changes the rate of the link behind a port, not the capacity that XCP hands out; RunFailedError if
+        refused.
+        """
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """Appends a sample of every port; `window_open` from the start of the measured window on."""

@@ -87,7 +87,7 @@ class Agent:
         return self._by_flow(json.loads(lines[-2]))
 
     def final(self) -> dict[FlowKey, dict[str, Any]]:
-        """One last sample, closed flows included."""
+        """A last sample, closed flows included."""
         if not self._attached or not self._program:
             return {}
         return self._by_flow(self._now())

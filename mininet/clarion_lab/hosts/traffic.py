@@ -26,7 +26,7 @@ from clarion_lab.scenario.topology import Endpoints, Network
 CONTROL_ROUND_TRIPS = 5  # measured: connect, cookie, parameters, data connection, start
 LAUNCH_US = 30_000  # to start the program itself
 LISTEN_TIMEOUT_S = 10.0
-SPARE_S = 60  # a client is told to send for longer than it may; see Traffic.advance
+SPARE_S = 60  # a client's own duration is this much longer than the flow's; see Traffic.advance
 
 
 def lead_us(scenario: Scenario, flow: Flow) -> int:

@@ -72,7 +72,7 @@ def _kill(data: dict[str, Any]) -> list[str]:
 
 
 def _run(command: list[str]) -> None:
-    """Whether it worked shows in what is left, which is looked at afterwards."""
+    """Runs a command without a check: `_left` finds afterwards what is still there."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(command, capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False)
 

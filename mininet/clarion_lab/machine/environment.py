@@ -80,7 +80,7 @@ def _installed(package: str) -> str | None:
 
 
 def _digest(name: str) -> str | None:
-    """What tells one build of a program from another: the start of its SHA-256."""
+    """The start of a program's SHA-256, which distinguishes its builds."""
     path = find_binary(name)
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path else None
 

@@ -21,7 +21,7 @@ from typing import Any
 from clarion_base import paths
 from clarion_base.errors import UserError
 
-EXIT_WAIT_S = 10.0  # for processes that were told to stop and for the kernel to remove devices
+EXIT_WAIT_S = 10.0  # for stopped processes to end and for the kernel to remove devices
 
 
 def start_time(pid: int) -> int | None:

@@ -53,7 +53,7 @@ class Progress:
             self._stream.flush()
 
     def check(self) -> None:
-        """Raises Interrupted if a signal asked the run to stop."""
+        """Raises Interrupted after SIGINT or SIGTERM."""
         if _stop_signal:
             raise Interrupted(_stop_signal)
 
@@ -89,7 +89,7 @@ def recent_bits_per_s(recording: Recording, now_us: int, window_us: int = 1_000_
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """While inside, SIGINT and SIGTERM ask the run to stop instead of killing it."""
+    """While inside, SIGINT and SIGTERM stop the run at its next `check` instead of killing it."""
     global _stop_signal
     _stop_signal = 0
 

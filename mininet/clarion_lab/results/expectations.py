@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario expects of its results, judged: a metric of the summary against a bound."""
+"""The expectations of a scenario, evaluated: each is a metric of the summary and its bounds."""
 
 from __future__ import annotations
 

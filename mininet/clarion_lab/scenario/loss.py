@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loss models of a link: what a scenario says, what the switch is told, what it means on average."""
+"""Loss models of a link: as scenarios state them, as the switch is configured, and their mean."""
 
 from __future__ import annotations
 

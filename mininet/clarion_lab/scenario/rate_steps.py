@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link whose real rate changes during a run, while XCP goes on handing out the capacity it was told."""
+"""A link whose real rate changes during a run, while XCP goes on handing out its configured capacity."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clarion_nic.driver.errors import CardError, CardGone
 
-ALL_ONES = 0xFFFF_FFFF  # what a PCIe read returns when nobody answers it
+ALL_ONES = 0xFFFF_FFFF  # what a PCIe read returns when no device answers
 WORD_BYTES = 4
 
 
@@ -74,7 +74,7 @@ class Bar:
 
     def _same_file(self) -> bool:
         """Whether the path still leads to what is mapped. A card that is taken off the bus takes its file
-        along, and the kernel kills (SIGBUS) whoever accesses the mapping then.
+        along, and the kernel kills (SIGBUS) a process that accesses the mapping then.
         """
         try:
             return os.path.samestat(os.stat(self.path), self._status)

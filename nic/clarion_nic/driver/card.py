@@ -67,7 +67,7 @@ class Card:
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Nobody else changes anything meanwhile. CardGone if the card is."""
+        """Holds the card's lock over several calls. CardGone if the card is gone."""
         with self._lock.held():
             self._bar.check_there()
             yield
@@ -87,12 +87,12 @@ class Card:
                 return high << 32 | low
 
     def token(self) -> int:
-        """What `set_token` left; 0 if the card was reset since."""
+        """The number of the last `set_token`; 0 if the card was reset since."""
         with self.exclusive():
             return self.constant("scratch")
 
     def set_token(self, token: int) -> None:
-        """A number that a reset takes away."""
+        """Stores a number that the card keeps until its next reset."""
         with self.exclusive():
             self._bar.store(registers.REGISTERS[FIRST]["scratch"].offset, token)
 
@@ -114,7 +114,7 @@ class Card:
         self._run(unit, "configure", values, ())
 
     def configuration(self, unit: Unit) -> dict[str, int]:
-        """What a unit is set to."""
+        """The configuration of a unit."""
         return self.read(unit, [field.name for field in registers.COMMANDS[unit.kind]["configure"]])
 
     def read(self, unit: Unit, wanted: Collection[str] | None = None) -> dict[str, int]:

@@ -15,7 +15,7 @@ from clarion_base import paths
 from clarion_base.errors import UserError
 from clarion_nic.driver.errors import CardError, CardGone
 
-TIMEOUT_S = 5.0  # a batch of the agent takes milliseconds
+TIMEOUT_S = 5.0  # a transaction of the agent takes milliseconds
 RETRY_S = 0.001
 
 
@@ -60,7 +60,7 @@ class CardLock:
                     fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Closes the lock's file."""
         self._file.close()
 
     def _take(self) -> None:

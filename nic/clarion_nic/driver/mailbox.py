@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a unit is told something: its command, a changed request, and the wait until it has been done."""
+"""Commands to a unit: the words, a new request number, and the wait until it is done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATUS = {number: name for name, number in registers.STATUS.items()}
 
 
 class Mailbox:
-    """Of one unit. Whoever uses it holds the card's lock.
+    """The mailbox of one unit; its user holds the card's lock.
 
     A request is a number that differs from the last one, so neither a command that was half written by a
     program that died, nor one that is read twice, does anything.
@@ -29,7 +29,7 @@ class Mailbox:
         self._unit = unit
 
     def run(self, operation: str, words: Sequence[int]) -> None:
-        """Has a command carried out. CardGone if it does not end, CardError if the unit refuses."""
+        """Runs a command. CardGone if it does not end, CardError if the unit refuses."""
         last = self._await(self._load("request"), "an earlier request")
         place = self._offset + registers.COMMAND_OFFSET
         for index, word in enumerate((registers.OPERATIONS[operation], *words)):
@@ -50,7 +50,7 @@ class Mailbox:
         return self._bar.load(self._offset + registers.MAILBOX[name].offset)
 
     def _await(self, request: int, what: str) -> int:
-        """Until this request has been carried out; its number."""
+        """Waits until this request has been carried out and returns its number."""
         end = time.monotonic() + TIMEOUT_S
         polls = 0
         while self._load("done") != request:

@@ -22,7 +22,7 @@ from clarion_nic.driver.lock import record
 class Note:
     """The text about one card. While it is open, no other agent serves the card.
 
-    Whoever opens one, or asks whether one is open, holds the card's lock.
+    The caller of the constructor or of `is_served` holds the card's lock.
     """
 
     def __init__(self, card: str, device: Path) -> None:
@@ -35,7 +35,7 @@ class Note:
             raise CardError(card, "another agent serves this card; stop that one first") from None
 
     def close(self) -> None:
-        """Leaves the text."""
+        """Ends the service of the card; the text stays."""
         self._serving.close()
 
     def text(self, token: int) -> str:
@@ -47,7 +47,7 @@ class Note:
         return ""
 
     def write(self, token: int, text: str) -> None:
-        """Replaces it, whole. OSError."""
+        """Replaces the text in one step; OSError if the file cannot be written."""
         temporary = self._path.with_suffix(".new")
         temporary.write_text(json.dumps({"token": token, "text": text}))
         os.replace(temporary, self._path)

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 INTERVALS = "interval_report_t"
-POLL_S = 0.01  # for ended control intervals, while anybody wants to hear of them
+POLL_S = 0.01  # for ended control intervals, while interval reports are subscribed
 KEEP_S = 1.0  # between two looks whether the card is there and has not been reset
 CELLS = 4096  # per port, in the arrays of buckets
 CELLS_AT_ONCE = 256  # then others may speak with the card
@@ -58,14 +58,14 @@ class NicTarget:
         self._keeper: asyncio.Task[None] | None = None
         self._said = ""
 
-    # What the agent asks for.
+    # Calls of the agent.
 
     def listen(self, listener: Listener) -> None:
-        """From now on, reports go there."""
+        """Sets the listener of reports."""
         self._listener = listener
 
     async def want(self, digests: Sequence[str], packets: bool) -> None:
-        """Interval reports are all that a card has: it tells neither single drops nor sends frames to us."""
+        """Subscribes to interval reports; a card reports neither drops nor frames for a controller."""
         wanted = INTERVALS in digests
         if wanted and self._reporter is None:
             self._seen = {}
@@ -80,11 +80,11 @@ class NicTarget:
         await self._do(lambda card: self._apply(card, changes))
 
     async def present(self) -> Present:
-        """What the card has now."""
+        """The entries and the note of the card."""
         return await self._do(self._present)
 
     async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
-        """Consecutive cells."""
+        """Reads consecutive cells of an array."""
         if name in state.REGISTERS:
             return await self._do(lambda card: _port_cells(card, name, range(first, first + count)))
         if name not in state.BUCKETS:
@@ -100,19 +100,19 @@ class NicTarget:
         return await self._do(_counters)
 
     async def inject(self, frame: bytes) -> None:
-        """There is no way in."""
+        """Refused: a card has no port for the controller."""
         raise TargetError(
             "a NIC takes no frames from a controller, only from its host and its wire", gone=False
         )
 
-    # The life of it.
+    # Life cycle.
 
     def keep(self) -> None:
         """From now on notices when the card goes, comes back, or is reset."""
         self._keeper = asyncio.create_task(self._keep(), name=f"keep {self.name}")
 
     async def close(self) -> None:
-        """Leaves the card as it is."""
+        """Closes the card; its configuration stays."""
         for task in (self._keeper, self._reporter):
             await _end(task)
         if self._card is not None:
@@ -129,7 +129,7 @@ class NicTarget:
                     self._say(f"does not take its entries back: {error}")
 
     def _came_back(self) -> bool:
-        """Looks at the card; whether it has forgotten what it was told."""
+        """Whether the card was reset or replaced since the last look."""
         try:
             if self._card is None:
                 card = Card(self._place)
@@ -155,7 +155,7 @@ class NicTarget:
             _log.warning("%s", text)
         self._said = text
 
-    # Inside. Registers are read and written in threads: a poll may take a while.
+    # Registers are read and written in threads: a poll may take a while.
 
     async def _do(self, work: Callable[[Card], _T]) -> _T:
         return await asyncio.to_thread(self._checked, work)
@@ -194,7 +194,7 @@ class NicTarget:
     async def _report(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
-            with contextlib.suppress(TargetError):  # the keeper sees to it
+            with contextlib.suppress(TargetError):  # `_keep` handles a card that is gone
                 for members, missed in await self._do(self._ended):
                     if self._listener is None:
                         continue
@@ -239,7 +239,7 @@ class NicConnection:
             switch.keep()
 
     async def close(self) -> None:
-        """Leaves the card as it is."""
+        """Closes the card; its configuration stays."""
         for switch in self.switches:
             await switch.close()
 

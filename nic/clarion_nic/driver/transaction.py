@@ -41,26 +41,26 @@ class Transaction:
             self._add(position, change)
 
     def carry_out(self, afterwards: Callable[[], None]) -> None:
-        """Tells the units, then calls `afterwards`; what fails puts everything back and is raised."""
-        told: list[Unit] = []
+        """Configures the units, then calls `afterwards`; a failure puts everything back and is raised."""
+        changed: list[Unit] = []
         try:
             for unit, wanted in self._wanted.items():
                 if not self._reset and wanted == self._before[unit]:
                     continue
-                told.append(unit)
+                changed.append(unit)
                 if self._reset:
                     self._card.reset(unit)
                 self._card.configure(unit, wanted)
             afterwards()
         except (CardError, OSError, KeyboardInterrupt) as error:
-            self._undo(told, error)
+            self._undo(changed, error)
             raise
 
-    def _undo(self, told: Sequence[Unit], error: BaseException) -> None:
+    def _undo(self, changed: Sequence[Unit], error: BaseException) -> None:
         if isinstance(error, CardGone):
-            return  # whatever it has, it gets everything again when it is back
+            return  # it gets all its entries again when it is back
         with _uninterrupted():
-            for unit in reversed(told):
+            for unit in reversed(changed):
                 with contextlib.suppress(CardError):
                     self._card.configure(unit, self._before[unit])
 
@@ -97,7 +97,7 @@ class Transaction:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """A second Ctrl-C waits until all is back; a card that does not answer ends that soon enough."""
+    """Delays a second Ctrl-C until all is put back; that time is bounded, as a dead card ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield  # no signal gets here
         return
@@ -116,7 +116,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def legal(card: Card, unit: Unit) -> Values:
-    """What a unit is set to, as something that it can be set to: after a reset it may hold zeros."""
+    """The configuration of a unit in its legal range: after a reset its intervals may be zero."""
     values = card.configuration(unit)
     try:
         card.check(unit, values)

@@ -79,7 +79,7 @@ def _block_at(bar: Bar, offset: int) -> Block:
 
 def _check_version(card: str, block: Block) -> None:
     if block.kind is None:
-        return  # new, and whoever does not know it does not need it: else the major version were another
+        return  # a newer type, which is optional: otherwise the major version would differ
     known = registers.BLOCK_VERSIONS[block.kind][0]
     if block.major == known:
         return

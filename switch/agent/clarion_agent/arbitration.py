@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may write: per role the controller whose election id is the highest that there ever was.
 
-As in the specification, nobody moves up by itself when the primary leaves: a backup that hears so has to ask
+As in the specification, no backup moves up by itself when the primary leaves: it is notified and has to ask
 again, with an election id that is at least as high as the last primary's.
 """
 
@@ -21,7 +21,7 @@ MAX_ROLES = 64
 
 @dataclass(eq=False)
 class Controller:
-    """A stream that has asked to control a switch."""
+    """A stream with an election id for a switch."""
 
     send: Callable[[p4r.StreamMessageResponse], None]
     role: str = ""
@@ -43,7 +43,7 @@ class Arbiter:
         self._roles: dict[str, _Role] = {}
 
     def arbitrate(self, controller: Controller, update: p4r.MasterArbitrationUpdate, *, first: bool) -> None:
-        """A controller asks for its place; whom it concerns is told. Refused ends its stream."""
+        """An arbitration update; the controllers of the role are notified. Refused ends the stream."""
         name = update.role.name if update.HasField("role") else ""
         if update.HasField("role") and update.role.HasField("config"):
             raise Refused(
@@ -100,7 +100,7 @@ class Arbiter:
             )
 
     def is_primary(self, controller: Controller) -> bool:
-        """Whether it is its role's primary."""
+        """Whether this controller is the primary of its role."""
         role = self._roles.get(controller.role)
         return role is not None and role.primary is controller
 

@@ -54,8 +54,8 @@ class Device:
         self._program = program
         self._planner = Planner(program, target)
         self._changing = asyncio.Lock()
-        self._pipeline = Pipeline()  # the program that the switch runs anyway, as nobody has set it yet
-        self._noted = ""  # what the switch keeps for us; empty: no controller has written to it
+        self._pipeline = Pipeline()  # the program that the switch always runs; no controller has set it yet
+        self._noted = ""  # the note kept in the switch; empty: no controller has written to it
         self._saved: Pipeline | None = None
         self._state = State()
         self._collectors: dict[str, Collector] = {}
@@ -74,7 +74,7 @@ class Device:
         for collector in self._collectors.values():
             collector.close()
 
-    # What controllers ask for.
+    # Calls of controllers.
 
     async def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
         """SetForwardingPipelineConfig."""
@@ -94,7 +94,7 @@ class Device:
         return pipeline.reply(self._program, self._pipeline, request)
 
     async def write(self, request: p4r.WriteRequest) -> None:
-        """Write: all updates or none, whatever atomicity is asked for. RefusedBatch, Refused."""
+        """Write: all updates or none, whatever the atomicity of the request. RefusedBatch, Refused."""
         if request.atomicity not in ATOMICITIES:
             raise invalid(f"atomicity {request.atomicity}: is none")
         self._authorize(request)
@@ -136,7 +136,7 @@ class Device:
             ) from error
 
     def acknowledge(self, ack: p4r.DigestListAck) -> None:
-        """A controller has a digest list."""
+        """A controller acknowledges a digest list."""
         digest = self._program.digests.get(ack.digest_id)
         collector = self._collectors.get(digest.name) if digest else None
         if collector is None:
@@ -156,7 +156,7 @@ class Device:
         self._send(p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=frame)))
 
     def on_lost(self, count: int) -> None:
-        """We were too slow."""
+        """Reports were lost because the agent was too slow."""
         self._lost += count
         now = time.monotonic()
         if now >= self._complain_at:
@@ -164,7 +164,7 @@ class Device:
             self._lost, self._complain_at = 0, now + COMPLAIN_EVERY_S
 
     async def on_connected(self) -> None:
-        """The switch is back: it gets what controllers wrote, if they did."""
+        """The switch is back: writes again what controllers have written, if anything."""
         async with self._changing:
             present = await self.target.present()
             if not self._noted:
@@ -215,7 +215,7 @@ class Device:
                 await self._listen()
 
     async def _listen(self) -> None:
-        """Digests as they are switched on now. Lists keep their numbers."""
+        """Applies the digest configuration. Lists keep their numbers."""
         for collector in self._collectors.values():
             collector.flush()
         numbers = {name: collector.next_list for name, collector in self._collectors.items()}
@@ -224,11 +224,11 @@ class Device:
             name: Collector(by_name[name], config, numbers.get(name, 1), self._send_digests)
             for name, config in self._state.digests.items()
         }
-        with contextlib.suppress(TargetError):  # it is told when it is back
+        with contextlib.suppress(TargetError):  # subscribed again in on_connected
             await self.target.want(sorted(self._state.digests), packets=True)
 
     def _difference(self, present: Present) -> list[Change]:
-        """What makes the switch have our entries; all of them if it has forgotten us."""
+        """The changes that bring the switch to our entries; all entries if it has none of ours."""
         note = self._note(self._pipeline, self._state)
         entries: Mapping[tuple[str, int], Mapping[str, int]] = present.entries
         flood = present.flood
@@ -291,7 +291,7 @@ class Device:
             controller.send(message)
 
     async def _to_the_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """A client that hangs up must not leave a change half noted."""
+        """Finishes a change although its client hangs up: it must not be half recorded."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

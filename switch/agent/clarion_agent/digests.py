@@ -78,7 +78,7 @@ class Collector:
         self.next_list = first_list
 
     def add(self, members: Members) -> None:
-        """One more; sends when the list is full, or starts its time."""
+        """Adds a digest; sends the list when it is full, else starts its timer."""
         if self._config.ack_timeout_ns:
             self._forget_old()
             if members in self._held_back:
@@ -93,7 +93,7 @@ class Collector:
             self._timer = asyncio.get_running_loop().call_later(delay_s, self.flush)
 
     def flush(self) -> None:
-        """Sends what is collected."""
+        """Sends the list as it is."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -111,14 +111,14 @@ class Collector:
         self._send(message)
 
     def acknowledge(self, list_id: int) -> None:
-        """The controller has a list."""
+        """The controller acknowledges a list."""
         if not 0 < list_id < self.next_list:
             raise invalid(f"digest {self._digest.name}: list {list_id}: was never sent")
         if list_id in self._unacknowledged:
             self._release(list_id)
 
     def close(self) -> None:
-        """Forgets what is collected."""
+        """Drops the list."""
         self._collected = []
         if self._timer is not None:
             self._timer.cancel()

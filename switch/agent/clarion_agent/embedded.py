@@ -41,21 +41,21 @@ class EmbeddedSwitch:
         self._process = process
 
     def listen(self, listener: Listener) -> None:
-        """From now on, reports go there."""
+        """Sets the listener of reports."""
         self.listener = listener
 
     async def want(self, digests: Sequence[str], packets: bool) -> None:
-        """Which digests are wanted, and whether frames are."""
+        """Subscribes to digests, and to frames for the controller."""
         if (list(self.digests), self.packets) != (list(digests), packets):
             self.digests, self.packets = tuple(digests), packets
             await self._process.subscribe()
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """All of them between two packets, or none."""
+        """Applies all changes between two packets, or none."""
         await self._ask("batch", changes=[_encoded(change) for change in changes])
 
     async def present(self) -> Present:
-        """What it has now."""
+        """The entries, flood group and note of the switch."""
         reply = await self._ask("entries")
         entries: dict[tuple[str, int], Mapping[str, int]] = {}
         for port in reply["ports"]:
@@ -66,7 +66,7 @@ class EmbeddedSwitch:
         return Present(entries, None if flood is None else tuple(flood), reply["note"])
 
     async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
-        """Consecutive cells."""
+        """Reads consecutive cells of an array."""
         values: list[int] = (await self._ask("registers", register=name, first=first, count=count))["values"]
         return values
 
@@ -78,7 +78,7 @@ class EmbeddedSwitch:
         }
 
     async def inject(self, frame: bytes) -> None:
-        """A frame from the controller."""
+        """Forwards a frame from the controller."""
         await self._ask("inject", frame=frame.hex())
 
     async def _ask(self, command: str, **arguments: Any) -> Json:
@@ -94,7 +94,7 @@ class SwitchConnection:
         self._by_name: dict[str, EmbeddedSwitch] = {}
 
     async def open(self) -> None:
-        """Connects and learns which switches there are; UserError if nobody answers."""
+        """Connects and lists the switches; UserError if no process answers."""
         try:
             await self._socket.open()
             described = await self.ask({"cmd": "info"})
@@ -110,11 +110,11 @@ class SwitchConnection:
         self.switches = list(self._by_name.values())
 
     def keep(self) -> None:
-        """From now on reconnects when the process ends and comes again."""
+        """From now on reconnects when the process is started again."""
         self._socket.keep(self._on_connected)
 
     async def close(self) -> None:
-        """Leaves the process as it is."""
+        """Disconnects; the process goes on."""
         await self._socket.close()
 
     async def ask(self, command: Mapping[str, Any]) -> Json:
@@ -122,7 +122,7 @@ class SwitchConnection:
         return await self._socket.ask(command)
 
     async def subscribe(self) -> None:
-        """Says what all switches' listeners want together."""
+        """Subscribes to the digests and frames of all switches at once."""
         command: dict[str, Any] = {"cmd": "subscribe"}
         for digest, key in DIGESTS.items():
             command[key] = [each.name for each in self.switches if digest in each.digests]

@@ -33,7 +33,7 @@ def verified(program: Program, request: p4r.SetForwardingPipelineConfigRequest) 
 def reply(
     program: Program, pipeline: Pipeline, request: p4r.GetForwardingPipelineConfigRequest
 ) -> p4r.GetForwardingPipelineConfigResponse:
-    """What is asked for of the running config."""
+    """The requested parts of the running config."""
     if request.response_type not in _Get.ResponseType.values():
         raise invalid(f"response_type {request.response_type}: is none")
     response = p4r.GetForwardingPipelineConfigResponse()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Write: what it makes of the state, what the switch has to do for it, and what is wrong with it."""
+"""Plans a Write: the state after it, the changes for the switch, and the faults of its updates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ATOMICITIES = (
 
 @dataclass
 class Plan:
-    """A batch that was looked through. `errors` has one item per update."""
+    """A planned batch. `errors` has one item per update."""
 
     state: State
     changes: list[Change] = field(default_factory=list)
@@ -44,11 +44,11 @@ class Plan:
     errors: list[Refused | None] = field(default_factory=list)
 
     def refused(self) -> bool:
-        """Whether any update is."""
+        """Whether any update is refused."""
         return any(error is not None for error in self.errors)
 
     def blame(self, error: TargetError) -> None:
-        """Finds the update that the switch refused."""
+        """Attributes the switch's refusal to its update."""
         match error:
             case TargetFaultError(fault=Fault(path=("changes", int(position), *rest)) as fault):
                 name = _name_of(self.changes[position])
@@ -59,7 +59,7 @@ class Plan:
 
 
 class Planner:
-    """Looks through the batches of one switch."""
+    """Plans the batches of one switch."""
 
     def __init__(self, program: Program, target: Target) -> None:
         self._program = program
@@ -117,7 +117,7 @@ def no_such_entity(what: str | None) -> Refused:
 
 
 def read_nothing(entity: p4r.Entity) -> None:
-    """Reads of such a kind: all of none is nothing, one of them is not there."""
+    """Reads of kinds that the program has none of: a wildcard finds nothing, an id is NOT_FOUND."""
     what = entity.WhichOneof("entity")
     if what is None or what not in ID_FIELDS:
         raise no_such_entity(what)

@@ -25,7 +25,7 @@ class Replication:
         self._ports = ports
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry, state: State) -> list[Change]:
-        """Carries out an update on the state; what the switch has to do for it."""
+        """Carries out an update on the state; returns the changes for the switch."""
         group = _group(message)
         if group.multicast_group_id != FLOOD_GROUP:
             raise invalid(f"multicast group {group.multicast_group_id}: the program floods to group 1 only")
@@ -76,7 +76,7 @@ class Replication:
 
 
 def flood_change(group: tuple[Replica, ...] | None) -> SetFlood:
-    """What the switch has to do for the group."""
+    """The change of the switch for the group."""
     return SetFlood(None if group is None else tuple(each.port - FLOOD_BASE for each in group))
 
 

@@ -57,7 +57,7 @@ class P4RuntimeService:
     async def SetForwardingPipelineConfig(  # noqa: N802
         self, request: p4r.SetForwardingPipelineConfigRequest, context: Context
     ) -> p4r.SetForwardingPipelineConfigResponse:
-        """Accepts our own program, with whatever cookie."""
+        """Accepts the switch's own program, with any cookie."""
         try:
             await self._device(request.device_id).set_pipeline(request)
         except Refused as error:

@@ -11,7 +11,7 @@ from finsy.proto import p4r
 
 @dataclass(frozen=True)
 class Entry:
-    """A table entry. What controllers attach to it is kept and means nothing to us."""
+    """A table entry. Metadata of controllers is kept unread."""
 
     action: str
     arguments: Mapping[str, int]

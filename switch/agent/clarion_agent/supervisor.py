@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clarion-switch process of our own: started, started again when it dies, stopped with us."""
+"""A clarion-switch that belongs to the agent: started, started again when it dies, stopped with the agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RETRY_S = 1.0  # after a start that failed
 
 
 def own_socket() -> Path:
-    """Where a clarion-switch of this process takes commands. What killed processes left there is removed."""
+    """The control socket of this agent's clarion-switch. Sockets of dead agents are removed."""
     directory = paths.run_root() / "agent"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -60,7 +60,8 @@ class Supervisor:
         await self._stop()
 
     async def _start(self) -> subprocess.Popen[bytes]:
-        """Returns when the switch forwards. Its process ends with the thread that starts it: this one."""
+        """Returns when the switch forwards."""
+        # In the loop's thread: the process dies with the thread that starts it.
         self._child = child = process.start(self._config, self._control, stderr=subprocess.PIPE)
         await asyncio.to_thread(process.await_ready, child)
         return child

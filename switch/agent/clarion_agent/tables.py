@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table entries: from messages to what the switch is told, and back."""
+"""Table entries: from messages to changes of the switch, and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tables:
         self._action_ids = {action.name: action.id for action in program.actions.values()}
 
     def write(self, kind: int, message: p4r.TableEntry, state: State) -> list[Change]:
-        """Carries out an update on the state; what the switch has to do for it."""
+        """Carries out an update on the state; returns the changes for the switch."""
         table = self._table(message.table_id)
         if message.is_default_action:
             self._write_default(kind, message, table)
@@ -114,7 +114,7 @@ class Tables:
         return Entry(action.name, arguments, message.metadata, message.controller_metadata)
 
     def _check(self, table: str, name: str, arguments: Mapping[str, int]) -> None:
-        """What the P4 program asks of whoever writes entries."""
+        """The constraints of the P4 program on entries."""
         if table == "l2_forward":
             port = arguments["port"]
             if port not in self._ports and port != CPU_PORT:

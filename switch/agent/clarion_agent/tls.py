@@ -23,7 +23,7 @@ class TlsOptions:
     client_ca: Path | None = None
 
     def credentials(self) -> ServerCredentials:
-        """What gRPC makes of them; UserError for a file that is no use."""
+        """gRPC's credentials from these files; UserError names one that cannot be used."""
         from grpc import ssl_server_credentials
 
         authority = None if self.client_ca is None else _pem("--tls-client-ca", self.client_ca)

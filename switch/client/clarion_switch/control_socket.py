@@ -66,7 +66,7 @@ class ControlSocket:
         try:
             return await asyncio.wait_for(asyncio.shield(reply), REPLY_TIMEOUT_S)
         except asyncio.TimeoutError:
-            self._disconnect()  # replies carry no number: after this one, none could be told apart
+            self._disconnect()  # replies carry no number: later ones could not be matched to their commands
             raise TargetError("clarion-switch does not answer", gone=True) from None
 
     async def _connect(self) -> asyncio.StreamReader:

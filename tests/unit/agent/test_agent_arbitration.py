@@ -13,11 +13,11 @@ OK, NOT_FOUND, ALREADY_EXISTS = 0, 5, 6
 
 
 class Peer:
-    """A controller and what it was told."""
+    """A controller and its notifications."""
 
     def __init__(self, arbiter: Arbiter) -> None:
         self.arbiter = arbiter
-        self.told: list[tuple[int, int]] = []  # status and highest election id
+        self.notified: list[tuple[int, int]] = []  # status and highest election id
         self.controller = Controller(self._note)
         self._first = True
 
@@ -27,10 +27,10 @@ class Peer:
             update.election_id.CopyFrom(U128.encode(election_id))
         if role:
             update.role.name = role
-        self.told.clear()
+        self.notified.clear()
         self.arbiter.arbitrate(self.controller, update, first=self._first)
         self._first = False
-        return self.told
+        return self.notified
 
     def may_write(self, election_id: int, role: str = "") -> bool:
         try:
@@ -41,7 +41,7 @@ class Peer:
 
     def _note(self, message: p4r.StreamMessageResponse) -> None:
         assert message.arbitration.device_id == 1
-        self.told.append((message.arbitration.status.code, U128.decode(message.arbitration.election_id)))
+        self.notified.append((message.arbitration.status.code, U128.decode(message.arbitration.election_id)))
 
 
 @pytest.fixture
@@ -54,18 +54,18 @@ def test_the_highest_is_primary_and_the_others_hear(arbiter: Arbiter) -> None:
     assert not first.may_write(5)
     assert first.ask(5) == [(OK, 5)]
     assert second.ask(4) == [(ALREADY_EXISTS, 5)]
-    assert first.told == [(OK, 5)]  # nothing new
+    assert first.notified == [(OK, 5)]  # nothing new
     assert second.ask(2**100) == [(OK, 2**100)]
-    assert first.told[-1] == (ALREADY_EXISTS, 2**100)
+    assert first.notified[-1] == (ALREADY_EXISTS, 2**100)
     assert (first.may_write(5), second.may_write(2**100)) == (False, True)
 
 
-def test_nobody_moves_up_by_itself(arbiter: Arbiter) -> None:
+def test_no_backup_moves_up_by_itself(arbiter: Arbiter) -> None:
     first, second = Peer(arbiter), Peer(arbiter)
     first.ask(5)
     second.ask(4)
     arbiter.leave(first.controller)
-    assert second.told[-1] == (NOT_FOUND, 5)
+    assert second.notified[-1] == (NOT_FOUND, 5)
     assert not second.may_write(4)
     assert second.ask(4) == [(NOT_FOUND, 5)]
     assert second.ask(5) == [(OK, 5)]  # as high as the last primary's is enough
@@ -76,7 +76,7 @@ def test_a_primary_steps_down(arbiter: Arbiter) -> None:
     first.ask(5)
     second.ask(3)
     assert first.ask(2) == [(NOT_FOUND, 5)]
-    assert second.told[-1] == (NOT_FOUND, 5)
+    assert second.notified[-1] == (NOT_FOUND, 5)
     assert first.ask(None) == [(NOT_FOUND, 5)]
     assert not first.may_write(2)
 

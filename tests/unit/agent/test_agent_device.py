@@ -109,7 +109,7 @@ async def test_a_switch_that_forgot_everything_gets_it_again(
     await primary.device.on_connected()
     assert (target.entries, target.note) == (before, note)
     assert target.batches[-1][0] == Reset()
-    target.entries["stamp_port", 3] = {}  # only the connection broke, and somebody meddled
+    target.entries["stamp_port", 3] = {}  # only the connection broke, and the entries were changed meanwhile
     await primary.device.on_connected()
     assert target.batches[-1] == [SetEntry("stamp_port", 3, None)]
     batches = len(target.batches)
@@ -171,7 +171,7 @@ async def test_a_commit_that_has_to_wait_is_refused_to_a_primary_of_the_past(
     primary: Primary, target: FakeTarget, program: Program
 ) -> None:
     await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
-    async with primary.device._changing:  # somebody's Write
+    async with primary.device._changing:  # another Write is under way
         late = asyncio.create_task(commit(primary, program, _Set.VERIFY_AND_COMMIT, 7))
         await asyncio.sleep(0.01)
         assert not late.done()
@@ -208,20 +208,22 @@ async def test_what_is_too_much_for_the_switch_is_not_sent(tmp_path: Path) -> No
 
 async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(tmp_path: Path) -> None:
     connection = SwitchConnection(tmp_path / "none.sock")
-    told = [
-        _Told(TargetFaultError(Fault(("changes", 0, "port"), "the switch has no port 3", Code.NOT_FOUND))),
-        _Told(None),
+    listeners = [
+        _Listener(
+            TargetFaultError(Fault(("changes", 0, "port"), "the switch has no port 3", Code.NOT_FOUND))
+        ),
+        _Listener(None),
     ]
     connection.switches = [EmbeddedSwitch(connection, f"s{at}", {1: "p"}) for at in range(2)]
-    for switch, listener in zip(connection.switches, told, strict=True):
+    for switch, listener in zip(connection.switches, listeners, strict=True):
         switch.listen(listener)
     connection.subscribe = _nothing  # type: ignore[method-assign]
     await connection._on_connected()
-    assert [listener.times for listener in told] == [1, 1]
+    assert [listener.times for listener in listeners] == [1, 1]
 
 
-class _Told(Device):
-    """Is told that its switch is back, no more."""
+class _Listener(Device):
+    """Counts the notifications that its switch is back."""
 
     def __init__(self, refusal: TargetError | None) -> None:
         self.times = 0

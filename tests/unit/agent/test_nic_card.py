@@ -65,6 +65,20 @@ def test_units_are_found_wherever_they_are(opened: Card) -> None:
     until(lambda: opened.now() > first)
 
 
+def test_time_is_of_one_moment_although_it_takes_two_reads(
+    opened: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The low half is read just after it has started again from 0 and the high half gone up."""
+    times = iter([0x1_FFFF_FFFF, 0x2_0000_0003, 0x2_0000_0005, 0x2_0000_0007, 0x2_0000_0009, 0x2_0000_000B])
+
+    def constant(name: str) -> int:
+        now = next(times)
+        return now >> 32 if name == "now_high" else now & 0xFFFF_FFFF
+
+    monkeypatch.setattr(opened, "constant", constant)
+    assert opened.now() == 0x2_0000_0009
+
+
 def test_a_newer_minor_version_and_what_it_brings_are_no_matter(fake_card: FakeCard) -> None:
     fake_card.poke(VERSION, 1 << 16 | 9)
     fake_card.poke(fake_card.offset("ingress", 1) + TYPE, 0x4E455721)

@@ -234,7 +234,7 @@ def test_a_second_interrupt_waits_until_the_port_is_back(
     assert capsys.readouterr() == ("", "")
 
 
-def test_nobody_comes_between_what_is_read_and_what_is_set(
+def test_no_other_program_comes_between_read_and_write(
     card_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []

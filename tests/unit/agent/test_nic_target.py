@@ -14,6 +14,7 @@ from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_contract.target import Change, Reset, SetEntry, SetFlood, TargetError
+from clarion_contract.target import Note as KeepNote
 from clarion_nic.driver import mailbox, target
 from clarion_nic.driver.entries import OFF
 from clarion_nic.driver.errors import CardError
@@ -103,13 +104,13 @@ async def test_entries_are_what_the_units_are_set_to(
     }  # fmt: skip
     assert fake_card.configuration["egress", 0]["queue_limit"] == 1_000_000
     assert (await nic.present()).entries == ENTRIES
-    told = len(fake_card.configured)
+    before = len(fake_card.configured)
     await manager.write(
         delete(table_entry("tag_port", 0)),
         delete(table_entry("xcp_port", 1)),
         modify(table_entry("queue_port", 0, "set_queue_port", (0,))),
     )
-    assert len(fake_card.configured) == told + 3  # the unit that nothing is about is left alone
+    assert len(fake_card.configured) == before + 3  # the unit that nothing is about is left alone
     assert fake_card.configuration["ingress", 0] == OFF["ingress"]
     assert (fake_card.configuration["egress", 1]["xcp"], fake_card.configuration["egress", 1]["epoch"]) == (
         0,
@@ -189,19 +190,31 @@ async def test_a_batch_is_looked_through_before_the_card_hears_of_it(
     assert fake_card.configured == []
 
 
+async def test_a_reset_takes_the_note_away_unless_there_is_a_new_one(nic: NicTarget) -> None:
+    await nic.apply([SetEntry("stamp_port", 1, {}), KeepNote("old")])
+    assert (await nic.present()).note == "old"
+    await nic.apply([SetEntry("stamp_port", 0, {})])
+    assert (await nic.present()).note == "old"
+    await nic.apply([Reset()])
+    present = await nic.present()
+    assert (dict(present.entries), present.note) == ({}, "")
+    await nic.apply([Reset(), KeepNote("new")])
+    assert (await nic.present()).note == "new"
+
+
 async def test_what_fails_in_the_middle_is_put_back(
     manager: Primary, nic: NicTarget, fake_card: FakeCard
 ) -> None:
     await manager.write(insert(table_entry("stamp_port", 0, "stamp")))
     before = {key: dict(values) for key, values in fake_card.configuration.items()}
     entries = await manager.read(table_entry("", None))
-    told = len(fake_card.configured)
+    count = len(fake_card.configured)
     fake_card.refuse["egress", 1] = "out_of_range"  # the third of the units
     assert await refusals(manager, *EVERYTHING) == [
         "the switch refused: egress[1]: configure: the card refused: out of range", None, None, None,
     ]  # fmt: skip
     units = [("egress", 0), ("ingress", 0), ("egress", 1)]
-    assert [key for key, _ in fake_card.configured[told:]] == [*units[:2], *reversed(units)]
+    assert [key for key, _ in fake_card.configured[count:]] == [*units[:2], *reversed(units)]
     assert {key: fake_card.configuration[key] for key in units[:2]} == {key: before[key] for key in units[:2]}
     assert fake_card.configuration["egress", 0]["stamp"] == 1
     assert not fake_card.configuration["egress", 1]["xcp"]
@@ -368,7 +381,7 @@ async def test_intervals_are_reported_once_and_the_missed_ones_counted(
     await nic.want(["interval_report_t"], packets=True)
     fake_card.set("egress", 1, intervals=51)
     await until(lambda: len(heard.reports) == 5)
-    assert (heard.reports[4][1], heard.lost) == (51, 4)  # what ended while nobody listened is not told
+    assert (heard.reports[4][1], heard.lost) == (51, 4)  # intervals without a subscriber are not reported
 
 
 async def test_reports_reach_the_controller_as_digests(manager: Primary, fake_card: FakeCard) -> None:

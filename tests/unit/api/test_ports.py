@@ -11,7 +11,7 @@ import pytest
 
 from clarion_contract.settings import XcpSettings
 from clarion_control.model import LinkState, Role
-from clarion_p4rt.device import Standing
+from clarion_p4rt.device import Mastership
 from fakes.controller import in_state, until
 from fakes.rest import PORT, Rig, open_rig, problem
 from fakes.switch import FakeSwitch
@@ -278,7 +278,7 @@ async def test_what_the_switch_refuses_is_taken_back(tmp_path: Path) -> None:
 async def test_a_backup_reads_and_does_not_write(tmp_path: Path) -> None:
     switch = FakeSwitch()
     async with open_rig(tmp_path, switch) as rig:
-        switch.become(Standing.BACKUP)
+        switch.become(Mastership.BACKUP)
         await in_state(rig.controller, "s1", LinkState.BACKUP)
         assert (await rig.read(PORT))["version"] == 1
         for headers in ({}, {"Prefer": "respond-async"}):

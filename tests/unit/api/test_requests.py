@@ -117,7 +117,7 @@ async def test_a_scheme_is_no_matter_of_capitals(shared: Rig) -> None:
 
 
 async def test_a_revoked_token_is_worth_nothing(rig: Rig) -> None:
-    token, text = await rig.controller.create_token(ADMIN, "short", Role.VIEWER)
+    token, text = await rig.controller.tokens.create(ADMIN, "short", Role.VIEWER)
     headers = {"Authorization": f"Bearer {text}"}
     assert (await rig.client.get("/v1/switches", headers=headers)).status_code == 200
     assert (await rig.administer("DELETE", f"/v1/tokens/{token.id}")).status_code == 200
@@ -244,7 +244,7 @@ async def test_a_fault_of_ours_shows_nothing_of_itself(
     def fails() -> None:
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr(rig.controller, "switches", fails)
+    monkeypatch.setattr(rig.controller.switches, "all", fails)
     answer = await rig.ask(Role.VIEWER, "GET", "/v1/switches")
     document = problem(answer, 500, "internal-error")
     assert "swordfish" not in answer.text

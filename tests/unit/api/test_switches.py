@@ -67,7 +67,7 @@ async def test_what_is_wrong_with_a_switch_is_named(
 ) -> None:
     answer = await shared.administer("POST", "/v1/switches", json={**NEW, **changes})
     assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == pointer
-    assert len(shared.controller.switches()) == 2
+    assert len(shared.controller.switches.all()) == 2
 
 
 async def test_forwarding_is_set_and_left_alone_again(rig: Rig) -> None:
@@ -117,7 +117,7 @@ async def test_health_says_how_it_is_and_no_names(tmp_path: Path, monkeypatch: p
         async def broken() -> None:
             raise StoreError("/secret/place: disk full")
 
-        monkeypatch.setattr(rig.controller, "check_store", broken)
+        monkeypatch.setattr(rig.controller.records, "check_store", broken)
         answer = await rig.ask(None, "GET", "/v1/health")
         assert answer.status_code == 503
         assert (answer.json()["status"], answer.json()["store"]) == ("failing", "failing")
@@ -128,13 +128,13 @@ async def test_a_store_that_fails_is_a_problem(rig: Rig, monkeypatch: pytest.Mon
     async def broken(**_: object) -> None:
         raise StoreError("controller.db: disk full")
 
-    monkeypatch.setattr(rig.controller, "audit", broken)
+    monkeypatch.setattr(rig.controller.records, "audit", broken)
     problem(await rig.operate("GET", "/v1/audit"), 503, "unavailable")
 
 
 async def test_figures_are_those_of_the_controller(rig: Rig) -> None:
     rig.switches["s1"].report(1, queue_bytes=4500, lost_on_wire=7)
-    await until(lambda: rig.controller.latest("s1", 1) is not None)
+    await until(lambda: rig.controller.telemetry.latest("s1", 1) is not None)
     answer = await rig.ask(Role.VIEWER, "GET", "/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     samples = {

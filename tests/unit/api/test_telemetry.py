@@ -19,11 +19,11 @@ from fakes.rest import PORT, Rig, open_rig, problem
 
 async def reported(rig: Rig, count: int) -> None:
     """Reports that are in the store."""
-    before = rig.controller.status("s1").reports
+    before = rig.controller.switches.status("s1").reports
     for number in range(count):
         rig.switches["s1"].report(1, queue_bytes=1000 * (number + 1))
-    await until(lambda: rig.controller.status("s1").reports == before + count)
-    await until(lambda: rig.controller.reports_waiting == 0)
+    await until(lambda: rig.controller.switches.status("s1").reports == before + count)
+    await until(lambda: rig.controller.telemetry.reports_waiting == 0)
 
 
 async def test_the_latest(rig: Rig) -> None:
@@ -78,8 +78,8 @@ async def test_spans_that_cannot_be(
 async def test_drops(rig: Rig) -> None:
     rig.switches["s1"].drop(1, source="10.1.2.3", drops=9)
     rig.switches["s1"].drop(2)
-    await until(lambda: rig.controller.status("s1").reports == 2)
-    await until(lambda: rig.controller.reports_waiting == 0)
+    await until(lambda: rig.controller.switches.status("s1").reports == 2)
+    await until(lambda: rig.controller.telemetry.reports_waiting == 0)
     page = await rig.read("/v1/switches/s1/drops")
     assert [(item["port"], item["source"], item["drops"]) for item in page["items"]] == [
         (1, "10.1.2.3", 9),
@@ -93,10 +93,10 @@ async def test_drops(rig: Rig) -> None:
 async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
     """Room for three of five: the two oldest are gone, and the reader hears so before the next event."""
     async with open_rig(tmp_path) as rig:
-        with rig.controller.subscribe(kinds=["interval"], maxsize=3) as events:
+        with rig.controller.telemetry.subscribe(kinds=["interval"], maxsize=3) as events:
             for number in range(5):
                 rig.switches["s1"].report(1, queue_bytes=number)
-            await until(lambda: rig.controller.status("s1").reports == 5)
+            await until(lambda: rig.controller.switches.status("s1").reports == 5)
             told = _told(events, None)
             lost = await anext(told)
             assert (lost.event, lost.data) == (
@@ -105,7 +105,7 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
             )
             first = await anext(told)
             assert (first.event, '"queue_bytes":2,' in str(first.data)) == ("interval", True)
-            latest = rig.controller.latest("s1", 1)
+            latest = rig.controller.telemetry.latest("s1", 1)
             assert isinstance(latest, Interval)
             assert str(first.id).isdigit()
 
@@ -116,7 +116,7 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
     [("1764000000000000", "1764000000000000"), ("x", "null"), ("9" * 30, "null"), ("²", "null")],
 )
 async def test_who_comes_back_is_told_that_there_is_a_gap(shared: Rig, last: str, since: str) -> None:
-    with shared.controller.subscribe() as events:
+    with shared.controller.telemetry.subscribe() as events:
         lost = await anext(_told(events, last))
     assert lost.data == f'{{"reason":"reconnected","events":null,"since_us":{since}}}'
 

@@ -19,7 +19,7 @@ XCP = {"xcp": {"capacity_bps": 100_000_000}}
 
 async def decided(rig: Rig, capacity_bps: int) -> Decision:
     """A decision of the capacity policy, which is active."""
-    return await rig.controller.apply_decision(
+    return await rig.controller.tuning.apply_decision(
         TUNER,
         "s1",
         1,

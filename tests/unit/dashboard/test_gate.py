@@ -62,7 +62,7 @@ async def _page(request: Request) -> PlainTextResponse:
 @pytest.fixture
 async def door(tmp_path: Path) -> AsyncIterator[Door]:
     async with open_controller(tmp_path) as controller:
-        token, text = await controller.create_token(ADMIN, "vera", Role.VIEWER)
+        token, text = await controller.tokens.create(ADMIN, "vera", Role.VIEWER)
         made = Door(controller, token, text)
         async with made.browser:
             yield made
@@ -131,13 +131,13 @@ async def test_signing_out_ends_it(door: Door) -> None:
 async def test_a_revoked_token_is_out_at_once(door: Door) -> None:
     await door.sign_in(door.text)
     assert (await door.browser.get("/")).status_code == 200
-    await door.controller.revoke_token(ADMIN, door.token.id)
+    await door.controller.tokens.revoke(ADMIN, door.token.id)
     assert (await door.browser.get("/")).status_code == 303
 
 
 async def test_an_expired_token_is_out(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     expires_us = now_us() + 3600 * 1_000_000
-    token, _ = await door.controller.create_token(ADMIN, "gone", Role.ADMIN, expires_us=expires_us)
+    token, _ = await door.controller.tokens.create(ADMIN, "gone", Role.ADMIN, expires_us=expires_us)
     key = door.sessions.begin(token.id, time.monotonic())
     assert await door.guard.actor(key) is not None
     monkeypatch.setattr(guard, "now_us", lambda: expires_us)
@@ -154,7 +154,7 @@ async def test_a_browser_that_does_not_leave_is_cut_off(door: Door, monkeypatch:
     visit.Visit(request, actor, door.controller, door.guard, Options()).watch_session()
     await page.check()
     assert page.left == []
-    await door.controller.revoke_token(ADMIN, door.token.id)
+    await door.controller.tokens.revoke(ADMIN, door.token.id)
     await page.check()
     assert (page.left, page.deleted) == (["/login"], False)
     await page.check()

@@ -129,7 +129,7 @@ async def test_a_run_is_interrupted_and_writes_what_it_has(runs: Experiments, co
     assert done.state is ExperimentState.STOPPED
     assert "summary.json" in done.files
     assert start_time(pid) is None
-    assert [record.action for record in await controller.audit(limit=2)] == [
+    assert [record.action for record in await controller.records.audit(limit=2)] == [
         "experiment.stop",
         "experiment.create",
     ]
@@ -177,7 +177,7 @@ async def test_a_controller_that_stops_takes_its_run_along(controller: Controlle
     pid = await going_on(runs, first)
     await runs.close()
     assert start_time(pid) is None
-    stopped = await controller.experiment(first.id)
+    stopped = await controller.records.experiment(first.id)
     assert (stopped.state, stopped.error) == (ExperimentState.FAILED, "controller restarted")
     again = await opened(controller, tmp_path)
     assert (await ended(again, second)).state is ExperimentState.COMPLETE
@@ -191,7 +191,7 @@ async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
     runs = Experiments(controller, tmp_path / "experiments", scenario_library, clarion=command())
     (tmp_path / "experiments").mkdir()
     first, second = await submit(runs), await submit(runs)
-    await controller.update_experiment(first.id, state=ExperimentState.RUNNING, started_us=1)
+    await controller.records.update_experiment(first.id, state=ExperimentState.RUNNING, started_us=1)
     again = await opened(controller, tmp_path)
     crashed = await again.experiment(first.id)
     assert (crashed.state, crashed.error) == (ExperimentState.FAILED, "controller restarted")

@@ -13,7 +13,7 @@ from unit.nic.machine import BRIDGE, SLOT, Machine, card_info, images
 
 
 def actions(machine: Machine) -> list[str]:
-    """Return what Vivado was asked to do, and the other programs by name."""
+    """Return Vivado's actions, and the other programs by name."""
     return [
         call.split(" -tclargs ")[1].split()[0] if call.startswith("vivado") else call.split()[0]
         for call in machine.calls()
@@ -125,7 +125,7 @@ def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
     machine.vivado('case "$*" in *" flash "*) exit 1;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
-    assert "clarion" not in actions(machine), "what was half written is not asked"
+    assert "clarion" not in actions(machine), "a half written card is not read"
     assert actions(machine)[4:7] == ["flash", "golden", "boot"]
 
 

@@ -199,7 +199,7 @@ def test_an_interface_that_is_up(machine: Machine, tmp_path: Path) -> None:
     refused(machine.flash(images(tmp_path / "package")), machine, reason)
 
 
-def test_a_driver_that_nobody_expects(machine: Machine, tmp_path: Path) -> None:
+def test_an_unexpected_driver(machine: Machine, tmp_path: Path) -> None:
     machine.bind("vfio-pci")
     refused(machine.flash(images(tmp_path / "package")), machine, "in use by the driver vfio-pci; unbind it")
 

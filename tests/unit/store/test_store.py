@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,20 @@ from sqlalchemy import Connection, select, text
 
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.errors import NotFoundError, StoreError
-from clarion_control.model import Actor, Drop, Interval, Role
-from clarion_control.store import Store, audit, decisions, ports, schema, switches, telemetry, tokens
+from clarion_control.model import Actor, Drop, Interval, PolicyState, Role
+from clarion_control.store import (
+    Store,
+    audit,
+    decisions,
+    desired_state,
+    policies,
+    schema,
+    switches,
+    telemetry,
+    tokens,
+)
 from clarion_control.store.clock import now_us
+from clarion_control.tuner.registry import POLICIES
 from clarion_p4rt.switch import Switch
 from fakes import controller as fake_controller
 from fakes.switch import DROP, REPORT
@@ -64,14 +75,14 @@ async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
 
 async def test_a_change_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def half(connection: Connection, switch: Switch) -> None:
-        ports.change(connection, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+        desired_state.change_port(connection, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
         raise NotFoundError("switch", "s9")
 
     async with opened(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         with pytest.raises(NotFoundError):
             await store.change(half, switch)
-        assert (await store.read(ports.desired, switch)).ports == {}
+        assert (await store.read(desired_state.load, switch)).ports == {}
         assert [each.action for each in await store.read(audit.listed, None, None, None, 9)] == ["switch.add"]
 
 
@@ -83,22 +94,24 @@ async def test_changes_at_once_are_one_after_the_other(tmp_path: Path) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
         switch = await one.change(switches.add, ANN, SWITCH)
         await asyncio.gather(
-            *(store.change(ports.change, ANN, switch, 1, raised) for store in [one, other] * 10)
+            *(store.change(desired_state.change_port, ANN, switch, 1, raised) for store in [one, other] * 10)
         )
-        port = (await one.read(ports.desired, switch)).ports[1]
+        port = (await one.read(desired_state.load, switch)).ports[1]
         assert (port.version, port.settings.queue_limit_bytes) == (20, 20)
 
 
 async def test_a_change_of_a_switch_that_was_removed(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
-        await store.change(ports.change, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+        await store.change(desired_state.change_port, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
         await store.change(switches.remove, ANN, "s1")
         again = await store.change(switches.add, ANN, SWITCH)
         assert again.uid > switch.uid
-        assert (await store.read(ports.desired, again)).ports == {}
+        assert (await store.read(desired_state.load, again)).ports == {}
         with pytest.raises(NotFoundError):
-            await store.change(ports.change, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
+            await store.change(
+                desired_state.change_port, ANN, switch, 1, lambda _: PortSettings(1, stamp=True)
+            )
 
 
 async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
@@ -107,8 +120,8 @@ async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
     )
     async with opened(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
-        await store.change(ports.change, ANN, switch, 1, lambda _: wanted)
-        assert (await store.read(ports.desired, switch)).ports[1].settings == wanted
+        await store.change(desired_state.change_port, ANN, switch, 1, lambda _: wanted)
+        assert (await store.read(desired_state.load, switch)).ports[1].settings == wanted
 
 
 async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
@@ -199,3 +212,21 @@ def test_the_password_is_not_shown() -> None:
     with pytest.raises(StoreError) as caught:
         Store.open("postgresql://u:secret@127.0.0.1:1/db")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(XcpSettings) if field.name != "beta"])
+async def test_a_change_by_hand_holds_the_policies_that_govern_the_field(tmp_path: Path, name: str) -> None:
+    before = XcpSettings(100_000_000)
+    after = replace(before, **{name: getattr(before, name) * 2})
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        first = PortSettings(1, xcp=before)
+        await store.change(desired_state.change_port, ANN, switch, 1, lambda _: first)
+        for policy in POLICIES:
+            await store.change(policies.put, ANN, switch, 1, policy, PolicyState.ACTIVE, {})
+        second = PortSettings(1, xcp=after, stamp=True)
+        await store.change(desired_state.change_port, ANN, switch, 1, lambda _: second)
+        found = {policy.name: policy for policy in await store.read(policies.listed, switch)}
+    held = {each for each, policy in found.items() if policy.state is PolicyState.HELD}
+    assert held == {spec.name for spec in POLICIES.values() if f"xcp.{name}" in spec.governs}
+    assert {found[each].reason for each in held} <= {f"ann set {name} by hand"}

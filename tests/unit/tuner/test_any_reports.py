@@ -13,8 +13,9 @@ from clarion_contract.checks import checked_settings
 from clarion_contract.settings import XCP, PortSettings, XcpSettings
 from clarion_contract.settings_json import merged
 from clarion_contract.telemetry import IntervalReport
+from clarion_control.bit_errors import WireSample
 from clarion_control.model import Interval
-from clarion_control.tuner.policy import NOTHING, DepartureSample, PolicySpec, View, WireSample
+from clarion_control.tuner.policy import NOTHING, DepartureSample, PolicySpec, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 
 WIDTHS = {  # of the members of interval_report_t, bits
@@ -82,7 +83,14 @@ def view(source: random.Random, settings: PortSettings, shown: list[Interval]) -
         shown,
         [DepartureSample(now_us - 10**5 + 20_000 * n, number(source, 64), number(source, 64)) for n in few],
         [
-            WireSample(now_us + n, number(source, 64), number(source, 64), number(source, 64), n % 2 == 0)
+            WireSample(
+                now_us + n,
+                number(source, 64),
+                number(source, 64),
+                number(source, 64),
+                number(source, 64),
+                n % 2 == 0,
+            )
             for n in few
         ],
     )

@@ -14,11 +14,12 @@ from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
 from clarion_control.errors import UndoneError
 from clarion_control.model import LinkState, Origin, PolicyState
+from clarion_control.store.desired_state import change_port
 from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import Memory, PolicySpec, Proposal, Verdict, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
-from clarion_p4rt.device import Cells, Standing
-from fakes.controller import ADMIN, in_state, open_controller, until
+from clarion_p4rt.device import Cells, Mastership
+from fakes.controller import ADMIN, in_state, open_controller, second_store, until
 from fakes.switch import FakeSwitch
 
 XCP = XcpSettings(100_000_000)
@@ -72,26 +73,28 @@ class Scene:
 
     async def switch_on(self, *names: str, state: PolicyState = PolicyState.ACTIVE, port: int = 1) -> None:
         for name in names:
-            await self.controller.put_policy(ADMIN, "s1", port, name, state, checked_parameters(name, {}))
+            await self.controller.tuning.put_policy(
+                ADMIN, "s1", port, name, state, checked_parameters(name, {})
+            )
         self.tuner._refreshed_us = 0
 
     async def look(self, **report: float) -> None:
         """A report comes, and the tuner looks."""
         await self.tuner.look()
-        with self.controller.subscribe(kinds=["interval"]) as events:
+        with self.controller.telemetry.subscribe(kinds=["interval"]) as events:
             self.switch.report(1, **report)
             await anext(events)
         await self.tuner.look()
 
     async def xcp(self) -> XcpSettings:
-        desired = (await self.controller.port("s1", 1)).desired
+        desired = (await self.controller.ports.get("s1", 1)).desired
         assert desired is not None
         assert desired.settings.xcp is not None
         return desired.settings.xcp
 
     async def applied(self) -> None:
         """Waits until the switch has confirmed what is desired."""
-        link = self.controller._port_link("s1", 1)
+        link = self.controller._fleet.link("s1")
         await until(lambda: link.port(1).applied)
 
 
@@ -99,7 +102,7 @@ class Scene:
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     switch = FakeSwitch("s1", ports=(1, 2))
     async with open_controller(tmp_path, switch, counters_every_s=0.01) as controller:
-        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await controller.ports.set(ADMIN, "s1", PortSettings(1, xcp=XCP))
         made = Scene(controller, switch)
         try:
             yield made
@@ -115,11 +118,11 @@ async def test_a_decision_is_recorded_with_its_evidence_and_reaches_the_switch(t
         assert (await at.xcp()).capacity_bps == 40_000_000
         await at.applied()
         assert at.switch.ports[1].xcp == XcpSettings(40_000_000)
-        (decision,) = await at.controller.decisions(switch="s1")
+        (decision,) = await at.controller.tuning.decisions(switch="s1")
         assert (decision.policy, decision.summary) == ("capacity", "Capacity to 40000000.")
         assert decision.changes == {"xcp.capacity_bps": (100_000_000, 40_000_000)}
         assert decision.evidence == {"rate_bps": 40_000_000, "memory": {"decided": 1}}
-        newest = (await at.controller.audit(switch="s1"))[0]
+        newest = (await at.controller.records.audit(switch="s1"))[0]
         assert (newest.actor, newest.origin) == ("tuner", Origin.TUNER)
         assert at.tuner.observed("s1", 1) == {"capacity": {"asked": 1}}
         assert at.tuner.health() == {}
@@ -142,46 +145,44 @@ async def test_manual_settings_hold_the_policy(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")
         await at.look()
-        await at.controller.change_port(ADMIN, "s1", 1, {"xcp": {"capacity_bps": 70_000_000}})
+        await at.controller.ports.change(ADMIN, "s1", 1, {"xcp": {"capacity_bps": 70_000_000}})
         at.scripts["capacity"].proposes = [lower()]  # the tuner has not noticed yet
         await at.look()
         assert (await at.xcp()).capacity_bps == 70_000_000
-        assert await at.controller.decisions(switch="s1") == []
-        (policy,) = await at.controller.policies("s1", 1)
+        assert await at.controller.tuning.decisions(switch="s1") == []
+        (policy,) = await at.controller.tuning.policies("s1", 1)
         assert policy.state is PolicyState.HELD
         assert at.tuner.health() == {}
 
 
 async def test_what_was_judged_by_older_settings_is_not_carried_out(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at:
+    async with scene(tmp_path) as at, second_store(tmp_path) as other:
         await at.switch_on("capacity")
         script = at.scripts["capacity"]
         judge = script.judge
 
         def slow(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdict:
-            """Meanwhile somebody sets another field."""
+            """Meanwhile another field is set."""
             verdict = judge(view, parameters, memory)
-            link = at.controller._port_link("s1", 1)
+            link = at.controller._fleet.link("s1")
             stored = link.port(1).desired
             assert stored is not None
-            at.controller.store.change_now(_set_gamma, link.switch, stored.version)
+            other.change_now(_set_gamma, link.switch, stored.version)
             return verdict
 
         script.judge = slow  # type: ignore[method-assign]
         at.restarted()
         script.proposes = [lower()]
         await at.look()
-        assert await at.controller.decisions(switch="s1") == []
+        assert await at.controller.tuning.decisions(switch="s1") == []
         script.judge = judge  # type: ignore[method-assign]
         # The proposal was not carried out, and the policy goes on with the memory for that.
         assert script.memories == [{}]
 
 
 def _set_gamma(connection: Any, switch: Any, version: int) -> None:
-    from clarion_control.store import ports
-
     settings = PortSettings(1, xcp=XcpSettings(100_000_000, gamma=0.2))
-    ports.change(connection, ADMIN, switch, 1, lambda _: settings, if_version=version, origin=Origin.MANUAL)
+    change_port(connection, ADMIN, switch, 1, lambda _: settings, if_version=version, origin=Origin.MANUAL)
 
 
 async def test_undo_sets_back_and_holds(tmp_path: Path) -> None:
@@ -189,24 +190,24 @@ async def test_undo_sets_back_and_holds(tmp_path: Path) -> None:
         await at.switch_on("capacity", "noise")
         at.scripts["capacity"].proposes = [lower()]
         await at.look()
-        (decision,) = await at.controller.decisions(switch="s1")
-        await at.controller.undo_decision(ADMIN, decision.id)
+        (decision,) = await at.controller.tuning.decisions(switch="s1")
+        await at.controller.tuning.undo_decision(ADMIN, decision.id)
         assert (await at.xcp()).capacity_bps == 100_000_000
-        policies = {policy.name: policy.state for policy in await at.controller.policies("s1", 1)}
+        policies = {policy.name: policy.state for policy in await at.controller.tuning.policies("s1", 1)}
         assert policies == {"capacity": PolicyState.HELD, "noise": PolicyState.ACTIVE}
         with pytest.raises(UndoneError):
-            await at.controller.undo_decision(ADMIN, decision.id)
+            await at.controller.tuning.undo_decision(ADMIN, decision.id)
 
 
 async def test_a_flag_changes_nothing_and_lets_the_others_go_on(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity", "noise")
         at.scripts["noise"].proposes = [Proposal("Degrading.", {}, {"per": 0.01})]
-        before = await at.controller.port("s1", 1)
+        before = await at.controller.ports.get("s1", 1)
         await at.look()
-        after = await at.controller.port("s1", 1)
+        after = await at.controller.ports.get("s1", 1)
         assert before == after
-        (decision,) = await at.controller.decisions(switch="s1")
+        (decision,) = await at.controller.tuning.decisions(switch="s1")
         assert (decision.policy, decision.changes) == ("noise", {})
 
 
@@ -239,7 +240,7 @@ async def test_a_proposal_that_no_switch_may_get_is_a_problem_and_no_decision(tm
         await at.switch_on("stability")
         at.scripts["stability"].proposes = [Proposal("Too much.", {"xcp": {"alpha": 0.9}}, {})]
         await at.look()
-        assert await at.controller.decisions(switch="s1") == []
+        assert await at.controller.tuning.decisions(switch="s1") == []
         assert "alpha" in at.tuner.health()["s1/1/stability"]
         assert (await at.xcp()).alpha == 0.4
 
@@ -247,7 +248,7 @@ async def test_a_proposal_that_no_switch_may_get_is_a_problem_and_no_decision(tm
 async def test_nothing_is_decided_where_another_controller_is_in_charge(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")
-        at.switch.become(Standing.BACKUP)
+        at.switch.become(Mastership.BACKUP)
         await in_state(at.controller, "s1", LinkState.BACKUP)
         await at.look()
         assert at.scripts["capacity"].views == []
@@ -256,7 +257,7 @@ async def test_nothing_is_decided_where_another_controller_is_in_charge(tmp_path
 async def test_memory_and_reports_survive_a_restart_of_the_controller(tmp_path: Path) -> None:
     switch = FakeSwitch("s1", ports=(1, 2))
     async with open_controller(tmp_path, switch) as controller:
-        await controller.set_port(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        await controller.ports.set(ADMIN, "s1", PortSettings(1, xcp=XCP))
         at = Scene(controller, switch)
         await at.switch_on("capacity")
         await at.look()
@@ -281,7 +282,7 @@ async def test_the_counters_of_the_other_ports_stand_in_for_what_came_in(tmp_pat
             1: Cells({"tx": 100, "wire_late": 2}, {"tx": 6_000}),
             2: Cells({"tx": 900}, {"tx": 1_350_000}),
         }
-        with at.controller.subscribe(port=1, kinds=["counters"]) as events:
+        with at.controller.telemetry.subscribe(port=1, kinds=["counters"]) as events:
             while (await anext(events)).packets != {"tx": 100, "wire_late": 2}:  # type: ignore[union-attr]
                 pass
             for _ in range(3):  # by now port 2 has been read, and then port 1 again
@@ -293,7 +294,7 @@ async def test_the_counters_of_the_other_ports_stand_in_for_what_came_in(tmp_pat
         assert (wire.lost_packets, wire.received_packets, wire.received_bytes) == (5, 900, 1_350_000)
         assert not wire.exact
         at.switch.counters = {1: Cells({"tx": 100, "rx": 450}, {"tx": 6_000, "rx": 90_000})}
-        with at.controller.subscribe(port=1, kinds=["counters"]) as events:
+        with at.controller.telemetry.subscribe(port=1, kinds=["counters"]) as events:
             while "rx" not in (await anext(events)).packets:  # type: ignore[union-attr]
                 pass
         await at.tuner.look()
@@ -303,7 +304,7 @@ async def test_the_counters_of_the_other_ports_stand_in_for_what_came_in(tmp_pat
 
 async def test_parameters_that_this_version_does_not_take_are_a_problem(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
-        await at.controller.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, {"speed": 1.0})
+        await at.controller.tuning.put_policy(ADMIN, "s1", 1, "capacity", PolicyState.ACTIVE, {"speed": 1.0})
         await at.switch_on("noise")
         await at.look()
         assert at.tuner.health()["s1/1/capacity"].startswith("parameters.speed: policy capacity has no such")
@@ -314,7 +315,7 @@ async def test_a_removed_switch_is_forgotten(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")
         await at.look()
-        await at.controller.remove_switch(ADMIN, "s1")
+        await at.controller.switches.remove(ADMIN, "s1")
         await at.tuner.look()  # before it has noticed
         at.tuner._refreshed_us = 0
         await at.tuner.look()
@@ -325,13 +326,13 @@ async def test_when_time_is_up_the_other_ports_have_their_turn_with_the_next_loo
     switch = FakeSwitch("s1", ports=(1, 2, 3))
     async with open_controller(tmp_path, switch) as controller:
         for port in switch.ports:
-            await controller.set_port(ADMIN, "s1", PortSettings(port, xcp=XCP))
+            await controller.ports.set(ADMIN, "s1", PortSettings(port, xcp=XCP))
         at = Scene(controller, switch)
         at.tuner = Tuner(controller, policies={"noise": at.scripts["noise"].scripted()}, look_every_s=0.0)
         for port in switch.ports:
             await at.switch_on("noise", port=port)
         await at.tuner.look()
-        with controller.subscribe(kinds=["interval"]) as events:
+        with controller.telemetry.subscribe(kinds=["interval"]) as events:
             for port in switch.ports:
                 switch.report(port)
                 await anext(events)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from clarion_control.tuner.estimates import error_rates, wilson
+from clarion_control.bit_errors import WireSample, error_rates, wilson
 from clarion_control.tuner.noise import SPEC
-from clarion_control.tuner.policy import NOTHING, Proposal, View, WireSample
+from clarion_control.tuner.policy import NOTHING, Proposal, View
 from clarion_control.tuner.registry import checked_parameters
 
 from .link_model import port
@@ -61,7 +61,7 @@ class Watch:
         self._parameters = checked_parameters("noise", parameters)
         self._samples: list[WireSample] = []
         self._memory: Any = NOTHING
-        self._lost = self._received = 0
+        self._lost = self._late = self._received = 0
         self.now_us = 1_000_000
         self.observed: dict[str, Any] = {}
 
@@ -73,7 +73,7 @@ class Watch:
             self._lost += count
             self._received += packets - count
             self._samples.append(
-                WireSample(self.now_us, self._lost, self._received, self._received * 1500, True)
+                WireSample(self.now_us, self._lost, self._late, self._received, self._received * 1500)
             )
             view = View(self.now_us, port(), 0, (), (), self._samples[-64:])
             verdict = SPEC.judge(view, self._parameters, self._memory)
@@ -85,8 +85,13 @@ class Watch:
                 proposed.append(verdict.proposal)
         return proposed
 
+    def come_late(self, packets: int) -> None:
+        """Packets that were counted as lost come with those of the next period."""
+        self._late += packets
+        self._received += packets
+
     def switch_restarts(self) -> None:
-        self._lost = self._received = 0
+        self._lost = self._late = self._received = 0
 
 
 def noisy(rate: float, periods: int, seed: int, packets: int = PACKETS) -> list[int]:
@@ -182,6 +187,45 @@ def judge(samples: Sequence[WireSample]) -> Any:
 
 def test_what_is_only_a_bound_says_so() -> None:
     assert judge([]) == {"state": "nothing received"}
-    samples = [WireSample(1, 0, 100, 150_000, False), WireSample(2_000_001, 5, 1095, 1_642_500, False)]
+    samples = [WireSample(1, 0, 0, 100, 150_000, False), WireSample(2_000_001, 5, 0, 1095, 1_642_500, False)]
     observed = judge(samples)
     assert (observed["per"], observed["exact"]) == (0.005, False)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_slow_rise_does_not_become_the_baseline(seed: int) -> None:
+    """Ten times the rate within three hours, so slow that a baseline which follows is never exceeded."""
+    watch, source = Watch(), random.Random(seed + 10)
+    assert watch.add(noisy(1e-4, 300, seed=seed)) == []
+    periods = 5400
+    for period in range(periods):
+        mean = 1e-4 * 10 ** (period / periods) * PACKETS
+        flagged = watch.add([max(0, round(source.gauss(mean, mean**0.5)))])
+        if flagged:
+            break
+    assert [proposal.evidence["state"] for proposal in flagged] == ["degrading"]
+    assert mean / PACKETS < 5e-4  # while it is less than five times the rate at first
+    assert watch.observed["baseline_per"] < 2.5e-4
+
+
+def test_late_packets_are_no_loss_and_no_restart() -> None:
+    watch = Watch()
+    watch.add([1] * 300)
+    for _ in range(20):  # packets overtake each other: counted as lost, then come with the next period
+        assert watch.add([12]) == []
+        watch.come_late(12)
+        assert watch.add([0]) == []
+    assert watch.observed["state"] == "normal"
+    assert watch.observed["baseline_per"] == pytest.approx(1 / PACKETS, rel=0.3)
+    assert watch.observed["from_us"] <= watch.now_us - 60_000_000  # no sample was taken for a restart's
+    assert watch.observed["lost_packets"] == 0
+
+
+def test_a_late_packet_without_any_other_is_taken_back_with_the_next_period() -> None:
+    watch = Watch()
+    watch.add([0] * 300)
+    watch.add([9], packets=9)  # nine lost and none received, then the nine alone
+    watch.come_late(9)
+    assert watch.add([0], packets=0) == []
+    assert watch.add([0] * 10) == []
+    assert watch.observed["score"] == 0.0

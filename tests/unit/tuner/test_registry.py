@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_contract.settings_json import to_json
 from clarion_control.errors import FieldError, NotFoundError
-from clarion_control.store.policies import GOVERNED
 from clarion_control.tuner.describe import markdown
 from clarion_control.tuner.registry import POLICIES, checked_parameters, policy
 
@@ -24,11 +25,12 @@ def test_the_page_says_what_the_policies_say() -> None:
         assert markdown(spec) in text, f"docs/tuner.md: {spec.name}: python -m clarion_control.tuner.describe"
 
 
-def test_the_store_holds_a_policy_for_the_fields_that_it_governs() -> None:
-    fields = {
-        name: tuple(field.removeprefix("xcp.") for field in spec.governs) for name, spec in POLICIES.items()
-    }
-    assert fields == dict(GOVERNED)
+def test_policies_govern_fields_of_a_port_and_no_two_the_same() -> None:
+    document = to_json(PortSettings(1, xcp=XcpSettings(100_000_000)))
+    names = {*document, *(f"xcp.{name}" for name in document["xcp"])}
+    governed = [field for spec in POLICIES.values() for field in spec.governs]
+    assert len(governed) == len(set(governed)) == 4
+    assert set(governed) <= names
 
 
 @pytest.mark.parametrize("spec", POLICIES.values(), ids=POLICIES)

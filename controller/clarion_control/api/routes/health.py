@@ -34,7 +34,7 @@ _TROUBLE = (LinkState.UNREACHABLE, LinkState.REFUSED)
 async def get_health(api: Api, response: Response) -> Health:
     """Counts the links, and asks the store."""
     controller = api.controller
-    links = Counter(controller.status(switch.name).state for switch in controller.switches())
+    links = Counter(controller.switches.status(switch.name).state for switch in controller.switches.all())
     store = await _store(api)
     tuner = api.tuner_state()
     degraded = any(links[state] for state in _TROUBLE) or tuner == "failing"
@@ -52,7 +52,7 @@ async def get_health(api: Api, response: Response) -> Health:
 
 async def _store(api: Api) -> Literal["ok", "failing"]:
     try:
-        await api.controller.check_store()
+        await api.controller.records.check_store()
     except StoreError:
         return "failing"
     return "ok"

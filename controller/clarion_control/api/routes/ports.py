@@ -62,7 +62,7 @@ _PENDING = {"model": Port, "description": "Stored; the switch has not confirmed 
 )
 async def list_ports(api: Api, switch: SwitchName) -> Ports:
     """All of them."""
-    return Ports(items=[Port.of(state) for state in await api.controller.ports(switch)])
+    return Ports(items=[Port.of(state) for state in await api.controller.ports.all(switch)])
 
 
 @routes.get(
@@ -84,7 +84,7 @@ async def get_port(
     request: Request, api: Api, switch: SwitchName, port: PortNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
     """One of them."""
-    state = await api.controller.port(switch, port)
+    state = await api.controller.ports.get(switch, port)
     known = etags.condition("If-None-Match", request.headers.getlist("if-none-match"))
     if known is not None and known.weakly(entity_tag(state)):
         return Response(status_code=304, headers=_headers(state))
@@ -125,7 +125,7 @@ async def replace_port(
     reason: Reason = None,
 ) -> Response:
     """Replaces them."""
-    state = await api.controller.port(switch, port)
+    state = await api.controller.ports.get(switch, port)
     if not request.headers.getlist("if-match"):
         detail = (
             f"replacing all settings needs If-Match: {entity_tag(state)}, or * to overwrite whatever is there"
@@ -141,7 +141,7 @@ async def replace_port(
     wait = not _asynchronously(request)
 
     async def change() -> PortState:
-        return await api.controller.set_port(
+        return await api.controller.ports.set(
             actor, switch, wanted, if_version=version, reason=reason, wait=wait
         )
 
@@ -182,12 +182,12 @@ async def change_port(
     reason: Reason = None,
 ) -> Response:
     """Changes them."""
-    version = _checked_version(request, await api.controller.port(switch, port))
+    version = _checked_version(request, await api.controller.ports.get(switch, port))
     patch = changes.model_dump(exclude_unset=True)
     wait = not _asynchronously(request)
 
     async def change() -> PortState:
-        return await api.controller.change_port(
+        return await api.controller.ports.change(
             actor, switch, port, patch, if_version=version, reason=reason, wait=wait
         )
 
@@ -258,7 +258,7 @@ async def _changed(
     try:
         state = await change()
     except ApplyPending:
-        return _answer(await api.controller.port(switch, port), 202)
+        return _answer(await api.controller.ports.get(switch, port), 202)
     if wait:
         return _answer(state)
     return _answer(state, 202, {"Preference-Applied": "respond-async"})

@@ -44,7 +44,7 @@ async def list_audit(
     limit: Limit = PAGE_ITEMS,
 ) -> Audit:
     """From the store."""
-    found = await api.controller.audit(switch=switch, actor=actor, before_id=before_id, limit=limit)
+    found = await api.controller.records.audit(switch=switch, actor=actor, before_id=before_id, limit=limit)
     items = [AuditView.of(each) for each in found]
     return Audit(items=items, next=next_page(request, response, [each.id for each in items], limit))
 
@@ -55,7 +55,7 @@ async def list_audit(
 )
 async def list_tokens(api: Api) -> Tokens:
     """Revoked ones, too."""
-    return Tokens(items=[TokenView.of(token) for token in await api.controller.tokens()])
+    return Tokens(items=[TokenView.of(token) for token in await api.controller.tokens.all()])
 
 
 @routes.post(
@@ -73,7 +73,7 @@ async def list_tokens(api: Api) -> Tokens:
 )
 async def create_token(api: Api, actor: Asker, new: NewToken, response: Response) -> MadeToken:
     """Makes one."""
-    token, secret = await api.controller.create_token(actor, new.name, new.role_value, new.expires_us)
+    token, secret = await api.controller.tokens.create(actor, new.name, new.role_value, new.expires_us)
     response.headers["Location"] = f"/v1/tokens/{token.id}"
     response.headers["Cache-Control"] = "no-store"
     return MadeToken(token=TokenView.of(token), secret=secret)
@@ -85,7 +85,7 @@ async def create_token(api: Api, actor: Asker, new: NewToken, response: Response
 )
 async def get_token(api: Api, id: RecordId) -> TokenView:
     """One of them."""
-    for token in await api.controller.tokens():
+    for token in await api.controller.tokens.all():
         if token.id == id:
             return TokenView.of(token)
     raise NotFoundError("token", id)
@@ -103,4 +103,4 @@ async def get_token(api: Api, id: RecordId) -> TokenView:
 )
 async def revoke_token(api: Api, actor: Asker, id: RecordId) -> TokenView:
     """Makes it useless."""
-    return TokenView.of(await api.controller.revoke_token(actor, id))
+    return TokenView.of(await api.controller.tokens.revoke(actor, id))

@@ -31,7 +31,10 @@ async def list_switches(api: Api) -> Switches:
     """All of them; a thousand fit into one answer."""
     controller = api.controller
     return Switches(
-        items=[SwitchView.of(switch, controller.status(switch.name)) for switch in controller.switches()]
+        items=[
+            SwitchView.of(switch, controller.switches.status(switch.name))
+            for switch in controller.switches.all()
+        ]
     )
 
 
@@ -52,11 +55,11 @@ async def list_switches(api: Api) -> Switches:
 async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response) -> SwitchView:
     """Adds it."""
     tls = None if new.tls is None else TlsFiles(new.tls.ca, new.tls.certificate, new.tls.key)
-    switch = await api.controller.add_switch(
+    switch = await api.controller.switches.add(
         actor, name=new.name, address=new.address, device_id=new.device_id, ports=new.ports, tls=tls
     )
     response.headers["Location"] = f"/v1/switches/{switch.name}"
-    return SwitchView.of(switch, api.controller.status(switch.name))
+    return SwitchView.of(switch, api.controller.switches.status(switch.name))
 
 
 @routes.get(
@@ -71,7 +74,7 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
 )
 async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
     """One of them."""
-    return SwitchView.of(api.controller.switch(switch), api.controller.status(switch))
+    return SwitchView.of(api.controller.switches.get(switch), api.controller.switches.status(switch))
 
 
 @routes.delete(
@@ -88,7 +91,7 @@ async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
 )
 async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
     """Forgets it."""
-    await api.controller.remove_switch(actor, switch)
+    await api.controller.switches.remove(actor, switch)
     return Response(status_code=204)
 
 
@@ -105,7 +108,7 @@ async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
 )
 async def get_forwarding(api: Api, switch: SwitchName) -> ForwardingTable:
     """What is desired."""
-    forwarding = await api.controller.forwarding(switch)
+    forwarding = await api.controller.forwarding.get(switch)
     if forwarding is None:
         raise Problem("no-forwarding", f"{switch}: nobody has set forwarding; the switch keeps what it has")
     return ForwardingTable.of(forwarding)
@@ -133,7 +136,7 @@ async def set_forwarding(
 ) -> ForwardingTable:
     """Replaces it."""
     forwarding = Forwarding(table.addresses, tuple(table.flood_ports))
-    await api.controller.set_forwarding(actor, switch, forwarding)
+    await api.controller.forwarding.set(actor, switch, forwarding)
     return table
 
 
@@ -152,5 +155,5 @@ async def set_forwarding(
 )
 async def leave_forwarding(api: Api, actor: Asker, switch: SwitchName) -> Response:
     """Stops managing it."""
-    await api.controller.set_forwarding(actor, switch, None)
+    await api.controller.forwarding.set(actor, switch, None)
     return Response(status_code=204)

@@ -73,8 +73,8 @@ data: {"time_us": 1764000000000000, "switch": "s1", "port": 1, "input_bps": 8000
 )
 async def get_latest(api: Api, switch: SwitchName, port: PortNumber) -> Latest:
     """From memory."""
-    interval = api.controller.latest(switch, port)
-    counters = api.controller.latest_counters(switch, port)
+    interval = api.controller.telemetry.latest(switch, port)
+    counters = api.controller.telemetry.latest_counters(switch, port)
     return Latest(
         interval=None if interval is None else IntervalView.of(interval),
         counters=None if counters is None else CountersView.of(counters),
@@ -102,7 +102,9 @@ async def list_intervals(
 ) -> Intervals:
     """From the store."""
     start_us, end_us = span(from_us, to_us)
-    found = await api.controller.intervals(switch, port, from_us=start_us, to_us=end_us, limit=limit)
+    found = await api.controller.telemetry.intervals(
+        switch, port, from_us=start_us, to_us=end_us, limit=limit
+    )
     return Intervals(
         items=[IntervalView.of(each) for each in found],
         from_us=start_us,
@@ -133,7 +135,7 @@ async def summarise_intervals(
 ) -> Summaries:
     """From the store."""
     start_us, end_us = span(from_us, to_us)
-    found = await api.controller.interval_summaries(
+    found = await api.controller.telemetry.interval_summaries(
         switch, port, from_us=start_us, to_us=end_us, step_us=step_us, limit=limit
     )
     return Summaries(
@@ -166,7 +168,7 @@ async def list_drops(
 ) -> Drops:
     """From the store."""
     start_us, end_us = span(from_us, to_us)
-    found = await api.controller.drops(switch, port, from_us=start_us, to_us=end_us, limit=limit)
+    found = await api.controller.telemetry.drops(switch, port, from_us=start_us, to_us=end_us, limit=limit)
     return Drops(
         items=[DropView.of(each) for each in found],
         from_us=start_us,
@@ -204,11 +206,13 @@ async def stream_telemetry(
 ) -> EventSourceResponse:
     """From now on."""
     if switch is not None:
-        api.controller.switch(switch)
+        api.controller.switches.get(switch)
         if port is not None:
-            await api.controller.port(switch, port)
+            await api.controller.ports.get(switch, port)
     api.streams.check(token.id)
-    events = api.controller.subscribe(switch=switch, port=port, kinds=kind, maxsize=api.options.stream_events)
+    events = api.controller.telemetry.subscribe(
+        switch=switch, port=port, kinds=kind, maxsize=api.options.stream_events
+    )
     return sse.stream(request, token, _told(events, last_event_id), events.close)
 
 

@@ -112,10 +112,10 @@ async def set_policy(
     reason: Reason = None,
 ) -> PolicyView:
     """Sets it."""
-    await api.controller.port(switch, port)
+    await api.controller.ports.get(switch, port)
     parameters = registry.checked_parameters(policy, new.parameters)
     state = PolicyState(new.state)
-    made = await api.controller.put_policy(actor, switch, port, policy, state, parameters, reason)
+    made = await api.controller.tuning.put_policy(actor, switch, port, policy, state, parameters, reason)
     return _view(api, made)
 
 
@@ -143,7 +143,7 @@ async def resume_policy(
     if found.state is not PolicyState.HELD:
         detail = f"policy {policy} at {switch} port {port} is {found.state.value}, not held"
         raise Problem("conflict", detail)
-    made = await api.controller.put_policy(
+    made = await api.controller.tuning.put_policy(
         actor, switch, port, policy, PolicyState.ACTIVE, found.parameters, reason
     )
     return _view(api, made)
@@ -170,7 +170,7 @@ async def list_decisions(
     limit: Limit = PAGE_ITEMS,
 ) -> Decisions:
     """From the store."""
-    found = await api.controller.decisions(
+    found = await api.controller.tuning.decisions(
         switch=switch, port=port, policy=policy, before_id=before_id, limit=limit
     )
     items = [DecisionView.of(each) for each in found]
@@ -185,7 +185,7 @@ async def list_decisions(
 )
 async def get_decision(api: Api, id: RecordId) -> DecisionView:
     """One of them."""
-    return DecisionView.of(await api.controller.decision(id))
+    return DecisionView.of(await api.controller.tuning.decision(id))
 
 
 @routes.post(
@@ -208,14 +208,14 @@ async def get_decision(api: Api, id: RecordId) -> DecisionView:
 async def undo_decision(api: Api, actor: Asker, id: RecordId, response: Response) -> DecisionView:
     """Sets it back."""
     try:
-        return DecisionView.of(await api.controller.undo_decision(actor, id))
+        return DecisionView.of(await api.controller.tuning.undo_decision(actor, id))
     except ApplyPending:
         response.status_code = 202
-        return DecisionView.of(await api.controller.decision(id))
+        return DecisionView.of(await api.controller.tuning.decision(id))
 
 
 async def _all(api: Api, switch: str, port: int) -> list[PolicyView]:
-    stored = {policy.name: policy for policy in await api.controller.policies(switch, port)}
+    stored = {policy.name: policy for policy in await api.controller.tuning.policies(switch, port)}
     made = []
     for name in registry.POLICIES:
         if name in stored:

@@ -27,7 +27,7 @@ def register(dashboard: Dashboard) -> None:
         asked = visit.request.query_params
         filters = {name: asked[name] for name in ("switch", "actor") if asked.get(name)}
         before = asked.get("before", "")
-        records = await visit.controller.audit(
+        records = await visit.controller.records.audit(
             **filters, before_id=int(before) if before.isdecimal() else None, limit=PAGE
         )
         with parts.card():

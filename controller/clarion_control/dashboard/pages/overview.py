@@ -42,7 +42,7 @@ class SwitchCard:
             with parts.block(classes="card-head"):
                 with parts.block("h2"):
                     parts.link(switch.name, switch_address(switch.name))
-                self._state = parts.state_badge(controller.status(switch.name))
+                self._state = parts.state_badge(controller.switches.status(switch.name))
                 parts.text(switch.address, classes="muted mono end")
             if not switch.ports:
                 parts.empty("This switch has no ports.")
@@ -53,15 +53,15 @@ class SwitchCard:
 
     async def configure(self, degrading: Collection[tuple[str, int]]) -> None:
         """Looks at settings and policies."""
-        policies = await self._controller.all_policies(self.name)
-        for state in await self._controller.ports(self.name):
+        policies = await self._controller.tuning.policies(self.name)
+        for state in await self._controller.ports.all(self.name):
             if state.port in self._rows:
                 mine = [each for each in policies if each.port == state.port]
                 self._rows[state.port].configure(state, mine, (self.name, state.port) in degrading)
 
     def refresh(self) -> None:
         """Brings figures up to date."""
-        self._state.show(*parts.state_words(self._controller.status(self.name)))
+        self._state.show(*parts.state_words(self._controller.switches.status(self.name)))
         for row in self._rows.values():
             row.refresh()
 
@@ -101,7 +101,7 @@ class Overview:
 
     async def refresh(self) -> None:
         """Every second: figures; every few seconds: settings; when there is reason: the list."""
-        switches = sorted(self._controller.switches(), key=lambda switch: switch.name)
+        switches = sorted(self._controller.switches.all(), key=lambda switch: switch.name)
         matching = [each for each in switches if self._pattern in each.name.lower()]
         self._page = min(self._page, max(0, (len(matching) - 1) // SHOWN))
         shown = matching[self._page * SHOWN :][:SHOWN]
@@ -156,11 +156,11 @@ class Overview:
         await self.refresh()
 
     def _sum_up(self, switches: Sequence[Switch]) -> None:
-        states = Counter(self._controller.status(each.name).state for each in switches)
+        states = Counter(self._controller.switches.status(each.name).state for each in switches)
         traffic, lost, dropped, newest = 0.0, 0, 0, 0
         for switch in switches:
             for port in switch.ports:
-                latest = self._controller.latest(switch.name, port)
+                latest = self._controller.telemetry.latest(switch.name, port)
                 if latest is not None:
                     lost += latest.report.lost_on_wire
                     dropped += latest.report.dropped_by_queue
@@ -177,7 +177,9 @@ class Overview:
         self._warn(switches)
 
     def _warn(self, switches: Sequence[Switch]) -> None:
-        wanted = [parts.state_sentence(each.name, self._controller.status(each.name)) for each in switches]
+        wanted = [
+            parts.state_sentence(each.name, self._controller.switches.status(each.name)) for each in switches
+        ]
         said = [each for each in wanted if each is not None]
         if len(said) > 3:
             said = [*said[:3], ("warn", f"{len(said) - 3} more switches need attention.")]

@@ -17,6 +17,7 @@ from clarion_control.dashboard.visit import Visit
 from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import NotFoundError
 from clarion_control.model import PortState
+from clarion_control.store.clock import now_us
 from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
@@ -47,11 +48,11 @@ class PortPage:
 
     async def build(self) -> None:
         """Draws it and keeps it up to date."""
-        state = await self._controller.port(self._name, self._port)
+        state = await self._controller.ports.get(self._name, self._port)
         ui.page_title(f"{self._name} port {self._port} · Clarion")
         minutes = self._minutes()
         with parts.heading(f"Port {self._port}", ("Overview", "/"), (self._name, switch_address(self._name))):
-            self._link = parts.state_badge(self._controller.status(self._name))
+            self._link = parts.state_badge(self._controller.switches.status(self._name))
             parts.block(classes="grow")
             self._spans(minutes)
             with parts.block("nav", "jump").props('aria-label="On this page"'):
@@ -74,7 +75,7 @@ class PortPage:
                         parts.link("All decisions", "/tuner", "button small")
             with parts.block(classes="stack"):
                 self._form = SettingsForm(self._visit, self._name, state)
-                stored = await self._controller.policies(self._name, self._port)
+                stored = await self._controller.tuning.policies(self._name, self._port)
                 self._policies = PolicyCards(self._visit, self._tuner, self._name, self._port, stored)
         self._timer = ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
         await self.refresh()
@@ -82,8 +83,8 @@ class PortPage:
     async def refresh(self) -> None:
         """Every second: figures, charts, settings; every few: policies and decisions."""
         try:
-            state = await self._controller.port(self._name, self._port)
-            status = self._controller.status(self._name)
+            state = await self._controller.ports.get(self._name, self._port)
+            status = self._controller.switches.status(self._name)
         except NotFoundError:  # the switch was removed; what it did last may still be of interest
             self._timer.cancel()
             self._banner.clear()
@@ -107,7 +108,9 @@ class PortPage:
 
     async def _slow(self) -> None:
         await self._policies.refresh()
-        decisions = await self._controller.decisions(switch=self._name, port=self._port, limit=DECISIONS)
+        decisions = await self._controller.tuning.decisions(
+            switch=self._name, port=self._port, limit=DECISIONS
+        )
         self._decisions.show(decisions, "No decisions yet. Switch a policy on, and it reports here.")
 
     def _minutes(self) -> int:
@@ -131,7 +134,7 @@ class PortPage:
             self._ber = parts.Tile("Bit error rate")
 
     def _figures(self, state: PortState) -> None:
-        latest = self._controller.latest(self._name, self._port)
+        latest = self._controller.telemetry.latest(self._name, self._port)
         capacity = capacity_bps(state)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
@@ -156,7 +159,7 @@ class PortPage:
     def _bit_errors(self) -> float | None:
         """Shows and returns the estimate from the counters, or else that of policy noise where it acts."""
         self._errors.add(self._controller, self._name, self._port)
-        rates = self._errors.rates()
+        rates = self._errors.rates(now_us())
         if rates is not None:
             ber, low, high = rates.ber, rates.ber_low, rates.ber_high
         else:

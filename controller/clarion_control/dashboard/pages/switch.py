@@ -28,7 +28,7 @@ def register(dashboard: Dashboard) -> None:
 
     @dashboard.page("/switches/{switch}", "/", "Switch")
     async def switch(visit: Visit, switch: str) -> None:
-        await SwitchPage(visit, visit.controller.switch(switch)).build()
+        await SwitchPage(visit, visit.controller.switches.get(switch)).build()
 
 
 class SwitchPage:
@@ -46,7 +46,7 @@ class SwitchPage:
         switch = self._switch
         ui.page_title(f"{switch.name} · Clarion")
         with parts.heading(switch.name, ("Overview", "/")):
-            self._state = parts.state_badge(self._controller.status(switch.name))
+            self._state = parts.state_badge(self._controller.switches.status(switch.name))
             if self._visit.may(Role.ADMIN):
                 parts.block(classes="grow")
                 RemoveSwitch(self._visit, switch.name)
@@ -64,17 +64,19 @@ class SwitchPage:
             with parts.card("Counters", "Since the switch started, read every few seconds"):
                 self._counters()
             with parts.card("Forwarding", "Static entries that this controller keeps on the switch"):
-                _forwarding(switch.name, await self._controller.forwarding(switch.name))
+                _forwarding(switch.name, await self._controller.forwarding.get(switch.name))
             if self._visit.may(Role.OPERATOR):
                 with parts.card("Latest changes"):
-                    audit_table(await self._controller.audit(switch=switch.name, limit=CHANGES), place=False)
+                    audit_table(
+                        await self._controller.records.audit(switch=switch.name, limit=CHANGES), place=False
+                    )
         self._timer = ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
         await self.refresh()
 
     async def refresh(self) -> None:
         """Every second: figures; every few: settings and policies."""
         try:
-            status = self._controller.status(self._switch.name)
+            status = self._controller.switches.status(self._switch.name)
             if self._refreshes % SETTINGS_EVERY == 0:
                 await self._settings()
             for row in self._rows.values():
@@ -102,9 +104,9 @@ class SwitchPage:
                     parts.banner(*said)
 
     async def _settings(self) -> None:
-        policies = await self._controller.all_policies(self._switch.name)
+        policies = await self._controller.tuning.policies(self._switch.name)
         degrading = await degrading_ports(self._controller, self._switch.name)
-        for state in await self._controller.ports(self._switch.name):
+        for state in await self._controller.ports.all(self._switch.name):
             if state.port in self._rows:
                 mine = [each for each in policies if each.port == state.port]
                 self._rows[state.port].configure(state, mine, (self._switch.name, state.port) in degrading)
@@ -124,7 +126,7 @@ class SwitchPage:
 
     def _count(self) -> None:
         for (port, name), cell in self._cells.items():
-            counters = self._controller.latest_counters(self._switch.name, port)
+            counters = self._controller.telemetry.latest_counters(self._switch.name, port)
             packets = counters.packets.get(name) if counters else None
             size = counters.bytes.get(name) if counters else None
             shown = quantities.DASH if packets is None else f"{quantities.count(packets)} pkt"

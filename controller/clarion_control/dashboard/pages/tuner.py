@@ -61,7 +61,7 @@ class TunerPage:
 
     async def refresh(self) -> None:
         """Brings the lists up to date."""
-        found = await self._visit.controller.decisions(
+        found = await self._visit.controller.tuning.decisions(
             policy=self._policy, before_id=self._before, limit=PAGE
         )
         self._decisions.show(found, "No decisions yet. Switch a policy on at a port, and it reports here.")
@@ -77,9 +77,9 @@ class TunerPage:
 
     async def _show_policies(self) -> None:
         listed: list[Policy] = []
-        for switch in self._visit.controller.switches():
+        for switch in self._visit.controller.switches.all():
             try:
-                listed += await self._visit.controller.all_policies(switch.name)
+                listed += await self._visit.controller.tuning.policies(switch.name)
             except NotFoundError:  # removed meanwhile
                 continue
         on = [each for each in listed if each.state is not PolicyState.OFF and self._is_shown(each)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The P4Runtime clients of all switches, in one thread with an event loop of its own.
+"""The P4Runtime sessions with all switches, in one thread with an event loop of its own.
 
-The runner is ordinary blocking code; it hands over what the switches are to do and collects what they report.
+The runner is ordinary blocking code; it hands over a plan for each switch and collects the reports.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 from clarion_base.errors import RunFailedError, UserError
 from clarion_contract.settings import PortSettings
-from clarion_contract.telemetry import IntervalReport, QueueDrop
-from clarion_p4rt.client import SwitchClient
+from clarion_contract.telemetry import Report
+from clarion_p4rt.primary import PrimarySession
+from clarion_p4rt.switch import Forwarding, Switch
 
 START_TIMEOUT_S = 60.0
-Report = IntervalReport | QueueDrop
 
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch is to do."""
+    """The settings and the forwarding of one switch."""
 
     name: str
     device_id: int
@@ -37,15 +37,14 @@ class ControlPlane:
     def __init__(self) -> None:
         self._reports: deque[tuple[str, Report]] = deque()  # appended and taken from different threads
         self._failure: UserError | None = None
+        self._unconfigured = 0  # switches
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
 
     def start(self, plans: Mapping[str, SwitchPlan]) -> None:
-        """Returns when every switch, by its HOST:PORT, does what it is to do; RunFailedError if one
-        does not.
-        """
+        """Returns when every switch, by its HOST:PORT, has its plan; RunFailedError if one has not."""
         self._thread = threading.Thread(target=self._run, args=(plans,), name="p4runtime", daemon=True)
         self._thread.start()
         if not self._ready.wait(START_TIMEOUT_S):
@@ -58,7 +57,7 @@ class ControlPlane:
             raise RunFailedError(str(self._failure)) from self._failure
 
     def reports(self) -> list[tuple[str, Report]]:
-        """What came since the last call, with the name of the switch that sent it."""
+        """The reports since the last call, each with the name of its switch."""
         return [self._reports.popleft() for _ in range(len(self._reports))]
 
     def stop(self) -> None:
@@ -80,30 +79,28 @@ class ControlPlane:
 
     async def _serve(self, plans: Mapping[str, SwitchPlan]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        clients = [(self._client(address, plan), plan) for address, plan in plans.items()]
+        self._unconfigured = len(plans)
         stopping = asyncio.create_task(self._stop.wait())
+        holding = [asyncio.create_task(self._hold(address, plan)) for address, plan in plans.items()]
         try:
-            await asyncio.gather(*(self._configure(client, plan) for client, plan in clients))
-            self._ready.set()
-            readers = [asyncio.create_task(self._read(client)) for client, _ in clients]
-            done, _ = await asyncio.wait([stopping, *readers], return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait([stopping, *holding], return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         finally:
-            await asyncio.gather(*(client.__aexit__(None, None, None) for client, _ in clients))
+            for task in holding:
+                task.cancel()
+            await asyncio.gather(*holding, return_exceptions=True)
 
-    @staticmethod
-    def _client(address: str, plan: SwitchPlan) -> SwitchClient:
-        ports = [settings.port for settings in plan.settings]
-        return SwitchClient(plan.name, address, ports=ports, device_id=plan.device_id)
+    async def _hold(self, address: str, plan: SwitchPlan) -> None:
+        """Holds the session with one switch and collects its reports."""
+        async with PrimarySession(_switch(address, plan)) as session:
+            await session.configure(plan.settings, Forwarding(plan.addresses, session.switch.ports))
+            self._unconfigured -= 1
+            if self._unconfigured == 0:
+                self._ready.set()
+            async for report in session.reports():
+                self._reports.append((plan.name, report))
 
-    @staticmethod
-    async def _configure(client: SwitchClient, plan: SwitchPlan) -> None:
-        await client.__aenter__()
-        await client.configure(plan.settings)
-        await client.forward(plan.addresses)
-        await client.flood_to([settings.port for settings in plan.settings])
 
-    async def _read(self, client: SwitchClient) -> None:
-        async for report in client.reports():
-            self._reports.append((client.name, report))
+def _switch(address: str, plan: SwitchPlan) -> Switch:
+    return Switch(0, plan.name, address, plan.device_id, tuple(settings.port for settings in plan.settings))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packets that BMv2 lost before it saw them, because it was too slow to empty its receive rings.
 
-The kernel counts them per packet socket and tells only who holds the socket; BMv2 does not ask. So the
+The kernel counts them per packet socket, for the socket's holders only, and BMv2 does not read them. So the
 sockets are copied out of its process.
 """
 

@@ -73,7 +73,7 @@ class Runtime:
             self._client.send(self._asked)
 
     def answer(self) -> list[Occupancy]:
-        """The state of the ports asked for."""
+        """The state of the ports of the last `ask`."""
         with self._named():
             results = self._client.receive(self._asked)
         left, accepted, byte_us = results[-3:]

@@ -23,7 +23,7 @@ SLACK_PACKETS = 64  # for what BMv2 has taken in but not yet sent when the queue
 
 @dataclass(frozen=True)
 class Shaping:
-    """A port's rate and queue, as configured and as BMv2 is told; zeros: not shaped, not limited."""
+    """A port's rate and queue, as configured and in BMv2's packets; zeros: not shaped, not limited."""
 
     number: int  # of the port at its switch, from 1
     port: str

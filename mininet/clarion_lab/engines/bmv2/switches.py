@@ -14,13 +14,13 @@ from clarion_base.errors import RunFailedError
 from clarion_contract.telemetry import QueueDrop
 from clarion_lab.engines import truth
 from clarion_lab.engines.bmv2.control import ControlPlane
-from clarion_lab.engines.bmv2.links import Links
 from clarion_lab.engines.bmv2.plans import switch_plans
 from clarion_lab.engines.bmv2.process import Bmv2Process, Bmv2Switch
 from clarion_lab.engines.bmv2.receive_rings import ReceiveRings
 from clarion_lab.engines.bmv2.runtime import Runtime
 from clarion_lab.engines.bmv2.series import PortSeries
 from clarion_lab.engines.bmv2.shaping import shapings
+from clarion_lab.engines.bmv2.wire_process import WireProcess
 from clarion_lab.engines.bmv2.wires import NODE, cabling
 from clarion_lab.engines.mininet_nodes import ClarionNet, ClarionSwitch
 from clarion_lab.machine.state import RunState
@@ -43,7 +43,7 @@ class Bmv2Switches:
         self._plans = switch_plans(scenario, network)
         self._shapings = shapings(scenario, network)
         self._cabling = cabling(network)
-        self._links = Links(scenario, network, self._cabling, state, directory)
+        self._wires = WireProcess(scenario, network, self._cabling, state, directory)
         self._processes = [Bmv2Process(state, plan.name, plan.device_id, directory) for plan in self._plans]
         self._control = ControlPlane()
         self._runtimes: dict[str, Runtime] = {}
@@ -79,14 +79,14 @@ class Bmv2Switches:
             runtime.shape(self._shapings[process.name])
             self._clock_zero_us[process.name] = runtime.clock_zero_us()
             self._rings.append(ReceiveRings(process.pid))
-        self._links.start()
+        self._wires.start()
         processes.run_first()  # BMv2 does: on a busy machine samples would come late, and fewer of them
 
     def check(self) -> None:
         """RunFailedError if a process has died or a session broke."""
         for process in self._processes:
             process.check()
-        self._links.check()
+        self._wires.check()
         self._control.check()
 
     def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
@@ -98,13 +98,13 @@ class Bmv2Switches:
         self._collect()
         for switch, runtime in self._runtimes.items():
             runtime.ask(len(self._names[switch]))
-        self._links.sample()
+        self._wires.sample()
         for switch, runtime in self._runtimes.items():
             found = runtime.answer()
-            self._series.take(now_us, switch, found, self._links.lost, recording, window_open)
+            self._series.take(now_us, switch, found, self._wires.lost, recording, window_open)
         drops = {port: count for rings in self._rings for port, count in rings.drops().items()}
         for port, count in drops.items():
-            recording.unasked_drops[port] = count + self._links.unasked.get(port, 0)
+            recording.unasked_drops[port] = count + self._wires.unasked.get(port, 0)
 
     def finish(self) -> None:
         """Waits until every dropped packet has been reported; RunFailedError if reports are missing."""
@@ -130,7 +130,7 @@ class Bmv2Switches:
         self._runtimes, self._rings = {}, []
         for process in self._processes:
             process.stop()
-        self._links.stop()
+        self._wires.stop()
 
     def losses(self, zero_us: int) -> list[LossRecord]:
         """The wires' log and the switches' reports, in the order of time."""
@@ -139,7 +139,7 @@ class Bmv2Switches:
             _loss(flows, drop.time_us + self._clock_zero_us[switch] - zero_us, self._names[switch], drop)
             for switch, drop in self._drops
         ]
-        return sorted([*self._links.losses(zero_us), *dropped], key=lambda loss: loss.time_us)
+        return sorted([*self._wires.losses(zero_us), *dropped], key=lambda loss: loss.time_us)
 
     def _collect(self) -> None:
         for switch, report in self._control.reports():

@@ -7,10 +7,10 @@ import argparse
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 from pathlib import Path
 
+from clarion_agent import quiet_grpc  # noqa: F401 - before gRPC
 from clarion_agent.embedded import SwitchConnection
 from clarion_agent.server import AgentServer
 from clarion_agent.supervisor import Supervisor, own_socket
@@ -48,7 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> int:
     """Serves until SIGTERM or SIGINT."""
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what it would say, we say
     logging.basicConfig(format="clarion switch serve: %(message)s", level=logging.WARNING)
     try:
         asyncio.run(_serve(options))
@@ -72,7 +71,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack) -> Source:
-    """Where the switches are; a clarion-switch of our own is started first."""
+    """Where the switches are; with --config, starts clarion-switch first."""
     if options.nic is not None:
         made: Source = options.nic_source(options.nic)
         return made
@@ -84,7 +83,7 @@ async def _source(options: argparse.Namespace, stack: contextlib.AsyncExitStack)
 
 
 def serving(server: AgentServer) -> str:
-    """The line that says so."""
+    """The line that announces the server."""
     names = [f"{device.id} {device.target.name}" for device in server.devices]
     shown = ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
     return f"serving P4Runtime on {server.address} (devices {shown})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that carries the wires, and what it tells of them by the ports of the plan."""
+"""The process that carries the wires, and its statistics and losses by the ports of the plan."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network
 
 
-class Links:
-    """All links of a network that delay or lose; there may be none, and then there is no process."""
+class WireProcess:
+    """The wires of a network, which delay or lose; without any there is no process."""
 
     def __init__(
         self, scenario: Scenario, network: Network, cabling: Cabling, state: RunState, directory: Path
@@ -60,7 +60,7 @@ class Links:
             self._process.stop()
 
     def losses(self, zero_us: int) -> list[LossRecord]:
-        """What the process's log holds."""
+        """The losses in the process's log."""
         ports = {name: end.port for name, end in self._ends.items()}
         return truth.read(self._truth_log, self._network, zero_us, ports)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ports of a switch are to do, and its forwarding. Each change is a version and an audit record."""
+"""The desired state of switches: ports and forwarding. Each change is a version and an audit record."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,16 +23,16 @@ CONTROLLER = Actor("controller", Role.ADMIN)
 
 
 @dataclass(frozen=True)
-class Desired:
-    """All that is desired of a switch. Forwarding None: it is left as it is; its version counts from 0."""
+class DesiredState:
+    """The desired state of one switch. Forwarding None: it is left as it is; its version counts from 0."""
 
     ports: Mapping[int, DesiredPort]
     forwarding: Forwarding | None
     forwarding_version: int
 
 
-def desired(connection: Connection, switch: Switch) -> Desired:
-    """What is desired of a switch."""
+def load(connection: Connection, switch: Switch) -> DesiredState:
+    """The desired state of a switch."""
     query = select(desired_ports).where(desired_ports.c.switch_uid == switch.uid)
     ports = {
         row.port: DesiredPort(from_json(switch.name, row.port, row.settings), row.version, row.changed_us)
@@ -40,11 +41,11 @@ def desired(connection: Connection, switch: Switch) -> Desired:
     query = select(desired_forwarding).where(desired_forwarding.c.switch_uid == switch.uid)
     row = connection.execute(query).first()
     if row is None:
-        return Desired(ports, None, 0)
-    return Desired(ports, forwarding_from_json(row.document), row.version)
+        return DesiredState(ports, None, 0)
+    return DesiredState(ports, forwarding_from_json(row.document), row.version)
 
 
-def change(
+def change_port(
     connection: Connection,
     actor: Actor,
     switch: Switch,
@@ -55,12 +56,12 @@ def change(
     origin: Origin = Origin.MANUAL,
     reason: str | None = None,
 ) -> DesiredPort:
-    """Sets a port to what `transform` makes of its settings; nothing happens if that is the same.
+    """Transforms the desired settings of a port; nothing happens if they stay the same.
 
-    StaleVersionError if the port is not at `if_version` (0: nothing is desired of it). A change by hand of a
+    StaleVersionError if the port is not at `if_version` (0: it has none). A change by hand of a
     field that an active policy governs holds that policy.
     """
-    _lock(connection, switch)
+    _check_present(connection, switch)
     query = select(desired_ports).where(_key(switch, port))
     row = connection.execute(query).first()
     version = 0 if row is None else int(row.version)
@@ -96,13 +97,13 @@ def change(
     return stored
 
 
-def adopt(connection: Connection, switch: Switch, found: Mapping[int, PortSettings]) -> Desired:
-    """Makes desired what a switch has at ports of which nothing is desired yet."""
-    known = desired(connection, switch).ports
+def adopt(connection: Connection, switch: Switch, found: Mapping[int, PortSettings]) -> DesiredState:
+    """Makes the present settings desired at ports without desired settings."""
+    known = load(connection, switch).ports
     for port, settings in found.items():
         if port not in known:
-            change(connection, CONTROLLER, switch, port, _always(settings), origin=Origin.ADOPTED)
-    return desired(connection, switch)
+            change_port(connection, CONTROLLER, switch, port, _always(settings), origin=Origin.ADOPTED)
+    return load(connection, switch)
 
 
 def change_forwarding(
@@ -114,10 +115,10 @@ def change_forwarding(
     origin: Origin = Origin.MANUAL,
     if_version: int | None = None,
     reason: str | None = None,
-) -> Desired:
-    """Sets the forwarding of a switch; None leaves what it has alone from now on."""
-    _lock(connection, switch)
-    known = desired(connection, switch)
+) -> DesiredState:
+    """Sets the forwarding of a switch; None leaves its present one alone from now on."""
+    _check_present(connection, switch)
+    known = load(connection, switch)
     if if_version is not None and if_version != known.forwarding_version:
         raise StaleVersionError(f"{switch.name} forwarding", known.forwarding_version)
     if known.forwarding == forwarding:
@@ -142,11 +143,51 @@ def change_forwarding(
         after=forwarding_to_json(forwarding),
         reason=reason,
     )
-    return Desired(known.ports, forwarding, known.forwarding_version + 1)
+    return DesiredState(known.ports, forwarding, known.forwarding_version + 1)
+
+
+def revert_port(
+    connection: Connection,
+    switch: Switch,
+    port: int,
+    earlier: PortSettings,
+    refused_version: int,
+    reason: str,
+) -> DesiredState:
+    """After a refusal: desires earlier settings again, unless newer ones are desired by now."""
+    with contextlib.suppress(StaleVersionError, NotFoundError):
+        change_port(
+            connection,
+            CONTROLLER,
+            switch,
+            port,
+            _always(earlier),
+            if_version=refused_version,
+            origin=Origin.REVERT,
+            reason=reason,
+        )
+    return load(connection, switch)
+
+
+def revert_forwarding(
+    connection: Connection, switch: Switch, earlier: Forwarding | None, refused_version: int, reason: str
+) -> DesiredState:
+    """`revert_port` for the forwarding."""
+    with contextlib.suppress(StaleVersionError, NotFoundError):
+        change_forwarding(
+            connection,
+            CONTROLLER,
+            switch,
+            earlier,
+            if_version=refused_version,
+            origin=Origin.REVERT,
+            reason=reason,
+        )
+    return load(connection, switch)
 
 
 def forwarding_to_json(forwarding: Forwarding | None) -> dict[str, Any] | None:
-    """Forwarding as the store and the audit have it."""
+    """The form of forwarding in the store and in the audit."""
     if forwarding is None:
         return None
     return {"addresses": dict(forwarding.addresses), "flood_ports": list(forwarding.flood_ports)}
@@ -163,8 +204,8 @@ def _key(switch: Switch, port: int) -> Any:
     return (desired_ports.c.switch_uid == switch.uid) & (desired_ports.c.port == port)
 
 
-def _lock(connection: Connection, switch: Switch) -> None:
-    """The switch may have been removed since, by another controller."""
+def _check_present(connection: Connection, switch: Switch) -> None:
+    """NotFoundError if another controller has removed the switch."""
     if not connection.execute(select(switches.c.uid).where(switches.c.uid == switch.uid)).first():
         raise NotFoundError("switch", switch.name)
 

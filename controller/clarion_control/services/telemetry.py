@@ -1,49 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches reported: the latest, the past, and events as they come."""
+"""Reports and counters of switches: the latest, the history, and events as they come."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from clarion_control.facade.core import Core
-from clarion_control.fleet.live import Subscription
+from clarion_control.fleet.fleet import Fleet
+from clarion_control.fleet.live import Hub, Subscription
+from clarion_control.fleet.recorder import Recorder
 from clarion_control.model import Drop, Interval, IntervalSummary, PortCounters
-from clarion_control.store import telemetry
+from clarion_control.store import Store, telemetry
 
 
-class TelemetryPart(Core):
-    """Telemetry."""
+class Telemetry:
+    """The telemetry of all switches."""
+
+    def __init__(self, store: Store, fleet: Fleet, hub: Hub, recorder: Recorder) -> None:
+        self._store = store
+        self._fleet = fleet
+        self._hub = hub
+        self._recorder = recorder
 
     def latest(self, name: str, port: int) -> Interval | None:
         """The last report of a port since the controller started."""
-        self._port_link(name, port)
+        self._fleet.port_link(name, port)
         return self._hub.latest.get((name, port))
 
     def latest_counters(self, name: str, port: int) -> PortCounters | None:
-        """The counters of a port as they were read last."""
-        self._port_link(name, port)
+        """The counters of a port at the last reading."""
+        self._fleet.port_link(name, port)
         return self._hub.counters.get((name, port))
 
     async def intervals(
         self, name: str, port: int, *, from_us: int, to_us: int, limit: int
     ) -> list[Interval]:
         """The newest `limit` reports of a span of time, the oldest of them first."""
-        link = self._port_link(name, port)
-        return await self.store.read(telemetry.interval_list, link.switch, port, from_us, to_us, limit)
+        link = self._fleet.port_link(name, port)
+        return await self._store.read(telemetry.interval_list, link.switch, port, from_us, to_us, limit)
 
     async def interval_summaries(
         self, name: str, port: int, *, from_us: int, to_us: int, step_us: int, limit: int
     ) -> list[IntervalSummary]:
         """The reports of a span of time summed up in steps; steps without a report are left out."""
-        link = self._port_link(name, port)
-        return await self.store.read(
+        link = self._fleet.port_link(name, port)
+        return await self._store.read(
             telemetry.interval_summaries, link.switch, port, from_us, to_us, step_us, limit
         )
 
     async def drops(self, name: str, port: int | None, *, from_us: int, to_us: int, limit: int) -> list[Drop]:
-        """The newest `limit` packets of a span of time that queues dropped, the oldest of them first."""
-        link = self._fleet.link(name) if port is None else self._port_link(name, port)
-        return await self.store.read(telemetry.drop_list, link.switch, port, from_us, to_us, limit)
+        """The newest `limit` packets that queues dropped in a span of time, the oldest of them first."""
+        link = self._fleet.link(name) if port is None else self._fleet.port_link(name, port)
+        return await self._store.read(telemetry.drop_list, link.switch, port, from_us, to_us, limit)
 
     def subscribe(
         self,
@@ -53,15 +60,15 @@ class TelemetryPart(Core):
         kinds: Collection[str] | None = None,
         maxsize: int = 1000,
     ) -> Subscription:
-        """Events from now on; `kinds` of interval, drop, counters, status. Close it, or use `with`."""
+        """Events from now on; `kinds` are keys of live.KINDS. Close it, or use `with`."""
         return self._hub.subscribe(switch=switch, port=port, kinds=kinds, maxsize=maxsize)
 
     @property
     def reports_waiting(self) -> int:
-        """Reports that are not in the store yet."""
+        """How many reports are not in the store yet."""
         return self._recorder.waiting
 
     @property
     def reports_lost(self) -> int:
-        """Reports that never will be, because the store did not take them."""
+        """How many reports the store did not take."""
         return self._recorder.lost
