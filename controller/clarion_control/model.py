@@ -86,6 +86,20 @@ class PortState:
     applied: bool  # the switch has confirmed the desired version
 
 
+class Action(enum.Enum):
+    """The acts that leave an audit record."""
+
+    PORT_CHANGE = "port.change"
+    FORWARDING_CHANGE = "forwarding.change"
+    POLICY_CHANGE = "policy.change"
+    SWITCH_ADD = "switch.add"
+    SWITCH_REMOVE = "switch.remove"
+    TOKEN_CREATE = "token.create"
+    TOKEN_REVOKE = "token.revoke"
+    EXPERIMENT_CREATE = "experiment.create"
+    EXPERIMENT_STOP = "experiment.stop"
+
+
 @dataclass(frozen=True)
 class AuditRecord:
     """One change, in the order of `id`. `before` and `after` are JSON objects, None for what was absent."""
@@ -93,7 +107,7 @@ class AuditRecord:
     id: int
     time_us: int
     actor: str
-    action: str  # such as "port.change", "switch.add", "token.create"
+    action: str  # the value of an Action; a store may have those of other versions
     origin: Origin
     switch: str | None
     port: int | None

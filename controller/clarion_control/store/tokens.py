@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from clarion_control.errors import ExistsError, FieldError, NotFoundError
-from clarion_control.model import Actor, Role, Token
+from clarion_control.model import Action, Actor, Role, Token
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import tokens
@@ -40,7 +40,7 @@ def create(
     }
     token = _token(connection.execute(tokens.insert().values(values).returning(tokens)).one())
     after = {"id": token.id, "name": name, "role": role.name.lower(), "expires_us": expires_us}
-    audit.record(connection, actor, "token.create", after=after)
+    audit.record(connection, actor, Action.TOKEN_CREATE, after=after)
     return token, text
 
 
@@ -67,7 +67,7 @@ def revoke(connection: Connection, actor: Actor, token_id: int) -> Token:
     values = {"revoked_us": now_us(), "name": f"{row.name} (revoked {token_id})"}
     where = tokens.c.id == token_id
     row = connection.execute(tokens.update().where(where).values(values).returning(tokens)).one()
-    audit.record(connection, actor, "token.revoke", before={"id": token_id, "name": row.name})
+    audit.record(connection, actor, Action.TOKEN_REVOKE, before={"id": token_id, "name": row.name})
     return _token(row)
 
 
