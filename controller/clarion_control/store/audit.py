@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: every change with who, when, from what, to what, in the transaction of the change itself."""
+"""The audit: a record of each change, in the transaction of the change itself."""
 
 from __future__ import annotations
 

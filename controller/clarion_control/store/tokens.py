@@ -15,7 +15,7 @@ from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import tokens
 
-PREFIX = "clarion_"  # so that secret scanners and people know what it is
+PREFIX = "clarion_"  # so that secret scanners and people recognise it
 MAX_NAME = 64
 USE_RECORDED_EVERY_US = 60_000_000
 
@@ -23,7 +23,7 @@ USE_RECORDED_EVERY_US = 60_000_000
 def create(
     connection: Connection, actor: Actor, name: str, role: Role, expires_us: int | None = None
 ) -> tuple[Token, str]:
-    """A new token and its text, which nobody can read again."""
+    """A new token and its text, which cannot be read again."""
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
         raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
     if expires_us is not None and expires_us <= now_us():
@@ -85,7 +85,7 @@ def used(connection: Connection, token_id: int) -> None:
 
 
 def digest(text: str) -> str:
-    """What the store keeps of a token."""
+    """The form of a token in the store."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
