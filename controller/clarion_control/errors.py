@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong in the controller and between it and a switch, each as one line for the user."""
+"""The errors of the controller, each as one line for the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clarion_p4rt.errors import Entity
 
 
 class FieldError(UserError):
-    """Input with a field that cannot be; `field` as in the JSON that came, such as "address"."""
+    """Input with a field that is not valid; `field` is its name in the JSON, such as "address"."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -17,7 +17,7 @@ class FieldError(UserError):
 
 
 class NotFoundError(UserError):
-    """Something that is not there: a switch, a port, a token. `hint` says what there is."""
+    """A switch, port or token that does not exist; `hint` names those that do."""
 
     def __init__(self, kind: str, name: object, hint: str | None = None) -> None:
         super().__init__(f"{kind} {name}: there is none" + (f"; {hint}" if hint else ""))
@@ -26,7 +26,7 @@ class NotFoundError(UserError):
 
 
 class ExistsError(UserError):
-    """Something of that name is there already."""
+    """A name that is taken."""
 
     def __init__(self, kind: str, name: object) -> None:
         super().__init__(f"{kind} {name}: exists already; remove it first, or take another name")
@@ -81,7 +81,7 @@ class RefusedError(UserError):
 
 
 class PolicyHeldError(UserError):
-    """A policy decided something while it was not active any more."""
+    """A decision of a policy that is not active any more."""
 
     def __init__(self, switch: str, port: int, policy: str) -> None:
         super().__init__(f"{switch} port {port}: policy {policy} is not active; resume it first")
@@ -91,7 +91,7 @@ class PolicyHeldError(UserError):
 
 
 class UndoneError(UserError):
-    """A decision that cannot be undone: it was already, or it changed nothing."""
+    """A decision that cannot be undone: it was already, or it has changed nothing."""
 
     def __init__(self, decision: int, reason: str) -> None:
         super().__init__(f"decision {decision}: {reason}")
@@ -100,7 +100,7 @@ class UndoneError(UserError):
 
 
 class StoreError(UserError):
-    """The database cannot be used: named as `STORE: reason`."""
+    """A database that cannot be used, named as `STORE: reason`."""
 
 
 class UnstorableError(StoreError):

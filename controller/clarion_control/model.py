@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the controller's parts tell each other, as frozen records: no I/O, no database, no HTTP.
+"""The records that the controller's parts exchange, all frozen: no I/O, no database, no HTTP.
 
 Times are Unix time in microseconds (`_us`), rates bit/s, sizes bytes. The settings of a port are those of
 `settings.py`, what a switch reports those of `telemetry.py`.
@@ -26,7 +26,7 @@ class Role(enum.IntEnum):
 
 
 class Origin(enum.Enum):
-    """Where a change came from."""
+    """The cause of a change."""
 
     MANUAL = "manual"
     TUNER = "tuner"
@@ -37,7 +37,7 @@ class Origin(enum.Enum):
 
 @dataclass(frozen=True)
 class Actor:
-    """Who asks: the name of a token, or of a part of the controller such as "tuner"."""
+    """The author of a change: a token, or a part of the controller such as "tuner"."""
 
     name: str
     role: Role
@@ -56,7 +56,7 @@ class LinkState(enum.Enum):
 
 @dataclass(frozen=True)
 class SwitchStatus:
-    """How a switch is doing."""
+    """The state of the session with a switch, and its figures."""
 
     state: LinkState
     since_us: int
@@ -68,7 +68,7 @@ class SwitchStatus:
 
 @dataclass(frozen=True)
 class DesiredPort:
-    """What a port is to do. `version` starts at 1 and goes up by one with every change."""
+    """The desired settings of a port. `version` starts at 1 and goes up by one with every change."""
 
     settings: PortSettings
     version: int
@@ -77,13 +77,27 @@ class DesiredPort:
 
 @dataclass(frozen=True)
 class PortState:
-    """Desired and effective settings of a port; `effective` is what the switch last confirmed."""
+    """Desired and effective settings of a port; `effective` are those that the switch confirmed last."""
 
     switch: Switch
     port: int
-    desired: DesiredPort | None  # None: the switch has not been reached yet and nobody set anything
+    desired: DesiredPort | None  # None: never set, and the switch has not been reached yet
     effective: PortSettings | None  # None: not known
     applied: bool  # the switch has confirmed the desired version
+
+
+class Action(enum.Enum):
+    """The acts that leave an audit record."""
+
+    PORT_CHANGE = "port.change"
+    FORWARDING_CHANGE = "forwarding.change"
+    POLICY_CHANGE = "policy.change"
+    SWITCH_ADD = "switch.add"
+    SWITCH_REMOVE = "switch.remove"
+    TOKEN_CREATE = "token.create"
+    TOKEN_REVOKE = "token.revoke"
+    EXPERIMENT_CREATE = "experiment.create"
+    EXPERIMENT_STOP = "experiment.stop"
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,7 @@ class AuditRecord:
     id: int
     time_us: int
     actor: str
-    action: str  # such as "port.change", "switch.add", "token.create"
+    action: str  # the value of an Action; a store may have those of other versions
     origin: Origin
     switch: str | None
     port: int | None
@@ -104,7 +118,7 @@ class AuditRecord:
 
 @dataclass(frozen=True)
 class Interval:
-    """A report of a control interval with when and from where it came."""
+    """A report of a control interval with its switch and its time of arrival."""
 
     time_us: int  # of its arrival at the controller
     switch: str
@@ -151,7 +165,7 @@ class PortCounters:
 
 @dataclass(frozen=True)
 class StatusChange:
-    """A switch changed its state."""
+    """A new state of the session with a switch."""
 
     time_us: int
     switch: str
@@ -159,11 +173,11 @@ class StatusChange:
 
 
 class PolicyState(enum.Enum):
-    """Whether a policy acts."""
+    """Whether a policy may change its port."""
 
     OFF = "off"
     ACTIVE = "active"
-    HELD = "held"  # a manual setting of a field that it governs came after it was switched on
+    HELD = "held"  # a field that it governs was set by hand after it was activated
 
 
 @dataclass(frozen=True)
@@ -201,7 +215,7 @@ class PolicyChange:
 
     @property
     def switch(self) -> str:
-        """Whose port it is at."""
+        """The switch of the port."""
         return self.policy.switch
 
 
@@ -210,7 +224,7 @@ Event = Interval | Drop | PortCounters | StatusChange | PolicyChange
 
 @dataclass(frozen=True)
 class Decision:
-    """What a policy decided, and why. `changes` maps a field of the port to [from, to]; empty for a flag."""
+    """A policy's decision. `changes` maps a field of the port to [from, to]; empty for a flag."""
 
     id: int
     time_us: int
@@ -238,7 +252,7 @@ class Token:
 
 
 class ExperimentState(enum.Enum):
-    """Where an experiment is."""
+    """The stages of an experiment."""
 
     QUEUED = "queued"
     RUNNING = "running"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion controller serve`: the controller with tuner, REST API and dashboard, until it is told to stop."""
+"""`clarion controller serve`: the controller with tuner, REST API and dashboard, until a signal."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from clarion_control.dashboard import Dashboard
     from clarion_control.tuner.loop import Tuner
 
-DRAIN_S = 5.0  # so long a request under way may take after SIGTERM
+DRAIN_S = 5.0  # limit of a request under way after SIGTERM
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What the command line says."""
+    """The options of the command line."""
 
     listen: str = "127.0.0.1:8080"
     store: str | None = None
@@ -61,7 +61,7 @@ def run(options: ServeOptions) -> None:
     """Serves until SIGTERM or SIGINT."""
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # it tells of every switch that goes, line by line
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # it logs every switch that goes, line by line
     _allow_many_switches()
     host, port = _checked_listen(options)
     context = _tls(options)

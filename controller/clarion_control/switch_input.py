@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused when a switch is added."""
+"""The checks of a switch that is added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_DEVICE_ID = 2**63 - 1
 def checked_switch(
     name: str, address: str, device_id: int, ports: Sequence[int], tls: TlsFiles | None
 ) -> Switch:
-    """A switch without uid yet; FieldError names what cannot be."""
+    """A switch without uid yet; FieldError names the field to correct."""
     if not _NAME.fullmatch(name):
         raise FieldError(
             "name", "use up to 63 letters, digits, dots, - and _, beginning with a letter or digit"

@@ -18,7 +18,7 @@ class TlsFiles:
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch as it was added. `uid` tells it from an earlier one of the same name."""
+    """The configured access to a switch. `uid` differs from that of an earlier one of the same name."""
 
     uid: int
     name: str

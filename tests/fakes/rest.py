@@ -18,8 +18,9 @@ from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Role
+from clarion_control.store import Store
 from fakes.clarion_command import command
-from fakes.controller import ADMIN, DEADLINE_S, open_controller
+from fakes.controller import ADMIN, DEADLINE_S, open_controller, second_store
 from fakes.switch import FakeSwitch
 
 GENEROUS = ApiOptions(
@@ -39,6 +40,7 @@ class Rig:
     app: FastAPI
     client: httpx.AsyncClient
     controller: Controller
+    store: Store  # opened once more, as another controller would
     experiments: Experiments
     switches: dict[str, FakeSwitch]
     tokens: dict[Role, str]
@@ -78,7 +80,7 @@ async def open_rig(
     """
     more.setdefault("apply_timeout_s", DEADLINE_S)  # a slow machine is no reason for a 202
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
-    async with open_controller(tmp_path, *switches, **more) as controller:
+    async with open_controller(tmp_path, *switches, **more) as controller, second_store(tmp_path) as store:
         experiments = await Experiments.open(
             controller, tmp_path / "experiments", scenario_library, clarion=clarion or command()
         )
@@ -90,7 +92,7 @@ async def open_rig(
                     role: (await controller.tokens.create(ADMIN, role.name.lower(), role))[1] for role in Role
                 }
                 named = {switch.name: switch for switch in switches}
-                yield Rig(app, client, controller, experiments, named, tokens)
+                yield Rig(app, client, controller, store, experiments, named, tokens)
         finally:
             await experiments.close()
 

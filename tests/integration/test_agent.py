@@ -127,6 +127,19 @@ async def test_a_controller_that_takes_mastership_ends_the_reports(served: Serve
             await other.close()
 
 
+async def test_a_session_does_not_begin_as_a_backup(served: Served) -> None:
+    async with client_of(served):  # program and subscriptions are there, so that nothing has to be written
+        pass
+    other = P4Device(client_of(served).switch, pipeline.load(), election_id=2)
+    try:
+        assert await other.open() is Mastership.PRIMARY
+        with pytest.raises(SwitchError, match="another controller is primary"):
+            async with client_of(served):
+                pytest.fail("the other one is primary")
+    finally:
+        await other.close()
+
+
 async def test_two_clients_do_not_both_get_it(served: Served) -> None:
     async with client_of(served):
         with pytest.raises(SwitchError, match="another controller is primary"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks: bearer tokens (RFC 6750) and what their roles allow."""
+"""Authentication and authorisation: bearer tokens (RFC 6750) and their roles."""
 
 from __future__ import annotations
 

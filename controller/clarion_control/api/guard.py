@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The way of every request to its operation: token, role, rate, media type, JSON.
 
-A class of route rather than dependencies: FastAPI reads the body before it asks dependencies, and nobody
-without a token is to be told what is wrong with a body.
+A class of route rather than dependencies: FastAPI reads the body before it resolves dependencies, and a
+request without a token must not learn what is wrong with its body.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class GuardedRoute(APIRoute):
             checked = CheckedRequest(request.scope, request.receive)
             if self.body_field is not None and await checked.body():
                 _check_media_type(checked)
-                await checked.json()  # here, where what it raises is not taken for something else
+                await checked.json()  # here, where its Problem reaches the client unchanged
             return await handle(checked)
 
         return guarded
 
 
 def role_of(route: APIRoute) -> Role | None:
-    """The role that a route states; None if it is for everybody."""
+    """The role that a route states; None if it needs no token."""
     stated = (route.openapi_extra or {})[ROLE]
     return None if stated == "none" else Role[stated.upper()]
 

@@ -38,7 +38,7 @@ class RateLimits:
         """Counts a token that is not valid.
 
         Valid ones from the same address are not held up: a script with an old token, or anybody on the same
-        machine, would shut everybody else out, and 256 bits are not guessed.
+        machine, would shut all others out, and 256 bits are not guessed.
         """
         self._take(self._failures, _network(address), "invalid tokens from your address")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures for Prometheus, read from the controller's memory at the moment when they are asked for."""
+"""Figures for Prometheus, read from the controller's memory at each request."""
 
 from __future__ import annotations
 

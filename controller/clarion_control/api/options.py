@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whoever starts the API may choose."""
+"""The options of the API."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def next_page(request: Request, response: Response, ids: Sequence[int], limit: i
 
 
 def span(from_us: int | None, to_us: int | None) -> tuple[int, int]:
-    """The span of time that was asked for."""
+    """The requested span of time."""
     end_us = now_us() if to_us is None else to_us
     start_us = max(0, end_us - DEFAULT_SPAN_US) if from_us is None else from_us
     if start_us > end_us:

@@ -15,7 +15,7 @@ INDEX = "/problems"  # all kinds, on a page for people
 
 @dataclass(frozen=True)
 class ProblemType:
-    """A kind of problem. `remedy` is what the page at its URI tells a person to do."""
+    """A kind of problem. `remedy` is the advice on the page at its URI."""
 
     slug: str
     status: int
@@ -77,7 +77,7 @@ PROBLEMS: Mapping[str, ProblemType] = {
             "no-forwarding",
             404,
             "Forwarding was not set",
-            "The switch keeps what it has until somebody sets it with PUT.",
+            "The switch keeps its present forwarding until one is set with PUT.",
         ),
         (
             "method-not-allowed",

@@ -15,7 +15,7 @@ RETRY_S = "10"
 
 
 class Streams:
-    """Counts streams; those who write one look at `closing`."""
+    """Counts streams; their writers look at `closing`."""
 
     def __init__(self, options: ApiOptions) -> None:
         self.closing = asyncio.Event()
@@ -24,7 +24,7 @@ class Streams:
         self._open: Counter[int] = Counter()
 
     def check(self, token: int) -> None:
-        """Problem if the token, or everybody together, has too many streams already."""
+        """Problem if the token, or all tokens together, have too many streams already."""
         headers = {"Retry-After": RETRY_S}
         if self.closing.is_set():
             raise Problem("unavailable", "the controller is stopping", headers=headers)

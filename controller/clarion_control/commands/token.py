@@ -23,7 +23,7 @@ _LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind whic
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The commands behind `clarion token`."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser("create", help="create a token and print it; nobody can read it again")
+    command = commands.add_parser("create", help="create a token and print it; it cannot be read again")
     command.add_argument("name", help="who or what uses it")
     command.add_argument(
         "--role",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Audit records as a table: who changed what, from what to what."""
+"""Audit records as a table."""
 
 from __future__ import annotations
 

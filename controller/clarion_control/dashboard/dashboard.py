@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard as one object: who may in, and how a page comes to its address."""
+"""The dashboard as one object: access, and the addresses of pages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Dashboard:
 
     async def _show(self, build: Build, area: str, request: Request) -> Response | None:
         actor = await self.guard.actor(request.session.get(SESSION_KEY))
-        if actor is None:  # signed out since the gate asked
+        if actor is None:  # signed out since the gate's check
             return RedirectResponse("/login", 303)
         visit = Visit(request, actor, self.controller, self.guard, self.options)
         with frame(request, actor, area):

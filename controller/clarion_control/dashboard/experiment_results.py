@@ -22,7 +22,7 @@ from clarion_control.experiments.service import Experiments
 LARGEST_SUMMARY = 20_000_000
 CHUNK = 65_536
 REPORT = "report.html"
-# A report is a page that somebody's scenario had a hand in: it may show itself, and do nothing.
+# A report holds text of a user's scenario: the page may show itself, and do nothing.
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -32,7 +32,7 @@ def address(experiment_id: int, path: str) -> str:
 
 
 def file_route(experiments: Experiments) -> Route:
-    """Serves the files to those who are signed in."""
+    """Serves the files to signed-in users."""
 
     async def serve(request: Request) -> Response:
         path = request.path_params["path"]

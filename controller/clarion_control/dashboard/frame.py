@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is around every page: navigation, who is signed in, light or dark."""
+"""The frame of every page: navigation, the signed-in user, light or dark."""
 
 from __future__ import annotations
 

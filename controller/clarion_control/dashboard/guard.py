@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody who is signed in may do, asked of the store each time."""
+"""The rights of signed-in users, looked up in the store each time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Guard:
         self.sessions = sessions
 
     async def actor(self, key: str | None) -> Actor | None:
-        """Who the browser with this session key is, None if it has to sign in."""
+        """The user behind a session key, None if the browser has to sign in."""
         token_id = self.sessions.token_id(key, time.monotonic())
         if token_id is None:
             return None

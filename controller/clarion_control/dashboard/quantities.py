@@ -105,7 +105,7 @@ def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:
     if value is None or not math.isfinite(value):
         return DASH
     for scale, unit in units:
-        # 999.6 Mbit/s is 1.00 Gbit/s when it is rounded, so it is asked what it rounds to
+        # 999.6 Mbit/s rounds to 1.00 Gbit/s, so the unit is chosen by the rounded value
         if abs(value) >= scale * 0.9995 or unit == units[-1][1]:
             return f"{_digits(value / scale)}{GAP}{unit}"
     raise AssertionError("the last unit takes everything")

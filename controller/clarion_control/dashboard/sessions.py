@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is signed in, and how often somebody may guess: state in memory, with the time as an argument.
+"""Signed-in sessions and failed attempts: state in memory, with the time as an argument.
 
 A browser holds a random key in a signed cookie; what it stands for is the id of a token, no more. What that
 token allows is asked of the store whenever something is to be shown or changed, so that a revoked token is
-out at once. After a restart of the controller everybody signs in again.
+out at once. After a restart of the controller all users sign in again.
 """
 
 from __future__ import annotations

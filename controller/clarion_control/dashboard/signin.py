@@ -64,7 +64,7 @@ class SignIn:
             self._attempts.failed(address, time.monotonic())
             return _page(request, target, problem, 401)
         self._sessions.end(request.session.get(SESSION_KEY))
-        request.session.clear()  # a session that somebody else may know must not become a signed-in one
+        request.session.clear()  # a session key that others may know must not become a signed-in one
         request.session[SESSION_KEY] = self._sessions.begin(token_id, time.monotonic())
         return RedirectResponse(target, 303)
 

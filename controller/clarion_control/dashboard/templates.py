@@ -25,7 +25,7 @@ def static_url(name: str) -> str:
 
 
 def theme(request: Request) -> str | None:
-    """Light or dark if somebody chose it here, None for what the system prefers."""
+    """Light or dark if chosen here, None for the system's preference."""
     chosen = request.cookies.get(THEME_COOKIE)
     return chosen if chosen in THEMES else None
 

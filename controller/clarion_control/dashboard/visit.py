@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One page that is open in one browser: who looks at it, and how it asks for a change."""
+"""One page that is open in one browser: its user, and changes on the user's behalf."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHECK_EVERY_S = 10.0
 
 
 class Visit:
-    """What a page works with. `actor` is who opened it; an action asks again who it is by then."""
+    """The context of a page. `actor` has opened it; an action looks the user up again."""
 
     def __init__(
         self, request: Request, actor: Actor, controller: Controller, guard: Guard, options: Options
@@ -66,22 +66,22 @@ class Visit:
         return await action(actor)
 
     def watch_session(self) -> None:
-        """Closes the page when the session ends, so that nothing is shown to somebody who signed out. A
-        browser that is told to leave and stays is cut off with the next check.
+        """Closes the page when the session ends, so that nothing is shown after signing out. A
+        browser that stays although it was redirected is cut off with the next check.
         """
         client = context.client
-        told = False
+        redirected = False
 
         async def check() -> None:
-            nonlocal told
+            nonlocal redirected
             actor = await self._guard.actor(self._key)
             if actor is not None and actor.role == self.actor.role:
-                told = False
-            elif told and actor is None and client.has_socket_connection:
+                redirected = False
+            elif redirected and actor is None and client.has_socket_connection:
                 # After this call: the page's timers, of which this is one, end with it.
                 asyncio.get_running_loop().call_soon(client.delete)
             else:
-                told = True
+                redirected = True
                 ui.navigate.to("/login" if actor is None else self.request.url.path)
 
         ui.timer(CHECK_EVERY_S, check, immediate=False)

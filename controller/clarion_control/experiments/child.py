@@ -60,7 +60,7 @@ class Child:
     async def wait(self) -> int:
         """Its exit status, once it has ended and everything that it said was read."""
         status = await self._process.wait()
-        # A grandchild may hold the pipe open; what it says is nobody's business.
+        # A grandchild may hold the pipe open; its output is not needed.
         await asyncio.wait([self._reader], timeout=1)
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)

@@ -19,7 +19,7 @@ from clarion_control.controller import Controller
 from clarion_control.experiments import files
 from clarion_control.experiments.child import CLARION, STOP_GRACE_S, Child, run_command
 from clarion_control.experiments.library import Request, ScenarioLibrary
-from clarion_control.model import Actor, Experiment, ExperimentState
+from clarion_control.model import Action, Actor, Experiment, ExperimentState
 from clarion_control.store.clock import now_us
 
 MAX_QUEUED = 100
@@ -115,7 +115,7 @@ class Experiments:
             return found
         if found.state is ExperimentState.RUNNING and not self._place(found).is_dir():
             raise ElsewhereError(f"experiment {experiment_id}: another controller runs it; stop it there")
-        await self._controller.records.note(actor, "experiment.stop", after={"id": experiment_id})
+        await self._controller.records.note(actor, Action.EXPERIMENT_STOP, after={"id": experiment_id})
         if experiment_id == self._running:
             self._stops.add(experiment_id)
             if self._child is not None:

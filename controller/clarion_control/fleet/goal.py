@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is desired of a switch, what it has, and who waits until the two are the same. No I/O."""
+"""Desired and effective state of a switch, and the waiters for their equality. No I/O."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Wanted = DesiredPort | tuple[Forwarding | None, int]
 
 
 class LinkClosedError(Exception):
-    """Nothing will be confirmed any more. (To cancel would look as if whoever waits had been cancelled.)"""
+    """The link has ended, nothing will be confirmed. (Cancelling would look like a cancelled waiter.)"""
 
 
 class Goal:
-    """Of one switch."""
+    """Desired, confirmed and effective state of one switch."""
 
     def __init__(self) -> None:
         self.desired = DesiredState({}, None, 0)
@@ -48,8 +48,8 @@ class Goal:
         return {port: wanted.settings for port, wanted in self.desired.ports.items()}
 
     def desire(self, desired: DesiredState) -> bool:
-        """What is desired by now; whether that is new. Older versions than those known are ignored, since
-        two changes may overtake each other on their way here.
+        """Takes a newer desired state; whether anything is new. Versions older than those known are
+        ignored, since two changes may overtake each other on their way here.
         """
         ports = dict(self.desired.ports)
         for port, wanted in desired.ports.items():
@@ -62,7 +62,7 @@ class Goal:
         return changed
 
     def confirm(self, written: DesiredState) -> None:
-        """The switch has all of this."""
+        """The switch has confirmed all of this."""
         items: dict[int, Wanted] = dict(written.ports)
         items[FORWARDING] = (written.forwarding, written.forwarding_version)
         for port, wanted in items.items():
@@ -73,11 +73,11 @@ class Goal:
                 self.settle(port, version(wanted), None)
 
     def doubt(self) -> None:
-        """The session is over: the switch may have anything."""
+        """The session is over: nothing is confirmed any more."""
         self._confirmed.clear()
 
     def last_good(self, port: int) -> Wanted | None:
-        """What the switch took last."""
+        """The last confirmed state of a port, or of the forwarding."""
         return self._good.get(port)
 
     async def applied(self, port: int, wanted: int) -> None:
@@ -94,7 +94,7 @@ class Goal:
             self._waiters[port].remove(entry)
 
     def settle(self, port: int, up_to: int, refusal: RefusedError | None) -> None:
-        """Answers those who wait for a version up to this one."""
+        """Ends the waiting for versions up to this one."""
         for wanted, waiter in self._waiters.get(port, ()):
             if wanted <= up_to and not waiter.done():
                 if refusal is None:
@@ -103,7 +103,7 @@ class Goal:
                     waiter.set_exception(refusal)
 
     def give_up(self) -> None:
-        """Those who wait get LinkClosedError."""
+        """Ends all waiting with LinkClosedError."""
         for waiters in self._waiters.values():
             for _, waiter in waiters:
                 if not waiter.done():
@@ -111,12 +111,12 @@ class Goal:
 
 
 def version(wanted: Wanted) -> int:
-    """Of a port, or of the forwarding."""
+    """The version of the state of a port, or of the forwarding."""
     return wanted.version if isinstance(wanted, DesiredPort) else wanted[1]
 
 
 def wanted_at(desired: DesiredState, port: int) -> Wanted | None:
-    """What is desired of a port, or of the forwarding."""
+    """The desired state of a port, or of the forwarding."""
     if port == FORWARDING:
         return (desired.forwarding, desired.forwarding_version)
     return desired.ports.get(port)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches report, as it comes in: the latest of everything, and those who want to hear of it."""
+"""Live events: the latest of each port, and subscriptions to all."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Subscription:
         return self._waiting.popleft()
 
     def offer(self, event: Event) -> None:
-        """Takes an event if it is one of those that the reader wants."""
+        """Queues an event if it matches the subscription."""
         if self._kinds is not None and type(event) not in self._kinds:
             return
         if self._switch is not None and event.switch != self._switch:
@@ -87,7 +87,7 @@ class Subscription:
 
 
 class Hub:
-    """Passes events on, and keeps the latest of each port."""
+    """Publishes events, and keeps the latest of each port."""
 
     def __init__(self) -> None:
         self.latest: dict[tuple[str, int], Interval] = {}
@@ -108,7 +108,7 @@ class Hub:
         return reader
 
     def publish(self, event: Event) -> None:
-        """Tells all who want to know."""
+        """Publishes an event to its subscribers."""
         if type(event) is Interval:
             self.latest[event.switch, event.report.port] = event
         elif type(event) is PortCounters:
@@ -117,11 +117,11 @@ class Hub:
             reader.offer(event)
 
     def forget(self, reader: Subscription) -> None:
-        """A reader has left."""
+        """Removes the subscription of a reader that has left."""
         self._readers.discard(reader)
 
     def forget_switch(self, switch: str) -> None:
-        """A switch was removed."""
+        """Drops the latest events of a switch that was removed."""
         for values in (self.latest, self.counters):
             for key in [key for key in values if key[0] == switch]:
                 del values[key]

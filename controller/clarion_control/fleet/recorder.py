@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes telemetry to the store, in batches, and drops what is too old."""
+"""Writes telemetry to the store, in batches, and deletes old records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXPIRE_EVERY_S = 60.0
 
 
 class Recorder:
-    """What was reported and is not in the store yet."""
+    """The queue of reports on their way to the store."""
 
     def __init__(self, store: Store, history_s: float) -> None:
         self.lost = 0
@@ -37,7 +37,7 @@ class Recorder:
         self._task = asyncio.create_task(self._run(), name="telemetry recorder")
 
     async def close(self) -> None:
-        """Writes what is left and ends."""
+        """Writes the rest of the queue and ends."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -61,13 +61,13 @@ class Recorder:
         return len(self._intervals) + len(self._drops)
 
     async def flush(self) -> None:
-        """Writes what waits; what the store does not take waits for the next time."""
+        """Writes the queue; reports that the store does not take wait for the next time."""
         for _ in range(-(-self.waiting // BATCH)):
             intervals, drops = self._intervals[:BATCH], self._drops[:BATCH]
             del self._intervals[:BATCH], self._drops[:BATCH]
             try:
                 await self._store.append(telemetry.append, intervals, drops)
-            except UnstorableError as error:  # of a switch out of its mind; the others' reports must go on
+            except UnstorableError as error:  # of a faulty switch; the reports of others must go on
                 LOG.warning("telemetry: %s", error)
                 await self._keep_what_fits(intervals, drops)
             except UserError as error:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clarion_control.model import Actor, AuditRecord, Experiment
+from clarion_control.model import Action, Actor, AuditRecord, Experiment
 from clarion_control.store import Store, audit, experiments
 
 
@@ -23,7 +23,7 @@ class Records:
     async def note(
         self,
         actor: Actor,
-        action: str,
+        action: Action,
         *,
         switch: str | None = None,
         port: int | None = None,

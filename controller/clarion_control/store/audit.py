@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: every change with who, when, from what, to what, in the transaction of the change itself."""
+"""The audit: a record of each change, in the transaction of the change itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from clarion_control.model import Actor, AuditRecord, Origin
+from clarion_control.model import Action, Actor, AuditRecord, Origin
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit
 
@@ -16,7 +16,7 @@ from clarion_control.store.schema import audit
 def record(
     connection: Connection,
     actor: Actor,
-    action: str,
+    action: Action,
     *,
     origin: Origin = Origin.MANUAL,
     switch: str | None = None,
@@ -29,7 +29,7 @@ def record(
     values = {
         "time_us": now_us(),
         "actor": actor.name,
-        "action": action,
+        "action": action.value,
         "origin": origin.value,
         "switch": switch,
         "port": port,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tuner decided, each decision with its evidence and with the change that it made."""
+"""The tuner's decisions, each with its evidence and the change that it made."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def apply(
     evidence: Mapping[str, Any],
 ) -> tuple[Decision, DesiredPort | None]:
     """Records a decision and makes its changes (a merge patch of the port; empty for a flag), both or
-    neither. StaleVersionError or PolicyHeldError if somebody was there before.
+    neither. StaleVersionError or PolicyHeldError after another change in between.
     """
     if not policies.is_active(connection, switch, port, policy):
         raise PolicyHeldError(switch.name, port, policy)
@@ -100,7 +100,7 @@ def apply(
 def undo(
     connection: Connection, actor: Actor, switch: Switch, decision_id: int
 ) -> tuple[Decision, DesiredPort]:
-    """Sets what the decision changed back to what it was, and holds the policy, which would do it again."""
+    """Reverts the changes of a decision, and holds the policy, which would make them again."""
     decision = get(connection, decision_id)
     if decision.undone_us is not None:
         raise UndoneError(decision_id, f"was undone by {decision.undone_by} already")
@@ -141,7 +141,7 @@ def expire(connection: Connection, before_us: int) -> int:
 
 
 def _patch(changes: Mapping[str, tuple[Any, Any]], settings: PortSettings) -> dict[str, Any]:
-    """The merge patch that takes the changes back."""
+    """The merge patch that reverts the changes."""
     patch: dict[str, Any] = {}
     for name, (old, _) in changes.items():
         group, _, field = name.rpartition(".")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from clarion_contract.settings import PortSettings
 from clarion_contract.settings_json import from_json, to_json
 from clarion_control.errors import NotFoundError, StaleVersionError
-from clarion_control.model import Actor, DesiredPort, Origin, Role
+from clarion_control.model import Action, Actor, DesiredPort, Origin, Role
 from clarion_control.store import audit, policies
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import desired_forwarding, desired_ports, switches
@@ -84,7 +84,7 @@ def change_port(
     audit.record(
         connection,
         actor,
-        "port.change",
+        Action.PORT_CHANGE,
         origin=origin,
         switch=switch.name,
         port=port,
@@ -136,7 +136,7 @@ def change_forwarding(
     audit.record(
         connection,
         actor,
-        "forwarding.change",
+        Action.FORWARDING_CHANGE,
         origin=origin,
         switch=switch.name,
         before=forwarding_to_json(known.forwarding),

@@ -102,7 +102,7 @@ def _reason(error: Exception) -> str:
 def _make_parent(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():  # tokens' digests and the audit are nobody else's business
+        if not path.exists():  # tokens' digests and the audit are for this user only
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreError(f"store {path}: {error.strerror}; name another place with --store") from error

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_control.errors import FieldError, NotFoundError
-from clarion_control.model import Actor, Experiment, ExperimentState
+from clarion_control.model import Action, Actor, Experiment, ExperimentState
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import experiments
@@ -33,7 +33,7 @@ def create(
     }
     row = connection.execute(experiments.insert().values(values).returning(experiments)).one()
     after = {name: values[name] for name in ("scenario", "engine", "settings", "repeat")}
-    audit.record(connection, actor, "experiment.create", after={"id": row.id, **after})
+    audit.record(connection, actor, Action.EXPERIMENT_CREATE, after={"id": row.id, **after})
     return _experiment(row)
 
 

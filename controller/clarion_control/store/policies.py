@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_contract.settings import PortSettings
-from clarion_control.model import ActivePolicy, Actor, Policy, PolicyState
+from clarion_control.model import Action, ActivePolicy, Actor, Policy, PolicyState
 from clarion_control.settings_diff import differences
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
@@ -72,7 +72,7 @@ def put(
     audit.record(
         connection,
         actor,
-        "policy.change",
+        Action.POLICY_CHANGE,
         switch=switch.name,
         port=port,
         before=None if row is None else _document(row),

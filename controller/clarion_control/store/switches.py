@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from clarion_control.errors import ExistsError, NotFoundError
-from clarion_control.model import Actor
+from clarion_control.model import Action, Actor
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import switches
@@ -35,7 +35,7 @@ def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
     }
     row = connection.execute(switches.insert().values(values).returning(switches)).one()
     added = _switch(row)
-    audit.record(connection, actor, "switch.add", switch=added.name, after=_document(added))
+    audit.record(connection, actor, Action.SWITCH_ADD, switch=added.name, after=_document(added))
     return added
 
 
@@ -45,7 +45,7 @@ def remove(connection: Connection, actor: Actor, name: str) -> Switch:
     if row is None:
         raise NotFoundError("switch", name)
     removed = _switch(row)
-    audit.record(connection, actor, "switch.remove", switch=name, before=_document(removed))
+    audit.record(connection, actor, Action.SWITCH_REMOVE, switch=name, before=_document(removed))
     return removed
 
 

@@ -14,7 +14,7 @@ from clarion_control.model import Drop, Interval, IntervalSummary
 from clarion_control.store.schema import drops, intervals
 from clarion_p4rt.switch import Switch
 
-EXPIRED_ROWS = 5000  # deleted in one transaction, so that nobody waits long
+EXPIRED_ROWS = 5000  # deleted in one transaction, so that other changes do not wait long
 LARGEST = 2**63 - 1  # of a database's integers; the totals of a switch have 64 bits without a sign
 
 _INTERVAL_FIELDS = tuple(field.name for field in fields(IntervalReport))

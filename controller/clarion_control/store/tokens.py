@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from clarion_control.errors import ExistsError, FieldError, NotFoundError
-from clarion_control.model import Actor, Role, Token
+from clarion_control.model import Action, Actor, Role, Token
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import tokens
 
-PREFIX = "clarion_"  # so that secret scanners and people know what it is
+PREFIX = "clarion_"  # so that secret scanners and people recognise it
 MAX_NAME = 64
 USE_RECORDED_EVERY_US = 60_000_000
 
@@ -23,7 +23,7 @@ USE_RECORDED_EVERY_US = 60_000_000
 def create(
     connection: Connection, actor: Actor, name: str, role: Role, expires_us: int | None = None
 ) -> tuple[Token, str]:
-    """A new token and its text, which nobody can read again."""
+    """A new token and its text, which cannot be read again."""
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
         raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
     if expires_us is not None and expires_us <= now_us():
@@ -40,7 +40,7 @@ def create(
     }
     token = _token(connection.execute(tokens.insert().values(values).returning(tokens)).one())
     after = {"id": token.id, "name": name, "role": role.name.lower(), "expires_us": expires_us}
-    audit.record(connection, actor, "token.create", after=after)
+    audit.record(connection, actor, Action.TOKEN_CREATE, after=after)
     return token, text
 
 
@@ -67,7 +67,7 @@ def revoke(connection: Connection, actor: Actor, token_id: int) -> Token:
     values = {"revoked_us": now_us(), "name": f"{row.name} (revoked {token_id})"}
     where = tokens.c.id == token_id
     row = connection.execute(tokens.update().where(where).values(values).returning(tokens)).one()
-    audit.record(connection, actor, "token.revoke", before={"id": token_id, "name": row.name})
+    audit.record(connection, actor, Action.TOKEN_REVOKE, before={"id": token_id, "name": row.name})
     return _token(row)
 
 
@@ -85,7 +85,7 @@ def used(connection: Connection, token_id: int) -> None:
 
 
 def digest(text: str) -> str:
-    """What the store keeps of a token."""
+    """The form of a token in the store."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

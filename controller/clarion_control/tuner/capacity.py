@@ -10,7 +10,7 @@ from typing import Any
 from clarion_control.model import Interval
 from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, mbps, settled
 
-FRAME_BYTES = 1500.0  # of a packet that the queue dropped, where no counter tells the mean
+FRAME_BYTES = 1500.0  # of a packet that the queue dropped, where no counter gives the mean
 MIDDLE_MATTERS = 4  # reports: with fewer, half of them is too little
 CHANGED = 0.15  # a difference between the halves that is no error of measurement
 LAW = """\

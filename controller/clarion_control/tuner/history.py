@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tuner keeps of a port: its latest reports and counters, in bounded memory. No I/O, no clock."""
+"""The latest reports and counters of a port, in bounded memory. No I/O, no clock."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SAMPLES = 64  # counters of a port that are kept
 
 
 class PortHistory:
-    """One port's. Totals that start from zero again with their switch are left so: policies look for that."""
+    """One port's. Totals of a restarted switch begin from zero again; policies look for that."""
 
     def __init__(self) -> None:
         self._reports: deque[Interval] = deque(maxlen=HISTORY)
         self._departures: deque[DepartureSample] = deque(maxlen=SAMPLES)
         self._wire: deque[WireSample] = deque(maxlen=SAMPLES)
-        self.fresh = False  # something came since the policies were asked
+        self.fresh = False  # there are new samples since the last judgement
 
     def before(self, reports: Iterable[Interval]) -> None:
-        """Takes in what the store has from before the tuner heard of the port."""
+        """Takes in the stored reports from before the tuner followed the port."""
         heard = list(self._reports)
         first_us = heard[0].time_us if heard else None
         self._reports.clear()

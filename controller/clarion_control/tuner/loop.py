@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuner at work: asks the active policies of each port now and then, and carries out what they propose.
+"""The tuner's loop: consults the active policies of each port in turn, and carries out their proposals.
 
-All that has to survive is in the store: which policies act, their parameters, and with each decision the
-memory of the policy that made it. What is here is made anew by the next process.
+All lasting state is in the store: active policies, their parameters, and with each decision the memory of the
+policy that made it. The state here is rebuilt by the next process.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from clarion_control.tuner.registry import POLICIES, checked_parameters
 LOG = logging.getLogger(__name__)
 ACTOR = Actor("tuner", Role.OPERATOR)
 LOOK_EVERY_S = 0.25
-REFRESH_EVERY_US = 1_000_000  # how soon a policy that was switched on, off or changed is noticed
-SHARE = 0.2  # of the time may go into policies; beyond it a port is asked less often
+REFRESH_EVERY_US = 1_000_000  # how soon a change of a policy is noticed
+SHARE = 0.2  # of the time may go into policies; beyond it the turn of a port comes less often
 WAITING_MAX = 20_000  # events between two looks
 REBUILD_US = 600_000_000  # reports of the store older than this say nothing about now
 MEMORY = "memory"  # of the policy, in a decision's evidence
@@ -48,7 +48,7 @@ Key = tuple[str, int]  # switch and port
 class _Acting:
     """A policy at a port."""
 
-    spec: PolicySpec | None  # None: it cannot act, see `problem`
+    spec: PolicySpec | None  # None: unusable, see `problem`
     parameters: Mapping[str, float]
     changed_us: int
     memory: Memory = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Tuner:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns at once; what was active before a restart acts again soon."""
+        """Returns at once; policies that were active before a restart follow soon."""
         self._task = asyncio.create_task(self._run(), name="tuner")
 
     async def close(self) -> None:
@@ -101,7 +101,7 @@ class Tuner:
         self._unsubscribe()
 
     def health(self) -> dict[str, str]:
-        """What goes wrong, by "switch/port/policy", or "tuner" for all of it; empty if nothing does."""
+        """Present problems, by "switch/port/policy", or "tuner" for all of it; empty if there are none."""
         found = {
             f"{switch}/{number}/{name}": acting.problem
             for (switch, number), port in self._ports.items()
@@ -111,7 +111,7 @@ class Tuner:
         return found | ({"tuner": self._trouble} if self._trouble else {})
 
     def observed(self, switch: str, port: int) -> dict[str, Mapping[str, Any]]:
-        """What each policy that acts at a port saw last."""
+        """The last observations of each active policy of a port."""
         known = self._ports.get((switch, port))
         return {} if known is None else {name: acting.observed for name, acting in known.acting.items()}
 
@@ -129,7 +129,7 @@ class Tuner:
             await asyncio.sleep(max(0.01, self._look_every_s - (time.monotonic() - began_s)))
 
     async def look(self) -> None:
-        """One round: what is new, then the ports whose turn it is."""
+        """One round: new events, then the ports in turn."""
         if self._clock() - self._refreshed_us >= REFRESH_EVERY_US:
             self._refreshed_us = self._clock()
             await self._refresh()
@@ -145,12 +145,12 @@ class Tuner:
             key = self._turns[0]
             self._turns.rotate(-1)
             if key in self._ports and self._ports[key].history.fresh:
-                await self._ask(key, self._ports[key])
+                await self._consult(key, self._ports[key])
                 if time.monotonic() > deadline_s:
                     break
 
     async def _refresh(self) -> None:
-        """Makes the ports and policies those that the store has."""
+        """Follows the active policies of the store."""
         rows = await self._controller.tuning.active_policies()
         wanted: dict[Key, dict[str, ActivePolicy]] = {}
         for row in rows:
@@ -178,7 +178,7 @@ class Tuner:
             self._unsubscribe()
 
     async def _rebuilt(self, key: Key, uid: int) -> _Port:
-        """A port with the reports that the store still has."""
+        """A port with its stored reports."""
         port = _Port(uid)
         now = self._clock()
         with contextlib.suppress(NotFoundError):  # another process has added the switch just now
@@ -189,11 +189,11 @@ class Tuner:
         return port
 
     async def _begun(self, row: ActivePolicy, before: _Acting | None) -> _Acting:
-        """A policy with what it remembered at its last decision, or knew until now."""
+        """A policy with its memory, or that of its last decision."""
         memory = before.memory if before else await self._remembered(row)
         try:
             parameters = checked_parameters(row.name, row.parameters)
-        except UserError as error:  # what an older or newer version has stored
+        except UserError as error:  # stored by an older or newer version
             return _Acting(None, {}, row.changed_us, memory, problem=str(error))
         return _Acting(self._specs.get(row.name), parameters, row.changed_us, memory)
 
@@ -216,8 +216,8 @@ class Tuner:
                 event, sum(packets for packets, _ in others), sum(size for _, size in others)
             )
 
-    async def _ask(self, key: Key, port: _Port) -> None:
-        """Asks the policies of one port, until one of them has changed it."""
+    async def _consult(self, key: Key, port: _Port) -> None:
+        """Consults the policies of one port, until one of them has changed it."""
         port.history.fresh = False
         try:
             if self._controller.switches.status(key[0]).state is not LinkState.IN_SYNC:
@@ -232,10 +232,12 @@ class Tuner:
             acting = port.acting.get(name)
             if acting is None or acting.spec is None:
                 continue
-            if await self._ask_one(key, spec, acting, view, state.desired.version):
+            if await self._consult_one(key, spec, acting, view, state.desired.version):
                 return
 
-    async def _ask_one(self, key: Key, spec: PolicySpec, acting: _Acting, view: View, version: int) -> bool:
+    async def _consult_one(
+        self, key: Key, spec: PolicySpec, acting: _Acting, view: View, version: int
+    ) -> bool:
         """Whether the policy has changed the port. One that fails does not keep the others from acting."""
         try:
             verdict = spec.judge(view, acting.parameters, acting.memory)
@@ -246,7 +248,7 @@ class Tuner:
                 acting.memory = verdict.memory
             acting.problem = None
         except (StaleVersionError, PolicyHeldError, NotPrimaryError, UnreachableError):
-            return True  # somebody was faster, or the switch has just gone: what was seen is out of date
+            return True  # another change came first, or the switch has just gone: the view is out of date
         except Exception as error:
             self._note_problem(key, spec.name, acting, error)
             return False

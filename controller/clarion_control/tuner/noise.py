@@ -34,7 +34,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class _Test:
-    """The baseline and the running sum. `last_*` is the sample up to which all has been counted."""
+    """The baseline and the running sum. `last_*` is the sample up to which all is counted."""
 
     last_us: int = 0
     last_lost: int = 0
@@ -68,7 +68,7 @@ class _Test:
 
 
 def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdict:
-    """Counts what is new, reports the rate, flags or takes back."""
+    """Counts new samples, reports the rate, sets the flag or takes it back."""
     test = _Test(**memory) if memory else _Test()
     before = test
     for sample in view.wire:

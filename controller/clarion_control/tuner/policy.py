@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy is: a pure function from what is known of a port to a proposal. No I/O, no clock.
+"""A policy is a pure function from the view of a port to a proposal. No I/O, no clock.
 
-A policy remembers through the memory that it returns and is given back with the next view. Memory is plain
-JSON and is kept with each decision, so that a controller that starts again goes on where the last one was.
+A policy's state is the memory that it returns and gets back with the next view. Memory is plain JSON and is
+kept with each decision, so that a restarted controller goes on where the last one was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOTHING: Memory = MappingProxyType({})
 
 @dataclass(frozen=True)
 class DepartureSample:
-    """What had left by a port at one instant, in totals since its switch started."""
+    """The totals of a port's departures at one instant, since its switch started."""
 
     time_us: int
     sent_packets: int
@@ -33,7 +33,7 @@ class DepartureSample:
 
 @dataclass(frozen=True)
 class View:
-    """What is known of a port at `now_us`. Sequences run from old to new and hold at least what is recent."""
+    """The state of a port at `now_us` and its recent past; sequences run from old to new."""
 
     now_us: int
     settings: PortSettings  # confirmed by the switch
@@ -45,8 +45,8 @@ class View:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a policy wants recorded, and for a change done. `changes` is a merge patch of the port's JSON
-    form; an empty one is a flag.
+    """A decision to record and carry out. `changes` is a merge patch of the port's JSON form; an empty one
+    is a flag.
     """
 
     summary: str  # one sentence for people
@@ -56,7 +56,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A policy's answer: what it saw, what it remembers, and what it proposes, if anything.
+    """A policy's answer: observations, memory, and a proposal, if any.
 
     `memory` is kept if the proposal could be carried out, `memory_if_not` if it could not or there is none.
     """
@@ -90,7 +90,7 @@ Judge = Callable[[View, Mapping[str, float], Memory], Verdict]
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """A policy with the words that REST, the dashboard and docs/tuner.md show of it."""
+    """A policy with its description for REST, the dashboard and docs/tuner.md."""
 
     name: str
     title: str

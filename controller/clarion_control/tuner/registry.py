@@ -11,7 +11,7 @@ from clarion_control.errors import FieldError, NotFoundError
 from clarion_control.tuner import capacity, convergence, noise, stability
 from clarion_control.tuner.policy import Parameter, PolicySpec
 
-# In the order in which they are asked: when one changes the port, the others wait for the next look.
+# In the order of consultation: when one changes the port, the others wait for the next round.
 POLICIES: Mapping[str, PolicySpec] = {
     each.SPEC.name: each.SPEC for each in (capacity, stability, convergence, noise)
 }

@@ -26,8 +26,10 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from sqlalchemy import Connection, select
 
 from clarion_control.model import Role
+from clarion_control.store import schema
 from fakes.rest_server import Served, served
 
 from .operations import ROLES
@@ -51,6 +53,14 @@ THERE: dict[str, list[Any]] = {
     "policy": ["capacity", "stability", "convergence", "noise"],
     "id": [1, 2, 3, 4],
     "path": ["summary.json", "iperf3/flow-1.json", "../../controller.db"],
+}
+STATE = [
+    schema.switches, schema.desired_ports, schema.desired_forwarding, schema.policies, schema.decisions,
+    schema.tokens, schema.experiments, schema.audit,
+]  # fmt: skip
+COURSE = {
+    "tokens": ("last_used_us",),
+    "experiments": ("state", "started_us", "ended_us", "error", "files"),
 }
 asked: Counter[str] = Counter()
 
@@ -119,13 +129,33 @@ def test_requests_of_every_kind(server: Served, key: tuple[str, str]) -> None:
     def ask(data: st.DataObject) -> None:
         case = drawn(data, operation, key)
         for role in (None, *Role):
+            before = stored(server)
             response = send(http, case, bearer(server, role))
             if response is not None:
-                asked[role.name if role else "nobody"] += 1
+                asked[role.name if role else "no token"] += 1
                 judge(case, response, key, role)
+                if response.status_code in (401, 403):
+                    assert stored(server) == before, "refused, and done all the same"
 
     with client(server) as http:
         ask()
+
+
+def stored(server: Served) -> dict[str, list[str]]:
+    """All that requests can change, but for the course of experiments, which run on by themselves."""
+
+    def rows(connection: Connection) -> dict[str, list[str]]:
+        return {
+            table.name: sorted(
+                str(row)
+                for row in connection.execute(
+                    select(*(column for column in table.c if column.name not in COURSE.get(table.name, ())))
+                )
+            )
+            for table in STATE
+        }
+
+    return server.rig.store.read_now(rows)
 
 
 def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case[Any]:

@@ -107,7 +107,7 @@ async def get_port(
         *WRITING,
         body=True,
         headers=ETAG,
-        description="What the body leaves out is off. Needs If-Match, so that nobody's change is lost unseen."
+        description="What the body leaves out is off. Needs If-Match, so that no change is lost unseen."
         " Answers when the switch has confirmed, or with 202 if it takes long.",
         responses={202: _PENDING},
     ),
@@ -164,7 +164,8 @@ async def replace_port(
         body=True,
         headers=ETAG,
         description="A JSON merge patch (RFC 7396); beta follows alpha unless both are given. With If-Match"
-        " only if nobody was faster. Answers when the switch has confirmed, or with 202 if it takes long.",
+        " only if the version is still the same. Answers when the switch has confirmed, or with 202 after a"
+        " while.",
         responses={202: _PENDING},
         openapi_extra=also_as_merge_patch("SettingsChanges"),
     ),

@@ -103,14 +103,14 @@ async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
         "Static forwarding of a switch",
         "unknown-switch",
         "no-forwarding",
-        description="What is desired; 404 while nobody has set it, and the switch keeps what it has.",
+        description="The desired forwarding; 404 while none is set, and the switch keeps its present one.",
     ),
 )
 async def get_forwarding(api: Api, switch: SwitchName) -> ForwardingTable:
     """What is desired."""
     forwarding = await api.controller.forwarding.get(switch)
     if forwarding is None:
-        raise Problem("no-forwarding", f"{switch}: nobody has set forwarding; the switch keeps what it has")
+        raise Problem("no-forwarding", f"{switch}: no forwarding is set; the switch keeps its present one")
     return ForwardingTable.of(forwarding)
 
 

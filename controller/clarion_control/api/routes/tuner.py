@@ -127,7 +127,7 @@ async def set_policy(
         "Resume a policy that is held",
         *_AT_PORT,
         "conflict",
-        description="Lets it act again after somebody changed by hand what it governs.",
+        description="Makes it active again after a change by hand of a field that it governs.",
     ),
 )
 async def resume_policy(

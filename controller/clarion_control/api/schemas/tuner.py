@@ -76,7 +76,7 @@ class PolicyView(Model):
     port: int = Field(description="Number of the port.", examples=[1])
     name: str = Field(description="Name of the policy.", examples=["capacity"])
     state: PolicyState = Field(
-        description="off; active; held: somebody changed by hand what it governs, and it waits to be resumed."
+        description="off; active; held: a field that it governs was changed by hand, until it is resumed."
     )
     parameters: dict[str, float] = Field(description="All of them.", examples=[{"window_s": 2.0}])
     changed_us: int | None = time_field("Last change; null if there was none")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every change: who, when, from what to what."""
+"""All audit records, with filters."""
 
 from __future__ import annotations
 

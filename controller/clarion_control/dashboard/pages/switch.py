@@ -135,7 +135,7 @@ class SwitchPage:
 
 def _forwarding(name: str, forwarding: Forwarding | None) -> None:
     if forwarding is None:
-        parts.empty("Nothing is set: the switch forwards as it was told by others, or learns by itself.")
+        parts.empty("Nothing is set: the switch forwards by entries of others, or learns by itself.")
         return
     flood = ", ".join(map(str, forwarding.flood_ports)) or "none"
     parts.text(f"Frames for unknown addresses are flooded to ports: {flood}.", "p")
