@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of faults: `faults/*.yaml`, read and checked.
 
-A fault is a piece of text that occurs once in one file, what stands there instead, and the tests that must then
-fail: the arguments of pytest, or a shell command. `part` is the first folder of the file.
+A fault is a piece of text that occurs once in one file, what stands there instead, and the tests that must
+then fail: the arguments of pytest, or a shell command. `part` is the first folder of the file.
 """
 
 from __future__ import annotations
