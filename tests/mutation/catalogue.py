@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of faults: `faults/*.yaml`, read and checked.
 
-A fault is a piece of text that occurs once in one file, what stands there instead, and the commands that must
-then fail. `part` is the first folder of the file.
+A fault is a piece of text that occurs once in one file, what stands there instead, and the tests that must
+then fail: the arguments of pytest, or a shell command. `part` is the first folder of the file.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import yaml
 FOLDER = Path(__file__).resolve().parent / "faults"
 REQUIRED = ("id", "file", "find", "replace", "why", "tests")
 OPTIONAL = ("build", "needs")
+PYTEST = (".venv/bin/python", "-m", "pytest", "-q", "-x")
 
 
 class CatalogueError(Exception):
@@ -34,7 +36,7 @@ class Fault:
     find: str
     replace: str
     why: str
-    tests: str  # must fail with the fault
+    tests: str  # command that must fail with the fault
     build: str = ""  # must succeed with it
     needs: tuple[str, ...] = ()  # programs on PATH, or root
 
@@ -82,7 +84,9 @@ def _fault(path: Path, number: int, entry: Any) -> Fault:
         raise CatalogueError(f"{where}: missing {missing}, unknown {unknown}")
     if entry["find"] == entry["replace"]:
         raise CatalogueError(f"{entry['id']}: replace is the same as find")
-    return Fault(**{**entry, "needs": tuple(entry.get("needs", ()))})
+    tests = entry["tests"]
+    command = shlex.join([*PYTEST, *tests]) if isinstance(tests, list) else tests
+    return Fault(**{**entry, "tests": command, "needs": tuple(entry.get("needs", ()))})
 
 
 def chosen(faults: Iterable[Fault], only: str) -> list[Fault]:
