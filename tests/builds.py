@@ -16,6 +16,7 @@ SANITISED = (
     "switch/clarion-switch",
     "tests/conformance/conformance-driver",
     "tests/unit/cc/cc_test",
+    "tests/unit/shim/shim_test",
 )
 
 

@@ -10,23 +10,32 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
-    [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("*/*/README.md")]
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("*/*/README.md")]
 )
 DOCUMENTS = [path for path in DOCUMENTS if not {"build", ".venv"} & set(path.relative_to(ROOT).parts)]
 
 
-def named_steps() -> list[tuple[str, str]]:
-    """Pairs of file and function in the order of the life-of-a-packet page."""
-    text = (ROOT / "docs/life-of-a-packet.md").read_text()
+LIVES = ("life-of-a-packet", "life-of-a-setting")
+
+
+def named_steps(page: str) -> list[tuple[str, str]]:
+    """Pairs of file and function in the order of the page."""
+    text = (ROOT / f"docs/{page}.md").read_text()
     return re.findall(r"`([\w/]+(?:\.\w+)+)`\s+`(\w+)`", text)
 
 
-def test_life_of_a_packet_names_the_stages() -> None:
-    assert len(named_steps()) >= 20
+def named_files(page: str) -> list[str]:
+    return re.findall(r"`([\w-]+/[\w/-]+\.\w+)`", (ROOT / f"docs/{page}.md").read_text())
 
 
-@pytest.mark.parametrize(("file", "function"), sorted(set(named_steps())))
-def test_life_of_a_packet_names_functions_that_exist(file: str, function: str) -> None:
+@pytest.mark.parametrize("page", LIVES)
+def test_a_life_names_the_stages(page: str) -> None:
+    assert len(named_steps(page)) >= 20
+    assert [file for file in named_files(page) if not (ROOT / file).is_file()] == []
+
+
+@pytest.mark.parametrize(("file", "function"), sorted({step for page in LIVES for step in named_steps(page)}))
+def test_a_life_names_functions_that_exist(file: str, function: str) -> None:
     assert re.search(rf"\b{function}\(", (ROOT / file).read_text())
 
 
@@ -42,3 +51,11 @@ def test_readme_names_make_targets_that_exist() -> None:
     named = set(re.findall(r"\bmake ([a-z0-9-]+)", (ROOT / "README.md").read_text()))
     assert named
     assert named <= targets
+
+
+def test_the_changelog_begins_with_the_version_of_the_package() -> None:
+    package = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert package is not None
+    assert newest is not None
+    assert newest[1] == package[1]
