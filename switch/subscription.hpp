@@ -9,7 +9,7 @@
 
 namespace clarion::emu {
 
-// Of one switch: how many clients listen to what. Nobody: no report is made.
+// Of one switch: how many clients listen to each kind of report. Without listeners no report is made.
 struct Listeners {
   std::uint32_t intervals = 0;
   std::uint32_t drops = 0;

@@ -120,7 +120,7 @@ class Source(Protocol):
         """In the order of their device ids."""
 
     async def open(self) -> None:
-        """Learns which switches there are; UserError if nobody answers."""
+        """Learns which switches there are; UserError without an answer."""
 
     def keep(self) -> None:
         """From now on notices when they go and come again."""

@@ -99,7 +99,7 @@ def show_plots(experiment_id: int, files: list[ResultFile]) -> None:
 
 
 def show_files(experiment_id: int, files: list[ResultFile]) -> None:
-    """All files, to be taken home."""
+    """All files, as links for download."""
     with parts.block("details"):
         parts.text(f"All files ({len(files)})", "summary")
         with parts.block("ul", "files"):

@@ -69,7 +69,7 @@ class Badge(TextElement):
         self.show(content, tone)
 
     def show(self, content: str, tone: str) -> None:
-        """Says something else."""
+        """Replace the text."""
         self.text = content
         if tone != self._tone:
             self.classes(add=tone, remove=self._tone)
@@ -121,7 +121,7 @@ class Tile:
             self.sub = text(sub, "dd", "sub")
 
     def show(self, value: str, sub: str | None = None) -> None:
-        """Shows something else."""
+        """Replace the content."""
         self.value.text = value
         if sub is not None:
             self.sub.text = sub

@@ -43,7 +43,7 @@ class PolicyCards:
             ]
 
     async def refresh(self) -> None:
-        """Brings states up to date."""
+        """Update the states of all policies."""
         stored = {
             each.name: each for each in await self._visit.controller.tuning.policies(self._name, self._port)
         }
@@ -57,7 +57,7 @@ class PolicyCards:
 
 
 class PolicyCard:
-    """One policy."""
+    """The card of one policy."""
 
     def __init__(self, visit: Visit, name: str, port: int, spec: PolicySpec, stored: Policy | None) -> None:
         self.spec = spec

@@ -33,11 +33,11 @@ _log = logging.getLogger(__name__)
 
 
 class QueueFullError(UserError):
-    """Too many experiments wait."""
+    """The queue of experiments is full."""
 
 
 class ElsewhereError(UserError):
-    """Another controller has it."""
+    """Another controller of the same store runs the experiment."""
 
 
 class Experiments:
@@ -127,11 +127,11 @@ class Experiments:
         return await self._controller.records.experiment(experiment_id)
 
     async def experiment(self, experiment_id: int) -> Experiment:
-        """One, or NotFoundError."""
+        """An experiment, or NotFoundError."""
         return await self._controller.records.experiment(experiment_id)
 
     async def experiments(self, *, before_id: int | None = None, limit: int = 100) -> list[Experiment]:
-        """The newest first."""
+        """Experiments, the newest first."""
         return await self._controller.records.experiments(before_id=before_id, limit=limit)
 
     def progress(self, experiment_id: int) -> str | None:
@@ -155,7 +155,7 @@ class Experiments:
             await changed.wait()
 
     async def files(self, experiment_id: int) -> list[files.ResultFile]:
-        """All results that are there."""
+        """The results of an experiment."""
         place = self._place(await self._controller.records.experiment(experiment_id))
         return await asyncio.to_thread(files.listing, place)
 

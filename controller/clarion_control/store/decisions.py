@@ -27,7 +27,7 @@ def listed(
     before_id: int | None = None,
     limit: int = 100,
 ) -> list[Decision]:
-    """The newest first."""
+    """Decisions, the newest first."""
     query = select(decisions).order_by(decisions.c.id.desc()).limit(limit)
     if switch is not None:
         query = query.where(decisions.c.switch == switch)

@@ -20,7 +20,7 @@ _FIELDS = frozenset({"state", "started_us", "ended_us", "error", "files"})
 def create(
     connection: Connection, actor: Actor, scenario: str, engine: str, settings: Sequence[str], repeat: int
 ) -> Experiment:
-    """A new one, queued."""
+    """A new experiment, queued."""
     values = {
         "scenario": scenario,
         "engine": engine,
@@ -54,7 +54,7 @@ def update(connection: Connection, /, experiment_id: int, **changes: Any) -> Exp
 
 
 def listed(connection: Connection, before_id: int | None = None, limit: int = 100) -> list[Experiment]:
-    """The newest first."""
+    """Experiments, the newest first."""
     query = select(experiments).order_by(experiments.c.id.desc()).limit(limit)
     if before_id is not None:
         query = query.where(experiments.c.id < before_id)
@@ -62,7 +62,7 @@ def listed(connection: Connection, before_id: int | None = None, limit: int = 10
 
 
 def get(connection: Connection, experiment_id: int) -> Experiment:
-    """One, or NotFoundError."""
+    """An experiment, or NotFoundError."""
     row = connection.execute(select(experiments).where(experiments.c.id == experiment_id)).first()
     if row is None:
         raise NotFoundError("experiment", experiment_id)

@@ -17,7 +17,7 @@ from clarion_p4rt.switch import Switch, TlsFiles
 
 
 def listed(connection: Connection) -> list[Switch]:
-    """All of them, by name."""
+    """All switches, by name."""
     return [_switch(row) for row in connection.execute(select(switches).order_by(switches.c.name))]
 
 

@@ -86,7 +86,7 @@ def list_scenarios(api: Api) -> Scenarios:
 async def list_experiments(
     request: Request, response: Response, api: Api, before_id: BeforeId = None, limit: Limit = PAGE_ITEMS
 ) -> ExperimentList:
-    """From the store."""
+    """A page of experiments from the store."""
     found = await service(api).experiments(before_id=before_id, limit=limit)
     items = [_view(api, each) for each in found]
     return ExperimentList(items=items, next=next_page(request, response, [each.id for each in items], limit))
@@ -107,7 +107,7 @@ async def list_experiments(
     ),
 )
 async def start_experiment(api: Api, actor: Asker, new: NewExperiment, response: Response) -> ExperimentView:
-    """Queues it."""
+    """Check a run and queue it."""
     made = await service(api).submit(actor, new.scenario, new.engine, new.settings, new.repeat)
     response.headers["Location"] = f"/v1/experiments/{made.id}"
     return _view(api, made)
@@ -120,7 +120,7 @@ async def start_experiment(api: Api, actor: Asker, new: NewExperiment, response:
     ),
 )
 async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
-    """One of them."""
+    """The experiment of that number."""
     return _view(api, await service(api).experiment(id))
 
 
@@ -137,7 +137,7 @@ async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
     ),
 )
 async def stop_experiment(api: Api, actor: Asker, id: RecordId) -> ExperimentView:
-    """Begins to stop it."""
+    """Ask a run to stop; it ends after its clean-up."""
     return _view(api, await service(api).stop(actor, id))
 
 
@@ -162,7 +162,7 @@ async def stop_experiment(api: Api, actor: Asker, id: RecordId) -> ExperimentVie
 async def watch_experiment(
     request: Request, api: Api, token: BearerToken, id: RecordId
 ) -> EventSourceResponse:
-    """Until it has ended."""
+    """Stream every change of an experiment until it has ended."""
     await service(api).experiment(id)
     api.streams.check(token.id)
     return sse.stream(request, token, _told(service(api), id))
@@ -179,7 +179,7 @@ async def watch_experiment(
     ),
 )
 async def list_files(api: Api, id: RecordId) -> Files:
-    """From its directory."""
+    """The results in the directory of an experiment."""
     found = await service(api).files(id)
     return Files(items=[FileView(path=file.path, bytes=file.bytes) for file in found])
 
@@ -203,7 +203,7 @@ async def list_files(api: Api, id: RecordId) -> Files:
     ),
 )
 async def get_file(api: Api, id: RecordId, path: FilePath) -> StreamingResponse:
-    """From its directory, and nowhere else."""
+    """A result from the directory of an experiment, and from nowhere else."""
     opened = await service(api).open_file(id, path)
     if opened is None:
         raise Problem("unknown-file", f"experiment {id} has no file of that name; list them with /files")

@@ -32,7 +32,7 @@ _SAFE = {
 
 @pages.get("/problems")
 async def list_problems() -> HTMLResponse:
-    """All kinds, for people."""
+    """All kinds of problems, as a page for people."""
     rows = "\n".join(
         f'<li><a href="{kind.uri}">{kind.slug}</a>: {kind.status} {html.escape(kind.title)}</li>'
         for kind in PROBLEMS.values()
@@ -42,7 +42,7 @@ async def list_problems() -> HTMLResponse:
 
 @pages.get("/problems/{slug}")
 async def show_problem(slug: str) -> HTMLResponse:
-    """One kind, for people."""
+    """One kind of problem, as a page for people."""
     kind = PROBLEMS.get(slug)
     if kind is None:
         raise Problem("not-found", f"no problem has this name; {INDEX} lists them")

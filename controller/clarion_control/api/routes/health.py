@@ -32,7 +32,7 @@ _TROUBLE = (LinkState.UNREACHABLE, LinkState.REFUSED)
     ),
 )
 async def get_health(api: Api, response: Response) -> Health:
-    """Counts the links, and asks the store."""
+    """The state of the links, the store and the tuner."""
     controller = api.controller
     links = Counter(controller.switches.status(switch.name).state for switch in controller.switches.all())
     store = await _store(api)
@@ -80,6 +80,6 @@ async def _store(api: Api) -> Literal["ok", "failing"]:
     ),
 )
 async def get_metrics(api: Api, request: Request) -> Response:
-    """Everything that is in memory."""
+    """Prometheus metrics, from memory alone."""
     text, media_type = metrics.exposition(api.controller, api.tuner(), request.headers.get("accept", ""))
     return Response(text, media_type=media_type, headers={"Cache-Control": "no-store"})

@@ -61,7 +61,7 @@ _PENDING = {"model": Port, "description": "Stored; the switch has not confirmed 
     ),
 )
 async def list_ports(api: Api, switch: SwitchName) -> Ports:
-    """All of them."""
+    """All ports of a switch."""
     return Ports(items=[Port.of(state) for state in await api.controller.ports.all(switch)])
 
 
@@ -83,7 +83,7 @@ async def list_ports(api: Api, switch: SwitchName) -> Ports:
 async def get_port(
     request: Request, api: Api, switch: SwitchName, port: PortNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """One of them."""
+    """One port with its desired and effective settings."""
     state = await api.controller.ports.get(switch, port)
     known = etags.condition("If-None-Match", request.headers.getlist("if-none-match"))
     if known is not None and known.weakly(entity_tag(state)):
@@ -124,7 +124,7 @@ async def replace_port(
     prefer: Prefer = None,
     reason: Reason = None,
 ) -> Response:
-    """Replaces them."""
+    """Replace all settings of a port."""
     state = await api.controller.ports.get(switch, port)
     if not request.headers.getlist("if-match"):
         detail = (
@@ -182,7 +182,7 @@ async def change_port(
     prefer: Prefer = None,
     reason: Reason = None,
 ) -> Response:
-    """Changes them."""
+    """Change the given settings of a port (RFC 7396 merge patch)."""
     version = _checked_version(request, await api.controller.ports.get(switch, port))
     patch = changes.model_dump(exclude_unset=True)
     wait = not _asynchronously(request)

@@ -43,7 +43,7 @@ async def list_audit(
     before_id: BeforeId = None,
     limit: Limit = PAGE_ITEMS,
 ) -> Audit:
-    """From the store."""
+    """A page of audit records from the store."""
     found = await api.controller.records.audit(switch=switch, actor=actor, before_id=before_id, limit=limit)
     items = [AuditView.of(each) for each in found]
     return Audit(items=items, next=next_page(request, response, [each.id for each in items], limit))
@@ -54,7 +54,7 @@ async def list_audit(
     **operation(Role.ADMIN, "list_tokens", "All tokens", description="Without their secrets."),
 )
 async def list_tokens(api: Api) -> Tokens:
-    """Revoked ones, too."""
+    """All tokens, revoked ones included, without secrets."""
     return Tokens(items=[TokenView.of(token) for token in await api.controller.tokens.all()])
 
 
@@ -72,7 +72,7 @@ async def list_tokens(api: Api) -> Tokens:
     ),
 )
 async def create_token(api: Api, actor: Asker, new: NewToken, response: Response) -> MadeToken:
-    """Makes one."""
+    """Create a token; its text is only in this answer."""
     token, secret = await api.controller.tokens.create(actor, new.name, new.role_value, new.expires_us)
     response.headers["Location"] = f"/v1/tokens/{token.id}"
     response.headers["Cache-Control"] = "no-store"
@@ -84,7 +84,7 @@ async def create_token(api: Api, actor: Asker, new: NewToken, response: Response
     **operation(Role.ADMIN, "get_token", "A token", "unknown-token", description="Without its secret."),
 )
 async def get_token(api: Api, id: RecordId) -> TokenView:
-    """One of them."""
+    """One token, without its secret."""
     for token in await api.controller.tokens.all():
         if token.id == id:
             return TokenView.of(token)
@@ -102,5 +102,5 @@ async def get_token(api: Api, id: RecordId) -> TokenView:
     ),
 )
 async def revoke_token(api: Api, actor: Asker, id: RecordId) -> TokenView:
-    """Makes it useless."""
+    """Revoke a token; it stays in the list."""
     return TokenView.of(await api.controller.tokens.revoke(actor, id))

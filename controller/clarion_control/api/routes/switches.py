@@ -53,7 +53,7 @@ async def list_switches(api: Api) -> Switches:
     ),
 )
 async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response) -> SwitchView:
-    """Adds it."""
+    """Add a switch and connect to it."""
     tls = None if new.tls is None else TlsFiles(new.tls.ca, new.tls.certificate, new.tls.key)
     switch = await api.controller.switches.add(
         actor, name=new.name, address=new.address, device_id=new.device_id, ports=new.ports, tls=tls
@@ -73,7 +73,7 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
     ),
 )
 async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
-    """One of them."""
+    """One switch with the state of its session."""
     return SwitchView.of(api.controller.switches.get(switch), api.controller.switches.status(switch))
 
 
@@ -90,7 +90,7 @@ async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
     ),
 )
 async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
-    """Forgets it."""
+    """Remove a switch; its entries stay on it."""
     await api.controller.switches.remove(actor, switch)
     return Response(status_code=204)
 
@@ -107,7 +107,7 @@ async def remove_switch(api: Api, actor: Asker, switch: SwitchName) -> Response:
     ),
 )
 async def get_forwarding(api: Api, switch: SwitchName) -> ForwardingTable:
-    """What is desired."""
+    """The desired forwarding of a switch."""
     forwarding = await api.controller.forwarding.get(switch)
     if forwarding is None:
         raise Problem("no-forwarding", f"{switch}: no forwarding is set; the switch keeps its present one")
@@ -134,7 +134,7 @@ async def get_forwarding(api: Api, switch: SwitchName) -> ForwardingTable:
 async def set_forwarding(
     api: Api, actor: Asker, switch: SwitchName, table: ForwardingTable
 ) -> ForwardingTable:
-    """Replaces it."""
+    """Replace the forwarding of a switch."""
     forwarding = Forwarding(table.addresses, tuple(table.flood_ports))
     await api.controller.forwarding.set(actor, switch, forwarding)
     return table
@@ -154,6 +154,6 @@ async def set_forwarding(
     ),
 )
 async def leave_forwarding(api: Api, actor: Asker, switch: SwitchName) -> Response:
-    """Stops managing it."""
+    """Leave forwarding to the switch and its other controllers."""
     await api.controller.forwarding.set(actor, switch, None)
     return Response(status_code=204)

@@ -72,7 +72,7 @@ data: {"time_us": 1764000000000000, "switch": "s1", "port": 1, "input_bps": 8000
     ),
 )
 async def get_latest(api: Api, switch: SwitchName, port: PortNumber) -> Latest:
-    """From memory."""
+    """The newest report of a port, from memory."""
     interval = api.controller.telemetry.latest(switch, port)
     counters = api.controller.telemetry.latest_counters(switch, port)
     return Latest(
@@ -100,7 +100,7 @@ async def list_intervals(
     to_us: ToUs = None,
     limit: SpanLimit = SPAN_ITEMS,
 ) -> Intervals:
-    """From the store."""
+    """A page of interval reports from the store."""
     start_us, end_us = span(from_us, to_us)
     found = await api.controller.telemetry.intervals(
         switch, port, from_us=start_us, to_us=end_us, limit=limit
@@ -133,7 +133,7 @@ async def summarise_intervals(
     to_us: ToUs = None,
     limit: SpanLimit = SPAN_ITEMS,
 ) -> Summaries:
-    """From the store."""
+    """Interval reports as means over equal spans of time."""
     start_us, end_us = span(from_us, to_us)
     found = await api.controller.telemetry.interval_summaries(
         switch, port, from_us=start_us, to_us=end_us, step_us=step_us, limit=limit
@@ -166,7 +166,7 @@ async def list_drops(
     to_us: ToUs = None,
     limit: SpanLimit = SPAN_ITEMS,
 ) -> Drops:
-    """From the store."""
+    """A page of reported drops from the store."""
     start_us, end_us = span(from_us, to_us)
     found = await api.controller.telemetry.drops(switch, port, from_us=start_us, to_us=end_us, limit=limit)
     return Drops(
@@ -204,7 +204,7 @@ async def stream_telemetry(
     kind: Kinds = None,
     last_event_id: LastEventId = None,
 ) -> EventSourceResponse:
-    """From now on."""
+    """Stream events that happen from now on."""
     if switch is not None:
         api.controller.switches.get(switch)
         if port is not None:

@@ -56,7 +56,7 @@ _AT_PORT = ("unknown-switch", "unknown-port", "unknown-policy")
     ),
 )
 async def list_policy_kinds() -> PolicyKinds:
-    """As they document themselves."""
+    """The policies with their parameters, as they document themselves."""
     return PolicyKinds(items=[PolicyKind.of(spec) for spec in registry.POLICIES.values()])
 
 
@@ -72,7 +72,7 @@ async def list_policy_kinds() -> PolicyKinds:
     ),
 )
 async def list_policies(api: Api, switch: SwitchName, port: PortNumber) -> Policies:
-    """Those that were never set are off."""
+    """All policies at a port; those that were never set are off."""
     return Policies(items=await _all(api, switch, port))
 
 
@@ -87,7 +87,7 @@ async def list_policies(api: Api, switch: SwitchName, port: PortNumber) -> Polic
     ),
 )
 async def get_policy(api: Api, switch: SwitchName, port: PortNumber, policy: PolicyName) -> PolicyView:
-    """One of them."""
+    """One policy at a port."""
     return await _one(api, switch, port, policy)
 
 
@@ -111,7 +111,7 @@ async def set_policy(
     new: NewPolicy,
     reason: Reason = None,
 ) -> PolicyView:
-    """Sets it."""
+    """Switch a policy on or off and set its parameters."""
     await api.controller.ports.get(switch, port)
     parameters = registry.checked_parameters(policy, new.parameters)
     state = PolicyState(new.state)
@@ -138,7 +138,7 @@ async def resume_policy(
     policy: PolicyName,
     reason: Reason = None,
 ) -> PolicyView:
-    """Lets it act again."""
+    """Resume a policy that a manual setting holds."""
     found = await _one(api, switch, port, policy)
     if found.state is not PolicyState.HELD:
         detail = f"policy {policy} at {switch} port {port} is {found.state.value}, not held"
@@ -169,7 +169,7 @@ async def list_decisions(
     before_id: BeforeId = None,
     limit: Limit = PAGE_ITEMS,
 ) -> Decisions:
-    """From the store."""
+    """A page of decisions from the store."""
     found = await api.controller.tuning.decisions(
         switch=switch, port=port, policy=policy, before_id=before_id, limit=limit
     )
@@ -184,7 +184,7 @@ async def list_decisions(
     ),
 )
 async def get_decision(api: Api, id: RecordId) -> DecisionView:
-    """One of them."""
+    """One decision with its evidence."""
     return DecisionView.of(await api.controller.tuning.decision(id))
 
 
@@ -206,7 +206,7 @@ async def get_decision(api: Api, id: RecordId) -> DecisionView:
     ),
 )
 async def undo_decision(api: Api, actor: Asker, id: RecordId, response: Response) -> DecisionView:
-    """Sets it back."""
+    """Restore the settings from before a decision."""
     try:
         return DecisionView.of(await api.controller.tuning.undo_decision(actor, id))
     except ApplyPending:

@@ -109,7 +109,7 @@ class Port(Model):
     switch: str = Field(description="Name of its switch.", examples=["s1"])
     port: int = Field(description="Its number at the switch.", examples=[1])
     desired: Settings | None = Field(
-        description="What it is to do; null while the switch was not reached yet and nobody set anything."
+        description="What it is to do; null while the switch was never reached and nothing was set."
     )
     effective: Settings | None = Field(description="What the switch confirmed last; null if not known.")
     applied: bool = Field(description="Whether the switch has confirmed what is desired.")

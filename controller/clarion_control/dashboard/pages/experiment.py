@@ -31,7 +31,7 @@ def register(dashboard: Dashboard) -> None:
 
 
 class ExperimentPage:
-    """The page."""
+    """An experiment: progress, table, plots and files."""
 
     def __init__(self, visit: Visit, experiments: Experiments, experiment_id: int) -> None:
         self._visit = visit

@@ -50,7 +50,7 @@ def took(experiment: Experiment) -> str:
 
 
 class ExperimentsPage:
-    """The page."""
+    """Experiments: start one, and those before."""
 
     def __init__(self, visit: Visit, experiments: Experiments) -> None:
         self._visit = visit

@@ -34,7 +34,7 @@ def register(dashboard: Dashboard) -> None:
 
 
 class PortPage:
-    """The page."""
+    """A port: charts, settings and policies."""
 
     def __init__(self, visit: Visit, tuner: Tuner | None, name: str, port: int) -> None:
         self._visit = visit

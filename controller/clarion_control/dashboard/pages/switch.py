@@ -32,7 +32,7 @@ def register(dashboard: Dashboard) -> None:
 
 
 class SwitchPage:
-    """The page."""
+    """A switch: its ports and session."""
 
     def __init__(self, visit: Visit, switch: Switch) -> None:
         self._visit = visit

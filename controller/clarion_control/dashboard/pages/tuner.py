@@ -29,7 +29,7 @@ def register(dashboard: Dashboard) -> None:
 
 
 class TunerPage:
-    """The page."""
+    """The tuner: policies and decisions."""
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
@@ -60,7 +60,7 @@ class TunerPage:
             ui.timer(REFRESH_S, self.refresh, immediate=False)
 
     async def refresh(self) -> None:
-        """Brings the lists up to date."""
+        """Update policies and decisions."""
         found = await self._visit.controller.tuning.decisions(
             policy=self._policy, before_id=self._before, limit=PAGE
         )
