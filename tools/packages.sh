@@ -61,7 +61,7 @@ if ! is_recent "$(cargo_version)"; then
 	update
 	if is_packaged cargo-web; then # Debian 12
 		apt_install cargo-web rustc-web rustfmt-web rust-web-clippy
-	elif is_packaged "cargo-$need"; then # Ubuntu 22.04 and 24.04; the programs are on nobody's PATH
+	elif is_packaged "cargo-$need"; then # Ubuntu 22.04 and 24.04; the programs are not on the PATH
 		apt_install "cargo-$need" "rustc-$need" "rustfmt-$need" "rust-$need-clippy"
 		ln -sf "/usr/lib/rust-$need/bin/"* /usr/local/bin/
 	elif is_packaged cargo; then # newer releases

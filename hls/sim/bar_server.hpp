@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A register file as a file that software maps, in the place of a card's PCIe resource file.
 //
-// Software stores into the file and nobody sees the store itself; what counts is what a register holds. So
+// A store of software into the file is not seen as such; what counts is what a register holds. So
 // poll() compares: a register that software has changed is written over AXI4-Lite, `command` before
 // `request`, and the units are clocked until they have answered. Then the file shows all registers, a reply
 // before its status and that before `done`. What software stored where nothing can be written is put back,

@@ -191,7 +191,7 @@ TEST_F(BatchTest, ForwardsAsProgrammedAndPuntsToTheController) {
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   EXPECT_EQ(fabric_->events().lines(), "{\"packet\":[\"s1\",\"ffffffffffff02000000000a0000\"]}\n");
   batch(R"([{"flood":null}])");
-  receive("s1:a", 0, frame(HOST_A, HOST_A, 100));  // nobody's: dropped
+  receive("s1:a", 0, frame(HOST_A, HOST_A, 100));  // without an entry: dropped
   EXPECT_EQ(fabric_->find("s1:b")->out.queued(), 0U);
   batch(R"([{"address":)" + std::to_string(HOST_B_NUMBER) + R"(,"to":null}])");
   receive("s1:a", 1'000'000, frame(HOST_B, HOST_A, 100));  // nothing is programmed: it learns
@@ -213,7 +213,7 @@ TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
   batch(xcp(1));
   receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
   receive("s1:a", 1'100'000, frame(HOST_B, HOST_A, 100));
-  EXPECT_TRUE(fabric_->events().empty());  // nobody listens
+  EXPECT_TRUE(fabric_->events().empty());  // no listener
   command(R"({"cmd":"subscribe","intervals":["s1"],"drops":["s1"]})");
   receive("s1:a", 2'200'000, frame(HOST_B, HOST_A, 100));
   const json interval = json::parse(fabric_->events().lines())["interval"];

@@ -150,7 +150,7 @@ def ahead_of_switches() -> Iterator[None]:
 
 
 def measure_source() -> dict[str, float]:
-    """What the source offers when it does nothing else and nobody takes the frames."""
+    """What the source offers without a receiver and without other work."""
     with Counter(FAR) as counter, Source(NEAR, counter) as source, ahead_of_switches():
         begun_s = time.monotonic()
         while time.monotonic() < begun_s + SOURCE_S:

@@ -99,7 +99,7 @@ def test_every_drop_is_counted_and_reported() -> None:
 
 
 def test_a_drop_by_the_traffic_manager_is_found_too() -> None:
-    # Its queue takes 5 packets; nobody tells the program, the gap in the numbers does.
+    # Its queue takes 5 packets; the program sees it by the gap in the numbers alone.
     left: list[Frame] = []
     fifo = FifoSwitch(Switch(PROGRAM), lambda _, frame: left.append(frame))
     fifo.queues[1] = Queue(LENGTH * 100.0, depth=5)

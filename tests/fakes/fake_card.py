@@ -94,7 +94,7 @@ class FakeCard:
     # The hardware.
 
     def _lay_out(self) -> None:
-        """Ingress and egress units; in another order than on the real card, for nobody may rely on it."""
+        """Ingress and egress units; in another order than on the real card: software must not rely on it."""
         keys = [(kind, port) for port in range(self._ports) for kind in ("egress", "ingress")]
         places = [0, *(registers.STRIDE_BYTES * (2 + at) for at in range(len(keys)))]
         self._at = dict(zip(keys, places[1:], strict=True))

@@ -204,7 +204,7 @@ class Bmv2:
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
         command = [bmv2_installation.PROGRAM, *options, "--", *target]
         self._process = Process(command, self._directory / "bmv2.log")
-        wait_until(lambda: listens(self.address), f"nobody listens at {self.address}")
+        wait_until(lambda: listens(self.address), f"no listener at {self.address}")
 
     def kill(self) -> None:
         assert self._process is not None

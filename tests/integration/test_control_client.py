@@ -246,7 +246,7 @@ def test_every_counter_has_a_cell_per_port(address: str) -> None:
 def test_a_switch_that_is_not_there_is_one_error_in_time() -> None:
     async def enter() -> None:
         async with session(f"127.0.0.1:{free_port()}", connect_timeout_s=1):
-            pytest.fail("nobody answers there")
+            pytest.fail("no switch answers there")
 
     start = time.monotonic()
     with pytest.raises(SwitchError, match=r"^s1: session: no switch answers at 127.0.0.1:\d+; start it"):
@@ -282,7 +282,7 @@ def test_a_switch_that_dies_ends_the_reports(tmp_path: Path) -> None:
 
 
 def frame(source: str, sport: int) -> bytes:
-    """A UDP frame of 60 bytes for MAC; nobody looks at its checksums."""
+    """A UDP frame of 60 bytes for MAC; its checksums are not checked."""
     address = socket.inet_aton
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 46, 0, 0, 64, 17, 0, address(source), address("10.0.0.2"))
     ethernet = bytes.fromhex(MAC.replace(":", "")) + bytes.fromhex("020000000001") + b"\x08\x00"

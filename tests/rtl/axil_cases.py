@@ -226,7 +226,7 @@ async def the_protocol_goes_to_the_units(dut: Any) -> None:
 
 
 async def keep_writing(bench: Bench, addresses: list[int], rng: random.Random, rounds: int) -> None:
-    """Write and read registers that nobody else writes."""
+    """Write and read registers without another writer."""
     held = {address: await read(bench, address) for address in addresses}
     for _ in range(rounds):
         address = rng.choice(addresses)

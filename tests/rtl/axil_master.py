@@ -96,7 +96,7 @@ class Master:
             self._answered(self._readers, int(answer.rresp), int(answer.rdata))
 
     def _answered(self, queue: deque[Event], response: int, data: int) -> None:
-        assert queue, "an answer that nobody asked for"
+        assert queue, "an answer without a request"
         answered = queue.popleft()
         self._responses[answered] = (response, data)
         answered.set()

@@ -177,7 +177,7 @@ def test_newcomer_counts_round_trips_from_its_start() -> None:
     ]
     totals = summarise(late, plan(late), made, STATUS)["totals"]
     assert totals["newcomer"] == {"time_s": 0.5, "round_trips": pytest.approx(5.0)}
-    assert summary()["totals"]["newcomer"] is None  # two flows that start together: nobody comes last
+    assert summary()["totals"]["newcomer"] is None  # two flows that start together: no newcomer
 
 
 def test_a_run_that_died_at_once_still_has_a_summary() -> None:

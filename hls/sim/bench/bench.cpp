@@ -72,7 +72,7 @@ void Bench::take_replies(unsigned port, unsigned stream) {
   }
 }
 
-// Nothing is left in the queue; or nobody takes it; or nobody can tell.
+// The queue is empty, its sink takes nothing, or there is no log to tell.
 bool Bench::all_out(unsigned port) const {
   const Sink& sink = lanes_[port]->sink[0];
   const EventLog* log = units_->log(port);

@@ -3,7 +3,7 @@
 // nic/build.sh, beside the constraints, for one board and one mode.
 `include "clarion_build.vh"
 
-assign mod_rst_done[15:1] = {15{1'b1}};  // resets that nobody takes are done
+assign mod_rst_done[15:1] = {15{1'b1}};  // unused resets are done
 
 clarion_250mhz #(
   .NUM_CMAC_PORT (NUM_CMAC_PORT),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of ports over HTTP: what is set arrives, what is wrong is named, nobody's change is lost."""
+"""Settings of ports over HTTP: settings arrive, faults are named, no change is lost."""
 
 from __future__ import annotations
 

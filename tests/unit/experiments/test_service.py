@@ -187,7 +187,7 @@ async def test_a_controller_that_stops_takes_its_run_along(controller: Controlle
 async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
     controller: Controller, tmp_path: Path, cleanups: Path
 ) -> None:
-    """As kill -9 leaves it: running in the store, and nobody who runs it."""
+    """As kill -9 leaves it: running in the store, without a process."""
     runs = Experiments(controller, tmp_path / "experiments", scenario_library, clarion=command())
     (tmp_path / "experiments").mkdir()
     first, second = await submit(runs), await submit(runs)
