@@ -23,7 +23,10 @@ from conformance.reference import Config, Xcp, classify
 from conformance.traffic import Traffic
 from conformance.vectors import FOLDER, Line, event_of, load
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+pytestmark = [
+    pytest.mark.slow,  # together: each starts a switch
+    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+]
 
 COUNTERS = ("tx", "malformed", "queue_drops", "wire_late", "wire_rebased", "queue_late", "queue_rebased")
 TABLES = ("tag_port", "l2_forward", "xcp_port", "stamp_port", "queue_port")

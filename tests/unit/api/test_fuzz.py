@@ -35,7 +35,10 @@ from fakes.rest_server import Served, served
 from .operations import ROLES
 
 # The server's thread draws random pauses; Hypothesis takes that for a strategy's doing.
-pytestmark = pytest.mark.filterwarnings("ignore:Do not use the .random. module inside strategies")
+pytestmark = [
+    pytest.mark.slow,  # together: a second for each operation of the API
+    pytest.mark.filterwarnings("ignore:Do not use the .random. module inside strategies"),
+]
 
 EXAMPLES = int(os.environ.get("CLARION_FUZZ_EXAMPLES", "6"))
 CHECKS = [
