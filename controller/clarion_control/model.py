@@ -196,7 +196,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class ActivePolicy:
-    """A policy that is active at a port. Another `switch_uid` under the same name is another switch."""
+    """An active policy of a port. `switch_uid` tells a switch from an earlier one of the same name."""
 
     switch_uid: int
     switch: str

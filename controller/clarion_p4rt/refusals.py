@@ -41,7 +41,7 @@ def no_answer(switch: str, address: str, entity: Entity = SESSION) -> SwitchErro
 
 
 def not_primary(switch: str, entity: Entity = SESSION) -> SwitchError:
-    """Mastership is another controller's."""
+    """Another controller has mastership."""
     return SwitchError(
         switch, entity, "ALREADY_EXISTS", "another controller is primary at this switch; stop that one"
     )

@@ -57,7 +57,7 @@ def find(sysfs: Path, device: str) -> Slot:
 
 
 def check(slot: Slot, board: Board) -> None:
-    """Refuse a device that is another card, or in use."""
+    """Refuse the wrong board, and a board in use."""
     for function in slot.functions:
         path = slot.path(function)
         if _number(path / "vendor") != XILINX:

@@ -23,9 +23,10 @@ from conformance.reference import Config, Xcp, classify
 from conformance.traffic import Traffic
 from conformance.vectors import FOLDER, Line, event_of, load
 
+MISSING = missing()
 pytestmark = [
     pytest.mark.slow,  # together: each starts a switch
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.skipif(MISSING is not None, reason=str(MISSING)),
 ]
 
 COUNTERS = ("tx", "malformed", "queue_drops", "wire_late", "wire_rebased", "queue_late", "queue_rebased")

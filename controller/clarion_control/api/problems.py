@@ -9,6 +9,8 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+from clarion_base.faults import pointer
+
 MEDIA_TYPE = "application/problem+json"
 INDEX = "/problems"  # all kinds, on a page for people
 
@@ -213,8 +215,8 @@ class Problem(Exception):  # noqa: N818 - that is what RFC 9457 calls it
 
 
 def at_field(path: Sequence[str | int], detail: str) -> dict[str, str]:
-    """A fault in the body, at the JSON pointer of the field."""
-    return {"pointer": pointer(path), "detail": detail}
+    """A fault in the body, at the JSON pointer of the field as the URI fragment of RFC 9457: `#/xcp/alpha`."""
+    return {"pointer": f"#{pointer(path)}", "detail": detail}
 
 
 def in_query(name: str, detail: str) -> dict[str, str]:
@@ -225,8 +227,3 @@ def in_query(name: str, detail: str) -> dict[str, str]:
 def in_header(name: str, detail: str) -> dict[str, str]:
     """A fault in a header."""
     return {"header": name, "detail": detail}
-
-
-def pointer(path: Sequence[str | int]) -> str:
-    """A JSON pointer as the URI fragment that RFC 9457 shows: `#/xcp/alpha`."""
-    return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)

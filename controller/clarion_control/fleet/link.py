@@ -189,8 +189,8 @@ class Link:
                 alarm.cancel()
 
     async def _compare(self, device: Device) -> None:
-        """Reads the settings of the switch, which may have been restarted, and adopts them where none are
-        desired.
+        """Reads the settings of the switch anew, after a possible restart; ports without desired settings
+        adopt them.
         """
         found = dict(await device.read())
         self._goal.effective = found
@@ -216,9 +216,7 @@ class Link:
                 return
 
     async def _take_back(self, device: Device, tried: DesiredState, error: SwitchError) -> bool:
-        """Reverts what was refused; whether the desired state is another now, so that writing again makes
-        sense.
-        """
+        """Reverts the refused settings; True if the desired state has changed and a retry is due."""
         self._set_state(LinkState.REFUSED, f"{error.entity}: {error.reason}")
         refusal = RefusedError(self.switch.name, error.entity, error.reason)
         changed = False
