@@ -215,7 +215,7 @@ class Problem(Exception):  # noqa: N818 - that is what RFC 9457 calls it
 
 
 def at_field(path: Sequence[str | int], detail: str) -> dict[str, str]:
-    """A fault in the body, at the JSON pointer of the field as the URI fragment of RFC 9457: `#/xcp/alpha`."""
+    """A fault in the body, at the JSON pointer of the field as a URI fragment (RFC 9457): `#/xcp/alpha`."""
     return {"pointer": f"#{pointer(path)}", "detail": detail}
 
 
