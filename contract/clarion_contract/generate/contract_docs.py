@@ -51,6 +51,17 @@ def scenario(contract: Contract) -> str:
     return _table(("field", "meaning", "default", "range", "stable"), rows)
 
 
+def tables(contract: Contract) -> str:
+    """Return the port tables of the P4 program, with the parameters of their actions."""
+    rows = []
+    for table in contract.tables:
+        parameters = [f"{argument.name} {argument.bits}" for argument in contract.arguments(table.name)]
+        parameters += [f"epoch {contract.epoch_bits}"] if table.has_epoch else []
+        key = "where the packet came in" if table.unit == "ingress" else "where it leaves"
+        rows.append((f"`{table.name}`", f"`port` 9: {key}", f"`{table.action}({', '.join(parameters)})`"))
+    return _table(("table", "key", "action and parameters"), rows)
+
+
 def layout(contract: Contract) -> str:
     """Return the fields of each format of the header, by their offsets."""
     columns = [_lines(contract, each) for each in contract.formats]

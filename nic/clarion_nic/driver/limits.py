@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clarion_contract.checks import argument_fault
 from clarion_nic.driver import register_map as registers
 from clarion_nic.driver.errors import RangeError
 
@@ -14,6 +15,11 @@ Values = Mapping[str, int]
 NO_LIMIT = next(
     field.limit for field in registers.COMMANDS["egress"]["configure"] if field.name == "queue_limit"
 )
+
+# Of each kind of unit: the table with the same arguments, and the field that switches the function on.
+FUNCTIONS = {"ingress": ("tag_port", "check"), "egress": ("xcp_port", "xcp")}
+# Legal values for the fields that may be 0 while the function is off. The others are in use even then.
+IDLE: Mapping[str, Values] = {"ingress": {"epoch": 1}, "egress": {"epoch": 1, "capacity": 1}}
 
 
 def check(card: str, unit: str, kind: str, operation: str, values: Values) -> None:
@@ -32,17 +38,10 @@ def check(card: str, unit: str, kind: str, operation: str, values: Values) -> No
 
 
 def _check_configuration(card: str, unit: str, kind: str, values: Values) -> None:
-    switch = "check" if kind == "ingress" else "xcp"
-    if values[switch] and values["epoch"] == 0:
-        raise RangeError(card, unit, "epoch", f"0: use 1 to 255 while {switch} is on")
-    if kind == "ingress":
-        return
-    if values["min_interval"] == 0:
-        raise RangeError(card, unit, "min_interval", "0: use at least 1")
-    if values["max_interval"] < values["min_interval"]:
-        least = values["min_interval"]
-        raise RangeError(
-            card, unit, "max_interval", f"{values['max_interval']}: use min_interval, {least}, or more"
-        )
-    if values["xcp"] and values["capacity"] == 0:
-        raise RangeError(card, unit, "capacity", "0: use at least 1 while xcp is on")
+    """Hold a unit to what a P4 switch takes in the table of the unit's function."""
+    table, function = FUNCTIONS[kind]
+    fault = argument_fault(table, values if values[function] else {**values, **IDLE[kind]})
+    if fault is not None:
+        name = str(fault.path[0])
+        when = f" while {function} is on" if name in IDLE[kind] else ""
+        raise RangeError(card, unit, name, f"{fault.reason}{when}")

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from clarion_base.text_table import MISSING, plain
 from clarion_base.units import format_rate, format_size, format_time
-from clarion_contract.settings import PortSettings
+from clarion_contract.setting import Setting
+from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
 from clarion_nic.driver.card import BEAT_BYTES, TICKS_PER_S, Card
 from clarion_nic.driver.walk import ALL_PORTS, FIRST
 
@@ -23,9 +24,11 @@ COUNTERS: Mapping[str, Sequence[str]] = {
         "queue_bytes", "queue_lost", "queue_late", "queue_rebased", "intervals",
     ),
 }  # fmt: skip
-PORT_COLUMNS = (
-    "port", "XCP", "alpha", "beta", "gamma", "interval", "stamp", "check", "edge", "queue limit",
-)  # fmt: skip
+SHOWN = tuple(field for field in XCP.values() if field.argument is not None)
+PORT_COLUMNS = ("port", "XCP", *(field.key(" ") for field in (*SHOWN, *PORT.values())))
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "": "{:.4g}".format, "bit/s": format_rate, "us": format_time, "B": format_size,
+}  # fmt: skip
 RATE_COLUMNS = (
     "port", "rx", "rx packet/s", "tx", "tx packet/s", "dropped/s", "lost/s", "queue", "intervals/s",
 )  # fmt: skip
@@ -152,15 +155,19 @@ def rates_text(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _port_row(port: PortSettings) -> list[str]:
-    xcp = port.xcp
-    controllers = ["off", *[MISSING] * 4]
-    if xcp is not None:
-        bounds = f"{format_time(xcp.min_interval_us)} to {format_time(xcp.max_interval_us)}"
-        coefficients = (f"{value:.4g}" for value in (xcp.alpha, xcp.beta, xcp.gamma))
-        controllers = [format_rate(xcp.capacity_bps), *coefficients, bounds]
-    switches = ("on" if value else "off" for value in (port.stamp, port.check, port.edge))
-    limit = port.queue_limit_bytes
-    return [str(port.port), *controllers, *switches, "none" if limit is None else format_size(limit)]
+    controllers = [MISSING if port.xcp is None else _cell(port.xcp, field) for field in SHOWN]
+    state = "off" if port.xcp is None else "on"
+    return [str(port.port), state, *controllers, *(_cell(port, field) for field in PORT.values())]
+
+
+def _cell(settings: PortSettings | XcpSettings, field: Setting) -> str:
+    """The value of a setting, in units for people."""
+    value = getattr(settings, field.name)
+    if value is None:
+        return "none"
+    if field.kind == "flag":
+        return "on" if value else "off"
+    return FORMATS[field.unit](value)
 
 
 def _times(factor: int, value: float | None) -> float | None:

@@ -12,6 +12,7 @@ from clarion_agent import values
 from clarion_agent.program import Action, Program, Table
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused, invalid
+from clarion_contract.checks import argument_fault
 from clarion_contract.settings import CPU_PORT, PORT_TABLES
 from clarion_contract.target import Change, SetEntry
 
@@ -119,17 +120,9 @@ class Tables:
             port = arguments["port"]
             if port not in self._ports and port != CPU_PORT:
                 raise invalid(f"{name}.port: {self._no_port(port)}")
-        if "epoch" in arguments and arguments["epoch"] == 0:
-            raise invalid(f"{name}.epoch: 0: use 1 to 255")
-        if table == "xcp_port":
-            for field in ("capacity", "min_interval", "max_interval"):
-                if arguments[field] == 0:
-                    raise invalid(f"{name}.{field}: 0: use at least 1")
-            if arguments["min_interval"] > arguments["max_interval"]:
-                raise invalid(
-                    f"{name}.min_interval: {arguments['min_interval']}: exceeds max_interval, "
-                    f"{arguments['max_interval']}"
-                )
+        fault = argument_fault(table, arguments) if table in PORT_TABLES else None
+        if fault is not None:
+            raise invalid(f"{name}.{fault}")
 
     def _write_default(self, kind: int, message: p4r.TableEntry, table: Table) -> None:
         name = f"{table.name} default"

@@ -263,7 +263,7 @@ def test_wide_and_signed_numbers(opened: Card, fake_card: FakeCard) -> None:
         ("egress", {"alpha": 1 << 18}, "alpha: 262144: use 0 to 262143"),
         ("egress", {"gamma": -1}, "gamma: -1: use 0 to 262143"),
         ("egress", {"min_interval": 0}, "min_interval: 0: use at least 1"),
-        ("egress", {"min_interval": 9, "max_interval": 8}, "max_interval: 8: use min_interval, 9, or more"),
+        ("egress", {"min_interval": 9, "max_interval": 8}, "min_interval: 9: exceeds max_interval, 8"),
         ("egress", {"max_interval": 1 << 32}, "max_interval: 4294967296: use 0 to 4294967295"),
         ("egress", {"queue_limit": 1 << 40}, "queue_limit: 1099511627776: use 0 to 1099511627775"),
         ("egress", {"epoch": 0}, "epoch: 0: use 1 to 255 while xcp is on"),
