@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the packet carries a Clarion header that can be trusted (docs/wire-format.md, "What is recognised").
+// Validates the packet's Clarion header, if it has one (docs/wire-format.md, "What is recognised").
 
 @id(0x12000001)
 counter(PORTS, CounterType.packets) malformed;
 @id(0x12000008)
-counter(PORTS, CounterType.packets_and_bytes) rx;  // all that came in by the port, whatever becomes of it
+counter(PORTS, CounterType.packets_and_bytes) rx;  // all packets received by the port, dropped ones too
 
 control Classify(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action classify() {
         bool names_clarion = false;
-        bit<16> room = 0;  // bytes of the IP packet behind its header, as it states itself
+        bit<16> room = 0;  // payload bytes by the IP header's own length; 0 in a fragment
         if (hdr.ipv4.isValid() && hdr.ipv4.version == 4 && hdr.ipv4.ihl >= 5) {
             names_clarion = hdr.ipv4.protocol == CLARION_PROTOCOL;
             if (hdr.ipv4.fragment == 0) {

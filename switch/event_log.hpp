@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data plane reports unasked, as lines for the control socket; bounded, and what does not fit is
-// counted.
+// The data plane's unsolicited reports, as lines for the control socket. The buffer is bounded; what does not
+// fit is counted as lost.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class EventLog {
   // A control interval of the port ended: the members of the P4 program's interval_report_t.
   void interval(const Port& port);
 
-  // The port's queue dropped a frame: the members of queue_drop_t. No more than so many a second are
-  // reported, or interval reports would drown in them; the member `drops` counts them all.
+  // The port's queue dropped a frame: the members of queue_drop_t. The rate is limited, or drops would crowd
+  // out interval reports; the member `drops` counts every drop.
   static constexpr std::uint64_t DROPS_PER_SECOND = 2000;
   void drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame, std::uint32_t length,
             std::uint8_t clarion_protocol);
@@ -30,7 +30,7 @@ class EventLog {
 
   bool empty() const { return lines_.empty() && lost_ == 0; }
   const std::string& lines() const { return lines_; }
-  std::uint64_t count() const { return count_; }  // of the lines
+  std::uint64_t count() const { return count_; }  // reports in lines()
   std::uint64_t lost() const { return lost_; }
   void clear() {
     lines_.clear();
@@ -46,7 +46,7 @@ class EventLog {
   std::string lines_;
   std::uint64_t count_ = 0;
   std::uint64_t lost_ = 0;
-  std::uint64_t drops_second_ = 0;  // the second that runs, and the drops reported in it
+  std::uint64_t drops_second_ = 0;  // the current second, and the drops reported in it
   std::uint64_t drops_reported_ = 0;
 };
 

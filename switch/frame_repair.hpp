@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts back into a received frame what the kernel keeps beside it: unfinished checksums and VLAN tags.
+// Restores what the kernel delivers as metadata beside a received frame: checksums left to offload, and
+// stripped VLAN tags.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@ inline std::uint16_t internet_sum(const std::uint8_t* data, std::uint32_t length
   return static_cast<std::uint16_t>(sum);
 }
 
-// Finishes a checksum left to the device: the field already holds the sum of the pseudo header. Nothing is
-// touched when the offsets lie outside the frame. A result of 0 is sent as 0xffff, which means the same and
-// which UDP needs.
+// Completes a checksum left to hardware offload: over the bytes from `start` on, into the field at `start` +
+// `offset`, which already holds the sum of the pseudo header. Offsets outside the frame change nothing. A
+// result of 0 becomes 0xffff, its equal in one's complement, because 0 means "no checksum" in UDP.
 inline void complete_checksum(std::uint8_t* frame, std::uint32_t length, std::uint32_t start,
                               std::uint32_t offset) {
   if (start > length || start + offset + 2 > length) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes between a port and its path, whichever that is.
+// Types of the interface between a port and its path (software core or FPGA block).
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct Incoming {
 enum class Admission {
   taken,
   dropped,
-  no_memory,  // dropped too, because packet memory, not the limit, had no room
+  no_memory,  // dropped for want of packet memory, below the queue limit
 };
 
-// Counted since start, and of the last control interval.
+// Counters since start, and the report of the last control interval.
 struct PortTelemetry {
   std::uint64_t malformed = 0;
   SequenceCounters wire;

@@ -8,7 +8,7 @@
 
 namespace clarion::emu {
 
-std::string describe(const Fabric& fabric);  // what does not change: histogram edges, clock, version
+std::string describe(const Fabric& fabric);  // the constants: histogram edges, clock, version
 std::string statistics(Fabric& fabric);      // counters since start
 
 }  // namespace clarion::emu

@@ -25,7 +25,7 @@ class Entry:
 
 
 def port_entries(port: PortSettings, xcp_epoch: int, tag_epoch: int) -> Iterator[Entry]:
-    """The entries of one port; what is off has none."""
+    """The table entries of one port; a function that is off has none."""
     if port.check or port.edge:
         yield Entry("tag_port", port.port, {**_arguments(port, "tag_port"), "epoch": tag_epoch})
     if port.xcp is not None:
@@ -37,7 +37,7 @@ def port_entries(port: PortSettings, xcp_epoch: int, tag_epoch: int) -> Iterator
 
 
 def xcp_arguments(xcp: XcpSettings) -> dict[str, int]:
-    """The controllers' settings as the data plane's integers."""
+    """XCP's settings as arguments of the action: the data plane's integers."""
     return {
         field.argument.name: field.argument.encode(getattr(xcp, field.name))
         for field in XCP.values()
@@ -46,7 +46,7 @@ def xcp_arguments(xcp: XcpSettings) -> dict[str, int]:
 
 
 def port_settings(ports: Iterable[int], present: Iterable[Entry]) -> dict[int, PortSettings]:
-    """The settings of these ports that entries of the port tables stand for: `port_entries` undone."""
+    """The settings by port that entries of the port tables stand for: the inverse of `port_entries`."""
     found: dict[int, dict[str, Any]] = {port: {} for port in ports}
     for entry in present:
         if entry.key not in found:
@@ -63,7 +63,7 @@ def port_settings(ports: Iterable[int], present: Iterable[Entry]) -> dict[int, P
 
 
 def forward_entries(addresses: Mapping[int, int]) -> Iterator[Entry]:
-    """Where each Ethernet address is to be found."""
+    """An entry for each Ethernet address, with the port that it is forwarded to."""
     for address, port in addresses.items():
         yield Entry("l2_forward", address, {"port": port})
 
@@ -77,7 +77,7 @@ def _arguments(port: PortSettings, table: str) -> dict[str, int]:
 
 
 def _xcp_settings(given: Mapping[str, int]) -> XcpSettings:
-    """Whoever wrote the entry has allowed what is in it."""
+    """An unstable entry counts as allowed, because its writer must have allowed it."""
     xcp = XcpSettings(
         **{
             field.name: field.argument.decode(given[field.argument.name])

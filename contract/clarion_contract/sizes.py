@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a block may be built with; hls/block/sizes.hpp refuses the rest."""
+"""Command-line types for the build sizes of the FPGA block; hls/block/sizes.hpp checks the sizes again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def power_of_two(least: int, most: int) -> Callable[[str], int]:
-    """The type of an option."""
+    """An argparse type for a power of two in a range."""
 
     def parse(text: str) -> int:
         value = int(text)
@@ -16,5 +16,5 @@ def power_of_two(least: int, most: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{value}: a power of two from {least} to {most} is needed")
         return value
 
-    parse.__name__ = "number"
+    parse.__name__ = "number"  # argparse: "invalid number value: 'x'"
     return parse

@@ -10,8 +10,8 @@ from clarion_contract.settings_json import to_json
 
 
 def differences(before: PortSettings, after: PortSettings) -> dict[str, list[Any]]:
-    """From and to of each field that differs, by names such as "xcp.alpha"; the fields of XCP that is off are
-    None.
+    """Old and new value of each field that differs, by names such as "xcp.alpha"; None stands for a field of
+    XCP where XCP is off.
     """
     old, new = _flat(before), _flat(after)
     return {name: [old.get(name), new.get(name)] for name in old | new if old.get(name) != new.get(name)}

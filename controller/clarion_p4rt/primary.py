@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A session of the only controller of a switch: for an experiment or a test, without a fleet around it."""
+"""A session with one switch as its only controller: for experiments and tests that need no fleet."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from clarion_p4rt.switch import Forwarding, Switch
 
 ELECTION_ID = 1
 CONNECT_TIMEOUT_S = 10.0
-CONFLICT_S = 2.0  # how long a session that has just ended may keep mastership
+CONFLICT_S = 2.0  # the longest that a session that has ended keeps mastership
 RETRY_S = 0.05
 REPORTS_EVERY_S = 0.1
 LEAVE_TIMEOUT_S = 1.0
 
 
 class PrimarySession:
-    """Primary at a switch while it is entered. The switch keeps program and entries afterwards.
+    """Mastership of a switch while entered. The switch keeps its pipeline and entries afterwards.
 
         async with PrimarySession(Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))) as switch:
             await switch.configure([PortSettings(2, xcp=XcpSettings(100_000_000), stamp=True)])
             async for report in switch.reports():
                 print(report)
 
-    SettingsError comes before anything is written. SwitchError: the switch does not answer or refuses, or
-    another controller is primary.
+    Raises SettingsError before anything is written, and SwitchError if the switch does not answer or refuses,
+    or if another controller is primary.
     """
 
     def __init__(self, switch: Switch, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
@@ -64,8 +64,8 @@ class PrimarySession:
         await self._leave()
 
     async def configure(self, ports: Iterable[PortSettings], forwarding: Forwarding | None = None) -> None:
-        """Gives the switch exactly these settings: a port without any has everything off. Forwarding None is
-        left as it is.
+        """Sets exactly these settings: a port without any has everything off. Without `forwarding`, the present
+        one stays.
         """
         wanted = checked_settings(self.switch.name, self._ports, ports)
         if forwarding is not None:
@@ -74,18 +74,18 @@ class PrimarySession:
         await self._device.write(wanted, forwarding)
 
     def reports(self) -> AsyncIterator[Report]:
-        """The switch's reports since entering, up to 0.3 s late; they end with the session.
+        """The switch's reports from the start of the session to its end, up to 0.3 s late.
 
         SwitchError when the session breaks, or when too many are unread.
         """
         return self._inbox.read()
 
     async def counters(self) -> Mapping[int, Cells]:
-        """The counters by port."""
+        """The switch's counters by port."""
         return await self._device.counters()
 
     async def _win_mastership(self) -> None:
-        """Retries while the switch starts, and for a moment while an earlier session may still end."""
+        """Retries while the switch starts, and for CONFLICT_S while an old session may hold mastership."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._connect_timeout_s
         conflict_end = loop.time() + min(CONFLICT_S, self._connect_timeout_s / 2)
@@ -109,7 +109,7 @@ class PrimarySession:
             self._device = P4Device(self.switch, self._schema, ELECTION_ID)
 
     async def _receive(self) -> None:
-        """Takes reports off the stream whether they are read or not, so that the switch never waits."""
+        """Drains the stream whether or not the reports are read, so that the switch never blocks."""
         try:
             while True:
                 message = await self._device.receive()
@@ -118,11 +118,11 @@ class PrimarySession:
                 if not isinstance(message, Mastership):
                     for report in message:
                         self._inbox.put(report)
-        except Exception as error:  # the reader of the reports gets it
+        except Exception as error:  # raised to the reader of the reports
             self._inbox.end(error)
 
     async def _leave(self) -> None:
-        """Leaves in good order, so that the next session finds the switch free."""
+        """Ends the stream before the channel, so that the switch frees mastership for the next session."""
         self._inbox.end()
         try:
             if self._receiver is not None:

@@ -21,7 +21,7 @@ using namespace registers;
   throw std::runtime_error(path + ": " + reason);
 }
 
-// A file of its own: whoever still has that of a simulation that was killed keeps it, instead of a fault.
+// A new file: to truncate that of a killed simulation would fault (SIGBUS) a program that still maps it.
 std::uint32_t* map_new_file(const std::string& path) {
   unlink(path.c_str());
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -32,7 +32,7 @@ std::uint32_t* map_new_file(const std::string& path) {
   return static_cast<std::uint32_t*>(mapped);
 }
 
-// When a register is shown: by `done` software sees that all of a reply is there.
+// Rank of a register in show(): `done` last, because it tells software that the reply is complete.
 int turn(std::uint32_t offset) {
   if (offset < STRIDE_BYTES) return 0;
   const std::uint32_t at = offset % STRIDE_BYTES;
@@ -76,8 +76,8 @@ bool BarServer::poll() {
   return requested || changed;
 }
 
-// What software has changed at `offset`, if anything, goes over the bus. Where there is no register it is put
-// back at once, in a register that cannot be written by show().
+// Writes a change by software at `offset`, if any, over the bus. Where there is no register it is reverted
+// here; show() reverts it in a read-only one.
 bool BarServer::take(std::uint32_t offset) {
   const std::uint32_t found = load(offset);
   std::uint32_t& shown = shown_[offset / 4];
@@ -88,7 +88,7 @@ bool BarServer::take(std::uint32_t offset) {
   return true;
 }
 
-// `request` is looked at before the command's words, because software stores it after them.
+// Loads `request` before the command's words, because software stores it after them.
 bool BarServer::take_requests() {
   bool any = false;
   for (std::uint32_t block = 1; block <= registers_.units(); ++block) any |= take_block(block * STRIDE_BYTES);
@@ -113,7 +113,7 @@ bool BarServer::take_rest() {
     if (load(offset) == shown_[offset / 4]) continue;
     const bool of_mailbox =
         offset >= STRIDE_BYTES && registers_.access(offset) == RegisterFile::Access::writable;
-    if (!of_mailbox) any |= take(offset);  // those are next time's
+    if (!of_mailbox) any |= take(offset);  // the next poll() takes those
   }
   return any;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A register file as a file that software maps, in the place of a card's PCIe resource file.
+// A register file as a file that software maps, in place of a card's PCIe resource file.
 //
-// A store of software into the file is not seen as such; what counts is what a register holds. So
-// poll() compares: a register that software has changed is written over AXI4-Lite, `command` before
-// `request`, and the units are clocked until they have answered. Then the file shows all registers, a reply
-// before its status and that before `done`. What software stored where nothing can be written is put back,
-// and refused.
+// Single stores into a mapped file cannot be observed, so poll() compares the file with what it last held.
+// Registers that software changed are written over AXI4-Lite, `command` before `request`, and the units are
+// clocked until they have answered. Then the file is brought up to date: a reply before its status, and that
+// before `done`. A store to a register that is read-only or not there is refused and reverted.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ class BarServer {
   BarServer(std::string path, RegisterFile& registers, ClockUnit clock_unit);
   BarServer(const BarServer&) = delete;
   BarServer& operator=(const BarServer&) = delete;
-  ~BarServer();  // software that still maps the file reads ones, as of a card that is gone
+  ~BarServer();  // software that still maps the file reads all ones, as from a card that is gone
 
   // True if software had changed something.
   bool poll();
@@ -47,8 +46,8 @@ class BarServer {
   RegisterFile& registers_;
   ClockUnit clock_unit_;
   std::uint32_t* words_ = nullptr;     // the file
-  std::vector<std::uint32_t> shown_;   // what we last put there or took from there
-  std::vector<std::uint32_t> mapped_;  // offsets of all registers, in the order in which they are shown
+  std::vector<std::uint32_t> shown_;   // the file's content as last written or read by us
+  std::vector<std::uint32_t> mapped_;  // offsets of all registers, in the order in which show() writes them
 };
 
 }  // namespace clarion::sim

@@ -11,7 +11,7 @@ namespace {
 using block::Beat;
 using block::BEAT_BYTES;
 
-constexpr int NO_BYTE = 0xa5;  // what is on the wires where keep is 0
+constexpr int NO_BYTE = 0xa5;  // data where keep is 0
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Beat Source::next_beat() {
   const std::size_t count = std::min<std::size_t>(frame.bytes.size() - at_, BEAT_BYTES);
   const bool first = at_ == 0;
   const bool end = at_ + count == frame.bytes.size();
-  const bool beyond = end && count == 0;  // all bytes are sent, but not the end
+  const bool empty = count == 0;  // only after the last byte, for Damage::empty_end
   std::uint64_t keep = keep_of(count);
   if (frame.damage == Damage::hole && first) keep &= ~std::uint64_t{1 << 5};
   if (frame.damage == Damage::hole_at_end && end) keep &= ~std::uint64_t{1};
@@ -30,7 +30,7 @@ Beat Source::next_beat() {
   put_bytes(beat, frame.bytes.data() + at_, count, NO_BYTE);
   beat.keep = beat.strb = keep;
   beat.user = frame.user;
-  beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || beyond);
+  beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || empty);
   at_ += count;
   if (beat.last || (end && frame.damage == Damage::no_end)) {
     frames_.pop_front();

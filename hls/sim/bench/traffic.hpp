@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames to and from the block as beats: where they come from, whole or damaged, with idle clocks, and where
-// they go to, with clocks in which nothing is taken.
+// Sources and sinks of frames, as beats: a source sends whole or damaged frames with idle clocks between
+// them, a sink takes beats with back-pressure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace clarion::sim {
 
-// Goes on and off at random, a step per clock; `off` and `on` are chances in 256 to change over.
+// A random on-off pattern, one step per clock; `off` and `on` are the chances in 256 to switch over.
 class Pattern {
  public:
   Pattern() = default;
@@ -32,7 +32,8 @@ class Pattern {
   bool going_ = true;
 };
 
-// A frame to be sent, and how it is damaged.
+// A frame to be sent, and its damage: a byte without keep, in the first or in the last beat; the end in an
+// extra beat without bytes; a first beat that is not full; no end.
 struct SentFrame {
   enum class Damage : std::uint8_t { none, hole, hole_at_end, empty_end, short_beat, no_end };
 
@@ -45,10 +46,10 @@ struct SentFrame {
 struct ReceivedFrame {
   std::uint32_t first_clock = 0;
   std::uint32_t last_clock = 0;
-  std::uint32_t out_clock = 0;  // when the block gave its last beat, taken or not
+  std::uint32_t out_clock = 0;  // when its last beat was first valid, whether or not the sink was ready
   std::uint32_t beats = 0;
   std::uint64_t user = 0;
-  bool damaged = false;  // keep has a gap, or is not full before the end
+  bool damaged = false;  // keep has a gap, or is not full before the end; or user changes
   std::vector<std::uint8_t> bytes;
 };
 
@@ -59,14 +60,14 @@ class Source {
   void step(block::Axis& to, std::uint32_t clock);
   bool done() const { return frames_.empty(); }
 
-  std::uint64_t refused = 0;               // clocks in which a beat was not taken
+  std::uint64_t refused = 0;               // clocks in which the block was not ready
   std::vector<std::uint32_t> ended_clock;  // of each frame's last beat
 
  private:
   block::Beat next_beat();
 
   std::deque<SentFrame> frames_;
-  std::size_t at_ = 0;  // bytes of the first that are sent
+  std::size_t at_ = 0;  // bytes already sent of the first frame
   Pattern pattern_;
 };
 
@@ -75,20 +76,20 @@ class Sink {
   void set_pattern(const Pattern& pattern) { pattern_ = pattern; }
   void open(bool is_open) { open_ = is_open; }
   bool is_open() const { return open_; }
-  bool step(block::Axis& from, std::uint32_t clock);  // true: it does not take anything for now
+  bool step(block::Axis& from, std::uint32_t clock);  // true: the pattern holds it back in this clock
   bool take(block::Axis& from, std::uint32_t clock);
   std::size_t whole_frames() const { return frames.size() - (within_ ? 1 : 0); }
 
   std::uint64_t beats = 0;
-  std::uint64_t ended = 0;           // frames, since the start
-  std::deque<ReceivedFrame> frames;  // the last may be going on
+  std::uint64_t ended = 0;           // complete frames since the start
+  std::deque<ReceivedFrame> frames;  // the last may be incomplete
 
  private:
   Pattern pattern_;
   bool open_ = true;
-  bool offered_ = false;  // a beat waits, since
-  std::uint32_t since_ = 0;
-  bool within_ = false;
+  bool offered_ = false;     // a beat is valid and not taken yet
+  std::uint32_t since_ = 0;  // the clock in which it became valid
+  bool within_ = false;      // a frame
 };
 
 }  // namespace clarion::sim

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what bambu prints of a synthesis, and what Yosys counts in the RTL that came of it."""
+"""Parses bambu's report of a synthesis, and Yosys's cell counts of the resulting RTL."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Synthesis:
-    """One unit."""
+    """The figures of one synthesised unit."""
 
     steps: int  # states of the controller
     slack_ns: float
-    area: int  # bambu's own measure, in LUTs
+    area: int  # bambu's own estimate, in LUTs
     dsps: int
     flip_flops: int
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What there is of a function that is a pipeline."""
+    """The figures of a pipelined function; bambu prints no others for it."""
 
     steps: int
     slack_ns: float
 
 
 def parse(text: str) -> Synthesis:
-    """Read what was printed. The last figure of a kind counts: it is the top function's."""
+    """Parse the output of a synthesis. The last figure of a kind counts: it is the top function's."""
     found = _figures(text, tuple(FIGURES))
     slack = float(found.pop("slack_ns"))
     return Synthesis(slack_ns=slack, **{name: int(value) for name, value in found.items()})
 
 
 def schedule(text: str) -> Schedule:
-    """Read the same of a pipelined function, of which less is printed."""
+    """Parse the output for a pipelined function."""
     found = _figures(text, ("steps", "slack_ns"))
     return Schedule(int(found["steps"]), float(found["slack_ns"]))
 
@@ -71,7 +71,7 @@ def _figures(text: str, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def cells(text: str) -> dict[str, int]:
-    """Count the cells of Yosys's `stat` by kind."""
+    """Sum the cells of Yosys's `stat` by kind."""
     total = dict.fromkeys(KINDS, 0)
     for name, number in CELL.findall(text):
         for kind, pattern in KINDS.items():

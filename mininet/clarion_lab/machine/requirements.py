@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario needs of this machine, looked at before anything is built."""
+"""What a scenario needs of this machine, checked before anything is built."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clarion_lab.scenario.model import Scenario
 
 
 def check(scenario: Scenario, engine: str) -> None:
-    """UserError or ScenarioError names the first thing that is missing and how to get it."""
+    """Raises UserError or ScenarioError for the first missing thing, with how to get it."""
     for name, remedy in PROGRAMS.items():
         if shutil.which(name) is None:
             raise UserError(f"engine {engine}: {name}: not found; {remedy}")
@@ -30,7 +30,7 @@ def check(scenario: Scenario, engine: str) -> None:
 
 
 def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -> None:
-    """The kernel's own senders must be in the kernel, or come as a module."""
+    """Every kernel congestion control of the flows is built in, or a module that can be loaded."""
     for flow in scenario.flows:
         kernel = flow.algorithm.kernel
         if flow.algorithm.needs_agent or kernel in available.read_text().split():
@@ -38,14 +38,14 @@ def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -
         modprobe = shutil.which("modprobe")
         if modprobe:
             subprocess.run([modprobe, "-q", f"tcp_{kernel}"], capture_output=True, check=False)
-        has = available.read_text().split()
-        if kernel not in has:
-            reason = f'"{flow.algorithm.name}": this kernel has no {kernel}; it has {", ".join(has)}'
+        present = available.read_text().split()
+        if kernel not in present:
+            reason = f'"{flow.algorithm.name}": this kernel has no {kernel}; it has {", ".join(present)}'
             raise ScenarioError(scenario.name, ("algorithm",), reason)
 
 
 def check_params(scenario: Scenario) -> None:
-    """The parameters of Clarion's laws must be ones that clarion-host knows, within their ranges."""
+    """Every parameter of Clarion's laws is known to clarion-host, and within its range."""
     given = list(_params(scenario.document))
     if not given:
         return
@@ -62,8 +62,8 @@ def check_params(scenario: Scenario) -> None:
 
 
 def _params(document: Mapping[str, Any]) -> Iterator[tuple[faults.Path, Any]]:
-    """Every parameter that is given, with its path."""
+    """The parameters of the scenario and of its flow groups, each with its path and value."""
     groups = [((), document), *((("flows", n), group) for n, group in enumerate(document["flows"]))]
-    for path, holder in groups:
-        for name, value in holder.get("params", {}).items():
+    for path, group in groups:
+        for name, value in group.get("params", {}).items():
             yield (*path, "params", name), value

@@ -42,7 +42,7 @@ def write(directory: Path, summary: dict[str, Any], recording: Recording) -> Non
 
 
 def is_result(path: Path) -> bool:
-    """Whether a run or a batch writes a file, or a directory with files, of that name."""
+    """Whether this is a file of a run or a batch by its name, or a directory with iperf3's results alone."""
     if path.is_symlink():
         return False
     if path.is_dir():
@@ -82,7 +82,7 @@ def read_summary(directory: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text())
     except OSError as error:
-        raise UserError(f"{directory}: no {SUMMARY} there; give the directory that a run named") from error
+        raise UserError(f"{directory}: no {SUMMARY} there; give the output directory of a run") from error
     except ValueError as error:
         raise UserError(f"{path}: not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("format") not in (RUN_FORMAT, BATCH_FORMAT):

@@ -37,7 +37,7 @@ class Batch:
 
     @property
     def single(self) -> bool:
-        """One run only: its files lie in `out` itself."""
+        """A single run, whose files are in `out` itself."""
         return len(self.points) == 1 and self.repeats == 1
 
 
@@ -83,8 +83,8 @@ def _run_one(batch: Batch, point: Point, scenario: Scenario, repeat: int) -> Out
 
 
 def prepare(out: Path) -> None:
-    """Makes the directory; older results of clarion in it are deleted. UserError, and nothing is deleted, if
-    it holds anything else.
+    """Makes the output directory, or empties it of older results. If it holds anything else: UserError, and
+    nothing is deleted.
     """
     try:
         if out.is_dir() and any(out.iterdir()):
@@ -96,8 +96,8 @@ def prepare(out: Path) -> None:
 
 
 def older_results(out: Path) -> list[Path]:
-    """What a run or a batch left in a directory, children before parents, by the names that its summary
-    gives; UserError names the first thing that is not theirs.
+    """The files and directories of an earlier run or batch, as its summary lists them, children before
+    parents. UserError names the first path that is not a result.
     """
     if not (out / files.SUMMARY).is_file():
         raise UserError(f"--out {out}: holds files that are not results of clarion; use another directory")
@@ -118,7 +118,7 @@ def older_results(out: Path) -> list[Path]:
 
 
 def write_aggregate(batch: Batch, description: str, last: Outcome) -> None:
-    """Writes the batch's summary, overview plot and report from the runs that there are."""
+    """Writes the batch's summary, overview plot and report from the runs so far."""
     summary = aggregate(
         batch.name,
         description,
@@ -131,7 +131,7 @@ def write_aggregate(batch: Batch, description: str, last: Outcome) -> None:
 
 
 def redraw(out: Path) -> None:
-    """Draws the overview and the page of a batch from its files."""
+    """Draws the overview plot and the report of a batch from its files."""
     summary = files.read_summary(out)
     series = []
     for entry in summary["runs"]:

@@ -46,7 +46,7 @@ def run(
         engine.execute(scenario, directory, recording, progress)
     except Interrupted as stop:
         state, error = "interrupted", stop
-    except Exception as failure:  # whatever it was, what was measured is written
+    except Exception as failure:  # of any kind: the partial results are written
         state, error = "failed", _failure(failure, directory)
     status = {"state": state, "reason": _reason(error), "engine": engine.name, **labels}
     progress.step("results")
@@ -60,7 +60,7 @@ def run(
 
 
 def _failure(failure: Exception, directory: Path) -> UserError:
-    """The failure as one line; where it is not a foreseen one, the traceback goes to a file."""
+    """The failure as one line; the traceback of an unexpected one goes to a file."""
     if isinstance(failure, UserError):
         return failure
     text = " ".join(str(failure).split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server refuses: a canonical code and one line that names the entity."""
+"""Refusals of the server: a canonical code and one line that names the entity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ABORTED = "not written: another update of this batch was refused"
 
 
 class Refused(Exception):  # noqa: N818  (a reply, not a fault of ours)
-    """A request, or a part of it, that is refused."""
+    """The refusal of a request, or of one update in it."""
 
     def __init__(self, code: StatusCode, message: str) -> None:
         super().__init__(message)
@@ -24,19 +24,19 @@ class Refused(Exception):  # noqa: N818  (a reply, not a fault of ours)
 
 
 def invalid(message: str) -> Refused:
-    """The request cannot mean anything."""
+    """A refusal with INVALID_ARGUMENT."""
     return Refused(StatusCode.INVALID_ARGUMENT, message)
 
 
 class Undecodable:
-    """Bytes that are not the message that they should be."""
+    """Stands for a request whose bytes do not decode as `message`; carries the refusal."""
 
     def __init__(self, message: type) -> None:
         self.refusal = invalid(f"not a p4.v1.{message.__name__}")
 
 
 def number_of(code: StatusCode) -> int:
-    """The number that a canonical code has in protobuf messages."""
+    """The number of a canonical code in protobuf messages."""
     number: int = code.value[0]
     return number
 
@@ -50,7 +50,7 @@ async def abort(context: aio.ServicerContext[Any, Any], error: Refused) -> NoRet
 async def abort_write(
     context: aio.ServicerContext[Any, Any], errors: Sequence[Refused | None], total: int
 ) -> NoReturn:
-    """Ends a Write with one p4.v1.Error per update. Those that are in order were not written either."""
+    """Ends a Write with one p4.v1.Error per update: ABORTED for valid ones, which were not written either."""
     refused = [error for error in errors if error is not None]
     message = f"{len(refused)} of {total} updates refused, none written: {refused[0].message}"
     status = rpc_status.Status(code=number_of(StatusCode.UNKNOWN), message=message)

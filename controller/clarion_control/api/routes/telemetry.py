@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches report: the latest, spans of time, and as it comes."""
+"""Telemetry of switches: latest reports, spans of time, and a live stream."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ StepUs = Annotated[
 LastEventId = Annotated[
     str | None,
     Header(
-        alias="Last-Event-ID", description="Id of the last event that the reader has, as browsers send it."
+        alias="Last-Event-ID", description="Id of the last event received; browsers send it by themselves."
     ),
 ]
 _STREAM = """\
 `interval`, `drop`, `counters`, `status` and `policy` events from now on, each with a JSON object as data; its
-id is the time in us. A comment comes as a heartbeat. Nothing is sent again: after a pause, and when the
-reader is too slow, a `lost` event says what is missing, and `/telemetry` has it. The stream ends when its
-token does.
+id is the time in us. Comments serve as heartbeats. Events are not replayed: after a reconnection, and when
+the reader is too slow, a `lost` event reports the gap, which `/telemetry` can fill. The stream ends when its
+token expires or is revoked.
 """
 _STREAM_EXAMPLE = """\
 id: 1764000000000000
@@ -65,7 +65,7 @@ data: {"time_us": 1764000000000000, "switch": "s1", "port": 1, "input_bps": 8000
     **operation(
         Role.VIEWER,
         "get_latest",
-        "The latest of a port",
+        "Latest report of a port",
         "unknown-switch",
         "unknown-port",
         description="From memory: the last report since the controller started, and its counters.",
@@ -118,7 +118,7 @@ async def list_intervals(
     **operation(
         Role.VIEWER,
         "summarise_intervals",
-        "Control intervals of a port, summed up",
+        "Means of a port's control intervals",
         "unknown-switch",
         "unknown-port",
         description="One item per step of time.",
@@ -183,7 +183,7 @@ async def list_drops(
     **operation(
         Role.VIEWER,
         "stream_telemetry",
-        "What switches report, as it comes",
+        "Live stream of telemetry",
         "unknown-switch",
         "unknown-port",
         description=_STREAM,
@@ -213,10 +213,11 @@ async def stream_telemetry(
     events = api.controller.telemetry.subscribe(
         switch=switch, port=port, kinds=kind, maxsize=api.options.stream_events
     )
-    return sse.stream(request, token, _told(events, last_event_id), events.close)
+    return sse.stream(request, token, _with_gaps(events, last_event_id), events.close)
 
 
-async def _told(events: Subscription, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
+async def _with_gaps(events: Subscription, last_event_id: str | None) -> AsyncIterator[ServerSentEvent]:
+    """The events, with a `lost` event wherever some are missing."""
     if last_event_id is not None:
         since_us = _time(last_event_id)
         yield sse.sent("lost", Lost(reason="reconnected", events=None, since_us=since_us))

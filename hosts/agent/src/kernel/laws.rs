@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The congestion-control laws: registering them with the kernel.
+//! The congestion-control laws: their registration with the kernel.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,10 +14,10 @@ use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 use crate::kernel::pins::{pin_of, PINS};
 use crate::kernel::{objects, sysctl};
 
-/// Laws of this project: names of the struct_ops maps, and of the laws in the kernel.
+/// Clarion's laws: names of the struct_ops maps, and of the congestion controls in the kernel.
 const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];
 
-/// Registers the laws that are not registered, so that any socket can choose one by TCP_CONGESTION.
+/// Registers the laws, all anew if one is missing, so that any socket can choose one by TCP_CONGESTION.
 pub fn register() -> Result<()> {
     if LAWS.iter().all(|law| pin_of(law).exists() && is_available(law)) {
         return Ok(());
@@ -30,10 +30,10 @@ pub fn register() -> Result<()> {
     for mut map in object.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         if LAWS.contains(&name.as_str()) {
-            // Pinned first: what is registered can always be found again.
+            // Pinned first, so that a registered law can always be found again.
             map.pin(pin_of(&name)).with_context(|| format!("pin {name}"))?;
             let mut link = map.attach_struct_ops().map_err(|error| refusal(&name, error))?;
-            link.disconnect(); // it stays registered when this process ends
+            link.disconnect(); // the law stays registered after this process ends
         }
     }
     Ok(())
@@ -49,7 +49,7 @@ pub fn unregister() {
     }
 }
 
-/// Unregisters laws without a pin anywhere: the pins were removed by hand.
+/// Unregisters laws that have no pin in any mount namespace, as after its removal by hand.
 pub fn unregister_orphans() {
     for info in MapInfoIter::default() {
         let name = info.name.to_string_lossy();
@@ -61,8 +61,8 @@ pub fn unregister_orphans() {
     }
 }
 
-/// Why a law cannot be registered. Its name is global to the kernel, but its pin is in one mount namespace: a
-/// container, say, whose attachments are not in our files.
+/// Why a law cannot be registered. Its name is global to the kernel, its pin belongs to one mount namespace,
+/// which may be that of a container.
 fn refusal(law: &str, error: libbpf_rs::Error) -> anyhow::Error {
     if error.kind() != libbpf_rs::ErrorKind::AlreadyExists {
         return anyhow!(error).context(format!("register {law}"));
@@ -72,11 +72,11 @@ fn refusal(law: &str, error: libbpf_rs::Error) -> anyhow::Error {
             "{law} belongs to the clarion-host of another mount namespace, that of process {process}: \
              attach there, or detach there first"
         ),
-        None => anyhow!("{law} is registered, but its pin is gone: clarion-host detach --all takes it out"),
+        None => anyhow!("{law} is registered, but its pin is gone: clarion-host detach --all unregisters it"),
     }
 }
 
-/// Id and name of a process in a mount namespace that has the pin of a law in a BPF file system of its own.
+/// Id and name of a process in another mount namespace, with a BPF file system that holds the pin of a law.
 fn process_with_pin(law: &str) -> Option<String> {
     let pin = pin_of(law);
     let in_process = pin.strip_prefix("/").ok()?;
@@ -87,7 +87,7 @@ fn process_with_pin(law: &str) -> Option<String> {
         let (Ok(_), Ok(namespace)) =
             (fs::read_link(process.join("exe")), fs::read_link(process.join("ns/mnt")))
         else {
-            continue; // no process, one of the kernel's own, or one that has ended
+            continue; // not a process, a kernel thread, or a process that has ended
         };
         if !seen.insert(namespace) {
             continue;
@@ -101,7 +101,7 @@ fn process_with_pin(law: &str) -> Option<String> {
     None
 }
 
-/// Fails, before anything is changed, for a name that neither the kernel nor this agent provides.
+/// Fails for a name that neither the kernel nor this agent provides; called before anything is changed.
 pub fn check(name: &str) -> Result<()> {
     if LAWS.contains(&name) || is_available(name) {
         return Ok(());

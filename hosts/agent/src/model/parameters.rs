@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Run-time parameters of the laws, as `--set` names them and as `struct cc_params` holds them.
+//! Run-time parameters of the congestion-control laws: from `--set` to `struct cc_params`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Parameter {
     pub default: u32,
     pub min: u32,
     pub max: u32,
-    /// In `struct cc_params`, bytes.
+    /// Byte offset in `struct cc_params`.
     #[serde(skip)]
     pub offset: usize,
 }
@@ -43,8 +43,8 @@ pub fn encode(values: &BTreeMap<String, u32>, known: &[Parameter]) -> Result<Vec
     let mut bytes = vec![0; known.len() * size_of::<u32>()];
     for parameter in known {
         let value = values.get(&parameter.name).copied().unwrap_or(parameter.default);
-        let place = bytes.get_mut(parameter.offset..parameter.offset + size_of::<u32>());
-        place.context("struct cc_params has gaps")?.copy_from_slice(&value.to_ne_bytes());
+        let slot = bytes.get_mut(parameter.offset..parameter.offset + size_of::<u32>());
+        slot.context("struct cc_params has gaps")?.copy_from_slice(&value.to_ne_bytes());
     }
     Ok(bytes)
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process that carries the wires, and its statistics and losses by the ports of the plan."""
+"""The process that carries the wires between BMv2 switches; its losses by the ports of the topology."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clarion_lab.scenario.topology import Network
 
 
 class WireProcess:
-    """The wires of a network, which delay or lose; without any there is no process."""
+    """One clarion-switch that emulates delay and loss of all wires; without wires there is no process."""
 
     def __init__(
         self, scenario: Scenario, network: Network, cabling: Cabling, state: RunState, directory: Path
@@ -28,8 +28,8 @@ class WireProcess:
         self._truth_log = directory / "truth.csv"
         config = wire_config(scenario, cabling.wires, str(self._truth_log))
         self._process = SwitchProcess(state, config, directory) if cabling.wires else None
-        self.lost: Mapping[str, int] = {}  # packets that a wire lost, by the port that sent them
-        self.unasked: Mapping[str, int] = {}  # packets that the process was too slow for
+        self.lost: Mapping[str, int] = {}  # packets lost by the loss model, by sending port
+        self.unasked: Mapping[str, int] = {}  # packets lost because the machine was too slow, by port
 
     def start(self) -> None:
         """Returns when the wires carry frames."""
@@ -42,7 +42,7 @@ class WireProcess:
             self._process.check()
 
     def sample(self) -> None:
-        """Brings `lost` and `unasked` up to date."""
+        """Updates `lost` and `unasked` from the process's statistics."""
         if self._process is None:
             return
         lost: Counter[str] = Counter()
@@ -60,7 +60,7 @@ class WireProcess:
             self._process.stop()
 
     def losses(self, zero_us: int) -> list[LossRecord]:
-        """The losses in the process's log."""
+        """Every loss in the truth log, in time since `zero_us`."""
         ports = {name: end.port for name, end in self._ends.items()}
         return truth.read(self._truth_log, self._network, zero_us, ports)
 
