@@ -2,8 +2,8 @@
 // Network byte order, written as shifts: no alignment or host order is assumed, compilers turn each
 // function into one load or store with a byte swap, and synthesis turns it into wires.
 //
-// `Bytes` is what bytes are reached through: a pointer in software, in hardware a register that is as wide as
-// the headers (hls/block/window.hpp). It needs `bytes + n` and `bytes[n]`.
+// `Bytes` gives access to bytes: a pointer in software, in hardware a register as wide as the headers
+// (hls/block/window.hpp). It needs `bytes + n` and `bytes[n]`.
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ CLARION_INLINE Bytes ip_header(Bytes frame, bool tagged) {
   return tagged ? frame + (ETHERNET_BYTES + VLAN_BYTES) : frame + ETHERNET_BYTES;
 }
 
-// `available` is what the frame holds from the IP header on; begin and end count from there too.
+// `available`: bytes of the frame from the IP header on; begin and end count from there, too.
 template <class Bytes>
 CLARION_INLINE IpPayload parse_ipv4(Bytes header, std::uint32_t available) {
   IpPayload ip;

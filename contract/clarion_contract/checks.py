@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused of a port's settings before a switch hears of it, in the same words at every entrance."""
+"""Checks of a port's settings before they reach a switch, with the same messages at every interface."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def port_fault(settings: PortSettings) -> Fault | None:
 
 
 def xcp_fault(xcp: XcpSettings, named: Callable[[Setting], str] = _name) -> Fault | None:
-    """The first fault of the controllers' settings; `named` is what the entrance calls a setting."""
+    """The first fault of XCP's settings; `named` gives a setting's name at the interface in use."""
     for field in XCP.values():
         reason = None if field.kind == "flag" else _refusal(xcp, field, named)
         if reason is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Epochs: how a switch is told to start a port's controllers, or its sequence checks, from nothing.
+"""Epochs: a new one restarts a port's controllers, or its sequence checks, from their initial state.
 
 The switch compares an entry's epoch with the one that its state is of. So the epoch must change whenever XCP
 or `check` goes from off to on, and at no other time.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings that are refused before a switch hears of them."""
+"""Errors of settings that are refused before they reach a switch."""
 
 from __future__ import annotations
 

@@ -88,13 +88,13 @@ class Setting:
 
     @property
     def description(self) -> str:
-        """What it is, and what policy recommends: one sentence for people."""
+        """Meaning, unit and recommended range, as one sentence."""
         unit = f", in {self.unit}" if self.unit else ""
         recommended = f"; {self.stable.says(self.stable.rule)}" if self.stable else ""
         return f"{self.about[0].upper()}{self.about[1:]}{unit}{recommended}."
 
     def key(self, separator: str = "_") -> str:
-        """Its name where values have their units with them: min_interval, or min-interval."""
+        """The name without its unit, for values that carry one: min_interval, or min-interval."""
         suffix = {"bit/s": "_bps", "us": "_us", "B": "_bytes"}.get(self.unit, "")
         return self.name.removesuffix(suffix).replace("_", separator)
 

@@ -51,7 +51,7 @@ class Present:
 
 
 class TargetError(Exception):
-    """The switch did not do it. `gone`: it does not answer, so it may have done it or not."""
+    """A failed request. `gone`: the switch does not answer, and may or may not have carried it out."""
 
     def __init__(self, message: str, *, gone: bool) -> None:
         super().__init__(message)
@@ -69,16 +69,16 @@ class TargetFaultError(TargetError):
 
 
 class Listener(Protocol):
-    """Whoever hears what a switch reports unasked. Digests come as their members in order."""
+    """Receiver of a switch's unsolicited reports."""
 
     def on_digest(self, name: str, members: tuple[int, ...]) -> None:
-        """A digest of that name."""
+        """A digest, by its name and its members in order."""
 
     def on_packet(self, frame: bytes) -> None:
         """A frame for the controller."""
 
     def on_lost(self, count: int) -> None:
-        """So many reports were lost on the way."""
+        """`count` reports were lost on the way."""
 
     async def on_connected(self) -> None:
         """The switch answers, for the first time or again; it may have forgotten everything."""
@@ -91,39 +91,39 @@ class Target(Protocol):
     ports: Mapping[int, str]  # names by number
 
     def listen(self, listener: Listener) -> None:
-        """From now on, reports go there."""
+        """Sets the receiver of reports from now on."""
 
     async def want(self, digests: Sequence[str], packets: bool) -> None:
-        """Which digests are wanted, and whether frames are."""
+        """Subscribes to these digests, and to frames for the controller if `packets`."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """All of them between two packets, or none."""
+        """Applies all changes between two packets, or none."""
 
     async def present(self) -> Present:
-        """What it has now."""
+        """The present entries, flood group and note."""
 
     async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
-        """Consecutive cells; at most 4096."""
+        """At most 4096 consecutive cells of a register array, from `first` on."""
 
     async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
         """Packets and bytes by array and port."""
 
     async def inject(self, frame: bytes) -> None:
-        """A frame from the controller, forwarded like one that came in by a port."""
+        """Forwards a frame from the controller like one received by a port."""
 
 
 class Source(Protocol):
-    """Where an agent's switches are: a process, or a card."""
+    """Connection to the switches of an agent: those of a process, or a card."""
 
     @property
     def switches(self) -> Sequence[Target]:
-        """In the order of their device ids."""
+        """The switches in the order of their device ids."""
 
     async def open(self) -> None:
-        """Learns which switches there are; UserError without an answer."""
+        """Connects and lists the switches; UserError without an answer."""
 
     def keep(self) -> None:
-        """From now on notices when they go and come again."""
+        """Starts to watch the connection, and re-establishes it after a loss."""
 
     async def close(self) -> None:
-        """Leaves them as they are."""
+        """Disconnects; the switches keep their configuration."""

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One slot per bucket in block RAM: read, changed and written back once per clock.
 //
-// A slot that is read again before it is back in memory is taken from the last few that were written. So
-// packets of one bucket in consecutive clocks give what they give in software, and memory may take up to
-// FORWARDED - 1 clocks from a read to the write that follows from it.
+// The last FORWARDED writes are forwarded to reads, because they may not be in memory yet. So packets of one
+// bucket in consecutive clocks give the same results as in software, and a write may come up to FORWARDED - 1
+// clocks after the read that it follows from.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace clarion::block {
 
 constexpr unsigned FORWARDED = 4;
 
-// `Of` sets memories of one shape apart, for tools that make one array of each type. `Ram` is the memory
-// itself.
+// `Of` makes memories of the same shape distinct types, for tools that make one array per type. `Ram` is the
+// memory itself.
 template <class Slot, unsigned BUCKETS, class Of = void,
           template <class Word, unsigned WORDS, unsigned WRITES> class Ram = SlowRam>
 class BucketMemory {
@@ -26,7 +26,7 @@ class BucketMemory {
   CLARION_INLINE Slot read(std::uint16_t bucket) const {
     const std::uint16_t index = index_of(bucket);
     Slot slot = ram_.read(index);
-    for (unsigned i = FORWARDED; i > 0; --i) {  // the youngest last
+    for (unsigned i = FORWARDED; i > 0; --i) {  // the newest last, so that it wins
 #pragma HLS unroll
       if (recent_[i - 1].valid && recent_[i - 1].index == index) slot = recent_[i - 1].slot;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bump in the wire: what comes in by one port leaves by the other.
+// A bump in the wire: frames received on one port leave by the other.
 #pragma once
 
 #include "hls/block/egress.hpp"

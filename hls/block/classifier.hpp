@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the window of each frame with the core's parser. No state: a wide register goes in, what the stages
-// need to know of the frame comes out.
+// Parses the window of each frame with the core's parser. No state: the first bytes of a frame come in as a
+// wide register, and a description of the frame goes out to the stages.
 #pragma once
 
 #include "core/header.hpp"
@@ -8,9 +8,9 @@
 
 namespace clarion::block {
 
-// A frame as the stages see it.
+// The description of a frame for the stages; members as in Arrival.
 struct Packet {
-  Meta meta;  // ordinary, if malformed or errored
+  Meta meta;  // of an ordinary frame if malformed or errored
   bool malformed = false;
   ap_uint<16> length = 0;
   ap_uint<8> stored = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What software sets an egress unit to, in the words of register_map.hpp.
+// The configuration of an egress unit, in the words of register_map.hpp.
 #pragma once
 
 #include "core/config.hpp"
@@ -12,7 +12,7 @@ struct EgressConfig {
   XcpConfig xcp;
   bool stamp = false;
   std::uint8_t epoch = 0;
-  std::uint64_t queue_limit_bytes = QUEUE_MAX;  // none but packet memory
+  std::uint64_t queue_limit_bytes = QUEUE_MAX;  // no limit but that of packet memory
 };
 
 // False if a value of `configure` is out of its range; then `config` stays as it is.

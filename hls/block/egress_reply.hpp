@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an egress unit shows of its controllers and checks: beats of the reply to `read`, in the words of
+// State of an egress unit's controllers and checks as beats of the reply to `read`, in the words of
 // register_map.hpp.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace clarion::block {
 
-// The interval that is running.
+// The running control interval.
 CLARION_INLINE void put_running(Words& data, const SequenceCounters& queue, const IntervalSums& sums,
                                 const QueueTracker& tracker) {
   using namespace registers;
@@ -25,7 +25,7 @@ CLARION_INLINE void put_running(Words& data, const SequenceCounters& queue, cons
   put_words(data, EGRESS_READ_LEAST_QUEUE, tracker.minimum_bytes());
 }
 
-// The interval before it: what was measured.
+// The last control interval: its measurements.
 CLARION_INLINE void put_rates(Words& data, const XcpInterval& interval, const QueueTracker& tracker) {
   using namespace registers;
   const IntervalReport& report = interval.report();
@@ -39,7 +39,7 @@ CLARION_INLINE void put_rates(Words& data, const XcpInterval& interval, const Qu
   put_words(data, EGRESS_READ_INTERVAL_SUM_X_RTT, report.sums.sum_x_rtt);
 }
 
-// And what was shared out.
+// The last control interval: its lengths, queue and shares.
 CLARION_INLINE void put_shares(Words& data, const XcpInterval& interval, const QueueTracker& tracker) {
   using namespace registers;
   const IntervalReport& report = interval.report();

@@ -108,14 +108,14 @@ class EgressStage {
     waiting_.push(waiting);
   }
 
-  // Its beats leave packet memory, unsent, in their turn.
+  // Its beats are discarded in their turn.
   CLARION_INLINE void let_go(const Packet& packet) {
     Waiting waiting;
     waiting.stored = packet.stored;
     if (packet.stored != 0) waiting_.push(waiting);
   }
 
-  // The controllers start from nothing.
+  // Starts the controllers from their initial state.
   template <class PoolEvents>
   CLARION_INLINE void restart(PoolEvents& pool) {
     begins_ = false;
@@ -128,7 +128,7 @@ class EgressStage {
     pool.write(event);
   }
 
-  // Ends what is over.
+  // Ends the tracker's window and the control interval when their time is over.
   template <class Ends>
   CLARION_INLINE void control(Ticks now, Ends& ends) {
     const XcpConfig& xcp = config_.xcp;
@@ -230,8 +230,8 @@ class EgressStage {
     }
   }
 
-  // As after power-on, but for the buckets' numbers and totals: neighbours would take a jump there for
-  // losses. What waits is sent.
+  // As after power-on, except the buckets' numbers and totals: neighbours would mistake a jump in them for
+  // losses. Waiting frames are still sent.
   template <class PoolEvents>
   CLARION_INLINE void reset(PoolEvents& pool) {
     adopt(EgressConfig{});
@@ -285,13 +285,13 @@ class EgressStage {
   static_assert(std::uint64_t{QUEUE_BEATS} * BEAT_BYTES + FRAME_MAX_BYTES < (1u << 24),
                 "more may wait than can be counted");
 
-  // Until the last beat is out: so it does not matter how far ahead of the wire a packet is decided on.
+  // A frame counts until its last beat is out, however far ahead of the wire it was decided on.
   CLARION_INLINE std::uint64_t waiting_bytes() const { return queue_bytes_.to_uint64() + elsewhere_; }
 
   EgressConfig config_;
   QueueBytes limit_bytes_ = ~QueueBytes(0);  // the configured one, within the range
-  bool begins_ = false;                      // the controllers, with the next packet
-  std::uint8_t running_epoch_ = 0;           // that they started with
+  bool begins_ = false;                      // the controllers start with the next packet
+  std::uint8_t running_epoch_ = 0;           // of the controllers' last start
 
   XcpArrival arrival_;
   QueueTracker tracker_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a beat each clock, whatever happens behind it, into packet memory; announces each frame with its last
-// beat.
+// Takes a beat in every clock, without back-pressure, and stores it in packet memory; announces each frame to
+// the next stage with its last beat.
 //
-// A frame that outgrows packet memory is stored up to there and marked as not whole, so that no back-pressure
-// is needed. Invalid frames (length, keep, a wrong size in the side-band) are announced as well.
+// A frame for which packet memory is too full is stored as far as it fits and marked as not whole. Invalid
+// frames (length, keep, a wrong size in the side-band) are announced as well.
 #pragma once
 
 #include "core/types.hpp"
@@ -12,15 +12,15 @@
 
 namespace clarion::block {
 
-// A frame that has come in.
+// The announcement of a received frame.
 struct Arrival {
   Window window;           // its first 128 bytes
   ap_uint<16> length = 0;  // bytes, if not errored
   ap_uint<8> stored = 0;   // beats in packet memory
-  bool whole = false;      // that is all of it
-  bool errored = false;    // not a frame that can be passed on
-  ap_uint<16> untold = 0;  // frames before it without an announcement
-  Ticks now = 0;           // when its last beat came
+  bool whole = false;      // all of it is stored
+  bool errored = false;    // invalid, to be discarded
+  ap_uint<16> untold = 0;  // frames lost just before it: not stored, and without an announcement of their own
+  Ticks now = 0;           // arrival of its last beat
 };
 
 class FrameIntake {
@@ -28,15 +28,14 @@ class FrameIntake {
   template <class In, class Beats, class Arrivals>
   CLARION_PROCESS void step(In& in, Beats& beats, Arrivals& arrivals, Ticks now) {
 #pragma HLS pipeline II = 1
-    // Writes here and in store() do not block: one that waited would stop the receive side.
+    // Writes here and in store() do not block, because a blocked one would stop the receive side.
     if (pending_valid_ && arrivals.write_nb(pending_)) pending_valid_ = false;
     if (in.empty()) return;
     const StoredBeat beat = take(in);
     store(beat, beats);
     examine(beat);
     if (!beat.last) return;
-    if (pending_valid_) {  // the stages behind stand still: a frame that was not stored may be counted
-                           // instead
+    if (pending_valid_) {  // the stages behind are stalled: this frame was not stored, and is only counted
       if (untold_ != 0xffff) ++untold_;
     } else {
       pending_ = arrival(now);
@@ -93,7 +92,7 @@ class FrameIntake {
     gaps_ = false;
   }
 
-  Arrival pending_ = {};  // the last frame, for the next clock
+  Arrival pending_ = {};  // announcement of the last frame, sent in the next clock
   bool pending_valid_ = false;
   Data first_ = 0;
   Data second_ = 0;
@@ -101,7 +100,7 @@ class FrameIntake {
   ap_uint<16> length_ = 0;
   ap_uint<8> count_ = 0;
   ap_uint<8> stored_ = 0;
-  ap_uint<16> untold_ = 0;
+  ap_uint<16> untold_ = 0;  // since the last announcement, saturating
   bool gaps_ = false;
   bool whole_ = true;
 };

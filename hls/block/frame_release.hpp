@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a frame from packet memory with its patch in it, or lets it go; one beat per clock, as fast as it is
-// taken.
+// Reads frames from packet memory and sends them with their patch applied, or discards them: one beat per
+// clock, unless the receiver is not ready.
 #pragma once
 
 #include "hls/block/axis.hpp"
@@ -8,7 +8,7 @@
 
 namespace clarion::block {
 
-// What is to become of the next frame in packet memory.
+// The decision on the next frame in packet memory: to be sent, or discarded.
 struct Release {
   ap_uint<8> stored = 0;  // beats, at least one
   bool send = false;
@@ -16,7 +16,7 @@ struct Release {
   HeaderPatch patch;
 };
 
-// For a queue whose length does not matter.
+// Discards the lengths of sent frames, where nothing keeps account of a queue.
 struct Unheard {
   CLARION_INLINE bool full() const { return false; }
   CLARION_INLINE void write(ap_uint<16> /*length*/) {}
@@ -24,7 +24,7 @@ struct Unheard {
 
 class FrameRelease {
  public:
-  // `sent` gets the length of each frame that is out.
+  // `sent` gets the length of each frame once its last beat is out.
   template <class Releases, class Beats, class Out, class Sent>
   CLARION_PROCESS void step(Releases& releases, Beats& beats, Out& out, Sent&& sent) {
 #pragma HLS pipeline II = 1
@@ -49,8 +49,8 @@ class FrameRelease {
   }
 
   Release release_;
-  ap_uint<8> left_ = 0;  // beats of the frame
-  ap_uint<2> at_ = 0;    // beat, from 2 on whichever
+  ap_uint<8> left_ = 0;  // beats of the frame still to be read
+  ap_uint<2> at_ = 0;    // index of the next beat, at most 2: patches end before that
 };
 
 }  // namespace clarion::block

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts what DATA packets are granted into their patches; other packets pass.
+// Writes the granted feedback of DATA packets into their patches; other packets pass unchanged.
 #pragma once
 
 #include "core/header.hpp"
@@ -13,15 +13,14 @@ struct Departure {
   bool granted = false;  // waits for its grant
 };
 
-// Credits of the stage that sends departures here. It counts them instead of looking whether the stream is
-// full: in a pipeline that is some clocks old at the write, and a write that waits would stop the whole
-// stage.
+// Credits of EgressStage for departures: it counts them instead of testing whether the stream is full. In a
+// pipeline that test is some clocks old by the time of the write, and a blocked write would stop the stage.
 constexpr unsigned DEPARTURES = 40;
 static_assert(DEPARTURES < 256, "EgressStage counts them in 8 bits");
 
 class GrantJoin {
  public:
-  // `credits` gets one back for each departure that has left its place in the stream.
+  // Returns one credit for each departure that is read from the stream.
   template <class Departures, class Grants, class Releases, class Credits>
   CLARION_PROCESS void step(Departures& departures, Grants& grants, Releases& releases, Credits& credits) {
 #pragma HLS pipeline II = 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a packet that comes in from the wire: distrust of hosts, losses of the wire, totals into
-// the header. One packet or one command per clock.
+// Processing of a packet received from the wire: the edge rule for untrusted hosts, losses of the wire,
+// totals into the header. One packet or one command per clock.
 #pragma once
 
 #include "core/sequence_check.hpp"
@@ -12,8 +12,8 @@
 
 namespace clarion::block {
 
-// A slot with the epoch of the check that wrote it; of another epoch, it has no base. A reset turns the
-// generation over, and with it all epochs of the other one are 0.
+// A slot with the epoch of the check that wrote it; under another epoch it has no base. A reset toggles the
+// generation, and slots of the other generation count as of epoch 0.
 struct WireSlot {
   std::uint16_t expected = 0;
   std::uint16_t total = 0;
@@ -87,8 +87,7 @@ class IngressStage {
     return slot;
   }
 
-  // After a reset every slot is taken over into the new generation, one in each clock that has nothing else
-  // to do.
+  // After a reset every slot is moved to the new generation, one in each idle clock.
   CLARION_INLINE void renew_next() {
     const auto bucket = static_cast<std::uint16_t>(renewed_.to_uint());
     WireSlot slot = read_slot(bucket);
@@ -98,7 +97,7 @@ class IngressStage {
     ++renewed_;
   }
 
-  // One reset after the other; packets are not held by that.
+  // A reset waits for the end of the one before; packets do not.
   CLARION_INLINE bool has_to_wait() const { return renewing_ && word_of(command_, 0) == registers::OP_RESET; }
 
   template <class Replies>
@@ -170,7 +169,7 @@ class IngressStage {
     return reply;
   }
 
-  // As after power-on, but for the buckets' numbers and totals: neighbours would take a jump there for
+  // As after power-on, except the buckets' numbers and totals: neighbours would mistake a jump in them for
   // losses.
   CLARION_INLINE void reset() {
     config_ = Config{};

@@ -15,8 +15,8 @@ namespace clarion::block {
 using Words = ap_uint<32 * registers::BEAT_WORDS>;
 using Command = Words;
 
-// One beat of an answer; the last one of an answer says so and comes after all others. Packed from the low
-// end, it is what the register front end (nic/rtl/clarion_axil.sv) takes.
+// One beat of an answer; the last one is marked, and comes after all others. Packed from the low
+// end, in the layout of the register front end (nic/rtl/clarion_axil.sv).
 struct Reply {
   ap_uint<3> index = 0;
   ap_uint<1> last = 0;

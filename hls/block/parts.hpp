@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the units of the block are built of: each takes a struct like Hardware as its template parameter. A
-// bench has its own, with a part that watches or that is slower.
+// The replaceable parts of the units: each unit takes a struct like Hardware as its template parameter. A
+// test bench has its own, with an observer of the queue or with slower memory.
 #pragma once
 
 #include "core/types.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue counts for people: frames, bytes, drops, and its length over time.
+// Statistics of a queue: frames, bytes, drops, and the integral of its length over time.
 #pragma once
 
 #include "core/types.hpp"
@@ -28,13 +28,13 @@ struct QueueCounters {
     if (no_memory) ++overflow;
   }
 
-  // Frames without an announcement, and so of unknown length.
+  // Frames that the intake could not announce, and so of unknown length: counted in frames only.
   CLARION_INLINE void drop_untold(std::uint64_t frames) {
     drop_packets += frames;
     overflow += frames;
   }
 
-  // From nothing; the clock goes on.
+  // Clears all but the time of the last event.
   CLARION_INLINE void restart() {
     const Ticks now = last;
     *this = QueueCounters{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is decided when the block is built. docs/fpga.md has the memory that each costs.
+// Build-time sizes of the block. docs/fpga.md has the memory that each costs.
 #pragma once
 
 #ifndef CLARION_BUCKETS

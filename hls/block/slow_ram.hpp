@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory whose writes show late, as in a pipeline: what is written is read back only WRITES writes later. The
-// only header of the block that knows whether it is synthesised: hardware has a plain array, and a pragma
-// that it may take that long; C simulation always takes the full time, so that whoever relies on less fails
-// there.
+// Memory with a write latency, as in a pipeline: a word becomes readable only WRITES writes later. The only
+// header of the block that differs between synthesis and C simulation: hardware has a plain array, with a
+// pragma that allows this latency; C simulation always has all of it, so that code that relies on a shorter
+// latency fails there.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a frame that waits in packet memory.
+// The queue's record of a frame that waits in packet memory.
 #pragma once
 
 #include <ap_int.h>
@@ -12,7 +12,7 @@ struct Waiting {
   Meta meta;
   ap_uint<16> length = 0;
   ap_uint<8> stored = 0;  // beats in packet memory, at least one
-  bool send = false;      // or it only has to be taken out
+  bool send = false;      // false: to be discarded
 };
 
 }  // namespace clarion::block

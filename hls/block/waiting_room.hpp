@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the frames that wait in packet memory, in their order.
+// The queue of records of the frames that wait in packet memory.
 #pragma once
 
 #include <ap_int.h>
@@ -9,8 +9,8 @@
 
 namespace clarion::block {
 
-// Never full: each frame has a beat in packet memory, and that has as many places. A frame may leave SETTLING
-// clocks after it joined, when its entry is sure to be in memory.
+// Never full: each frame has at least one beat in packet memory, and there are as many entries as beats. A
+// frame may leave SETTLING clocks after it joined, when its entry has certainly reached memory.
 class WaitingRoom {
  public:
   CLARION_INLINE void clock() { settling_ <<= 1; }
@@ -23,7 +23,7 @@ class WaitingRoom {
     settling_[0] = 1;
   }
 
-  // One has settled.
+  // Whether the first entry has settled.
   CLARION_INLINE bool any() const {
     ap_uint<18> young = 0;
     for (unsigned i = 0; i < SETTLING; ++i) {
@@ -40,9 +40,9 @@ class WaitingRoom {
   static_assert(SETTLING == 8, "the pragma takes a literal only");
 
   Waiting entries_[QUEUE_BEATS] = {};
-  ap_uint<18> head_ = 0;  // counts on
+  ap_uint<18> head_ = 0;  // of the first entry; the index is its low bits
   ap_uint<18> tail_ = 0;
-  ap_uint<SETTLING> settling_ = 0;  // one bit per clock: has one joined?
+  ap_uint<SETTLING> settling_ = 0;  // a bit per past clock: whether a frame joined in it
 };
 
 }  // namespace clarion::block

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames per second of one CPU through an ingress and an egress unit, one after the other.
+// Benchmark: frames per second on one CPU through an ingress and an egress unit in turn.
 #include <cstdio>
 #include <ctime>
 

@@ -19,14 +19,14 @@ namespace clarion::emu {
 
 class BlockPath final : public PortPath {
  public:
-  // All packets of `out` are on the wire.
+  // `out`: packets that have left the block for the wire.
   BlockPath(PacketFifo& out, std::uint8_t protocol);
   BlockPath(const BlockPath&) = delete;
   BlockPath& operator=(const BlockPath&) = delete;
   ~BlockPath() override;
 
   void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override;
-  void forget() override;  // Fault: only the block itself can
+  void forget() override;  // Fault: only a reset of the block does that
 
   std::uint8_t fresh_xcp_epoch() const override { return next_epoch(xcp_epoch_); }
   std::uint8_t fresh_check_epoch() const override { return next_epoch(check_epoch_); }
@@ -54,7 +54,7 @@ class BlockPath final : public PortPath {
   PacketFifo& out_;
   std::unique_ptr<sim::SimulatedPort> block_;
   Ticks now_ = 0;
-  CommandWords ingress_command_{};  // as last given: what software set since is not undone without a need
+  CommandWords ingress_command_{};  // the last given; not repeated, or it would undo what software set since
   CommandWords egress_command_{};
   std::uint8_t xcp_epoch_ = 0;
   std::uint8_t check_epoch_ = 0;
@@ -64,7 +64,7 @@ inline std::unique_ptr<PortPath> block_path(PacketFifo& out, std::uint8_t protoc
   return std::make_unique<BlockPath>(out, protocol);
 }
 
-// Of a port whose path is a BlockPath.
+// The block of a port whose path is a BlockPath.
 inline sim::SimulatedPort& block_of(Port& port) { return static_cast<BlockPath&>(*port.path).block(); }
 
 }  // namespace clarion::emu

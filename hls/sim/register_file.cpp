@@ -37,8 +37,8 @@ RegisterFile::Access RegisterFile::clarion_access(std::uint32_t at) const {
 
 RegisterFile::Access RegisterFile::mailbox_access(std::uint32_t at) {
   if (at == AT_MAILBOX_REQUEST || within(at, AT_MAILBOX_COMMAND, COMMAND_WORDS)) return Access::writable;
-  const bool told = at == AT_MAILBOX_DONE || at == AT_MAILBOX_STATUS;
-  return told || within(at, AT_MAILBOX_REPLY, REPLY_WORDS) ? Access::read_only : Access::none;
+  const bool outcome = at == AT_MAILBOX_DONE || at == AT_MAILBOX_STATUS;
+  return outcome || within(at, AT_MAILBOX_REPLY, REPLY_WORDS) ? Access::read_only : Access::none;
 }
 
 RegisterFile::Access RegisterFile::access(std::uint32_t offset) const {
@@ -153,7 +153,8 @@ void RegisterFile::store(Mailbox& mailbox, const block::Reply& reply) {
   mailbox.running = false;
 }
 
-// A beat of the pools that ends an answer waits for those before it, which come by a stream of their own.
+// Whether the last beat of an answer, which comes from the pools by a stream of its own, has overtaken
+// others.
 bool RegisterFile::too_early(const Mailbox& mailbox) {
   const unsigned before = (1U << mailbox.grant_waiting->index.to_uint()) - 1;
   return mailbox.waiting || (mailbox.running && (mailbox.filled & before) != before);

@@ -17,7 +17,7 @@ namespace clarion::sim {
 using CommandStream = hls::stream<block::Command>;
 using ReplyStream = hls::stream<block::Reply>;
 
-// The facts in the registers of block `clarion`.
+// Constants of the build, shown in the registers of block `clarion`.
 struct BlockFacts {
   unsigned ports = 0;
   unsigned buckets = 0;
@@ -26,7 +26,7 @@ struct BlockFacts {
   std::uint32_t build = 0;
 };
 
-// A unit's ends of its streams. An ingress unit has one stream of replies.
+// The mailbox streams of a unit. An ingress unit has no `grant_replies`.
 struct UnitStreams {
   bool egress = false;
   unsigned port = 0;
@@ -51,11 +51,11 @@ class RegisterFile {
   // The units in the order of the window, at most MAX_UNITS.
   RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units);
 
-  // As the bus does it: what is refused counts in `refused` and changes nothing.
+  // Bus accesses: a refused one counts in `refused` and changes nothing.
   Reading read32(std::uint32_t offset);
   bool write32(std::uint32_t offset, std::uint32_t value, std::uint8_t strobes = ALL_BYTES);
 
-  // As only a simulation can: without a trace.
+  // Accesses of the simulation only, without side effects.
   Access access(std::uint32_t offset) const;
   std::uint32_t value(std::uint32_t offset) const;
 
@@ -65,7 +65,7 @@ class RegisterFile {
 
   // One clock of all mailboxes. The units are stepped by the caller.
   void step();
-  // Of a unit, by its position: a request has not been carried out.
+  // Whether the unit at this position has a request that is not carried out yet.
   bool busy(std::size_t unit) const {
     return mailboxes_[unit].running || mailboxes_[unit].request != mailboxes_[unit].taken;
   }
@@ -78,8 +78,8 @@ class RegisterFile {
     std::uint32_t done = 0;
     std::uint32_t status = 0;
     bool running = false;
-    std::uint32_t filled = 0;             // beats of the answer that are there, one bit each
-    std::optional<block::Reply> waiting;  // at the front of the unit's streams
+    std::uint32_t filled = 0;             // mask of the answer's beats that have arrived
+    std::optional<block::Reply> waiting;  // read from the unit's stream, not stored yet
     std::optional<block::Reply> grant_waiting;
     std::array<std::uint32_t, registers::COMMAND_WORDS> command{};
     std::array<std::uint32_t, registers::REPLY_WORDS> reply{};

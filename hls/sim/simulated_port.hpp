@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One port of the block in C simulation: an ingress and an egress unit, clocked until they are done with a
-// request.
+// One port of the block in C simulation: an ingress and an egress unit, each call clocking one of them until
+// it is done.
 //
-// Time stands still meanwhile: `now` is what the caller says. Frames have at least 60 bytes; shorter ones are
-// padded with zeros, as a MAC does. A unit that is not done within MAX_CLOCKS throws std::runtime_error.
+// Block time does not advance meanwhile: the caller gives `now`. Frames shorter than 60 bytes are padded with
+// zeros, as a MAC does. A unit that is not done within MAX_CLOCKS throws std::runtime_error.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct Answer {
   }
 };
 
-// Told by the egress of what it decides.
+// Observer of the egress's decisions: their number, and the last one's outcome.
 struct QueueWatch {
   void joins(Ticks, std::uint64_t, bool drops) {
     ++decided;
@@ -58,7 +58,7 @@ class SimulatedPort {
 
   void set_protocol(std::uint8_t protocol) { protocol_ = protocol; }
 
-  // Passes a frame from the wire through the ingress. What is returned is valid until the next call.
+  // Passes a frame from the wire through the ingress. The result is valid until the next call.
   const Bytes& receive(Ticks now, const std::uint8_t* frame, std::uint32_t length);
 
   // Gives a frame to the egress, which queues or drops it.
@@ -68,14 +68,14 @@ class SimulatedPort {
   std::size_t waiting() const { return waiting_.size(); }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
 
-  // The wire takes the next frame of those that wait. Valid until the next call.
+  // Takes the next waiting frame onto the wire. The result is valid until the next call.
   const Bytes& take(Ticks now);
 
   // Carries out a command between two packets.
   Answer ask_ingress(Ticks now, const CommandWords& command) { return ask(now, command, false); }
   Answer ask_egress(Ticks now, const CommandWords& command) { return ask(now, command, true); }
 
-  // For a register file: the units' mailboxes, and one clock of a unit in which the wires stand still.
+  // For a register file: the units' mailboxes, and one clock of a unit without traffic.
   UnitStreams ingress_streams(unsigned port);
   UnitStreams egress_streams(unsigned port);
   void clock_ingress(Ticks now);
@@ -98,7 +98,7 @@ class SimulatedPort {
 
   std::uint8_t protocol_;
   std::uint64_t clocks_ = 0;
-  // Large: on the heap wherever the port is.
+  // On the heap, because they are large.
   std::unique_ptr<block::Ingress<>> ingress_ = std::make_unique<block::Ingress<>>();
   std::unique_ptr<block::Egress<SimulatedParts>> egress_ = std::make_unique<block::Egress<SimulatedParts>>();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch of hls-sim as a card: the units of its ports behind one register window, as a file.
+// A switch of hls-sim as a card: the units of its ports behind one register window, mapped as a file.
 #pragma once
 
 #include <memory>

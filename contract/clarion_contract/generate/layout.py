@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formatters of the languages: what is generated is laid out by the tools that `make lint` asks."""
+"""The formatters of the languages: generated files are laid out by the tools of `make lint`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SystemVerilog and Python; do not edit.
 
 WALK = """\
 The window has {window} KiB. Blocks of registers begin every {stride} KiB, the first at 0, but no
-address beyond 0 needs to be known: each block says what it is, for which port, and where the next one
+address beyond 0 needs to be known: each block states its type, its port, and where the next one
 begins. Registers are 32 bits wide and are read and written as a whole; a field of 64 bits is two of
 them, the low one first. An access to an address without a register, a write to one that is not writable
 and a write of less than 32 bits are answered by SLVERR and change nothing. Nothing has a side effect

@@ -72,7 +72,7 @@ void Bench::take_replies(unsigned port, unsigned stream) {
   }
 }
 
-// The queue is empty, its sink takes nothing, or there is no log to tell.
+// Whether the queue is empty or its sink is closed; true as well without a log.
 bool Bench::all_out(unsigned port) const {
   const Sink& sink = lanes_[port]->sink[0];
   const EventLog* log = units_->log(port);

@@ -30,10 +30,10 @@ class Bench {
   Bench& operator=(const Bench&) = delete;
 
   void clock();
-  // Until nothing is left to do, at most so many clocks; false if there still is.
+  // Runs until all is at rest, for at most so many clocks; false if it is not by then.
   bool settle(std::uint32_t clocks);
 
-  // Gives a command to a unit at a clock, beside the registers, which rest until it is answered.
+  // Gives a command to a unit at a clock, bypassing the registers, which rest until it is answered.
   void schedule(unsigned unit, std::uint32_t clock, const block::Command& command);
 
   unsigned ports() const { return static_cast<unsigned>(lanes_.size()); }
@@ -41,11 +41,11 @@ class Bench {
   Units& units() { return *units_; }
   Source& source(unsigned port, bool host) { return lanes_[port]->source[host]; }
   Sink& sink(unsigned port, bool host) { return lanes_[port]->sink[host]; }
-  bool take_beat(unsigned port);  // of those that wait for the wire, although its sink is closed
+  bool take_beat(unsigned port);  // takes one beat at the wire although its sink is closed
 
   Wires wires;
   std::vector<TimedReply> replies;
-  std::uint32_t units_on = ~std::uint32_t{0};  // those that are clocked, where they are apart
+  std::uint32_t units_on = ~std::uint32_t{0};  // mask of the clocked units; a bump ignores it
 
  private:
   struct Scheduled {

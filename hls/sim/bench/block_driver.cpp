@@ -21,7 +21,7 @@ using namespace clarion;
 using namespace clarion::sim;
 using batches::refuse;
 
-constexpr std::uint32_t MOST_CLOCKS = 1'000'000;  // of one request
+constexpr std::uint32_t MOST_CLOCKS = 1'000'000;  // per request
 
 class Reader : public batches::Reader {
  public:
@@ -56,7 +56,7 @@ class Driver {
  private:
   void request(Reader& in, Writer& out) {
     const std::uint64_t kind = in.number(1);
-    if (!bench_ && kind != 'N') refuse("a block is asked for first");
+    if (!bench_ && kind != 'N') refuse("the first request must make a block");
     switch (kind) {
       case 'N':
         return fresh(in);
@@ -168,13 +168,13 @@ class Driver {
   }
 
   void schedule(Reader& in) {
-    log_of(0);  // which goes with commands beside the registers
+    log_of(0);  // refuses RTL, which takes no commands beside the registers
     const unsigned unit = in.below(2 * bench_->ports());
     const std::uint32_t clock = bench_->clocks() + in.u32();
     bench_->schedule(unit, clock, in.command());
   }
 
-  // For so many clocks, until the block is at rest, or until the queue of a port has decided something.
+  // Runs so many clocks, until the block is at rest, or until the next decision of a port's queue.
   void run(Reader& in, Writer& out) {
     const unsigned until = in.below(2 + bench_->ports());
     const std::uint32_t clocks = std::min(in.u32(), MOST_CLOCKS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block as it is.
+// The block in C simulation, with the parts of hardware.
 #include "hls/sim/bench/block_units.hpp"
 
 namespace clarion::sim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block in C simulation, of these parts: units of each port's own, or a bump in the wire.
+// The block in C simulation, built of given parts: separate units per port, or a bump in the wire.
 #pragma once
 
 #include "hls/block/bump.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block with memory that is slower than what it forwards: tests must see it fail.
+// The block with a memory latency beyond its forwarding: tests must see it fail.
 #include "hls/sim/bench/block_units.hpp"
 
 namespace clarion::sim {

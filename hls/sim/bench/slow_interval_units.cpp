@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block with divisions that take as many clocks as in hardware.
+// The block with the latency that hardware has for the divisions.
 #include "hls/sim/bench/block_units.hpp"
 
 namespace clarion::sim {

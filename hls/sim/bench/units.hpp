@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bench clocks: the units of its ports and the registers in front of them. A driver is linked with one
-// of block_units.cpp (the block in C simulation), its slower variants, and ../rtl/rtl_units.cpp (RTL of the
-// block).
+// The device under test of a bench: the units of its ports and the registers in front of them. A driver is
+// linked with one implementation: block_units.cpp (the block in C simulation), one of its slower variants, or
+// ../rtl/rtl_units.cpp (the block's RTL).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace clarion::sim {
 
 constexpr unsigned MAX_PORTS = 4;
 
-// What a queue decided. Told by the egress as its Watch.
+// A decision of a queue, logged by EventLog as the egress's Watch.
 struct QueueEvent {
   enum class Kind : std::uint8_t { joins, drops, leaves };
 
   Kind kind;
   std::uint32_t clock;
-  Ticks now;  // of a packet that joins: when it came
+  Ticks now;  // arrival of a packet that joins
   std::uint64_t queue_bytes;
 };
 
@@ -41,7 +41,7 @@ class EventLog {
   std::uint64_t joined = 0;
 };
 
-// In each clock: what `now` goes on by. The wires keep their values.
+// Input signals of the units, constant until they are set again; `now` advances by `now_step` per clock.
 struct Wires {
   Ticks now = 0;
   Ticks now_step = 0;
@@ -49,7 +49,7 @@ struct Wires {
   std::uint64_t elsewhere[MAX_PORTS] = {};
 };
 
-// What is around the units of a port; [0] the way in, [1] the way out, for frames [0] the wire, [1] the host.
+// The streams of a port's units: [0] ingress, [1] egress; for frames [0] the wire, [1] the host.
 struct Lane {
   block::Axis in[2] = {block::Axis{"from_wire", 1}, block::Axis{"from_host", 1}};
   block::Axis out[2] = {block::Axis{"to_wire", 1}, block::Axis{"to_host", 1}};
@@ -66,19 +66,19 @@ class Units {
  public:
   virtual ~Units() = default;
 
-  // One clock of those units whose bit is set, and of the registers, unless they are to rest.
+  // One clock of the units whose bit is set, and of the registers unless `registers_rest`.
   virtual void step(const Wires& wires, std::uint32_t units_on, bool registers_rest) = 0;
 
   // Accesses from the bus, between two clocks.
   virtual RegisterFile::Reading read32(std::uint32_t offset) = 0;
   virtual bool write32(std::uint32_t offset, std::uint32_t value) = 0;
 
-  // Clocks in which nothing shows, after which the units are at rest: a way in may be busy with throwing away
-  // what was none.
+  // Clocks without activity at the interfaces after which the units count as at rest: an ingress may still be
+  // discarding an invalid frame.
   virtual std::uint32_t quiet_clocks() const { return 600; }
 
-  // What the queue of a port decided; null for RTL, whose queues cannot be seen; it has no commands beside
-  // the registers either.
+  // The decisions of a port's queue. Null for RTL, whose queues cannot be observed; RTL takes no commands
+  // beside the registers either.
   virtual EventLog* log(unsigned port) = 0;
 };
 

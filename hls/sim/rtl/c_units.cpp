@@ -33,7 +33,7 @@ ap_uint<BITS> from_words(const svBitVecVal* words) {
   return value;
 }
 
-// A stream's end that the unit writes to, behind a register.
+// An output stream of the unit, behind a register.
 template <class T>
 class Output {
  public:
@@ -52,7 +52,7 @@ class Output {
   std::optional<T> offered_;
 };
 
-// The ends that both kinds of units have.
+// The streams that both kinds of units have.
 struct Ends {
   block::Axis in{"in", 1};
   Output<block::Beat> out;

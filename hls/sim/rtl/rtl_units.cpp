@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block as RTL (rtl_bench.sv), made into C++ by Verilator: three ports with units of their own. What its
-// queues decide is not to be seen from outside, so there is no log.
+// The block's RTL (rtl_bench.sv), compiled to C++ by Verilator: three ports, each with its own units. The
+// decisions of its queues cannot be observed, so there is no log.
 #include <Vrtl_bench.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr unsigned PORTS = 3;  // of rtl_bench.sv
 constexpr unsigned RESET_CLOCKS = 16;
 constexpr unsigned READY_CLOCKS = 200'000;      // until its memories are cleared
 constexpr unsigned ANSWER_CLOCKS = 100;         // of the register front end
-constexpr std::uint32_t QUIET_CLOCKS = 20'000;  // a tool that makes slow RTL takes a jumbo frame so slowly
+constexpr std::uint32_t QUIET_CLOCKS = 20'000;  // a jumbo frame through the slow RTL of some tools
 constexpr unsigned ALL = (1U << PORTS) - 1;
 
 class RtlUnits : public Units {
@@ -35,7 +35,8 @@ class RtlUnits : public Units {
     rtl_.egress_on = units_on >> PORTS & ALL;
     for (unsigned way = 0; way < 2 * PORTS; ++way) offer(way);
     rtl_.eval();
-    // What changes hands at the edge; the unit behind it must be clocked. From the host it is an egress.
+    // Transfers at this edge, of clocked units alone: an ingress takes from the wire and gives to the host,
+    // an egress the reverse.
     std::uint32_t taken = rtl_.in_tvalid & rtl_.in_tready;
     std::uint32_t given = rtl_.out_tvalid & rtl_.out_tready;
     for (unsigned port = 0; port < PORTS; ++port) {
@@ -105,7 +106,7 @@ class RtlUnits : public Units {
     return std::uint64_t{wide[2 * place + 1]} << 32 | wide[2 * place];
   }
 
-  // Even: at a wire.
+  // Streams of frames by way: even ones at a wire, odd ones at the host.
   block::Axis& in(unsigned way) { return lanes_[way / 2]->in[way % 2]; }
   block::Axis& out(unsigned way) { return lanes_[way / 2]->out[way % 2]; }
 
@@ -120,7 +121,7 @@ class RtlUnits : public Units {
     throw std::invalid_argument("the units take nothing after a reset");
   }
 
-  // Registers alone are clocked: the units stand still.
+  // Settles the logic with the units' clocks off, for register accesses.
   void quiet_eval() {
     rtl_.ingress_on = rtl_.egress_on = 0;
     rtl_.eval();
@@ -139,7 +140,7 @@ class RtlUnits : public Units {
     const std::uint32_t bit = 1U << way;
     if (!waiting_[way] && !in(way).empty()) {
       const block::Beat beat = in(way).read();
-      in(way).write(beat);  // it stays there until it is taken: its source sees that
+      in(way).write(beat);  // stays in the stream until taken, so that its source sees back-pressure
       std::vector<std::uint8_t> bytes;
       append_bytes(bytes, beat, block::BEAT_BYTES);
       std::memcpy(&rtl_.in_tdata[16 * way], bytes.data(), bytes.size());
@@ -169,7 +170,7 @@ class RtlUnits : public Units {
   Lanes& lanes_;
   VerilatedContext context_;
   Vrtl_bench rtl_{&context_};
-  bool waiting_[2 * PORTS] = {};  // a beat is on the wires
+  bool waiting_[2 * PORTS] = {};  // a beat is offered to the RTL
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ class stream;
 template <typename T>
 class stream<T, 0> {
  public:
-  static constexpr std::size_t DEFAULT_DEPTH = 2;  // as in hardware, where nothing else is asked for
+  static constexpr std::size_t DEFAULT_DEPTH = 2;  // the default in hardware
 
   explicit stream(const char* name = "unnamed", std::size_t depth = DEFAULT_DEPTH)
       : name_(name), depth_(depth) {}

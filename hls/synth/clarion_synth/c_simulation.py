@@ -10,6 +10,6 @@ SIM = ROOT / "hls" / "sim"
 
 
 def flags() -> list[str]:
-    """Return what every compiler of it is told."""
+    """Return the options of every compilation."""
     quiet = [f"-Wno-{what}" for what in ("unknown-pragmas", "uninitialized", "maybe-uninitialized")]
     return ["-std=c++17", *quiet, f"-I{ROOT}", f"-I{SIM / 'shim'}", "-isystem", str(AP_TYPES)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads what Vitis HLS reports of a synthesis: NAME_csynth.xml for each function of the RTL.
 
-The summary csynth.xml tells the same of all of them, but ranges where a function tells its own figure.
+The summary csynth.xml reports all of them, but as ranges where a function's own report has one figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Module:
     clock_ns: float | None
     latency: int | None
     ii: int | None
-    source: str  # file:line, empty if not told
+    source: str  # file:line, empty if not reported
     violation: str  # what the tool complains of, empty if nothing
     resources: dict[str, int] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One number. Without `wanted` it is only told; without `got` the tool did not tell it."""
+    """One number. Without `wanted` it is only shown; without `got` the tool did not report it."""
 
     number: str
     wanted: float | None

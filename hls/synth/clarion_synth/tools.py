@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which HLS tool there is. Only PATH is asked: whoever wants another one changes that."""
+"""The HLS tool to use: the first one on PATH."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Tool:
 
     @property
     def is_vitis(self) -> bool:
-        """Whether its results are what a bitstream is made of, so that a miss is a failure."""
+        """Whether bitstreams are made of its results, so that a missed target is a failure."""
         return self.name in VITIS
 
 
 def find(names: tuple[str, ...] = VITIS + BAMBU) -> Tool | None:
-    """Return the first of these programs that is there."""
+    """Return the first of these programs that is on PATH."""
     for name in names:
         if path := shutil.which(name):
             return Tool(name, path)
