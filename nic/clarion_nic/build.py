@@ -33,7 +33,7 @@ BUCKETS = (4096, 65536)
 
 @dataclass(frozen=True)
 class Build:
-    """One board, one mode, one source."""
+    """The parameters of one build: board, mode and source."""
 
     board: Board
     mode: str
@@ -47,12 +47,12 @@ class Build:
 
     @property
     def tag(self) -> str:
-        """What the shell adds to the name of its build folder."""
+        """The suffix of the shell's build folder."""
         return f"clarion_{self.mode}"
 
     @property
     def work(self) -> Path:
-        """Where the shell's scripts find what is made for this build."""
+        """The folder of this build's inputs to the shell's scripts."""
         return self.out / "work"
 
     @property
@@ -137,7 +137,7 @@ def run_shell(steps: Steps, build: Build, vivado: str) -> None:
 
 
 def check_results(steps: Steps, build: Build) -> None:
-    """Refuse what the shell's script leaves without an error: no image, or one that misses its timing."""
+    """Refuse results that the shell's script does not check: no image, or one that misses its timing."""
     steps.note("the images are there, and meet their timing")
     if steps.dry_run:
         return

@@ -81,7 +81,7 @@ def alone() -> Iterator[None]:
 
 
 def carry_out(job: Job, before: Before) -> int:
-    """Do it, and go back if that fails; returns the exit status."""
+    """Flash the card, and go back if that fails; returns the exit status."""
     try:
         if job.way != "check":
             _away(job)
@@ -148,7 +148,7 @@ def go_back(job: Job, before: Before) -> None:
 
 
 def _gone_back(job: Job, before: Before) -> int:
-    """Go back whatever happens; returns STUCK if that failed."""
+    """Go back after any failure; returns STUCK if that fails, too."""
     failed = _try(lambda: go_back(job, before))
     if failed:
         _try(lambda: release(job, before))

@@ -33,7 +33,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done to which card, and with which programs."""
+    """The card to be flashed, the images and the programs."""
 
     steps: Steps
     board: Board
@@ -48,7 +48,7 @@ class Job:
     wait_s: float
 
     def jtag(self, action: str, *more: Word) -> None:
-        """Have Vivado do something with the card."""
+        """Run an action of card.tcl in Vivado, over JTAG."""
         script: list[Word] = [
             "-mode",
             "batch",

@@ -20,7 +20,7 @@ MODES = ("nic", "bump")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the images are."""
+    """The properties of a set of images."""
 
     board: str
     mode: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an MCS file (Intel HEX) writes to."""
+"""The addresses that an MCS file (Intel HEX) writes."""
 
 from __future__ import annotations
 

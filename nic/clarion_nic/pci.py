@@ -106,7 +106,7 @@ def identity(path: Path) -> str:
 
 
 def text(path: Path) -> str:
-    """Return what a file of sysfs says."""
+    """Return the text of a sysfs file."""
     try:
         return path.read_text(encoding="ascii").strip()
     except OSError as error:

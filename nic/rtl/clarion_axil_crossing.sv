@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AXI4-Lite from the shell's register clock to the clock of the data path, one access at a time.
 //
-// A request and its answer are handed over by a bit that toggles; address and data stand still meanwhile. Two
+// A request and its response are handed over by a toggling bit each; address and data are stable meanwhile. Two
 // flip-flops sample each bit, so the two clocks may have any relation. Under the shell they are phase-aligned, 1:2,
 // and timed as such: no exception is needed in the constraints.
 //
@@ -50,9 +50,9 @@ module clarion_axil_crossing (
 );
     localparam logic [1:0] DECERR = 2'b11;
 
-    // In the shell's clock: what is asked, and the answer as it goes to the bus.
-    logic        asked;          // toggles: a request stands
-    logic        waiting;        // for the other side
+    // In the shell's clock: the request, and the response for the bus.
+    logic        asked;          // toggles with each request
+    logic        waiting;        // for the other clock domain
     logic        is_write;
     logic [15:0] address;
     logic [31:0] write_data;

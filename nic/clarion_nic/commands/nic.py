@@ -83,7 +83,7 @@ def _set(options: argparse.Namespace) -> int:
         served = note.is_served(card.place.path)
         _show_ports(options, [settings.change(card, options.port, changes)])
     if served:
-        print("warning: an agent serves this card, and does not hear of this change", file=sys.stderr)
+        print("warning: an agent serves this card and is not notified of the change", file=sys.stderr)
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card with the Clarion block: what it is, and its units by port."""
+"""A card with the Clarion block: its constants, its time and its units by port."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNITS = ("ingress", "egress")
 
 @dataclass(frozen=True)
 class Unit:
-    """What comes in by a port, or what leaves by it."""
+    """One unit of the block: the ingress or the egress of a port."""
 
     kind: str
     port: int
@@ -110,7 +110,7 @@ class Card:
         limits.check(self.name, unit.name, unit.kind, "configure", values)
 
     def configure(self, unit: Unit, values: Values) -> None:
-        """Sets all of a unit, between two packets."""
+        """Sets the whole configuration of a unit, between two packets."""
         self._run(unit, "configure", values, ())
 
     def configuration(self, unit: Unit) -> dict[str, int]:
@@ -118,7 +118,7 @@ class Card:
         return self.read(unit, [field.name for field in registers.COMMANDS[unit.kind]["configure"]])
 
     def read(self, unit: Unit, wanted: Collection[str] | None = None) -> dict[str, int]:
-        """The unit's state, all of one moment; only some of it, if that is named, which is quicker."""
+        """A consistent snapshot of the unit's state; reading only named fields is quicker."""
         return self._run(unit, "read", {}, wanted)
 
     def read_bucket(self, unit: Unit, bucket: int) -> dict[str, int]:
@@ -130,7 +130,7 @@ class Card:
         return self._run(unit, "read_bucket", {"bucket": bucket}, None)
 
     def reset(self, unit: Unit) -> None:
-        """All off, counters zero, controllers and checks from nothing; numbers and totals go on."""
+        """Switches all off, clears counters, controllers and checks; numbers and totals of buckets go on."""
         self._run(unit, "reset", {}, ())
 
     def _run(

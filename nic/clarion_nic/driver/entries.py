@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the units of a port are set to as entries of the P4 program's tables, and back.
+"""Conversion of unit configurations to entries of the P4 program's tables, and back.
 
 tag_port                         the ingress unit; without an entry its epoch is 0
 xcp_port, stamp_port, queue_port the egress unit; without an entry the function is off, the queue unlimited
@@ -20,7 +20,7 @@ Arguments = tuple[str, Mapping[str, int]]  # of an entry: table and arguments
 _DEFAULTS = xcp_arguments(XcpSettings(0))
 _XCP = (*_DEFAULTS, "epoch")
 
-# A unit that no entry is about. Controllers that are off have their defaults, but no capacity.
+# A unit without entries. Controllers that are off have their defaults, but no capacity.
 OFF: Mapping[str, Values] = {
     "ingress": {"check": 0, "edge": 0, "epoch": 0},
     "egress": {
@@ -58,7 +58,7 @@ def with_entry(values: Values, table: str, arguments: Mapping[str, int] | None) 
     elif table == "queue_port":
         changed["queue_limit"] = NO_LIMIT if arguments is None else arguments["limit_bytes"]
     elif arguments is None:
-        changed["xcp"] = 0  # the rest stays, so that the same epoch again goes on where it was
+        changed["xcp"] = 0  # the rest stays: the same epoch later continues the controllers
     else:
         changed.update(arguments, xcp=1)
     return changed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong between us and a card, each as one line for the user."""
+"""Errors of the access to a card, each as one line for the user."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class CardError(UserError):
 
 
 class CardGone(CardError):  # noqa: N818  (what happened to it)
-    """A card that does not answer any more; it may have done the last command or not."""
+    """A card that no longer answers; it may or may not have carried out the last command."""
 
 
 class RangeError(CardError):
-    """A value that no register holds. The card has not heard of it."""
+    """A value out of its register's range, refused before it reaches the card."""
 
     def __init__(self, card: str, unit: str, field: str, reason: str) -> None:
         super().__init__(card, f"{unit}.{field}: {reason}")

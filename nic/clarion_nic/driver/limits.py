@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command may hold. All of it is checked here, so that a wrong value never reaches a card."""
+"""Ranges of the fields of commands, checked here so that a wrong value never reaches a card."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IDLE: Mapping[str, Values] = {"ingress": {"epoch": 1}, "egress": {"epoch": 1, "c
 
 
 def check(card: str, unit: str, kind: str, operation: str, values: Values) -> None:
-    """RangeError for the first value that the unit has no register for, or that it must not get."""
+    """RangeError for the first value that the unit has no register for, or that is out of range."""
     fields = {field.name: field for field in registers.COMMANDS[kind][operation]}
     for name in values:
         if name not in fields:
@@ -38,7 +38,7 @@ def check(card: str, unit: str, kind: str, operation: str, values: Values) -> No
 
 
 def _check_configuration(card: str, unit: str, kind: str, values: Values) -> None:
-    """Hold a unit to what a P4 switch takes in the table of the unit's function."""
+    """Apply the limits that a P4 switch has for the entries of this function."""
     table, function = FUNCTIONS[kind]
     fault = argument_fault(table, values if values[function] else {**values, **IDLE[kind]})
     if fault is not None:

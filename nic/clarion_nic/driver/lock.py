@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program speaks with a card at a time: a mailbox serves one request after the other."""
+"""Mutual exclusion of programs that use a card: a mailbox serves one request after the other."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CardLock:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """CardError if another program has it for too long."""
+        """Holds the lock; CardError if another program keeps it for too long."""
         with self._thread:
             if self._depth == 0:
                 self._take()

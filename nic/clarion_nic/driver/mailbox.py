@@ -43,7 +43,7 @@ class Mailbox:
             raise CardError(self._bar.card, f"{self._unit}: {operation}: the card refused: {said}")
 
     def reply(self, word: int) -> int:
-        """A word of the last answer."""
+        """A word of the last reply."""
         return self._bar.load(self._offset + registers.REPLY_OFFSET + WORD_BYTES * word)
 
     def _load(self, name: str) -> int:
@@ -70,5 +70,5 @@ class Mailbox:
 
 
 def _after(request: int) -> int:
-    """Another number; never all ones, which is what a card that is gone reads as."""
+    """The next request number; never all ones, because a card that is gone reads as that."""
     return (request + 1) % ALL_ONES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent leaves for the next one: a text beside the card's lock, good until the card is reset.
+"""The note of an agent for its successor: a text beside the card's lock, valid until the card is reset.
 
 A card keeps a number for us and loses it in a reset. The text is kept together with that number, so that it
 is of no more use when the card has forgotten what the text is about.
@@ -39,7 +39,7 @@ class Note:
         self._serving.close()
 
     def text(self, token: int) -> str:
-        """What was written with this token; empty if nothing was."""
+        """The text written with the card's present token; empty if there is none."""
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
             content = json.loads(self._path.read_text())
             if content["token"] == token:

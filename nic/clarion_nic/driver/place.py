@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which card is meant, and where its registers are."""
+"""Selection of a card, and the location of its registers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Place:
 
 
 def place(device: str | None, bar: Path | None, offset: int | None) -> Place:
-    """Of the card that is named, or of the only one there is. UserError if it is not there."""
+    """The place of the named card, or of the only one; UserError if there is none."""
     if bar is not None:
         return Place(str(bar), bar, 0 if offset is None else offset)
     address = _only_one() if device is None else _address(device)
@@ -42,7 +42,7 @@ def place(device: str | None, bar: Path | None, offset: int | None) -> Place:
 
 
 def named(text: str) -> Place:
-    """Of a card named in one word: its PCI address, or the path of a file with a `/` or that exists."""
+    """The place of a card named by its PCI address, or by a path that exists or contains a `/`."""
     if _ADDRESS.fullmatch(text):
         return place(text, None, None)
     return place(None, Path(text), None)

@@ -28,14 +28,14 @@ _SHORT_RATE = re.compile(r"[0-9.]+\s*[kMG]")
 
 
 def on_or_off(text: str) -> bool:
-    """A switch."""
+    """The value of a flag: on or off."""
     if text not in ("on", "off"):
         raise ValueError(f'"{text}": use on or off')
     return text == "on"
 
 
 def rate(text: str) -> int:
-    """bit/s; 100G is short for 100 Gbit/s."""
+    """A rate in bit/s; 100G is short for 100 Gbit/s."""
     return units.parse_rate(f"{text}bit/s" if _SHORT_RATE.fullmatch(text.strip()) else text)
 
 
@@ -48,7 +48,7 @@ def coefficient(text: str) -> float:
 
 
 def size(text: str) -> int | None:
-    """Bytes; none: what packet memory holds."""
+    """A size in bytes; "none" stands for the size of packet memory."""
     return None if text == "none" else units.parse_size(text)
 
 
@@ -91,7 +91,7 @@ def _value(field: Setting, text: str) -> Any:
 
 
 def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]:
-    """Whatever is said of the controllers switches them on, unless they are switched off."""
+    """Any setting of XCP switches XCP on, unless it is switched off explicitly."""
     on = changes.pop("xcp", None)
     if on is False:
         if xcp:
@@ -104,12 +104,12 @@ def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]
 
 
 def present(card: Card, port: int) -> PortSettings:
-    """What a port is set to."""
+    """The present settings of a port."""
     return port_settings([port], _entries(card, port))[port]
 
 
 def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
-    """Sets what is given, all of it or nothing; the rest stays. UserError names the field."""
+    """Applies the given changes, all or none; other settings stay. UserError names the field."""
     if port not in card.ports:
         raise UserError(f"{card.name}: port {port}: the card has ports 0 to {len(card.ports) - 1}")
     with card.exclusive():
@@ -137,7 +137,7 @@ def _entries(card: Card, port: int) -> list[Entry]:
 
 
 def _updates(card: Card, wanted: PortSettings) -> list[SetEntry]:
-    """All four entries of a port, with epochs that make a card start anew what is switched on."""
+    """All four entries of a port; new epochs restart the functions that are switched on."""
     before = _entries(card, wanted.port)
     after = Epochs(fresh=False).entries(before, {wanted.port: wanted})
     given = {entry.table: dict(entry.arguments) for entry in after}

@@ -11,7 +11,7 @@ BITS_32 = (1 << 32) - 1
 BITS_64 = (1 << 64) - 1
 TICKS_PER_S_LOG2 = 28
 
-Cell = tuple[str, Callable[[Values], int]]  # kind of unit, and what to make of its state
+Cell = tuple[str, Callable[[Values], int]]  # kind of unit, and the cell's value from its state
 
 
 def _plain(kind: str, name: str) -> Cell:

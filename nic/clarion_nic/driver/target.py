@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A card as one more switch of the P4Runtime agent.
 
-Nothing of it is kept here: entries are read back from the card, so that an agent that starts finds what the
-last one, or `clarion nic set`, has left. A card that was reset, or flashed, is noticed and gets its entries
-again.
+The card itself is the only record of its entries: they are read back from it, so that an agent takes over the
+state that the last one, or `clarion nic set`, has left. After a reset or a flash of the card the entries are
+written again.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _T = TypeVar("_T")
 
 INTERVALS = "interval_report_t"
 POLL_S = 0.01  # for ended control intervals, while interval reports are subscribed
-KEEP_S = 1.0  # between two looks whether the card is there and has not been reset
+KEEP_S = 1.0  # between two checks for a card that is gone or was reset
 CELLS = 4096  # per port, in the arrays of buckets
-CELLS_AT_ONCE = 256  # then others may speak with the card
+CELLS_AT_ONCE = 256  # per hold of the card's lock
 
 Ended = tuple[tuple[int, ...], int]  # members of a digest, and how many before it were missed
 
@@ -53,7 +53,7 @@ class NicTarget:
         self.ports: Mapping[int, str] = {port: f"port{port}" for port in self._card.ports}
         self._token = token_of(self._card)
         self._listener: Listener | None = None
-        self._seen: dict[int, int] = {}  # intervals that had ended at the last look, by port
+        self._seen: dict[int, int] = {}  # intervals that had ended at the last poll, by port
         self._reporter: asyncio.Task[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._said = ""
@@ -76,7 +76,7 @@ class NicTarget:
             self._reporter = None
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """All of them or none; each unit gets its part between two packets, one unit after the other."""
+        """Applies all changes or none; each unit in turn takes its part between two packets."""
         await self._do(lambda card: self._apply(card, changes))
 
     async def present(self) -> Present:
@@ -129,7 +129,7 @@ class NicTarget:
                     self._say(f"does not take its entries back: {error}")
 
     def _came_back(self) -> bool:
-        """Whether the card was reset or replaced since the last look."""
+        """Whether the card was reset or replaced since the last check."""
         try:
             if self._card is None:
                 card = Card(self._place)
@@ -203,7 +203,7 @@ class NicTarget:
                     self._listener.on_digest(INTERVALS, members)
 
     def _ended(self, card: Card) -> list[Ended]:
-        """The last interval of each port where one has ended since the last look."""
+        """The last interval of each port where one has ended since the last poll."""
         ended: list[Ended] = []
         for (kind, port), unit in card.units.items():
             if kind != "egress":
@@ -250,7 +250,7 @@ def _port_cells(card: Card, name: str, ports: range) -> list[int]:
 
 
 def _bucket_cells(card: Card, name: str, cells: range) -> list[int]:
-    """Buckets beyond those that the card has are 0, as nothing can have happened to them."""
+    """The cells of buckets; those that the card does not have read as 0."""
     kind, value = state.BUCKETS[name]
     buckets = card.constant("buckets")
     found = []

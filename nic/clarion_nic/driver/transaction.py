@@ -27,8 +27,8 @@ FORWARDS = "a NIC forwards between its host and its wire only"
 
 
 class Transaction:
-    """What the units are to become. TargetFaultError names the change that cannot be, before any reaches the
-    card.
+    """The planned configurations of the units. TargetFaultError names an illegal change before any change
+    reaches the card.
     """
 
     def __init__(self, card: Card, changes: Sequence[Change]) -> None:

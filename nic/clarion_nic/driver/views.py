@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `clarion nic` prints."""
+"""The output of `clarion nic`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ States = Mapping[tuple[str, int], Mapping[str, int]]  # of units by kind and por
 
 
 def info(card: Card) -> dict[str, Any]:
-    """The card, for people and scripts."""
+    """The card as a JSON object."""
     return {
         "card": card.name,
         "bitstream": next(block.version for block in card.blocks if block.kind == FIRST),
@@ -59,7 +59,7 @@ def info(card: Card) -> dict[str, Any]:
 
 
 def info_text(known: Mapping[str, Any]) -> str:
-    """The same as lines."""
+    """The card as lines of text."""
     memory = f"{known['queue_beats'] * BEAT_BYTES / 1024:.4g} KiB"
     lines = [
         ("card", known["card"]),
@@ -107,7 +107,7 @@ class Sample:
 
 
 def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
-    """What happened between two samples, per second and port; None where the card has no such unit."""
+    """Rates per second between two samples, by port; None where the card has no such unit."""
     seconds = (after.ticks - before.ticks) / TICKS_PER_S
     found = []
     for port in sorted({port for _, port in after.states}):
@@ -118,7 +118,7 @@ def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
                 return None
             earlier = before.states.get((kind, port), now)
             delta = now[name] - earlier[name]
-            return max(0, delta if delta >= 0 else now[name]) / seconds  # lower: it was reset meanwhile
+            return max(0, delta if delta >= 0 else now[name]) / seconds  # a decrease: reset meanwhile
 
         egress = after.states.get(("egress", port))
         found.append(
@@ -161,7 +161,7 @@ def _port_row(port: PortSettings) -> list[str]:
 
 
 def _cell(settings: PortSettings | XcpSettings, field: Setting) -> str:
-    """The value of a setting, in units for people."""
+    """The value of a setting, with its unit."""
     value = getattr(settings, field.name)
     if value is None:
         return "none"

@@ -30,12 +30,12 @@ class Block:
 
     @property
     def version(self) -> str:
-        """As people write it."""
+        """The version as text: major.minor."""
         return f"{self.major}.{self.minor}"
 
     @property
     def name(self) -> str:
-        """As messages name it."""
+        """The name of the block in messages."""
         kind = self.kind or f"type {self.type:#010x}"
         return kind if self.port == ALL_PORTS else f"{kind} port {self.port}"
 

@@ -31,7 +31,7 @@ class Controller:
 @dataclass
 class _Role:
     controllers: list[Controller] = field(default_factory=list)
-    highest: int | None = None  # of all primaries so far
+    highest: int | None = None  # election id of all primaries so far
     primary: Controller | None = None
 
 
@@ -43,7 +43,7 @@ class Arbiter:
         self._roles: dict[str, _Role] = {}
 
     def arbitrate(self, controller: Controller, update: p4r.MasterArbitrationUpdate, *, first: bool) -> None:
-        """An arbitration update; the controllers of the role are notified. Refused ends the stream."""
+        """Handles an arbitration update and notifies the controllers of the role. Refused ends the stream."""
         name = update.role.name if update.HasField("role") else ""
         if update.HasField("role") and update.role.HasField("config"):
             raise Refused(
@@ -75,7 +75,7 @@ class Arbiter:
         self._elect(role, controller)
 
     def leave(self, controller: Controller) -> None:
-        """Its stream has ended."""
+        """Removes a controller whose stream has ended."""
         role = self._roles.get(controller.role)
         if role is None or controller not in role.controllers:
             return

@@ -45,7 +45,7 @@ class RefusedBatch(Exception):  # noqa: N818  (a reply, not a fault of ours)
 
 
 class Device:
-    """One switch and everything about it."""
+    """One switch: its pipeline, entries, digests and arbitration."""
 
     def __init__(self, device_id: int, target: Target, program: Program) -> None:
         self.id = device_id
@@ -65,7 +65,7 @@ class Device:
         target.listen(self)
 
     async def start(self) -> None:
-        """Takes over what the switch has."""
+        """Takes over the switch's present entries."""
         self._take_over(await self.target.present())
         await self._listen()
 
@@ -77,7 +77,7 @@ class Device:
     # Calls of controllers.
 
     async def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """SetForwardingPipelineConfig."""
+        """Carries out SetForwardingPipelineConfig."""
         self._authorize(request)
         given = pipeline.verified(self._program, request)
         if request.action == _Set.VERIFY:
@@ -90,7 +90,7 @@ class Device:
     def get_pipeline(
         self, request: p4r.GetForwardingPipelineConfigRequest
     ) -> p4r.GetForwardingPipelineConfigResponse:
-        """GetForwardingPipelineConfig."""
+        """Answers GetForwardingPipelineConfig."""
         return pipeline.reply(self._program, self._pipeline, request)
 
     async def write(self, request: p4r.WriteRequest) -> None:
@@ -143,20 +143,20 @@ class Device:
             raise invalid(f"digest {digest.name if digest else ack.digest_id}: is not switched on")
         collector.acknowledge(ack.list_id)
 
-    # What the switch reports.
+    # Reports of the switch.
 
     def on_digest(self, name: str, members: tuple[int, ...]) -> None:
-        """One digest."""
+        """Adds a digest to its list."""
         collector = self._collectors.get(name)
         if collector is not None:
             collector.add(members)
 
     def on_packet(self, frame: bytes) -> None:
-        """A frame for the controllers."""
+        """Sends a frame to the primary controllers as a PacketIn."""
         self._send(p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=frame)))
 
     def on_lost(self, count: int) -> None:
-        """Reports were lost because the agent was too slow."""
+        """Counts and logs reports that were lost because the agent was too slow."""
         self._lost += count
         now = time.monotonic()
         if now >= self._complain_at:
@@ -164,7 +164,7 @@ class Device:
             self._lost, self._complain_at = 0, now + COMPLAIN_EVERY_S
 
     async def on_connected(self) -> None:
-        """The switch is back: writes again what controllers have written, if anything."""
+        """Restores the entries of controllers, if any, on a switch that is back."""
         async with self._changing:
             present = await self.target.present()
             if not self._noted:
@@ -291,7 +291,7 @@ class Device:
             controller.send(message)
 
     async def _to_the_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Finishes a change although its client hangs up: it must not be half recorded."""
+        """Finishes a change even if its client cancels: it must not be half recorded."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -15,8 +15,8 @@ from clarion_agent.program import Digest, Program
 from clarion_agent.state import DigestConfig, State
 from clarion_agent.status import Refused, invalid
 
-MAX_LIST = 1024  # of a list without a limit of its own
-MAX_UNACKNOWLEDGED = 1024  # lists that are remembered
+MAX_LIST = 1024  # the length of a list whose config sets no limit
+MAX_UNACKNOWLEDGED = 1024  # lists kept for their acknowledgement
 
 Members = tuple[int, ...]
 

@@ -139,7 +139,7 @@ class SwitchConnection:
             except TargetError as error:
                 if error.gone:
                     raise
-                # Its configuration may have lost a port, for one. The other switches are to get theirs.
+                # Its configuration may lack a port now, for instance. The other switches still get theirs.
                 _log.warning("%s does not take its entries back: %s", each.name, error)
 
     def _on_event(self, kind: str, value: Any) -> None:

@@ -22,7 +22,7 @@ _Many = Callable[[Any, Context], AsyncIterator[Any]]
 
 
 def handler(service: P4RuntimeService) -> grpc.GenericRpcHandler:
-    """All methods."""
+    """The handler of all methods of the service."""
     unary: dict[str, tuple[_One, Any]] = {
         "Write": (service.Write, p4r.WriteRequest),
         "SetForwardingPipelineConfig": (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forwarding pipeline config: the switch has one program, so a config is ours or is refused."""
+"""The forwarding pipeline config: the switch has one fixed program, and any other is refused."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _name_of(change: Change) -> str:
 
 
 def no_such_entity(what: str | None) -> Refused:
-    """For kinds of entities that the program has none of."""
+    """The refusal of a kind of entity that the program has none of."""
     if what is None:
         return invalid("entity: is empty")
     return Refused(StatusCode.UNIMPLEMENTED, f"{what}: the program has none")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The P4Info of p4/, which is what the switch does: its tables, counters, registers and digests by id."""
+"""The P4Info of p4/: the tables, counters, registers and digests of the switch by id."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Program:
         }
 
     def difference(self, other: p4i.P4Info) -> str | None:
-        """What another P4Info has that is not ours, or lacks; None if it is the same program."""
+        """The first difference between another P4Info and ours; None if it is the same program."""
         for kind in ("tables", "actions", "counters", "registers", "digests"):
             ours = {each.preamble.name: each for each in getattr(self.p4info, kind)}
             theirs = {each.preamble.name: each for each in getattr(other, kind)}
@@ -112,7 +112,7 @@ def load() -> Program:
 
 
 def _comparable(p4info: p4i.P4Info) -> p4i.P4Info:
-    """Without what says nothing about the behaviour."""
+    """A copy without the fields that do not affect behaviour."""
     copy = p4i.P4Info()
     copy.CopyFrom(p4info)
     copy.ClearField("pkg_info")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The P4Runtime service: each call finds its device, and what is refused becomes a status."""
+"""The P4Runtime service: dispatches each call to its device, and turns refusals into gRPC statuses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class P4RuntimeService:
         self._devices = {device.id: device for device in devices}
 
     async def Write(self, request: p4r.WriteRequest, context: Context) -> p4r.WriteResponse:  # noqa: N802
-        """Writes a batch, or nothing."""
+        """Writes a batch: all of its updates or none."""
         try:
             await self._device(request.device_id).write(request)
         except RefusedBatch as refused:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What controllers have written to one switch, which a new Write builds on."""
+"""The state that controllers have written to one switch; a Write starts from it."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ class Pipeline:
 
     @classmethod
     def of(cls, config: p4r.ForwardingPipelineConfig) -> Pipeline:
-        """From a message."""
+        """The config of a SetForwardingPipelineConfig request."""
         cookie = config.cookie.cookie if config.HasField("cookie") else None
         return cls(config.p4_device_config, cookie)

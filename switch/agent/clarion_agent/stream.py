@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One StreamChannel: the controller's messages in, and ours out, of which only so many may wait."""
+"""One StreamChannel: messages from the controller, and a bounded queue of messages to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clarion_agent.status import Refused, Undecodable, number_of
 
 _log = logging.getLogger(__name__)
 
-MAX_WAITING = 4096  # messages that a controller does not fetch
+MAX_WAITING = 4096  # queued messages of a controller that does not read them
 
 
 class Stream:
@@ -47,7 +47,7 @@ class Stream:
             self._awake.set()
 
     async def messages(self) -> AsyncIterator[p4r.StreamMessageResponse]:
-        """What is to be sent, until the stream ends."""
+        """Messages to the controller, until the stream ends."""
         while True:
             while self._waiting:
                 yield self._waiting.popleft()
@@ -57,7 +57,7 @@ class Stream:
             await self._awake.wait()
 
     def close(self) -> None:
-        """The stream is over."""
+        """Ends `messages`."""
         self._ended = True
         if self._device is not None:
             self._device.arbiter.leave(self._controller)

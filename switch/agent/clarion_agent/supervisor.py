@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A clarion-switch that belongs to the agent: started, started again when it dies, stopped with the agent."""
+"""A clarion-switch owned by the agent: started with it, restarted when it dies, stopped with it."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Tables:
         if table.const_default:
             raise Refused(StatusCode.PERMISSION_DENIED, f"{name}: is constant")
         if not message.HasField("action"):
-            return  # back to the initial one, which it never left
+            return  # a reset to the initial action, which is the present one
         call = message.action.action
         action = self._program.actions.get(call.action_id)
         if message.action.WhichOneof("type") != "action" or action is None or action.id not in table.actions:
@@ -166,7 +166,7 @@ class Tables:
 
 
 def entity_name(table: str, key: int) -> str:
-    """What people call an entry, such as "xcp_port[3]"."""
+    """The name of an entry in messages, such as "xcp_port[3]"."""
     if table == "l2_forward":
         return f"{table}[{':'.join(f'{byte:02x}' for byte in key.to_bytes(6, 'big'))}]"
     return f"{table}[{key}]"

@@ -32,7 +32,7 @@ class TlsOptions:
         return ssl_server_credentials([pair], authority, require_client_auth=authority is not None)
 
     def _try_out(self) -> None:
-        """gRPC does not say what is wrong with a file."""
+        """Load the files with `ssl` first, because gRPC does not say what is wrong with one."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.load_cert_chain(self.certificate, self.key)

@@ -266,7 +266,7 @@ def test_a_port_without_the_unit(card_file: Path, fake_card: FakeCard, capsys: C
 def test_whoever_sets_a_served_card_is_warned(card_file: Path, capsys: Capture) -> None:
     target = NicTarget(Place("nic", card_file, 0))
     assert run(card_file, "set", "0", "stamp=on") == 0
-    assert capsys.readouterr().err == "warning: an agent serves this card, and does not hear of this change\n"
+    assert capsys.readouterr().err == "warning: an agent serves this card and is not notified of the change\n"
     target._card.close()  # type: ignore[union-attr]
     target._note.close()
     assert run(card_file, "set", "0", "stamp=off") == 0
