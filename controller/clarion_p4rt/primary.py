@@ -64,9 +64,7 @@ class PrimarySession:
         await self._leave()
 
     async def configure(self, ports: Iterable[PortSettings], forwarding: Forwarding | None = None) -> None:
-        """Sets exactly these settings: a port without any has everything off. Without `forwarding`, the present
-        one stays.
-        """
+        """Sets exactly these settings: a port without any has everything off. None keeps the forwarding."""
         wanted = checked_settings(self.switch.name, self._ports, ports)
         if forwarding is not None:
             checked_addresses(self.switch.name, self._ports, forwarding.addresses)

@@ -32,11 +32,11 @@ class Condition:
     tags: tuple[EntityTag, ...] = ()
 
     def strongly(self, current: EntityTag) -> bool:
-        """Whether it holds the current tag, no weak one on either side: what If-Match asks."""
+        """Whether it holds the current tag, no weak one on either side: the rule of If-Match."""
         return self.anything or (not current.weak and current in self.tags)
 
     def weakly(self, current: EntityTag) -> bool:
-        """Whether it holds the current tag, weak or not: what If-None-Match asks."""
+        """Whether it holds the current tag, weak or not: the rule of If-None-Match."""
         return self.anything or current.opaque in {tag.opaque for tag in self.tags}
 
 

@@ -149,7 +149,7 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
-    """A fault of ours: the log has it, the client only a number to ask for."""
+    """An internal error: logged in full, while the client gets only an incident number."""
     incident = secrets.token_hex(4)
     _log.error("incident %s: %s %s", incident, request.method, request.url.path, exc_info=error)
     detail = f"a fault of the controller; its log has incident {incident}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a token or an address may ask: moving windows in memory, one set per process."""
+"""Rate limits by token and by address: moving windows in memory, one set per process."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from clarion_control.model import LinkState
 _SWITCH = ["switch"]
 _PORT = ["switch", "port"]
 
-# Of the last control interval: field, name, what it is, and whether it only grows.
+# Metrics of the last control interval: field, name, help text, and whether it is a counter.
 _INTERVAL = (
     ("input_bps", "input_bits_per_second", "Rate at which bytes arrived for the port", False),
     ("queue_bytes", "queue_bytes", "Persistent queue", False),

@@ -177,7 +177,7 @@ PROBLEMS: Mapping[str, ProblemType] = {
 }
 
 
-class Problem(Exception):  # noqa: N818 - that is what RFC 9457 calls it
+class Problem(Exception):  # noqa: N818 - the name in RFC 9457
     """A request that fails, as a document. `errors` are made by `at_field`, `in_query` and `in_header`."""
 
     def __init__(

@@ -15,7 +15,7 @@ SEPARATOR = " · "
 
 
 def audit_table(records: Sequence[AuditRecord], *, place: bool = True) -> None:
-    """The records, the newest first; `place`: with the switch that each is about."""
+    """Draws the records, the newest first; `place` adds a column for the switch."""
     if not records:
         parts.empty("Nothing has been changed yet.")
         return
@@ -58,7 +58,7 @@ def _changes(lines: Sequence[str]) -> None:
 
 
 def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
-    """One line for each field that differs."""
+    """The changes of a record, one line for each field that differs."""
     old, new = _flat(before), _flat(after)
     lines = []
     for name in [*old, *(name for name in new if name not in old)]:

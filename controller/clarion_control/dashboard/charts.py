@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: what it is called, explained and drawn with."""
+    """One chart: title, explanation, unit and series."""
 
     key: str
     title: str
@@ -108,7 +108,7 @@ class Chart:
         }
 
     def row(self, point: Point) -> list[list[float | None]]:
-        """What a new point adds, one [time in ms, value] for each line."""
+        """The data of a new point: one [time in ms, value] for each line."""
         return [sample(line, point) for line in self.lines]
 
 

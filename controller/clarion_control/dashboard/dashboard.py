@@ -52,7 +52,7 @@ class Dashboard:
         return f"{base_url.rstrip('/')}/login#code={self.sessions.code(token_id, time.monotonic())}"
 
     def page(self, path: str, area: str, title: str) -> Callable[[Build], Build]:
-        """Puts `build(visit, **parameters of the path)` at an address; `area` is its navigation entry."""
+        """Registers `build(visit, **parameters of the path)` as a page; `area` is its navigation entry."""
 
         def decorate(build: Build) -> Build:
             @ui.page(path, title=f"{title} · Clarion", response_timeout=RESPONSE_TIMEOUT_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions of the tuner, each with what it changed, its evidence, and a way back."""
+"""Decisions of the tuner, each with its changes, its evidence and a button to undo it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from clarion_control.model import Actor, Decision, Role
 
 
 class DecisionList:
-    """A list that is drawn again only when it differs."""
+    """A list of decisions, redrawn only when it has changed."""
 
     def __init__(self, visit: Visit, *, with_place: bool, refresh: Callable[[], Awaitable[None]]) -> None:
-        """`with_place`: says of which port a decision is; `refresh` is called after an undo."""
+        """`with_place` names the port of each decision; `refresh` is called after an undo."""
         self._visit = visit
         self._with_place = with_place
         self._refresh = refresh
@@ -23,7 +23,7 @@ class DecisionList:
         self._box = parts.block()
 
     def show(self, decisions: Sequence[Decision], nothing: str) -> None:
-        """Shows these, the newest first."""
+        """Shows these decisions, which come newest first."""
         if decisions == self._shown:
             return
         self._shown = decisions

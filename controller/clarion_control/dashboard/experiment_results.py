@@ -22,12 +22,12 @@ from clarion_control.experiments.service import Experiments
 LARGEST_SUMMARY = 20_000_000
 CHUNK = 65_536
 REPORT = "report.html"
-# A report holds text of a user's scenario: the page may show itself, and do nothing.
+# A report contains text of a user's scenario: no scripts, and nothing loaded from elsewhere.
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def address(experiment_id: int, path: str) -> str:
-    """Where a file is served."""
+    """The URL of a file."""
     return f"/experiments/{experiment_id}/files/{quote(path)}"
 
 
@@ -77,7 +77,7 @@ async def summary(experiments: Experiments, experiment_id: int) -> dict[str, Any
 
 
 def show_table(columns: Sequence[str], rows: list[list[str]]) -> None:
-    """The rows under their headings."""
+    """Draws the table of results."""
     with parts.block("table", "table rows"):
         parts.head_row(*columns, ends=tuple(columns[1:]))
         with parts.block("tbody"):
@@ -88,7 +88,7 @@ def show_table(columns: Sequence[str], rows: list[list[str]]) -> None:
 
 
 def show_plots(experiment_id: int, files: list[ResultFile]) -> None:
-    """Plots of the run, or of the batch; those of its single runs are in its report."""
+    """Draws the plots of the run, or of the batch; its report has those of the single runs."""
     plots = [file.path for file in files if file.path.endswith(".png") and "/" not in file.path]
     with parts.block(classes="plots"):
         for path in plots:
@@ -99,7 +99,7 @@ def show_plots(experiment_id: int, files: list[ResultFile]) -> None:
 
 
 def show_files(experiment_id: int, files: list[ResultFile]) -> None:
-    """All files, as links for download."""
+    """Draws all files as download links."""
     with parts.block("details"):
         parts.text(f"All files ({len(files)})", "summary")
         with parts.block("ul", "files"):

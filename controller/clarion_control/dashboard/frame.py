@@ -25,7 +25,7 @@ _THEME_NAMES = {None: "as the system", "light": "light", "dark": "dark"}
 
 @contextmanager
 def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
-    """Draws the frame; what is made inside goes into its middle. `area` is the address in the navigation."""
+    """Draws the frame around elements made inside `with`; `area` is the navigation entry to highlight."""
     theme = templates.theme(request)
     _head(theme)
     parts.link("Skip to content", "#content", "skip")
@@ -48,7 +48,7 @@ def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
                 )
                 with button:
                     ui.icon("logout").props('aria-hidden="true"')
-    # Until the browser is connected the server hears of no click and no key: nothing may look editable.
+    # Until the browser's socket is connected no input reaches the server, so the page is inert.
     content = parts.block(classes="main").props('id="content" tabindex="-1" inert')
     context.client.on_connect(lambda: content.props(remove="inert"))
     with content:
@@ -66,7 +66,7 @@ def _head(theme: str | None) -> None:
 
 
 def _theme_button(theme: str | None) -> None:
-    """Goes round light, dark, and what the system prefers."""
+    """A button that cycles through light, dark and the system's preference."""
     dark = ui.dark_mode(value=None if theme is None else theme == "dark")
     shown = theme
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every request meets first: only signed-in browsers get in, and only from our own pages."""
+"""The first check of every request: admits signed-in browsers only, and only from our own pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Gate:
         self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets the request in, sends it to the sign-in page, or refuses it."""
+        """Admits the request, redirects it to the sign-in page, or refuses it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -53,7 +53,7 @@ class Gate:
 
 
 def _is_from_here(scope: Scope) -> bool:
-    """Browsers say where a script, form or socket comes from; links and typed addresses have no origin."""
+    """Whether the request's Origin is this server. Links and typed addresses have none, and are admitted."""
     headers = Headers(scope=scope)
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host")
@@ -67,7 +67,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, text: str, status:
 
 
 def _guarded(path: str, send: Send) -> Send:
-    """Adds the headers that keep a browser from leaking or mixing things."""
+    """Adds security headers to responses: content security policy, no framing, referrer policy."""
 
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -29,7 +29,7 @@ class ForbiddenError(UserError):
 
 
 class Guard:
-    """Answers whether a browser is signed in, and as whom."""
+    """Maps sessions of browsers to users."""
 
     def __init__(self, controller: Controller, sessions: Sessions) -> None:
         self._controller = controller
@@ -47,7 +47,7 @@ class Guard:
         return None
 
     async def require(self, key: str | None, role: Role) -> Actor:
-        """The same, or SignedOutError or ForbiddenError."""
+        """The user behind a session key, who must have a role; SignedOutError or ForbiddenError."""
         actor = await self.actor(key)
         if actor is None:
             raise SignedOutError

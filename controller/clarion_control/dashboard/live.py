@@ -17,7 +17,7 @@ from clarion_control.model import Interval
 
 MAX_POINTS = 900  # of a line; more could not be told apart on any screen
 SHORTEST_STEP_US = 1_000_000
-RECORDS = 1000  # of the audit that are searched for changes of the capacity
+RECORDS = 1000  # of the audit searched for changes of the capacity
 WAITING = 20_000  # reports that may wait for the next point: a second of 50 us intervals
 
 
@@ -33,7 +33,7 @@ class PortCharts:
         self._charts: list[ui.echart] = []
 
     async def build(self, capacity_bps: float | None) -> None:
-        """Draws the history and listens from then on."""
+        """Draws the history and subscribes to new reports."""
         reader = self._controller.telemetry.subscribe(
             switch=self._name, port=self._port, kinds=("interval",), maxsize=WAITING
         )
@@ -67,7 +67,7 @@ class PortCharts:
                     self._charts.append(made)
 
     def refresh(self, capacity_bps: float | None, bit_error_rate: float | None) -> Point | None:
-        """Adds what was reported since the last point; to be called about once a second."""
+        """Adds a point from the reports since the last one; to be called about once a second."""
         now_us = time.time_ns() // 1000
         if now_us < self._next_us:
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """`secure`: reached over TLS only, so that cookies never travel in the clear."""
+    """`secure`: served over TLS only, so that cookies are marked Secure."""
 
     secure: bool = False
     history_minutes: int = 10  # what a chart shows when its page is opened

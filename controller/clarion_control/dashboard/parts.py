@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few things that pages are put together from: HTML elements with the classes of static/clarion.css."""
+"""The elements of all pages: HTML with the classes of static/clarion.css."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def card(title: str | None = None, hint: str | None = None, level: str = "h2") -
 
 
 class Badge(TextElement):
-    """A short word on the state of something; its colour only repeats what it says."""
+    """A state as one word; the colour only repeats the word."""
 
     def __init__(self, content: str, tone: str = "", *, plain: bool = False) -> None:
         super().__init__(tag="span", text=content)
@@ -77,7 +77,7 @@ class Badge(TextElement):
 
 
 def state_badge(status: SwitchStatus) -> Badge:
-    """How the controller gets on with a switch."""
+    """A badge for the state of a switch's session."""
     return Badge(*state_words(status))
 
 
@@ -87,7 +87,7 @@ def state_words(status: SwitchStatus) -> tuple[str, str]:
 
 
 def state_sentence(name: str, status: SwitchStatus) -> tuple[str, str] | None:
-    """What an operator has to know about a switch's state, as tone and sentence; None if all is well."""
+    """Tone and sentence for a state that needs an operator's attention; None if all is well."""
     reason = f": {status.reason}" if status.reason else ""
     sentences = {
         LinkState.UNREACHABLE: (
@@ -128,7 +128,7 @@ class Tile:
 
 
 class Bar:
-    """A share as a bar with its number."""
+    """A fraction as a bar with its number."""
 
     def __init__(self, name: str) -> None:
         with block(classes="bar"):
@@ -138,7 +138,7 @@ class Bar:
             self._value = text(quantities.DASH, classes="value number")
 
     def show(self, share: float | None) -> None:
-        """Shows a share; more than all fills the bar."""
+        """Shows a fraction; above 1 the bar is full."""
         written = quantities.percent(share)
         if written != self._value.text:
             self._value.text = written
@@ -154,7 +154,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def head_row(*names: str, ends: Iterable[str] = ()) -> None:
-    """The heading of a table; those in `ends` stand over numbers."""
+    """The heading row of a table; columns in `ends` hold numbers."""
     right = set(ends)
     with block("thead"), block("tr"):
         for name in names:
@@ -167,13 +167,13 @@ def cell(label: str, classes: str = "") -> Element:
 
 
 def cell_text(label: str, classes: str = "", content: str = quantities.DASH) -> TextElement:
-    """A cell with nothing but text."""
+    """A cell with plain text."""
     with cell(label, classes):
         return text(content)
 
 
 def empty(sentence: str) -> None:
-    """Says that there is nothing yet, and how something would come."""
+    """A placeholder for an empty list, with a hint how to fill it."""
     text(sentence, "p", "empty")
 
 
@@ -202,5 +202,5 @@ def heading(title: str, *crumbs: tuple[str, str]) -> Element:
 
 
 def role_name(role: Role) -> str:
-    """The role in words."""
+    """The display name of a role."""
     return role.name.lower()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuner policies of a port: what each does, whether it may, and with which numbers."""
+"""The tuner policies of a port: description, state and parameters of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import PolicySpec
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 
-UNSHOWN = ("from_us", "to_us")  # of what a policy saw: instants by the clock
+UNSHOWN = ("from_us", "to_us")  # of an observation: absolute times
 _STATES = {
     PolicyState.OFF: ("off", ""),
     PolicyState.ACTIVE: ("on", "good"),
@@ -126,7 +126,7 @@ class PolicyCard:
                 self._choices(state)
 
     def tell(self, observed: Mapping[str, Any], problem: str | None) -> None:
-        """Shows what the policy saw last, and what keeps it from working."""
+        """Shows the policy's last observation, and the problem that keeps it from acting."""
         seen = (quantities.named(*item) for item in observed.items() if item[0] not in UNSHOWN)
         self._seen.text = " · ".join(f"{name} {value}" for name, value in seen)
         self._seen.set_visibility(bool(observed))

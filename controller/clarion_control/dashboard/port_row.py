@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One port in a table: what it is set to, and how it does."""
+"""One port in a table: its settings and its latest figures."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ QUIET_US = 30_000_000  # without a report for so long a port has no traffic: fig
 
 
 def switch_address(name: str) -> str:
-    """Where the page of a switch is."""
+    """The address of a switch's page."""
     return f"/switches/{quote(name, safe='')}"
 
 
 def port_address(name: str, port: int) -> str:
-    """Where the page of a port is."""
+    """The address of a port's page."""
     return f"{switch_address(name)}/ports/{port}"
 
 
 def fresh(interval: Interval | None) -> Interval | None:
-    """The report unless it is too old to say how the port does now."""
+    """The report, or None if it is too old to describe the port's present state."""
     if interval is None or time.time_ns() // 1000 - interval.time_us > QUIET_US:
         return None
     return interval
@@ -58,12 +58,12 @@ class PortRow:
                 self._badges = parts.block(classes="badges")
 
     def configure(self, state: PortState, policies: Iterable[Policy], degrading: bool) -> None:
-        """Takes over what the port is set to, and whether its link was flagged."""
+        """Sets the port's settings, and whether its link is flagged."""
         self._state = state
         self._show_flags(flags(state, policies, degrading))
 
     def refresh(self) -> None:
-        """Brings the figures up to date."""
+        """Updates the figures."""
         latest = self._controller.telemetry.latest(self._name, self._port)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
@@ -90,7 +90,7 @@ class PortRow:
 
 
 def capacity_bps(state: PortState | None) -> int | None:
-    """What the port can carry, as far as the switch knows."""
+    """The capacity in the port's effective settings, else in the desired ones; None without XCP."""
     if state is None:
         return None
     settings = state.effective or (state.desired.settings if state.desired else None)
@@ -106,7 +106,7 @@ async def degrading_ports(controller: Controller, switch: str | None = None) -> 
 
 
 def flags(state: PortState, policies: Iterable[Policy], degrading: bool) -> tuple[tuple[str, str], ...]:
-    """What is worth knowing about a port at a glance, as words and tones."""
+    """Short flags of a port for the overview, each as a word and a tone."""
     found = []
     if degrading:
         found.append(("link degrading", "bad"))

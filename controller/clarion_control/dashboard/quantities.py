@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them: each with its unit, three significant digits, never an exponent but for a BER.
+"""Numbers for display: with unit, three significant digits, and no exponent except for a BER.
 
 None, which stands for "not known", becomes a dash everywhere.
 """
@@ -149,7 +149,7 @@ def _exact(value: int, units: tuple[tuple[float, str], ...]) -> str:
 
 
 def named(name: str, value: object) -> tuple[str, str]:
-    """A field of a record for people, by what its name ends in: ("capacity", "100 Mbit/s")."""
+    """Label and text of a record's field, by the unit in its name: ("capacity", "100 Mbit/s")."""
     words = name.rpartition(".")[2]
     if isinstance(value, bool):
         return _words(words), "on" if value else "off"
@@ -174,7 +174,7 @@ def named(name: str, value: object) -> tuple[str, str]:
 
 
 def general(number: float) -> str:
-    """A number of which nothing is known: four significant digits, tiny ones as powers of ten."""
+    """A number of unknown unit: four significant digits, tiny ones as powers of ten."""
     if number and abs(number) < 1e-4:
         return error_rate(number)
     return f"{number:.4g}" if abs(number) < 1e4 else count(number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the charts of a port show: its interval reports, put together to a point every second or so."""
+"""Data of a port's charts: interval reports, aggregated to about one point per second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clarion_control.model import AuditRecord, Interval, IntervalSummary
 
 @dataclass(frozen=True)
 class Point:
-    """A port over a short while. Rates are means over the control intervals, each as long as it lasted."""
+    """A port over a short span. Rates are means over the control intervals, weighted by length."""
 
     time_us: int  # of the last report in it
     input_bps: float
@@ -34,7 +34,7 @@ class Gathering:
         self._last: Interval | None = None  # of the point before
 
     def add(self, interval: Interval) -> None:
-        """One report more, in the order of their times."""
+        """Adds a report; reports come in the order of their times."""
         self._waiting.append(interval)
 
     def take(self, capacity_bps: float | None) -> Point | None:
@@ -68,7 +68,7 @@ def _growth(before: Interval | None, waiting: list[Interval], total: str) -> flo
 
 
 class Capacities:
-    """What a port could carry at which time, as its audit tells."""
+    """The capacity of a port over time, from audit records."""
 
     def __init__(self, records: Iterable[AuditRecord], port: int, now_bps: float | None) -> None:
         """`records` run from new to old; `now_bps` is for a port that is in none."""
@@ -93,7 +93,7 @@ def _capacity(settings: Mapping[str, Any] | None) -> float | None:
 
 
 def history(summaries: Iterable[IntervalSummary], capacities: Capacities) -> list[Point]:
-    """What the store has summed up, as points."""
+    """The store's summaries as points."""
     made: list[Point] = []
     before: IntervalSummary | None = None
     for each in summaries:
@@ -117,7 +117,7 @@ def history(summaries: Iterable[IntervalSummary], capacities: Capacities) -> lis
 
 
 def _rate(grown: float, span_s: float) -> float | None:
-    """Growth per second. A switch that started again counts from nothing: not known then."""
+    """Growth per second; None after a restart of the switch, whose totals begin at zero again."""
     return None if span_s <= 0 or grown < 0 else grown / span_s
 
 
@@ -130,7 +130,7 @@ class Growth:
         self._seen: deque[tuple[int, int]] = deque()
 
     def add(self, time_us: int, total: int) -> None:
-        """The total at a time; the same time again says nothing new."""
+        """Adds the total at a time; a repeated time is ignored."""
         if self._seen and total < self._seen[-1][1]:
             self._seen.clear()
         if not self._seen or time_us > self._seen[-1][0]:

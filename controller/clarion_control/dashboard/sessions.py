@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed-in sessions and failed attempts: state in memory, with the time as an argument.
 
-A browser holds a random key in a signed cookie; what it stands for is the id of a token, no more. What that
-token allows is asked of the store whenever something is to be shown or changed, so that a revoked token is
-out at once. After a restart of the controller all users sign in again.
+A browser holds a random key in a signed cookie; the key stands for the id of a token. The token's rights are
+looked up in the store before anything is shown or changed, so that revoking it takes effect at once. After a
+restart of the controller all users sign in again.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _is_over(session: _Session, now_s: float) -> bool:
 
 
 class Attempts:
-    """Failed attempts to sign in: so many a minute per address, and some more for all addresses together."""
+    """Failed sign-ins, limited per minute for each address and for all addresses together."""
 
     WINDOW_S = 60.0
     PER_ADDRESS = 10

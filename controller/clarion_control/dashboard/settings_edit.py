@@ -21,7 +21,7 @@ Value = str | bool
 
 
 class FieldProblem(ValueError):  # noqa: N818 - what a form shows beside a field
-    """A field that cannot be read."""
+    """Input that cannot be parsed; the message is shown beside the field."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(reason)
@@ -41,7 +41,7 @@ class FormField:
 
     @property
     def name(self) -> str:
-        """As the page has it: "xcp.alpha"."""
+        """The dotted path: "xcp.alpha"."""
         return ".".join(self.path)
 
 
@@ -63,7 +63,7 @@ def _number(text: str) -> float:
 
 
 def _plain(number: float) -> str:
-    """Six digits are more than the switch keeps; what is not touched is not sent back either."""
+    """A plain number with six digits: more than the switch keeps. Untouched fields are not sent back."""
     return f"{number:.6g}"
 
 
@@ -100,7 +100,7 @@ _DEFAULTS = to_json(PortSettings(0, XcpSettings(0)))
 
 
 def values(port: PortSettings) -> dict[str, Value]:
-    """What the form shows; a port without XCP shows what XCP would start with."""
+    """The texts of the form's fields; without XCP, those of XCP show its defaults."""
     document = to_json(port)
     has_xcp = document["xcp"] is not None
     shown: dict[str, Value] = {XCP: has_xcp}
@@ -134,7 +134,7 @@ def changes(base: PortSettings, entered: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def differences(before: PortSettings, after: PortSettings) -> list[tuple[str, str, str]]:
-    """What differs, as label, then and now, in the words of the form."""
+    """Label, old and new text of each field that differs."""
     old, new = values(before), values(after)
     found = []
     if old[XCP] != new[XCP]:

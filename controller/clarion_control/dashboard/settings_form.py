@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form that edits a port: checks and messages of REST, nothing lost when somebody else was faster."""
+"""The form that edits a port: checks and messages as of REST; edits survive a concurrent change."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _PAIRS = {"xcp.alpha": "xcp.beta", "xcp.min_interval_us": "xcp.max_interval_us"}
 
 
 class SettingsForm:
-    """A card with all settings of a port. Who may not change them sees them all the same."""
+    """A card with all settings of a port, read-only for users without the right to change them."""
 
     def __init__(self, visit: Visit, name: str, state: PortState) -> None:
         self._visit = visit
         self._name, self._port = name, state.port
-        self._base = self._desired(state)  # what the fields started from
-        self._newer: DesiredPort | None = None  # what somebody else has set since
+        self._base = self._desired(state)  # the settings that the edits are based on
+        self._newer: DesiredPort | None = None  # a concurrent change since then
         self._inputs: dict[str, Any] = {}
         self._filling = False
         self._editable = visit.may(Role.OPERATOR)
@@ -50,7 +50,7 @@ class SettingsForm:
         self._state.move(box.default_slot.children[0])
 
     def _draw(self) -> None:
-        # Values that are set later reach the browser later, and would overwrite what was typed by then.
+        # Values set after the page is drawn could reach the browser late and overwrite input.
         self._first = settings_edit.values(self._base.settings)
         with parts.block("fieldset"):
             self._switch(XCP, "XCP", "Explicit rate feedback for the traffic of this port")
@@ -90,7 +90,7 @@ class SettingsForm:
             f'outlined dense stack-label bottom-slots hint="{field.hint}" name="{name}" autocomplete="off"'
         )
         entry.props(add="" if self._editable else "readonly")
-        entry.without_auto_validation()  # it would wipe what our own checks found
+        entry.without_auto_validation()  # it would clear the messages of our own checks
         self._inputs[name] = entry
 
     def _switch(self, name: str, label: str, hint: str) -> None:
@@ -105,7 +105,7 @@ class SettingsForm:
     # From the store to the fields.
 
     def refresh(self, state: PortState) -> None:
-        """Takes over what is set by now; edits that are not saved yet stay."""
+        """Shows the present settings; unsaved edits stay."""
         if state.desired is None:
             self._state.show("not known yet", "")
         elif state.applied:
@@ -120,7 +120,7 @@ class SettingsForm:
             self._tell_newer()
 
     def _desired(self, state: PortState) -> DesiredPort:
-        """What is set; for a port of which nothing is known yet that all is off."""
+        """The desired settings; all off for a port that has none yet."""
         return state.desired or DesiredPort(PortSettings(state.port), 0, 0)
 
     def _start_from(self, desired: DesiredPort, keep: Mapping[str, Value] | None = None) -> None:
@@ -152,7 +152,7 @@ class SettingsForm:
         return bool(self._own_edits())
 
     def _edited(self) -> None:
-        """Checks while somebody types, without asking the store."""
+        """Checks the input on each edit, without access to the store."""
         if self._filling:
             return
         self._xcp.set_visibility(bool(self._inputs[XCP].value))
@@ -207,10 +207,10 @@ class SettingsForm:
     def _discard(self) -> None:
         self._start_from(self._newer or self._base)
 
-    # When somebody else was faster.
+    # Concurrent changes.
 
     def _tell_newer(self) -> None:
-        """Says what has changed meanwhile, and offers to go on with it."""
+        """Shows a concurrent change, and offers to rebase the edits on it."""
         base, newer = self._base, self._newer
         if newer is None:
             return
@@ -230,7 +230,7 @@ class SettingsForm:
             parts.text(label)
 
     def _rebase(self) -> None:
-        """The other's settings, with one's own edits on top; nothing is saved yet."""
+        """Reapplies the edits to the newer settings; nothing is saved yet."""
         if self._newer is not None:
             self._start_from(self._newer, keep=self._own_edits())
             self._edited()

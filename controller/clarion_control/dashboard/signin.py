@@ -33,7 +33,7 @@ class SignIn:
         self._attempts = Attempts()
 
     def routes(self) -> list[Route]:
-        """What to put into the application."""
+        """The routes of both pages."""
         return [
             Route("/login", self._form, methods=["GET"]),
             Route("/login", self._sign_in, methods=["POST"]),
@@ -81,7 +81,7 @@ def _page(request: Request, target: str, problem: str | None = None, status: int
 
 
 def _local(target: str | None) -> str:
-    """Where to go afterwards: a path of this server, never another one."""
+    """The redirect target after sign-in: a path of this server only."""
     is_path = target is not None and target.startswith("/") and not target.startswith(("//", "/\\"))
     return target if target is not None and is_path and target.isprintable() else "/"
 

@@ -31,7 +31,7 @@ _TLS = (
 
 
 def port_list(text: str) -> list[int]:
-    """Ports as people write them: 1, 2, 5-8. FieldError for anything else."""
+    """Parses a list of ports such as "1, 2, 5-8". FieldError for anything else."""
     ports: list[int] = []
     for part in filter(None, (each.strip() for each in text.split(","))):
         match = _RANGE.fullmatch(part)
@@ -112,7 +112,7 @@ def _tls(given: dict[str, str]) -> TlsFiles | None:
 
 
 class RemoveSwitch:
-    """The button and the question whether it is meant."""
+    """The button and its confirmation dialog."""
 
     def __init__(self, visit: Visit, name: str) -> None:
         self._visit = visit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few pages that are plain HTML: signing in, and what went wrong."""
+"""The pages in plain HTML: sign-in and errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One page that is open in one browser: its user, and changes on the user's behalf."""
+"""One page open in one browser: its user, and actions on the user's behalf."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Visit:
         self._key = request.session.get(SESSION_KEY)
 
     def may(self, role: Role) -> bool:
-        """Whether to offer what needs this role."""
+        """Whether the user has this role, to decide what the page offers."""
         return self.actor.role >= role
 
     async def act(
         self, role: Role, action: Callable[[Actor], Awaitable[object]], done: str | None = None
     ) -> bool:
-        """Does something that needs a role and says how it went; whether it was done."""
+        """Runs an action that needs a role and shows its outcome; False if it failed."""
         try:
             await self.do(role, action)
         except ApplyPending as pending:
@@ -60,7 +60,7 @@ class Visit:
         return True
 
     async def do(self, role: Role, action: Callable[[Actor], Awaitable[T]]) -> T:
-        """Does something that needs a role, or raises SignedOutError, ForbiddenError, or what it raises."""
+        """Runs an action that needs a role; SignedOutError, ForbiddenError, or the action's own errors."""
         actor = await self._guard.require(self._key, role)
         _log.info("%s: %s", actor.name, getattr(action, "__qualname__", "action"))
         return await action(actor)
@@ -88,7 +88,7 @@ class Visit:
 
 
 def tell(sentence: str, kind: str) -> None:
-    """A note at the edge of the page; bad news stays until it is put away."""
+    """Shows a notification; one of kind "negative" stays until it is closed."""
     bad = kind == "negative"
     ui.notify(
         sentence,

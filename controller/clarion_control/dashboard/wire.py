@@ -31,6 +31,6 @@ class WireErrors:
                 samples.popleft()
 
     def rates(self, now_us: int) -> ErrorRates | None:
-        """None if no packets were counted lately."""
+        """The estimate over the last minute; None without received packets."""
         found = estimate(tuple(self._samples), now_us, WINDOW_US)
         return None if found is None else found.rates

@@ -25,7 +25,7 @@ def record(
     after: Mapping[str, Any] | None = None,
     reason: str | None = None,
 ) -> int:
-    """Appends a record; its id."""
+    """Appends a record and returns its id."""
     values = {
         "time_us": now_us(),
         "actor": actor.name,
@@ -43,7 +43,7 @@ def record(
 def listed(
     connection: Connection, switch: str | None, actor: str | None, before_id: int | None, limit: int
 ) -> list[AuditRecord]:
-    """The newest records first."""
+    """Records, the newest first."""
     query = select(audit).order_by(audit.c.id.desc()).limit(limit)
     if switch is not None:
         query = query.where(audit.c.switch == switch)
@@ -60,7 +60,7 @@ def last_id(connection: Connection) -> int:
 
 
 def switches_since(connection: Connection, audit_id: int) -> tuple[int, set[str]]:
-    """The id of the newest record, and the switches that records after `audit_id` are about."""
+    """The id of the newest record, and the switches named in records after `audit_id`."""
     query = select(audit.c.id, audit.c.switch).where(audit.c.id > audit_id)
     rows = connection.execute(query).all()
     newest = max((row.id for row in rows), default=audit_id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unix time as the store keeps it."""
+"""Unix time in the unit of the store."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import time
 
 
 def now_us() -> int:
-    """Now, in microseconds."""
+    """The present Unix time in microseconds."""
     return time.time_ns() // 1000

@@ -133,7 +133,7 @@ def undo(
 
 
 def expire(connection: Connection, before_us: int) -> int:
-    """Deletes decisions that are older, with their audit records; changes by people stay in the audit."""
+    """Deletes decisions older than a time, with their audit records; manual changes stay in the audit."""
     old = decisions.c.time_us < before_us
     gone = connection.execute(decisions.delete().where(old)).rowcount
     tuned = (audit.c.origin == Origin.TUNER.value) & (audit.c.time_us < before_us)

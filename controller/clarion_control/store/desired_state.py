@@ -24,7 +24,7 @@ CONTROLLER = Actor("controller", Role.ADMIN)
 
 @dataclass(frozen=True)
 class DesiredState:
-    """The desired state of one switch. Forwarding None: it is left as it is; its version counts from 0."""
+    """The desired state of one switch. Forwarding None leaves the present one; its version counts from 0."""
 
     ports: Mapping[int, DesiredPort]
     forwarding: Forwarding | None
@@ -98,7 +98,7 @@ def change_port(
 
 
 def adopt(connection: Connection, switch: Switch, found: Mapping[int, PortSettings]) -> DesiredState:
-    """Makes the present settings desired at ports without desired settings."""
+    """Adopts the present settings as desired ones at ports that have none."""
     known = load(connection, switch).ports
     for port, settings in found.items():
         if port not in known:
@@ -116,7 +116,7 @@ def change_forwarding(
     if_version: int | None = None,
     reason: str | None = None,
 ) -> DesiredState:
-    """Sets the forwarding of a switch; None leaves its present one alone from now on."""
+    """Sets the forwarding of a switch; with None the controller no longer manages it."""
     _check_present(connection, switch)
     known = load(connection, switch)
     if if_version is not None and if_version != known.forwarding_version:
@@ -154,7 +154,7 @@ def revert_port(
     refused_version: int,
     reason: str,
 ) -> DesiredState:
-    """After a refusal: desires earlier settings again, unless newer ones are desired by now."""
+    """After a refusal: restores earlier desired settings, unless newer ones were set meanwhile."""
     with contextlib.suppress(StaleVersionError, NotFoundError):
         change_port(
             connection,
@@ -172,7 +172,7 @@ def revert_port(
 def revert_forwarding(
     connection: Connection, switch: Switch, earlier: Forwarding | None, refused_version: int, reason: str
 ) -> DesiredState:
-    """`revert_port` for the forwarding."""
+    """After a refusal: as `revert_port`, for the forwarding."""
     with contextlib.suppress(StaleVersionError, NotFoundError):
         change_forwarding(
             connection,
@@ -187,7 +187,7 @@ def revert_forwarding(
 
 
 def forwarding_to_json(forwarding: Forwarding | None) -> dict[str, Any] | None:
-    """The form of forwarding in the store and in the audit."""
+    """Forwarding as JSON, for the store and the audit."""
     if forwarding is None:
         return None
     return {"addresses": dict(forwarding.addresses), "flood_ports": list(forwarding.flood_ports)}

@@ -18,11 +18,11 @@ from clarion_control.errors import StoreError, UnstorableError
 
 DEFAULT = "/var/lib/clarion/controller.db"  # CLARION_STORE names another
 BUSY_TIMEOUT_MS = 30_000  # how long one writer of a SQLite file waits for another
-WRITERS_LOCK = 0x636C6172696F6E  # of PostgreSQL's advisory locks, "clarion": one change at a time
+WRITERS_LOCK = 0x636C6172696F6E  # key of PostgreSQL's advisory lock ("clarion"): one change at a time
 
 
 def location(text: str | None) -> URL:
-    """The URL for what --store or CLARION_STORE says: a path of a SQLite file, or a URL."""
+    """The database URL of --store or CLARION_STORE, which is the path of a SQLite file or a URL."""
     text = text or os.environ.get("CLARION_STORE") or DEFAULT
     if "://" not in text:
         return URL.create("sqlite", database=str(Path(text).absolute()))
@@ -40,12 +40,12 @@ def location(text: str | None) -> URL:
 
 
 def shown(url: URL) -> str:
-    """The URL for people, without the password."""
+    """The URL for messages, without the password."""
     return url.database or "sqlite" if is_sqlite(url) else url.render_as_string(hide_password=True)
 
 
 def is_sqlite(url: URL) -> bool:
-    """Whether it is a SQLite file."""
+    """Whether the URL is of a SQLite file."""
     return url.get_backend_name() == "sqlite"
 
 
@@ -61,7 +61,7 @@ def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # the driver is not to begin transactions of its own
+        connection.isolation_level = None  # the driver must not begin transactions by itself
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         cursor.execute("PRAGMA journal_mode = WAL")
@@ -77,14 +77,14 @@ def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections:
 
 
 def lock_writers(connection: Connection) -> None:
-    """One change after the other, so that audit ids become visible in their order (SQLite does so itself)."""
+    """Serialises writers, so that audit ids become visible in order (SQLite does so itself)."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (WRITERS_LOCK,))
 
 
 @contextlib.contextmanager
 def explained(url: URL) -> Iterator[None]:
-    """Makes a database's errors StoreErrors of one line."""
+    """Turns database errors into StoreErrors of one line."""
     try:
         yield
     except (DataError, OverflowError) as error:
@@ -102,7 +102,7 @@ def _reason(error: Exception) -> str:
 def _make_parent(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():  # tokens' digests and the audit are for this user only
+        if not path.exists():  # readable by this user only: it holds tokens' digests and the audit
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreError(f"store {path}: {error.strerror}; name another place with --store") from error

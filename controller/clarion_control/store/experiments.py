@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of `clarion run` that the controller started."""
+"""Experiments: runs of `clarion run` under the controller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = frozenset({"state", "started_us", "ended_us", "error", "files"})
 def create(
     connection: Connection, actor: Actor, scenario: str, engine: str, settings: Sequence[str], repeat: int
 ) -> Experiment:
-    """A new experiment, queued."""
+    """Creates an experiment in state queued."""
     values = {
         "scenario": scenario,
         "engine": engine,
@@ -38,7 +38,7 @@ def create(
 
 
 def update(connection: Connection, /, experiment_id: int, **changes: Any) -> Experiment:
-    """Changes any of state, started_us, ended_us, error, files."""
+    """Updates any of state, started_us, ended_us, error, files."""
     if unknown := changes.keys() - _FIELDS:
         raise FieldError(min(unknown), "cannot be changed")
     values = dict(changes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuner policies of ports, and the changes by hand that hold them."""
+"""Tuner policies of ports, and their hold by manual changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clarion_p4rt.switch import Switch
 
 
 def listed(connection: Connection, switch: Switch, port: int | None = None) -> list[Policy]:
-    """The policies that were ever set at a port, or at all ports of a switch."""
+    """The policies ever set at a port, or at all ports of a switch."""
     query = select(policies).where(policies.c.switch_uid == switch.uid)
     if port is not None:
         query = query.where(policies.c.port == port)
@@ -54,7 +54,7 @@ def put(
     parameters: Mapping[str, float],
     reason: str | None = None,
 ) -> Policy:
-    """Sets a policy; an audit record has the state before and after."""
+    """Sets a policy, with an audit record of the state before and after."""
     where = _key(switch, port, name)
     row = connection.execute(select(policies).where(where)).first()
     values = {

@@ -18,7 +18,7 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
-# SQLite numbers rows by itself only in a column that is called INTEGER.
+# SQLite generates ids only for a column of type INTEGER.
 Id = BigInteger().with_variant(Integer, "sqlite")
 Document = JSON(none_as_null=True)
 
@@ -138,7 +138,7 @@ experiments = Table(
     sqlite_autoincrement=True,
 )
 
-# What switches report belongs to the switch's uid, and outlives the switch until it is too old.
+# Reports are stored by the switch's uid, and outlive the switch until they expire.
 intervals = Table(
     "intervals",
     metadata,

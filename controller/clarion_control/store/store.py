@@ -51,11 +51,11 @@ class Store:
         return store
 
     async def close(self) -> None:
-        """Waits for what is under way and closes all connections."""
+        """Waits for running operations and closes all connections."""
         await asyncio.to_thread(self.dispose)
 
     def dispose(self) -> None:
-        """`close` for those without an event loop."""
+        """`close` for callers without an event loop."""
         for thread in (self._telemetry_thread, self._change_thread, self._read_threads):
             thread.shutdown()
         for engine in (self._telemetry, self._changes, self._reads):
@@ -72,7 +72,7 @@ class Store:
         )
 
     def change_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`change` for those without an event loop."""
+        """`change` for callers without an event loop."""
         return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
 
     async def append(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -93,7 +93,7 @@ class Store:
         )
 
     def read_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`read` for those without an event loop."""
+        """`read` for callers without an event loop."""
         return self._run(self._reads, False, lambda connection: operation(connection, *args, **kwargs))
 
     def _run(self, engine: Engine, locked: bool, operation: Callable[[Connection], T]) -> T:

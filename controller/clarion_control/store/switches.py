@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The switches that were added."""
+"""The switches of the controller."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def listed(connection: Connection) -> list[Switch]:
 
 
 def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
-    """Adds it, with a uid and the time; ExistsError for a name that is taken."""
+    """Adds a switch, with a uid and the time; ExistsError for a name in use."""
     if connection.execute(select(switches.c.uid).where(switches.c.name == switch.name)).first():
         raise ExistsError("switch", switch.name)
     values = {
@@ -40,7 +40,7 @@ def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
 
 
 def remove(connection: Connection, actor: Actor, name: str) -> Switch:
-    """Removes it with all that was desired of it; NotFoundError if there is none."""
+    """Removes a switch with its desired state; NotFoundError if there is none."""
     row = connection.execute(switches.delete().where(switches.c.name == name).returning(switches)).first()
     if row is None:
         raise NotFoundError("switch", name)

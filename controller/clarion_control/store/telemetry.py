@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches reported: written in batches, read by time, dropped when too old."""
+"""Telemetry of switches: written in batches, read by time, deleted when too old."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clarion_control.store.schema import drops, intervals
 from clarion_p4rt.switch import Switch
 
 EXPIRED_ROWS = 5000  # deleted in one transaction, so that other changes do not wait long
-LARGEST = 2**63 - 1  # of a database's integers; the totals of a switch have 64 bits without a sign
+LARGEST = 2**63 - 1  # the largest integer of a database; totals of a switch are unsigned 64 bits
 
 _INTERVAL_FIELDS = tuple(field.name for field in fields(IntervalReport))
 _DROP_FIELDS = tuple(field.name for field in fields(QueueDrop))
@@ -54,7 +54,7 @@ def interval_list(
 def interval_summaries(
     connection: Connection, switch: Switch, port: int, from_us: int, to_us: int, step_us: int, limit: int
 ) -> list[IntervalSummary]:
-    """The intervals of a span of time, summed up in steps; steps without one are left out."""
+    """Means of the intervals in each step of a span of time; empty steps are left out."""
     columns = intervals.c
     start = (columns.time_us - columns.time_us % step_us).label("start_us")
     query = (
@@ -110,7 +110,7 @@ def drop_list(
 
 
 def expire(connection: Connection, before_us: int) -> int:
-    """Deletes some of the reports that are older; how many, 0 when none is left."""
+    """Deletes some of the older reports and returns how many; 0 when none is left."""
     gone = 0
     for table in (intervals, drops):
         old = select(table.c.id).where(table.c.time_us < before_us).limit(EXPIRED_ROWS)
@@ -127,7 +127,7 @@ def _span(table: Table, switch: Switch, port: int | None, from_us: int, to_us: i
 def _insert(
     connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
 ) -> None:
-    """Past SQLAlchemy's expressions, which took most of the time that a thousand switches leave."""
+    """Bypasses SQLAlchemy's expressions, which took most of the time available for a thousand switches."""
     names = ("switch_uid", "time_us", *columns)
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     text = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join([mark] * len(names))})"

@@ -50,14 +50,14 @@ def listed(connection: Connection) -> list[Token]:
 
 
 def count_valid(connection: Connection) -> int:
-    """How many could be used now."""
+    """The number of tokens that are valid now."""
     query = select(func.count()).where(tokens.c.revoked_us.is_(None)).select_from(tokens)
     unexpired = (tokens.c.expires_us.is_(None)) | (tokens.c.expires_us > now_us())
     return int(connection.execute(query.where(unexpired)).scalar_one())
 
 
 def revoke(connection: Connection, actor: Actor, token_id: int) -> Token:
-    """Makes a token useless; one that is revoked already stays so."""
+    """Revokes a token; no effect on a revoked one."""
     row = connection.execute(select(tokens).where(tokens.c.id == token_id)).first()
     if row is None:
         raise NotFoundError("token", token_id)
@@ -80,12 +80,12 @@ def find(connection: Connection, token_digest: str) -> Token | None:
 
 
 def used(connection: Connection, token_id: int) -> None:
-    """Notes that a token was used just now."""
+    """Records the time of a token's use."""
     connection.execute(tokens.update().where(tokens.c.id == token_id).values(last_used_us=now_us()))
 
 
 def digest(text: str) -> str:
-    """The form of a token in the store."""
+    """The SHA-256 digest of a token, as stored."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

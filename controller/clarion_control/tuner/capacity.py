@@ -108,9 +108,9 @@ def _span(reports: Iterable[Interval], parameters: Mapping[str, float]) -> Seque
 
 
 def _departures(view: View, span: Sequence[Interval]) -> dict[str, Any]:
-    """What left the busy link. Where its rate changed meanwhile, the second half of the time says what it is
-    now. Where the queue dropped packets the counters know it better, because the reports count neither the
-    bytes of a drop nor untagged ones; they have to lie in the busy time.
+    """The departure rate of the busy link, or that of the span's second half if it has changed. After drops
+    by the queue, counters of the port read within the span are preferred, because reports count neither
+    the bytes of a drop nor untagged packets.
     """
     frame_bytes = _mean_frame_bytes(view)
     middle = len(span) // 2
@@ -213,7 +213,7 @@ SPEC = PolicySpec(
         " `max_step_down` of the capacity, a probe adds at most `max_step_up`; nothing is changed by"
         " less than `hysteresis`.",
         "Only on `evidence_intervals` intervals in a row, with none missing, that last `evidence_ms`"
-        " and began `settle_intervals` intervals after the last change of the port, whoever made it.",
+        " and began `settle_intervals` intervals after the last change of the port, by a policy or by hand.",
         "A port that is not used is left alone: an empty queue at a low load proves nothing.",
     ),
     governs=("xcp.capacity_bps",),

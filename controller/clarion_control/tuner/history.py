@@ -15,7 +15,7 @@ SAMPLES = 64  # counters of a port that are kept
 
 
 class PortHistory:
-    """One port's. Totals of a restarted switch begin from zero again; policies look for that."""
+    """The samples of one port. The totals of a restarted switch begin at zero again; policies detect that."""
 
     def __init__(self) -> None:
         self._reports: deque[Interval] = deque(maxlen=HISTORY)
@@ -25,11 +25,11 @@ class PortHistory:
 
     def before(self, reports: Iterable[Interval]) -> None:
         """Takes in the stored reports from before the tuner followed the port."""
-        heard = list(self._reports)
-        first_us = heard[0].time_us if heard else None
+        received = list(self._reports)
+        first_us = received[0].time_us if received else None
         self._reports.clear()
         self._reports.extend(each for each in reports if first_us is None or each.time_us < first_us)
-        self._reports.extend(heard)
+        self._reports.extend(received)
 
     def interval(self, event: Interval) -> None:
         """A control interval ended. One that is known from the store already is not taken twice."""

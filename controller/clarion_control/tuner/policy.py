@@ -111,7 +111,7 @@ def settled(view: View, intervals: float) -> Iterator[Interval]:
         report = each.report
         if newer is not None and newer.report.intervals != report.intervals + 1:
             return
-        # Several may have come at once: an interval ended where the next began, however late we heard of it.
+        # Reports may arrive late and together: an interval ended where the next one began.
         began_us = min(began_us, each.time_us) - report.elapsed_us
         if began_us < view.changed_us + intervals * max(report.avg_rtt_us, report.elapsed_us):
             return

@@ -165,7 +165,7 @@ async def watch_experiment(
     """Stream every change of an experiment until it has ended."""
     await service(api).experiment(id)
     api.streams.check(token.id)
-    return sse.stream(request, token, _told(service(api), id))
+    return sse.stream(request, token, _changes(service(api), id))
 
 
 @routes.get(
@@ -221,6 +221,6 @@ def _view(api: ApiContext, experiment: Experiment) -> ExperimentView:
     return ExperimentView.of(experiment, service(api).progress(experiment.id))
 
 
-async def _told(runs: Experiments, experiment_id: int) -> AsyncIterator[ServerSentEvent]:
+async def _changes(runs: Experiments, experiment_id: int) -> AsyncIterator[ServerSentEvent]:
     async for experiment, progress in runs.updates(experiment_id):
         yield sse.sent("experiment", ExperimentView.of(experiment, progress))

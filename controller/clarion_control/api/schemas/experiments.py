@@ -54,7 +54,7 @@ class ExperimentView(Model):
     settings: dict[str, Any] = Field(description="Fields that were changed.", examples=[{"duration": "5 s"}])
     repeat: int = Field(description="Runs per point.", examples=[1])
     state: ExperimentState = Field(description="queued and running go on; the others are final.")
-    created_us: int = time_field("When it was asked for")
+    created_us: int = time_field("When it was requested")
     created_by: str = Field(description="By whom.", examples=["alice"])
     started_us: int | None = time_field("When it started")
     ended_us: int | None = time_field("When it ended")

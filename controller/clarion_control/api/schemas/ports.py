@@ -104,12 +104,12 @@ else:
 
 
 class Port(Model):
-    """What a port is to do, and what the switch says that it does."""
+    """A port's desired settings, and those that the switch has confirmed."""
 
     switch: str = Field(description="Name of its switch.", examples=["s1"])
     port: int = Field(description="Its number at the switch.", examples=[1])
     desired: Settings | None = Field(
-        description="What it is to do; null while the switch was never reached and nothing was set."
+        description="Settings that the port is to have; null until set, or until first read from the switch."
     )
     effective: Settings | None = Field(description="What the switch confirmed last; null if not known.")
     applied: bool = Field(description="Whether the switch has confirmed what is desired.")

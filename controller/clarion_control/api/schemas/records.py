@@ -49,7 +49,7 @@ class NewToken(Model):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "grafana", "role": "viewer"}]})
 
-    name: str = Field(description="Who or what it is for; stands in the audit.", pattern=NAME)
+    name: str = Field(description="Its user or purpose; appears in the audit.", pattern=NAME)
     role: RoleName = Field(
         description="viewer reads; operator also changes ports, policies and experiments; admin does all."
     )
@@ -67,7 +67,7 @@ class TokenView(Model):
     """A token without its secret."""
 
     id: int = Field(description="Its number.", examples=[3])
-    name: str = Field(description="Who or what it is for.", examples=["grafana"])
+    name: str = Field(description="Its user or purpose.", examples=["grafana"])
     role: RoleName = Field(description="What it allows.")
     created_us: int = time_field("When it was made")
     expires_us: int | None = time_field("Until when it is valid; null for ever")

@@ -38,7 +38,7 @@ class NewSwitch(Model):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    name: str = Field(description="What it is called from now on.", pattern=NAME)
+    name: str = Field(description="Name of the switch at this controller.", pattern=NAME)
     address: str = Field(description="HOST:PORT of its P4Runtime server.", max_length=255, pattern=ADDRESS)
     device_id: Whole = Field(description="Its P4Runtime device id.", ge=1, le=2**63 - 1)
     ports: list[Annotated[Whole, Field(ge=0, lt=PORTS)]] = Field(

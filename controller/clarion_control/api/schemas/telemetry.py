@@ -165,4 +165,4 @@ class Lost(Model):
 
     reason: str = Field(description="slow-reader, or reconnected.", examples=["slow-reader"])
     events: int | None = Field(description="How many are missing; null if not known.", examples=[12])
-    since_us: int | None = time_field("The last event that the reader has, if it told")
+    since_us: int | None = time_field("The last event that the reader received, if it sent Last-Event-ID")

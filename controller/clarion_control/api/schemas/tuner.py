@@ -22,7 +22,7 @@ class ParameterView(Model):
     default: float = Field(description="Its value if none is given.", examples=[2.0])
     minimum: float = Field(description="The least that it may be.", examples=[0.5])
     maximum: float = Field(description="The most that it may be.", examples=[10.0])
-    description: str = Field(description="What it is for.")
+    description: str = Field(description="Meaning of the parameter.")
 
     @classmethod
     def of(cls, parameter: Parameter) -> ParameterView:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages, one a file, and where each is found."""
+"""The pages, one per file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clarion_control.dashboard.pages import audit, experiment, experiments, over
 
 
 def register(dashboard: Dashboard) -> None:
-    """Puts every page at its address."""
+    """Registers all pages."""
     overview.register(dashboard)
     switch.register(dashboard)
     port.register(dashboard)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One experiment: how far it is, what it says, and its results."""
+"""One experiment: progress, output and results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ExperimentPage:
         self._drawn: object = None
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date until it has ended."""
+        """Draws the page and updates it until the experiment has ended."""
         found = await self._experiments.experiment(self._id)
         ui.page_title(f"{found.scenario} #{found.id} · Clarion")
         with parts.heading(f"{found.scenario} #{found.id}", ("Experiments", "/experiments")):

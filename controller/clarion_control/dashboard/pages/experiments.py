@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments: start a shipped scenario, and what was started before."""
+"""The experiments: a form to start a shipped scenario, and a list of earlier ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def register(dashboard: Dashboard) -> None:
 
 
 def took(experiment: Experiment) -> str:
-    """How long it ran, or has run."""
+    """The duration of an experiment, so far if it is running."""
     if experiment.started_us is None:
         return quantities.DASH
     end_s = time.time() if experiment.ended_us is None else experiment.ended_us / 1e6
@@ -50,7 +50,7 @@ def took(experiment: Experiment) -> str:
 
 
 class ExperimentsPage:
-    """Experiments: start one, and those before."""
+    """The form to start an experiment, and the list of all."""
 
     def __init__(self, visit: Visit, experiments: Experiments) -> None:
         self._visit = visit
@@ -60,7 +60,7 @@ class ExperimentsPage:
         self._shown: list[tuple[Experiment, str]] | None = None
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date."""
+        """Draws the page and keeps it up to date."""
         parts.heading("Experiments")
         with parts.block(classes="columns"):
             with parts.card("Runs", "One at a time, in the order in which they were started"):

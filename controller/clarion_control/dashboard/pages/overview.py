@@ -20,7 +20,7 @@ from clarion_control.model import LinkState, Role
 from clarion_p4rt.switch import Switch
 
 SHOWN = 20  # switches on one page: a browser has to draw them every second
-SETTINGS_EVERY = 5  # refreshes between two looks at settings and policies
+SETTINGS_EVERY = 5  # refreshes between two reads of settings and policies
 
 
 def register(dashboard: Dashboard) -> None:
@@ -52,7 +52,7 @@ class SwitchCard:
                     self._rows = {port: PortRow(controller, switch.name, port) for port in switch.ports}
 
     async def configure(self, degrading: Collection[tuple[str, int]]) -> None:
-        """Looks at settings and policies."""
+        """Updates the rows with the present settings and policies."""
         policies = await self._controller.tuning.policies(self.name)
         for state in await self._controller.ports.all(self.name):
             if state.port in self._rows:
@@ -60,14 +60,14 @@ class SwitchCard:
                 self._rows[state.port].configure(state, mine, (self.name, state.port) in degrading)
 
     def refresh(self) -> None:
-        """Brings figures up to date."""
+        """Updates the figures of all rows."""
         self._state.show(*parts.state_words(self._controller.switches.status(self.name)))
         for row in self._rows.values():
             row.refresh()
 
 
 class Overview:
-    """The page."""
+    """The page: a card for each switch."""
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
@@ -80,7 +80,7 @@ class Overview:
         self._wire, self._dropped = Growth(), Growth()
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date."""
+        """Draws the page and keeps it up to date."""
         with parts.heading("Overview"):
             parts.block(classes="grow")
             if self._visit.may(Role.ADMIN):
@@ -100,7 +100,7 @@ class Overview:
         ui.timer(self._visit.options.refresh_s, self.refresh, immediate=False)
 
     async def refresh(self) -> None:
-        """Every second: figures; every few seconds: settings; when there is reason: the list."""
+        """Updates figures each second, settings every few seconds, and the list after a change."""
         switches = sorted(self._controller.switches.all(), key=lambda switch: switch.name)
         matching = [each for each in switches if self._pattern in each.name.lower()]
         self._page = min(self._page, max(0, (len(matching) - 1) // SHOWN))

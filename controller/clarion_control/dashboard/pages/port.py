@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A port: live charts, its settings, its policies and what they decided."""
+"""A port: live charts, settings, policies and their decisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
 DECISIONS = 5
-SLOW_EVERY = 3  # refreshes between two looks at policies and decisions
+SLOW_EVERY = 3  # refreshes between two reads of policies and decisions
 
 
 def register(dashboard: Dashboard) -> None:
@@ -47,7 +47,7 @@ class PortPage:
         self._said: tuple[str, str] | None = None
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date."""
+        """Draws the page and keeps it up to date."""
         state = await self._controller.ports.get(self._name, self._port)
         ui.page_title(f"{self._name} port {self._port} · Clarion")
         minutes = self._minutes()
@@ -81,11 +81,11 @@ class PortPage:
         await self.refresh()
 
     async def refresh(self) -> None:
-        """Every second: figures, charts, settings; every few: policies and decisions."""
+        """Updates figures, charts and settings each second, policies and decisions every few seconds."""
         try:
             state = await self._controller.ports.get(self._name, self._port)
             status = self._controller.switches.status(self._name)
-        except NotFoundError:  # the switch was removed; what it did last may still be of interest
+        except NotFoundError:  # the switch was removed; its last figures stay on the page
             self._timer.cancel()
             self._banner.clear()
             with self._banner:

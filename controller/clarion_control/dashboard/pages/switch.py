@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A switch: its session, its ports with their counters, where it forwards, what was changed lately."""
+"""A switch: session, ports with their counters, forwarding and latest changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SwitchPage:
         self._said: tuple[str, str] | None = None
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date."""
+        """Draws the page and keeps it up to date."""
         switch = self._switch
         ui.page_title(f"{switch.name} · Clarion")
         with parts.heading(switch.name, ("Overview", "/")):
@@ -74,7 +74,7 @@ class SwitchPage:
         await self.refresh()
 
     async def refresh(self) -> None:
-        """Every second: figures; every few: settings and policies."""
+        """Updates figures each second, settings and policies every few seconds."""
         try:
             status = self._controller.switches.status(self._switch.name)
             if self._refreshes % SETTINGS_EVERY == 0:

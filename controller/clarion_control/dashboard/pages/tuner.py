@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuner: where policies are on, and what they decided."""
+"""The tuner: ports with active policies, and their decisions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TunerPage:
         self._listed: list[Policy] | None = None
 
     async def build(self) -> None:
-        """Draws it and keeps it up to date."""
+        """Draws the page and keeps it up to date."""
         with parts.heading("Tuner"):
             parts.block(classes="grow")
             with parts.block("nav", "segments").props('aria-label="Policy"'):

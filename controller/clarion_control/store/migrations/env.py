@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Alembic runs: the migrations on the connection that `clarion_control.store.migrate` gives."""
+"""Alembic's entry: runs the migrations on the connection from `clarion_control.store.migrate`."""
 
 from alembic import context
 

@@ -17,7 +17,7 @@ DOCUMENT = sa.JSON(none_as_null=True)
 
 
 def upgrade() -> None:
-    """Makes all tables."""
+    """Creates all tables."""
     op.create_table(
         "audit",
         sa.Column("id", ID, nullable=False),
