@@ -52,7 +52,7 @@ CC_INLINE __u64 mul_sat_u64(__u64 a, __u64 b)
 	return a > a_max ? ~0ULL : a * b;
 }
 
-/* a / b rounded down; 0 when b is 0, which is what eBPF does, but natively a trap. */
+/* a / b rounded down; 0 when b is 0, as eBPF defines it (a native division would trap). */
 CC_INLINE __u64 div_u64(__u64 a, __u64 b)
 {
 	return b ? a / b : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
 /* The congestion-control laws as struct_ops: each law is a header of its own, ops.h makes its callbacks.
  *
- * With cong_control the kernel leaves window and pacing to the law, but for these, and that is what each
- * callback is for: a timeout sets the window to what is in flight plus one (set_state, Loss), an undo sets
+ * With cong_control the kernel leaves window and pacing to the law, with three exceptions, each handled in
+ * a callback: a timeout sets the window to what is in flight plus one (set_state, Loss), an undo sets
  * it to the answer of undo_cwnd, and a flow that was idle is not restarted (cwnd_event, TX_START).
  */
 #include "glue.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A network device of the current namespace: what it is, its MTU and its segmentation limit.
+//! A network device of the current namespace: its kind, MTU and segmentation limit.
 
 use std::ffi::CString;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The series of BMv2's ports, put together from what Thrift, P4Runtime and the wires tell."""
+"""The series of BMv2's ports, assembled from Thrift, P4Runtime and the wires."""
 
 from __future__ import annotations
 

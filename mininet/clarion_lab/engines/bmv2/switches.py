@@ -94,7 +94,7 @@ class Bmv2Switches:
         raise RunFailedError(f"{switch}:{port}: engine bmv2 changes no rate during a run")
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
-        """All switches are asked before the first answer is read."""
+        """Queries all switches before it reads the first answer."""
         self._collect()
         for switch, runtime in self._runtimes.items():
             runtime.ask(len(self._names[switch]))
