@@ -20,6 +20,7 @@ FAILURES = (
     re.compile(r"^test (\S+) \.\.\. FAILED", re.MULTILINE),  # cargo
     re.compile(r"^\s*\d+ - (\S+) \((?:Failed|SEGFAULT|Timeout|Subprocess aborted)\)", re.MULTILINE),  # ctest
 )
+ALL_SKIPPED = re.compile(r"^\d+ skipped", re.MULTILINE)  # pytest's last line names what passed first
 NOT_COLLECTED = re.compile(r"errors? during collection|^ERROR: ", re.MULTILINE)
 
 
@@ -71,6 +72,8 @@ class Judge:
             done = self.tree.run(command, limit_s)
             if done.status:
                 return f"without the fault this fails: {command}\n{_end_of(done.output)}"
+            if ALL_SKIPPED.search(done.output):
+                return f"all its tests are skipped: {command}\n{_end_of(done.output)}"
         return ""
 
     def _with_the_fault(self, fault: Fault) -> Result:

@@ -70,6 +70,8 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
         (fault(find="return 6"), Verdict.STALE, "part/file.py has its text 0 times"),
         (fault(find="return"), Verdict.STALE, "part/file.py has its text 2 times"),
         (fault(tests="false"), Verdict.BROKEN, "without the fault this fails: false"),
+        (fault(tests="echo '2 skipped in 0.1s'"), Verdict.BROKEN, "all its tests are skipped"),
+        (fault(tests="echo '1 passed, 2 skipped in 0.1s'"), Verdict.SURVIVED, "echo"),
         (fault(build="grep -q 'return 4' part/file.py"), Verdict.BROKEN, "it does not build"),
         (fault(needs="no-such-program"), Verdict.NOT_RUN, "needs no-such-program"),
     ],
