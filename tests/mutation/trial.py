@@ -59,7 +59,11 @@ class Judge:
         if unsound := self._without_a_fault(fault):
             return Result(fault, Verdict.BROKEN, unsound)
         with self.tree.planted(fault):
-            return self._with_the_fault(fault)
+            result = self._with_the_fault(fault)
+        restored = self.tree.run(fault.restore, BUILD_LIMIT_S)
+        if restored.status:
+            return Result(fault, Verdict.BROKEN, f"afterwards this fails: {fault.restore}\n{restored.output}")
+        return result
 
     def _without_a_fault(self, fault: Fault) -> str:
         key = fault.build, fault.tests
