@@ -86,7 +86,7 @@ def run_all(names: list[str], out: Path) -> list[str]:
 
 
 def about(seconds: float) -> str:
-    """A duration for a reader who waits."""
+    """A duration in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
