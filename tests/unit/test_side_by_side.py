@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of `make test`: order, output in one piece, status, what was skipped, an end that ends all."""
+"""The runner of `make test`: order, output in one piece, status, skipped tests, interrupts."""
 
 from __future__ import annotations
 

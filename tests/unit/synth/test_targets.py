@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers to hold agree with each other and with what is synthesised."""
+"""The target figures agree with each other and with the synthesised sources."""
 
 from __future__ import annotations
 
