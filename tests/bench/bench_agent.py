@@ -127,7 +127,7 @@ def drained(clients: list[Client]) -> int:
 
 
 def measure(switches: int) -> Json:
-    """One run."""
+    """The figures of one run."""
     with tempfile.TemporaryDirectory() as directory:
         start = time.monotonic()
         switch = SwitchProcess(Path(directory), document(switches))

@@ -32,7 +32,7 @@ from integration.controller_net import CLARION, ServedController
 
 SCENARIO = "rate-steps"
 PORT = "s1-right"
-PHASES = {  # seconds and what the link carries, as in the scenario
+PHASES = {  # seconds and the link's rate, as in the scenario
     "100 Mbit/s": (10.0, 20.0, 100e6),
     "40 Mbit/s": (20.0, 50.0, 40e6),
     "40 Mbit/s, from 5 s on": (25.0, 50.0, 40e6),
@@ -43,7 +43,7 @@ VARIANTS: dict[str, list[str]] = {"without": [], "capacity": ["--tune", "capacit
 
 
 def one_run(directory: Path, options: Sequence[str], seed: int) -> Json:
-    """The figures of one run by phase, and of what the policy did."""
+    """The figures of one run by phase, and the number of the policy's decisions."""
     directory.mkdir(parents=True)
     out = directory / "out"
     with ServedController(directory) as controller:

@@ -191,7 +191,7 @@ def x_zero(case: Case) -> None:
 
 
 def sums_saturate(case: Case) -> None:
-    """Each x = rtt = 2^32 - 1 adds 2^56 - 2^25; 256 of them are 2^64 - 2^33, the next one meets the end."""
+    """Each x = rtt = 2^32 - 1 adds 2^56 - 2^25; 256 of them are 2^64 - 2^33, the next one saturates."""
     longest = 2**32 - 1
     case.configure(1, xcp=True, capacity=1, min_interval=longest, max_interval=longest)
     case.ingress(0, packet(x=longest, rtt=longest))

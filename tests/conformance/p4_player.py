@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays events on the compiled P4 program, in the interpreter, behind the interface of a driver.
 
-A frame that meets one queue at once is forwarded by an entry for its address. Every other one, with copies
-or with a wait before its queue, is flooded: the copy for each port comes in again when its `Enqueue` says so.
-The bytes waiting come from the events: the totals that the program keeps are set before it reads them.
+A frame that joins one queue at once is forwarded by an entry for its address. Every other frame, with
+copies or with a wait before its queue, is flooded: the copy for each port is recirculated at the time of
+its `Enqueue`. The bytes waiting come from the events: the totals that the program keeps are set before it
+reads them.
 """
 
 from __future__ import annotations

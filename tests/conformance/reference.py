@@ -3,7 +3,7 @@
 
 Written for comparison, not for speed: ranges appear as explicit `min` calls, signed arithmetic is plain
 Python, and nothing is shared with the C++ core or its table generator. `Router` is the only entry point, so
-that any target that can play event vectors can be held to it.
+that any target that plays event vectors can be compared with it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Traffic:
         self.scale = 20  # log2 of usual x and rtt
 
     def batch(self, packets: int) -> list[Event]:
-        """Return the events of so many packets, and all state at their end."""
+        """Return the events of a number of packets, and all state at their end."""
         events: list[Event] = []
         random = self.random
         self.scale = random.choice((5, 15, 20, 24, 27, 31))

@@ -73,7 +73,7 @@ def first_line(process: subprocess.Popen[bytes]) -> str:
 
 
 def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-    """Ends a process; its exit code and what it said on stderr."""
+    """Ends a process; returns its exit code and error output."""
     if process.poll() is None:
         process.send_signal(how)
     try:

@@ -116,7 +116,7 @@ class Screen:
         return self.page
 
     def sign_in(self, token: str, path: str = "/") -> Page:
-        """Signs in by hand."""
+        """Signs in with the form."""
         self.page.goto(self.site.url + path)
         self.page.get_by_label("Access token").fill(token)
         self.page.get_by_role("button", name="Sign in").click()

@@ -42,7 +42,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def signed_in() -> dict[str, Any]:
-    """Cookies by role, so that a test need not sign in by hand."""
+    """Cookies by role, so that a test need not use the sign-in form."""
     return {}
 
 

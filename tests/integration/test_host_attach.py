@@ -144,7 +144,7 @@ def test_sockets_keep_their_law_past_the_detach(pair: Pair) -> None:
 
 @pytest.mark.parametrize("delay_ms", [0, 1, 2, 4, 6, 8, 10, 12, 15, 20, 40, 80, 160])
 def test_killed_attach_is_undone(host: Host, delay_ms: int) -> None:
-    """kill -9 at some point of attaching; detach --all of what it left restores the device."""
+    """kill -9 at some point of attaching; detach --all restores the device."""
     before = host.surroundings()
     command = [str(AGENT), "attach", "--netns", host.netns, "--dev", host.device, "--cc", "clarion_xcp"]
     process = subprocess.Popen(command)

@@ -74,7 +74,7 @@ class Law(NamedTuple):
     never: tuple[str, ...] = ()  # reasons for which it does not reduce its window
 
 
-# Measured beside seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56.
+# Measured with seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56.
 LAWS = {
     "cubic": Law(0.85, 0.8, None),
     "xcp": Law(0.93, 0.2, "xcp", ("congestion", "unexplained", "loss", "delay")),

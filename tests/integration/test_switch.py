@@ -197,7 +197,7 @@ def test_unfinished_checksums_are_completed(tmp_path: Path) -> None:
 
 
 def test_vlan_tags_survive(two: Network, tmp_path: Path) -> None:
-    # The kernel takes the tag off at the first device and hands it over beside the frame.
+    # The kernel removes the tag at the first device and passes it as metadata of the frame.
     near, far = two.hosts
     tagged = far.mac + near.mac + bytes.fromhex("8100 2005 88b5") + bytes(range(50))
     with switch(tmp_path, one_switch({}, {})), far.catch_all() as catching:

@@ -151,7 +151,7 @@ def hostile_frames(rng: random.Random, near: bytes, far: bytes) -> Iterator[byte
                 head + b"\x86\xdd" + ip + struct.pack("!BBBB", 6, rng.choice([0, 11, 33]), 0x11, 0) + body
             )[:length]
         else:
-            # The IP length says less than a header needs.
+            # The IP length is too short for a header.
             ip = struct.pack(
                 "!BBHHHBBH8s", 0x45, 0, 20 + rng.randrange(12), 0, 0, 64, 253, 0, rng.randbytes(8)
             )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A git worktree beside the user's, in which faults are planted and built.
 
-It stays in `build/` between runs, so that the next one compiles only what has changed.
+It stays in `build/` between runs, so that the next one compiles only changes.
 """
 
 from __future__ import annotations

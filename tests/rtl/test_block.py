@@ -56,7 +56,7 @@ def rtl_driver() -> Path:
 
 @pytest.fixture
 def rtl(rtl_driver: Path) -> Iterator[Bench]:
-    """Three ports."""
+    """A block with three ports, of RTL."""
     data = os.environ.get("CLARION_RTL_DATA")
     bench = Bench(rtl_driver, PORTS, False, ANSWER_CLOCKS, Path(data) if data else None)
     yield bench

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings as table entries: numbers by hand, epochs, and the writes from one setting to another."""
+"""Settings as table entries: hand-computed numbers, epochs, and the writes from one setting to another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests in ordinary units, with numbers by hand; the inbox of digests; messages for gRPC's errors."""
+"""Digests in ordinary units, with hand-computed numbers; the inbox of digests; messages for gRPC's errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic and commands through a bump in the wire, held to the models of its four units beat by beat."""
+"""Traffic and commands through a bump in the wire, compared with the models of its four units."""
 
 from __future__ import annotations
 

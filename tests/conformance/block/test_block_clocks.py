@@ -23,7 +23,7 @@ RECEIVE_BEATS = 512
 
 
 def through(bench: Bench, frame: bytes, count: int, host: bool) -> list[Received]:
-    """Send so many frames without gaps through a unit of port 0; return what comes out."""
+    """Send frames back to back through a unit of port 0; return the output."""
     bench.fresh(1, bump=False)
     bench.units_on(int(host))
     for _ in range(count):

@@ -46,7 +46,7 @@ def all_on(bench: Bench, size: str = "") -> Scenario:
 
 
 def read_all(scenario: Scenario, buckets: int = 8) -> None:
-    """Compare state."""
+    """Compare the state of all four units and of their first buckets."""
     for unit in range(4):
         scenario.give(0, unit, "read")
         for bucket in range(buckets):

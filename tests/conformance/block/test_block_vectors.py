@@ -81,7 +81,7 @@ def test_vector(bench: Bench, path: Path) -> None:
 
 
 def assert_parsed(bench: Bench, frame: bytes) -> None:
-    """The block's parser says what the reference says."""
+    """The block's parser agrees with the reference."""
     packet, malformed = classify(frame, 253)
     tags = [packet.fields.get(n, 0) for n in ("bucket", "link_seq", "corrupt", "congest")]
     wishes = [packet.fields.get(n, 0) for n in ("rtt", "x", "delta_throughput")]

@@ -53,7 +53,7 @@ class SimpleSwitch:
             self._running = running.pop_all()
 
     def close(self) -> None:
-        """End it."""
+        """End the switch and its CLI."""
         self._running.close()
 
     def _start(self, program: Path, folder: Path, running: contextlib.ExitStack) -> None:

@@ -171,7 +171,7 @@ async def test_a_commit_that_has_to_wait_is_refused_to_a_primary_of_the_past(
     primary: Primary, target: FakeTarget, program: Program
 ) -> None:
     await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
-    async with primary.device._changing:  # another Write is under way
+    async with primary.device._changing:  # another Write is pending
         late = asyncio.create_task(commit(primary, program, _Set.VERIFY_AND_COMMIT, 7))
         await asyncio.sleep(0.01)
         assert not late.done()

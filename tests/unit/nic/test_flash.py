@@ -152,7 +152,7 @@ def test_going_back_fails_too(machine: Machine, tmp_path: Path) -> None:
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 4
     assert "going back failed: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md" in done.stderr
-    assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is left as it was"
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is restored"
 
 
 def test_a_card_that_still_runs_what_should_be_erased(machine: Machine, tmp_path: Path) -> None:
