@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
-import os
 import resource
 import signal
 import socket
@@ -61,7 +60,6 @@ def run(options: ServeOptions) -> None:
     """Serves until SIGTERM or SIGINT."""
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # it logs every switch that goes, line by line
     _allow_many_switches()
     host, port = _checked_listen(options)
     context = _tls(options)

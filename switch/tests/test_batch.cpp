@@ -304,5 +304,18 @@ TEST_F(BatchTest, SetAndEntriesAreOne) {
   EXPECT_EQ(entries()["ports"][1]["xcp"]["capacity"], 1'000'000);  // a controller's does not
 }
 
+TEST_F(BatchTest, FreshEpochsGoRoundWithoutZero) {
+  build(THREE_PORTS);
+  command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":true},"tag":{"check":true}})");
+  batch(xcp(255));
+  batch(R"([{"port":2,"tag":{"check":true,"epoch":255}}])");
+  receive("s1:a", 0, frame(HOST_B, HOST_A, 100));
+  EXPECT_EQ(cell("xcp_epoch", 2), 255U);
+  command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":false},"tag":{"check":false}})");
+  command(R"({"cmd":"set","port":"s1:b","xcp":{"enabled":true},"tag":{"check":true}})");
+  EXPECT_EQ(entries()["ports"][1]["xcp"]["epoch"], 1);
+  EXPECT_EQ(entries()["ports"][1]["tag"]["epoch"], 1);
+}
+
 }  // namespace
 }  // namespace clarion::emu

@@ -71,6 +71,19 @@ TEST_F(FabricTest, InternalLinksAndIngressDelayAddUp) {
   EXPECT_EQ(counters("s2:h").tx_packets, 1U);
 }
 
+TEST_F(FabricTest, AWireBetweenSwitchesLosesWhatItSaysItLost) {
+  build(R"({"seed":1,"switches":[
+    {"name":"s1","ports":[{"name":"h","netdev":"h"},
+                          {"name":"x","peer":"s2:x","loss":{"model":"packet","rate":0.5}}]},
+    {"name":"s2","ports":[{"name":"x","peer":"s1:x"},{"name":"h","netdev":"g"}]}]})");
+  for (int i = 0; i < 100; ++i) receive("s1:h", i * 1'000'000, frame(HOST_B, HOST_A, 1000));
+  fabric_->advance(start_ + SECOND_NS);
+  const auto lost = counters("s1:x").wire_lost_packets;
+  EXPECT_GT(lost, 20U);
+  EXPECT_LT(lost, 80U);
+  EXPECT_EQ(counters("s2:h").tx_packets, 100 - lost);
+}
+
 TEST_F(FabricTest, SetIsAllOrNothing) {
   build(THREE_PORTS);
   EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","rate_bps":16000000,"queue_bytes":1})"),

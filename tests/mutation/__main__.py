@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         with closing(Tree(ROOT)) as tree:
             return run(tree, faults)
-    except (CatalogueError, TreeError) as error:
+    except (CatalogueError, TreeError, OSError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 1
 

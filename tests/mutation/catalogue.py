@@ -19,7 +19,7 @@ import yaml
 
 FOLDER = Path(__file__).resolve().parent / "faults"
 REQUIRED = ("id", "file", "find", "replace", "why", "tests")
-OPTIONAL = ("build", "needs")
+OPTIONAL = ("build", "needs", "restore")
 PYTEST = (".venv/bin/python", "-m", "pytest", "-q", "-x")
 
 
@@ -39,6 +39,7 @@ class Fault:
     tests: str  # command that must fail with the fault
     build: str = ""  # must succeed with it
     needs: tuple[str, ...] = ()  # programs on PATH, or root
+    restore: str = ""  # cleans up the machine after the fault: faulty programs may have left state in the kernel
 
     @property
     def part(self) -> str:

@@ -20,6 +20,7 @@ FAILURES = (
     re.compile(r"^test (\S+) \.\.\. FAILED", re.MULTILINE),  # cargo
     re.compile(r"^\s*\d+ - (\S+) \((?:Failed|SEGFAULT|Timeout|Subprocess aborted)\)", re.MULTILINE),  # ctest
 )
+ALL_SKIPPED = re.compile(r"^\d+ skipped", re.MULTILINE)  # pytest's last line names what passed first
 NOT_COLLECTED = re.compile(r"errors? during collection|^ERROR: ", re.MULTILINE)
 
 
@@ -58,7 +59,11 @@ class Judge:
         if unsound := self._without_a_fault(fault):
             return Result(fault, Verdict.BROKEN, unsound)
         with self.tree.planted(fault):
-            return self._with_the_fault(fault)
+            result = self._with_the_fault(fault)
+        restored = self.tree.run(fault.restore, BUILD_LIMIT_S)
+        if restored.status:
+            return Result(fault, Verdict.BROKEN, f"afterwards this fails: {fault.restore}\n{restored.output}")
+        return result
 
     def _without_a_fault(self, fault: Fault) -> str:
         key = fault.build, fault.tests
@@ -71,6 +76,8 @@ class Judge:
             done = self.tree.run(command, limit_s)
             if done.status:
                 return f"without the fault this fails: {command}\n{_end_of(done.output)}"
+            if ALL_SKIPPED.search(done.output):
+                return f"all its tests are skipped: {command}\n{_end_of(done.output)}"
         return ""
 
     def _with_the_fault(self, fault: Fault) -> Result:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,8 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
         (fault(find="return 6"), Verdict.STALE, "part/file.py has its text 0 times"),
         (fault(find="return"), Verdict.STALE, "part/file.py has its text 2 times"),
         (fault(tests="false"), Verdict.BROKEN, "without the fault this fails: false"),
+        (fault(tests="echo '2 skipped in 0.1s'"), Verdict.BROKEN, "all its tests are skipped"),
+        (fault(tests="echo '1 passed, 2 skipped in 0.1s'"), Verdict.SURVIVED, "echo"),
         (fault(build="grep -q 'return 4' part/file.py"), Verdict.BROKEN, "it does not build"),
         (fault(needs="no-such-program"), Verdict.NOT_RUN, "needs no-such-program"),
     ],
@@ -89,6 +92,15 @@ def test_the_user_s_tree_is_left_alone(judge: Judge) -> None:
     assert (root / "test.py").read_text() == "assert False\n"
     with pytest.raises(TreeError, match="in use by another run"):
         Tree(root)
+
+
+def test_what_a_fault_leaves_behind_is_cleaned_up_without_it(judge: Judge) -> None:
+    left = judge.tree.path / "left"
+    planted = replace(fault(), restore=f"grep -q 'return 4' part/file.py && echo clean > {left}")
+    assert judge.judge(planted).verdict is Verdict.KILLED
+    assert left.read_text() == "clean\n"
+    fails = replace(fault(), restore="false")
+    assert judge.judge(fails).reason.startswith("afterwards this fails: false")
 
 
 def test_the_next_run_uses_the_same_tree(judge: Judge) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
+from clarion_base.commands import positive
 from clarion_contract.settings_json import to_json
 from clarion_nic.driver import note, settings, views
 from clarion_nic.driver.card import Card
@@ -43,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--every", type=_seconds, default=1.0, metavar="SECONDS", help="between two looks (default: 1)"
     )
-    command.add_argument("--count", type=_count, metavar="N", help="stop after so many")
+    command.add_argument("--count", type=positive, metavar="N", help="stop after so many")
     command.set_defaults(run=_watch)
 
 
@@ -136,12 +137,6 @@ def _sample(card: Card) -> Sample:
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise argparse.ArgumentTypeError(f"{text}: use the number of a port, from 0")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: use a whole number from 1")
     return int(text)
 
 

@@ -67,7 +67,9 @@ ACTS = {
     Action.FORWARDING_CHANGE: Act(
         lambda at: at.controller.forwarding.set(BOB, "s1", Forwarding(WAY, (1, 2))),
         "s1",
+        before={"addresses": {}, "flood_ports": [1]},
         after={"addresses": WAY, "flood_ports": [1, 2]},
+        prepare=lambda at: at.controller.forwarding.set(ANN, "s1", Forwarding({}, (1,))),
     ),
     Action.POLICY_CHANGE: Act(
         lambda at: at.controller.tuning.put_policy(BOB, "s1", 1, "noise", PolicyState.ACTIVE, {"factor": 3}),
