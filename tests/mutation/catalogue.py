@@ -39,7 +39,7 @@ class Fault:
     tests: str  # command that must fail with the fault
     build: str = ""  # must succeed with it
     needs: tuple[str, ...] = ()  # programs on PATH, or root
-    restore: str = ""  # cleans up the machine after the fault: faulty programs may have left state in the kernel
+    restore: str = ""  # cleans up after the fault: faulty programs may have left kernel state
 
     @property
     def part(self) -> str:
