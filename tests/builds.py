@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""C++ programs for tests, brought up to date before they run. By itself it builds all with sanitisers."""
+"""Builds the C++ programs of tests before they run. As a script it builds all of SANITISED."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def plain(program: str) -> Path:
 
 def sanitised(program: str) -> Path:
     """A program with AddressSanitizer and UndefinedBehaviorSanitizer."""
-    assert program in SANITISED, (
-        f"{program}: to be built side by side with the others it has to be in the list"
-    )
+    assert program in SANITISED, f"{program}: not in SANITISED, from which all are built side by side"
     return _build("cpp-asan", [program])[0]
 
 

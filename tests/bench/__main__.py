@@ -20,7 +20,7 @@ ROOT = HERE.parents[1]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A program, what it measures, and how long it takes on a machine with two CPUs."""
+    """A program, its measurement, and its duration on a machine with two CPUs."""
 
     what: str
     duration_s: int
@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument(
         "--only", type=chosen, default=list(BENCHMARKS), metavar="NAME,NAME", help="default: all"
     )
-    parser.add_argument("--list", action="store_true", help="names, what they measure and how long they take")
+    parser.add_argument("--list", action="store_true", help="names, measurements and durations")
     arguments = parser.parse_args()
     if arguments.list:
         print(
@@ -86,7 +86,7 @@ def run_all(names: list[str], out: Path) -> list[str]:
 
 
 def about(seconds: float) -> str:
-    """A duration for a reader who waits."""
+    """A duration in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 

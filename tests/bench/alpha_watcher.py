@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks clarion-switch over and over which alpha the first port of a switch has.
+"""Polls clarion-switch for the alpha of the first port of a switch.
 
-For each line `SWITCH ALPHA` on stdin it says `looking` when it has begun, and then the monotonic time at
-which the value was there.
+For each line `SWITCH ALPHA` on stdin it prints `looking` when polling has begun, then the monotonic time at
+which the switch had the value.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 
     python -m tests.bench.bench_agent [--json FILE] [--runs 3] [--switches 1,10,100]
 
-Start: from the command to the line that says that it serves, clarion-switch included. Memory: resident, when
-all switches have a primary, entries and a stream of reports. Write: from the client's call to its reply; it
-comes when the entry is in force. A MODIFY of alpha, or ten in a batch, switch after switch. Reports: ten
-interval reports a second from each switch meanwhile, and what they cost the agent.
+Start: from the command to the agent's first line, including the start of clarion-switch. Memory: resident,
+with a primary, entries and a stream of reports on every switch. Write: from the client's call to its reply,
+which comes when the entry is in force; a MODIFY of alpha, alone or ten in a batch, on one switch after
+another. Reports: ten interval reports/s from each switch during the writes, and the agent's processor time
+for them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ GOAL_P99_MS = ("at most", 50.0)
 
 
 def document(switches: int) -> Json:
-    """Switches with two ports each; whatever leaves by them ends at switches with one port."""
+    """Switches with two ports each, and one more switch behind each port, which drops the frames."""
     made: list[Json] = []
     for number in range(switches):
         ports = [
@@ -58,13 +59,13 @@ def resident_mib(pid: int) -> float:
 
 
 def processor_s(pid: int) -> float:
-    """Processor time that a process has had."""
+    """Processor time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Traffic(threading.Thread):
-    """Frames into every switch, so that intervals end: ten reports a second from each."""
+    """Sends frames into every switch, so that control intervals end: ten reports/s from each."""
 
     def __init__(self, control: Path, switches: int) -> None:
         super().__init__(daemon=True)
@@ -73,7 +74,7 @@ class Traffic(threading.Thread):
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Until told to stop."""
+        """Sends until `stop` is set."""
         frame = ethernet(MAC, 100).hex()
         commands = [
             json.dumps({"cmd": "inject", "switch": f"s{n}", "frame": frame}).encode() + b"\n"
@@ -92,7 +93,7 @@ class Traffic(threading.Thread):
 
 
 def prepared(client: Client) -> Client:
-    """Primary, with XCP on port 1 and reports of its intervals."""
+    """Make the client primary, with XCP on port 1 and a subscription to its interval reports."""
     client.primary()
     client.write(
         insert(table_entry("l2_forward", MAC, "forward", (1,))),
@@ -103,7 +104,7 @@ def prepared(client: Client) -> Client:
 
 
 def latencies_ms(clients: list[Client], count: int, entries: int) -> list[float]:
-    """Times of writes, sorted; each changes so many entries."""
+    """Sorted latencies of writes, each of `entries` updates."""
     times = []
     for number in range(count):
         arguments = (XCP[0], 20_000 + number % 1000, *XCP[2:5], 13_421_773, 1)
@@ -115,7 +116,7 @@ def latencies_ms(clients: list[Client], count: int, entries: int) -> list[float]
 
 
 def drained(clients: list[Client]) -> int:
-    """Reports that have come in since the last call."""
+    """Number of reports received since the last call."""
     count = 0
     for client in clients:
         while not client.received.empty():
@@ -126,7 +127,7 @@ def drained(clients: list[Client]) -> int:
 
 
 def measure(switches: int) -> Json:
-    """One run."""
+    """The figures of one run."""
     with tempfile.TemporaryDirectory() as directory:
         start = time.monotonic()
         switch = SwitchProcess(Path(directory), document(switches))

@@ -5,12 +5,11 @@
 
 patch     PATCH of a port's alpha, with 1, 10 and 100 embedded switches attached, all behind one agent.
           `reply` is the time until the answer, which comes when the switch has confirmed; `effect` the time
-          until the data plane's own control socket, asked over and over by another process, shows the new
-          value.
-digests   1,000 switches that report control intervals at a rate that goes up; the controller decodes, shows
-          and stores each. `lag` is from the report to having it in memory, read from the store
-          afterwards; a switch may collect reports, for 0.1 s, or 1 s each when there are 1,000 switches.
-          `cpu` is in processors; the source of the reports takes another.
+          until the data plane's own control socket, polled by another process, shows the new value.
+digests   1,000 switches report control intervals at a rising rate; the controller decodes, publishes and
+          stores each report. `lag` is the time from the report to the controller's memory, read from the
+          store afterwards; it includes the time for which a switch may collect reports, 0.1 s, or 1 s with
+          1,000 switches. `cpu` is in processors; the source of the reports takes another.
 recovery  kill -9 of controller, agent or data plane at random moments under writes; see
           tests/integration/recovery.py.
 """
@@ -65,7 +64,7 @@ def patch(options: argparse.Namespace) -> list[Json]:
 
 
 def patch_with(count: int, patches: int) -> Json:
-    """PATCH of alpha, the switches taking turns."""
+    """Latencies of a PATCH of alpha, on one switch after another."""
     reply: list[float] = []
     effect: list[float] = []
     with tempfile.TemporaryDirectory() as name:
@@ -86,7 +85,7 @@ def patch_with(count: int, patches: int) -> Json:
                 assert status == 200
             for number in range(patches):
                 switch = names[number % count]
-                alpha = (6554 + number) / 65536  # another each time, and exact in the switch's units
+                alpha = (6554 + number) / 65536  # a new value each time, exact in the switch's units
                 seen = watch(switch, round(alpha * 65536))
                 began = time.monotonic()
                 change = {"xcp": {"alpha": alpha}}
@@ -106,7 +105,7 @@ def patch_with(count: int, patches: int) -> Json:
 
 @contextlib.contextmanager
 def watcher(side: Embedded) -> Iterator[Callable[[str, int], Callable[[], float]]]:
-    """A process that looks at the data plane: tell it what to wait for, then ask when it was there."""
+    """A process that polls the data plane: give it a value to wait for, then fetch the time it arrived."""
     child = subprocess.Popen(
         [sys.executable, str(HERE / "alpha_watcher.py"), str(side.control)],
         stdin=subprocess.PIPE,
@@ -132,7 +131,7 @@ def watcher(side: Embedded) -> Iterator[Callable[[str, int], Callable[[], float]
 
 
 def recover(options: argparse.Namespace) -> Json:
-    """Figures of the kills."""
+    """Outcome of the kills, with percentiles of the recovery times."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         side = Embedded(directory, switches=2)

@@ -3,21 +3,20 @@
 
     python -m tests.bench.bench_p4 [--json FILE] [--runs 5]      (root)
 
-Ceiling: the highest rate that the switch carries of a ramp of constant rates, each 5 % above the one before.
-A rate is carried if, when it has been offered for one second, at most 1 % of the frames of that second are
-missing on the far device, lost or still under way; a source that needs longer has not offered it. A rate that
-is not carried gets a second chance, because a virtual machine stops now and then; the ramp ends when that
-fails too. It comes from below and begins with a new process, because BMv2 remembers: once a queue has been
-long it is slower until it ends.
+Ceiling: the highest rate that the switch carries in a ramp of constant rates, each 5 % above the one
+before. A rate counts as carried if, after one second of it, at most 1 % of that second's frames are missing
+at the far device, lost or in flight; a source that takes longer has not offered the rate. A failed rate is
+tried once more, because a virtual machine stalls now and then; a second failure ends the ramp. The ramp
+rises, and starts with a new process, because BMv2 stays slower after a long queue until it is restarted.
 
-The switches take turns, so that what the machine does meanwhile meets all of them. `l2` is a program of one
-table: what BMv2 costs with next to no program; it is left out without p4c. Processor time is that of all
-threads of the switch's process, at the ceiling; it includes the kernel's work to send a frame, as far as the
-far device's receive path, but not the source's, which ends in the switch's receive ring. The source runs
-before the switch, which asks for real-time priority itself. `source` has no switch behind it: how much can
-be offered.
+The switches take turns, so that disturbances of the machine affect all of them. `l2` is a program of one
+table, for the cost of BMv2 itself; it is left out without p4c. Processor time is that of all threads of the
+switch's process, at the ceiling; it includes the kernel's work to send a frame, up to the far device's
+receive path, but not the source's, which ends in the switch's receive ring. The source has a higher
+priority than the switch, which requests real-time priority itself. `source` is the highest rate that can be
+offered, without a switch.
 
-Everything happens in a network namespace without a name, which goes away with this process.
+Everything runs in an unnamed network namespace, which disappears with this process.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ Forwarder = Callable[[RunState, Path], AbstractContextManager[int]]
 
 
 class Counter:
-    """Frames that a device has taken in."""
+    """Frames received by a device."""
 
     def __init__(self, device: str) -> None:
         self._file = os.open(f"/sys/class/net/{device}/statistics/rx_packets", os.O_RDONLY)
@@ -75,7 +74,7 @@ class Counter:
 
 
 def make_devices() -> None:
-    """Two veth pairs, near - port 1 and port 2 - far; the kernel itself says nothing on them."""
+    """Two veth pairs, near - port 1 and port 2 - far; the kernel itself sends nothing on them."""
     for name in ("all", "default"):
         Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
     commands = ["link set lo up"]
@@ -87,13 +86,13 @@ def make_devices() -> None:
 
 
 def processor_ns(pid: int) -> int:
-    """Time that all threads of a process have had a processor."""
+    """Processor time of all threads of a process."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
 
 
 class Ramp:
-    """Offers more and more to a switch; its figures are those of the last rate that was carried."""
+    """Offers rising rates to a switch; its figures are those of the last rate carried."""
 
     def __init__(self, source: Source, pid: int) -> None:
         self._source = source
@@ -101,7 +100,7 @@ class Ramp:
         self.figures: dict[str, float] = {}
 
     def carried(self, rate: float) -> bool:
-        """Offers a rate, and notes what it cost."""
+        """Offers a rate; true if it was carried, with its processor time in `figures`."""
         self._source.settle()
         before, begun, used_ns = self._source.missing, self._source.delivered, processor_ns(self._pid)
         spent_s = self._source.offer(rate, STEP_S)
@@ -120,14 +119,14 @@ class Ramp:
         return True
 
     def climb(self, rate: float) -> bool:
-        """From this rate to the ceiling; false if even this is not carried."""
+        """Raises the rate from this one to the ceiling; false if the first rate is not carried."""
         while self.carried(rate) or self.carried(rate):
             rate *= STEP
         return "packets_per_s" in self.figures
 
 
 def measure(forwarder: Forwarder, rate: float, state: RunState, directory: Path) -> dict[str, float]:
-    """One ramp on a new process; from half the rate if even the first is not carried."""
+    """One ramp on a new process; starts again at half the rate while the first rate is not carried."""
     with Counter(FAR) as counter, forwarder(state, directory) as pid, Source(NEAR, counter) as source:
         ramp = Ramp(source, pid)
         with ahead_of_switches():
@@ -135,13 +134,13 @@ def measure(forwarder: Forwarder, rate: float, state: RunState, directory: Path)
     if done:
         return ramp.figures
     if rate < LEAST_PER_S:
-        raise RunFailedError(f"{rate:.0f} packets/s are not carried; is anything at all?")
+        raise RunFailedError(f"{rate:.0f} packets/s are not carried; does the switch forward at all?")
     return measure(forwarder, rate / 2, state, directory)
 
 
 @contextmanager
 def ahead_of_switches() -> Iterator[None]:
-    """The calling thread runs before the switches."""
+    """The calling thread has a higher priority than the switches."""
     os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(SOURCE_PRIORITY))
     try:
         yield
@@ -150,7 +149,7 @@ def ahead_of_switches() -> Iterator[None]:
 
 
 def measure_source() -> dict[str, float]:
-    """What the source offers without a receiver and without other work."""
+    """The source's highest rate, without a receiver and without other load."""
     with Counter(FAR) as counter, Source(NEAR, counter) as source, ahead_of_switches():
         begun_s = time.monotonic()
         while time.monotonic() < begun_s + SOURCE_S:
@@ -185,7 +184,7 @@ def measure_all(count: int, directory: Path) -> Json:
 
 
 def ratios(runs: dict[str, list[dict[str, float]]]) -> list[dict[str, float]]:
-    """Per repeat, the ceilings of the others in units of BMv2's with the P4 program."""
+    """Per repeat, the ceilings of the others relative to BMv2's with the P4 program."""
     return [
         {
             f"{name}_to_bmv2": run[name]["packets_per_s"] / run["bmv2"]["packets_per_s"]

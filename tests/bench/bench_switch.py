@@ -4,10 +4,10 @@
     python -m tests.bench.bench_switch [--json FILE] [--runs 5]      (root)
 
 Throughput: one Reno flow over 1 Gbit/s and 50 ms, both ends on this machine, as a fraction of the payload
-ceiling 1000 * 1448 / 1514 = 956.4 Mbit/s, measured after start-up. Reno, because a paced sender sets a timer
-per packet, and timers are dear on virtual machines. Latency: from the kernel's time stamp of a frame as it
-leaves the one host's device to that of its arrival at the other's, at 500 frames/s; the wake-ups of
-the hosts' own programs are not in it, all that the switch does is.
+ceiling 1000 * 1448 / 1514 = 956.4 Mbit/s, measured after start-up. Reno, because a paced sender sets a
+timer per packet, and timers are expensive on virtual machines. Latency: between the kernel's time stamps of
+a frame leaving one host's device and reaching the other's, at 500 frames/s; it includes all work of the
+switch, but not the wake-ups of the hosts' programs.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ SO_TIMESTAMPNS = 35
 
 
 def schedstat_ns(pid: int) -> int:
-    """Time that a process has had a processor."""
+    """Processor time of a process."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
 def throughput_run(network: Network, directory: Path) -> Json:
-    """One iperf3 flow: goodput and what the switch used of one processor in the same seconds."""
+    """One iperf3 flow: goodput, and the switch's share of one processor in the same seconds."""
     near, far = network.hosts
     document = one_switch(
         {"delay_us": DELAY_US}, {"rate_bps": LINK_BPS, "queue_bytes": QUEUE_BYTES, "delay_us": DELAY_US}
@@ -86,7 +86,7 @@ def processor_share(pid: int, seconds: float) -> float:
 
 
 def stamping(host: Host) -> socket.socket:
-    """A socket that notes every IPv4 frame on the host's device, in or out, with the kernel's time."""
+    """A socket that captures every IPv4 frame on the host's device, both ways, with kernel time stamps."""
     with inside(host.netns):
         made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)

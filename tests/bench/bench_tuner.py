@@ -3,11 +3,11 @@
 
     python -m tests.bench.bench_tuner [--json FILE] [--runs 3] [--keep DIR]      (root)
 
-The scenario `rate-steps`: five XCP flows of kernel TCP through the embedded switch, whose XCP is told
-100 Mbit/s all the time. Each run is under a controller of its own (`clarion controller serve`: store,
-P4Runtime to the switch's agent, tuner), without and with the policy. Per phase: bits sent over what the
-link really carried, the 99th percentile of the queue's length over the samples (every 100 ms), and
-packets dropped by the queue.
+The scenario `rate-steps`: five XCP flows of kernel TCP through the embedded switch, whose XCP is set to 100
+Mbit/s throughout. Each run is under a controller of its own (`clarion controller serve`: store, P4Runtime
+to the switch's agent, tuner), without and with the policy. Per phase: bits sent relative to the link's real
+capacity, the 99th percentile of the queue's length over the samples (every 100 ms), and packets dropped by
+the queue.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from integration.controller_net import CLARION, ServedController
 
 SCENARIO = "rate-steps"
 PORT = "s1-right"
-PHASES = {  # seconds and what the link carries, as in the scenario
+PHASES = {  # seconds and the link's rate, as in the scenario
     "100 Mbit/s": (10.0, 20.0, 100e6),
     "40 Mbit/s": (20.0, 50.0, 40e6),
     "40 Mbit/s, from 5 s on": (25.0, 50.0, 40e6),
@@ -43,7 +43,7 @@ VARIANTS: dict[str, list[str]] = {"without": [], "capacity": ["--tune", "capacit
 
 
 def one_run(directory: Path, options: Sequence[str], seed: int) -> Json:
-    """The figures of one run by phase, and of what the policy did."""
+    """The figures of one run by phase, and the number of the policy's decisions."""
     directory.mkdir(parents=True)
     out = directory / "out"
     with ServedController(directory) as controller:
@@ -78,7 +78,7 @@ def phase(samples: dict[str, list[Any]], begin_s: float, end_s: float, rate_bps:
 
 
 def main() -> int:
-    """Runs both variants in turn, so that a disturbance of the machine meets both."""
+    """Runs both variants in turn, so that a disturbance of the machine affects both."""
     parser = argparse.ArgumentParser(prog="tests.bench.bench_tuner", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each variant (default: 3)")

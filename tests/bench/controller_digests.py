@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of bench_controller.py in which many switches report, at a rate that goes up."""
+"""The `digests` benchmark of bench_controller.py: many switches report at a rising rate."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def digests(options: argparse.Namespace) -> list[Json]:
                 health_s = time.monotonic() - began
                 set_rate(0)
                 newest_us = drain(controller)
-                sent, late = set_rate(0)  # once more: lists were under way
+                sent, late = set_rate(0)  # again: lists were in flight
                 figures: Json = {
                     "switches": options.switches,
                     "rate": rate,
@@ -106,7 +106,7 @@ def query(store: str, text: str, *values: object) -> list[tuple[Any, ...]]:
 
 
 def drain(controller: ServedController) -> int:
-    """Waits until no report is under way to the store any more; the time of the newest."""
+    """Waits until all reports are in the store; the time of the newest."""
     last, since = -1, time.monotonic()
     while time.monotonic() < since + 3 or waiting(controller):
         time.sleep(0.5)
@@ -117,7 +117,7 @@ def drain(controller: ServedController) -> int:
 
 
 def waiting(controller: ServedController) -> int:
-    """Reports that the controller has and the store has not."""
+    """Reports received by the controller and not yet stored."""
     request = urllib.request.Request(
         f"{controller.url}metrics", headers={"Authorization": f"Bearer {controller.token}"}
     )
@@ -128,7 +128,7 @@ def waiting(controller: ServedController) -> int:
 
 
 def lags(store: str, start_us: int, end_us: int, seconds: float) -> Json:
-    """Of the reports that were sent in a span of time. 2^48 is the unit of the field that the time is in."""
+    """Rate and lags of the reports sent in a span of time, which they carry in units of 2^-48 s^2."""
     rows = query(
         store,
         "SELECT time_us - CAST(sum_x_rtt_s2 * 281474976710656.0 AS INTEGER) FROM intervals "

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many switches in one process that do nothing but report control intervals over P4Runtime.
+"""Many switches in one process that only report control intervals over P4Runtime.
 
-As cheaply as Python can: reports are made once, and only their time is put in. As a switch does, it collects
-reports for the time that the subscription says and sends them together.
+For speed, a report is serialised once, and only its time is filled in. Like a switch, it collects reports
+for the subscription's `max_timeout_ns` and sends them in one list.
 
     python -m tests.bench.digest_source DEVICES     prints its address; reads `rate N` (reports/s of each
-                                                    switch) on stdin and says how many it has sent
+                                                    switch) on stdin and prints how many it has sent
 
 The time of a report, Unix time in us, travels as `sum_x_rtt`.
 """
@@ -40,7 +40,7 @@ class Source:
     def __init__(self, schema: P4Schema) -> None:
         self.rate = 0.0
         self.sent = 0
-        self.late = 0  # reports that were more than an interval behind their time
+        self.late = 0  # lists sent more than a second late
         config = schema.get_pipeline_config()
         reply = p4r.GetForwardingPipelineConfigResponse()
         reply.config.cookie.CopyFrom(config.cookie)
@@ -74,7 +74,7 @@ class Source:
         reply = p4r.StreamMessageResponse(arbitration=first.arbitration)
         await context.write(reply.SerializeToString())
         device = first.arbitration.device_id
-        offset = (device * 0.618034) % 1.0  # so that they do not report all at once
+        offset = (device * 0.618034) % 1.0  # spreads the switches' reports over time
         rate, due_us = 0.0, 0.0
         while True:
             if rate != self.rate:
@@ -112,8 +112,8 @@ class Source:
 
 
 def pieces(schema: P4Schema) -> tuple[bytes, bytes]:
-    """The beginning of a list, and a report of port 1 with the mark where the time goes: messages of protocol
-    buffers can be put together from their fields.
+    """The head of a digest list, and a report of port 1 with STAMP in place of the time: serialised
+    protobuf fields may be concatenated.
     """
     digest = next(each for each in schema.digests if each.alias == "interval_report_t")
     members = list(digest.type_spec.members)  # type: ignore[union-attr]
@@ -126,7 +126,7 @@ def pieces(schema: P4Schema) -> tuple[bytes, bytes]:
 
 
 def varint(value: int) -> bytes:
-    """A length as protocol buffers have it."""
+    """A length as a protobuf varint."""
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

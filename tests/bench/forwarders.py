@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The switches whose ceilings are compared, between the same two devices and with the same settings.
 
-Port 1 is a host's: its claims are distrusted, its wire is checked. Port 2 is the measured one: XCP,
-numbering, a queue with a limit in bytes that nothing reaches, and no rate, so that only the switch itself is
-slow.
+Port 1 is an edge port with the sequence check. Port 2 is the measured one: XCP, stamping and sequence
+checks, a queue limit in bytes that is never reached, and no rate, so that only the switch itself is a
+bottleneck.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def bmv2(state: RunState, directory: Path, program: Program) -> Iterator[int]:
         process.await_ready()
         control = program(process)
         runtime = Runtime("bench", process.thrift_port)
-        runtime.shape([])  # no rates, and queues that hold more than is ever under way
+        runtime.shape([])  # no rates, and queues deeper than the traffic in flight
         runtime.close()
         yield process.pid
     finally:
@@ -105,7 +105,7 @@ def l2_program(folder: Path) -> Program:
 
 
 def l2_can_be_compiled() -> bool:
-    """Whether p4c is there."""
+    """Whether p4c is installed."""
     return shutil.which(COMPILER) is not None
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that forwards: one header, one table. What BMv2 takes for it, it takes for any program.
+// A minimal forwarder: one header, one table. Its cost on BMv2 is the least cost of any program.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -26,15 +26,15 @@ FRAME_BYTES = 1514
 FLOWS = 64  # buckets; one frame of each in turn
 TICKS_PER_S = 1 << 28
 RTT_TICKS = TICKS_PER_S // 10
-CAPACITY_BPS = 1_000_000_000  # the rate that the flows together say they have
+CAPACITY_BPS = 1_000_000_000  # the sum of the rates that the flows state
 X_TICKS = FRAME_BYTES * 8 * FLOWS * TICKS_PER_S // CAPACITY_BPS
-WANTED_BYTES_PER_S = 10_000  # more, asked for by every packet
+WANTED_BYTES_PER_S = 10_000  # increase requested by every packet
 LINK_SEQ_AT = 14 + 20 + 22  # behind Ethernet and IPv4
 SOL_PACKET, PACKET_QDISC_BYPASS = 263, 20
 SO_SNDBUFFORCE = 32
 SEND_BUFFER_BYTES = 1 << 24
 PAUSE_S = 0.001
-EMPTY_AFTER_S = 0.5  # without a frame that comes, none is under way
+EMPTY_AFTER_S = 0.5  # without an arrival: no frame is in flight any more
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -60,13 +60,13 @@ class _Message(ctypes.Structure):
 
 
 def data_frame(bucket: int) -> bytes:
-    """A full-sized frame with a DATA header, as a host sends it that is in the middle of a transfer."""
+    """A full-sized frame with a DATA header, as a host sends it in the middle of a transfer."""
     header = data(rtt=RTT_TICKS, x=X_TICKS, delta=WANTED_BYTES_PER_S, bucket=bucket)
     return ipv4(header + bytes(FRAME_BYTES - 14 - 20 - len(header)))
 
 
 class Frames:
-    """One frame of each flow, one behind the other in memory, and what the kernel needs to send them."""
+    """One frame of each flow, contiguous in memory, and the message headers for sendmmsg."""
 
     def __init__(self) -> None:
         self.bytes = np.frombuffer(bytearray().join(map(data_frame, range(FLOWS))), np.uint8)
@@ -80,13 +80,13 @@ class Frames:
         )
 
     def number_next(self, first: int, count: int) -> None:
-        """The frames of these flows get the next number of their buckets on the link."""
+        """Writes the next link number into the frames of these flows."""
         field = self.bytes[first : first + count, LINK_SEQ_AT : LINK_SEQ_AT + 2]
         field[:] = (np.ascontiguousarray(field).view(">u2") + 1).astype(">u2").view(np.uint8)
 
 
 class Source:
-    """Sends into one device; `delivered` tells how many frames have come out of the switch."""
+    """Sends into one device; `delivered` counts the frames that have left the switch."""
 
     def __init__(self, device: str, delivered: Callable[[], int]) -> None:
         self.sent = 0
@@ -106,16 +106,16 @@ class Source:
 
     @property
     def delivered(self) -> int:
-        """Frames that have come out since the source was made."""
+        """Frames that have left the switch since the source was made."""
         return self._delivered() - self._before
 
     @property
     def missing(self) -> int:
-        """Frames under way, and those lost since the start."""
+        """Frames in flight, and those lost since the start."""
         return self.sent - self.delivered
 
     def send(self, count: int) -> None:
-        """So many frames, the flows in turn."""
+        """Sends `count` frames, the flows in turn."""
         while count > 0:
             flow = self.sent % FLOWS
             batch = min(count, FLOWS - flow)
@@ -132,8 +132,8 @@ class Source:
             count -= done
 
     def offer(self, rate: float, seconds: float) -> float:
-        """So many frames per second, evenly but for the pause between two batches. Returns the seconds that
-        it took: more than asked for if the source cannot offer as much.
+        """Sends `rate` frames/s, evenly but for the pause between two batches. Returns the seconds it took,
+        which exceed `seconds` if the source cannot keep up.
         """
         begun_s, before = time.monotonic(), self.sent
         while (spent_s := time.monotonic() - begun_s) < seconds:
@@ -143,7 +143,7 @@ class Source:
         return time.monotonic() - begun_s
 
     def settle(self) -> int:
-        """Waits until no frame is under way any more; how many have been lost since the start."""
+        """Waits until no frame is in flight; returns the number lost since the start."""
         seen, since = self.delivered, time.monotonic()
         while seen < self.sent and time.monotonic() < since + EMPTY_AFTER_S:
             time.sleep(0.01)

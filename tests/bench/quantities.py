@@ -13,7 +13,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def percentiles(values: Sequence[float], scale: float) -> Json:
-    """The middle and the ends."""
+    """Median, 99th percentile and maximum, scaled."""
     ordered = sorted(values)
     if not ordered:
         return {}
@@ -35,7 +35,7 @@ def processor_s(pid: int) -> float:
 
 
 def resident_mib(pid: int) -> float:
-    """Memory of a process."""
+    """Resident memory of a process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024

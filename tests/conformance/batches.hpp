@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tests in another language speak with a driver: a batch comes on stdin behind its length (4 bytes), its
-// answer goes to stdout in the same way; integers are little-endian. What cannot be read ends the process
-// with status 2.
+// Protocol between tests in another language and a driver: a batch comes on stdin behind its length (4
+// bytes), its answer goes to stdout in the same way; integers are little-endian. A malformed batch ends the
+// process with status 2.
 #pragma once
 
 #include <cerrno>

@@ -33,7 +33,7 @@ def wire_gap(case: Case) -> None:
 
 
 def wire_late(case: Case) -> None:
-    """A packet that was counted as lost comes after all and takes its count back."""
+    """A packet that was counted as lost arrives late and takes its count back."""
     wire(case, [10, 12, 11, 13], [0, 1, 0, 0])
 
 
@@ -74,7 +74,7 @@ def wire_total_wraps(case: Case) -> None:
 
 
 def header_total_wraps(case: Case) -> None:
-    """The header's total from hops before wraps too: 65535 + 2 is 1; the queue's total likewise stays 9."""
+    """The header's total from earlier hops wraps too: 65535 + 2 is 1; the queue's total likewise stays 9."""
     tags_on(case)
     case.forward(ipv4(tag(5, 10, 65535, 9)), ipv4(tag(5, 0, 65535, 9)))
     case.forward(ipv4(tag(5, 13, 65535, 9)), ipv4(tag(5, 1, 1, 9)))
@@ -127,7 +127,7 @@ def hop_that_does_not_stamp(case: Case) -> None:
 
 
 def check_switched_on_later(case: Case) -> None:
-    """Numbers seen before `check` went off say nothing about now; the total of before stays."""
+    """Switching `check` off discards the expected numbers; the total stays."""
     tags_on(case)
     case.forward(ipv4(tag(5, 10)), ipv4(tag(5, 0)))
     case.forward(ipv4(tag(5, 12)), ipv4(tag(5, 1, 1)))
@@ -138,7 +138,7 @@ def check_switched_on_later(case: Case) -> None:
 
 
 def ack_untouched(case: Case) -> None:
-    """ACK has nothing for a router, whatever is switched on."""
+    """ACK has no fields for a router: it passes unchanged, whatever is switched on."""
     case.configure(0, check=True, edge=True)
     case.configure(1, stamp=True, xcp=True, capacity=1)
     for packet in (ipv4(ack(0xFFFFFFFF, 0xFFFF, 0xFFFF, flags=0xFF)), ipv6(ack(1, 2, 3))):
@@ -192,7 +192,7 @@ def malformed(case: Case) -> None:
 
 
 def ordinary(case: Case) -> None:
-    """What names no Clarion protocol where one is looked for is ordinary: unchanged, not counted."""
+    """A frame without Clarion's protocol number in the expected place is ordinary: unchanged, not counted."""
     tags_on(case)
     good = tag(5, 9)
     hop_by_hop = bytes([frames.PROTOCOL, 0, 1, 4, 0, 0, 0, 0])
@@ -216,7 +216,7 @@ def ordinary(case: Case) -> None:
 
 
 def padding(case: Case) -> None:
-    """Ethernet padding behind the IP packet is no part of it, and does no harm."""
+    """Ethernet padding behind the IP packet is not part of it and is ignored."""
     tags_on(case)
     case.forward(ipv4(tag(5, 9)) + bytes(10), ipv4(tag(5, 0)) + bytes(10))
     short = ipv4(tag(5, 9)[:12], total=32) + bytes(14)
@@ -239,7 +239,7 @@ def flooding(case: Case) -> None:
 
 
 def stamp_switched_while_queued(case: Case) -> None:
-    """What was numbered when it joined the queue is checked and stamped when it leaves, and only that."""
+    """A packet numbered when it joined the queue is checked and stamped when it leaves; others are not."""
     tags_on(case)
     case.ingress(0, ipv4(tag(5, 10, congest=7)), slot=0)
     case.enqueue(1, slot=0, numbered=1, number=0)

@@ -59,7 +59,7 @@ def grant_exactly(case: Case) -> None:
 
 
 def asks_for_less(case: Case) -> None:
-    """Who asks for 1000 keeps it, and only 256000 q8 leave the pool."""
+    """A flow that asks for 1000 keeps it, and only 256000 q8 leave the pool."""
     start(case)
     one_interval(case, packet())
     case.ingress(0, packet(1000), SECOND)
@@ -68,7 +68,7 @@ def asks_for_less(case: Case) -> None:
 
 
 def gives_up_rate(case: Case) -> None:
-    """Who wants to slow down by 1000 does, and with no decreases due its 256000 q8 go to the others."""
+    """A flow that gives up 1000 loses it, and with no decreases due its 256000 q8 go to the others."""
     start(case)
     one_interval(case, packet())
     case.ingress(0, packet(-1000), SECOND)
@@ -191,7 +191,7 @@ def x_zero(case: Case) -> None:
 
 
 def sums_saturate(case: Case) -> None:
-    """Each x = rtt = 2^32 - 1 adds 2^56 - 2^25; 256 of them are 2^64 - 2^33, the next one meets the end."""
+    """Each x = rtt = 2^32 - 1 adds 2^56 - 2^25; 256 of them are 2^64 - 2^33, the next one saturates."""
     longest = 2**32 - 1
     case.configure(1, xcp=True, capacity=1, min_interval=longest, max_interval=longest)
     case.ingress(0, packet(x=longest, rtt=longest))
@@ -223,7 +223,7 @@ def gain_saturates(case: Case) -> None:
 
 
 def limits_of_configuration(case: Case) -> None:
-    """What is out of range becomes the nearest legal value: capacity 2^38 - 1, alpha just below 4, 1 tick.
+    """A value out of range becomes the nearest legal one: capacity 2^38 - 1, alpha just below 4, 1 tick.
 
     The first interval lasts 1 tick: rate = 1500 * 2^36 is above 2^46 - 1, so the spare capacity is
     2^46 - 256 - (2^46 - 1) = -255 and phi = -(2^18 - 1) * 255 / 2^16 = -1019.99, towards zero: -1019.
@@ -245,7 +245,7 @@ def first_interval(case: Case) -> None:
 
 
 def interval_follows_rtt(case: Case) -> None:
-    """The next interval is the average RTT, 2^27 - 512 ticks, and starts where the last one really ended."""
+    """The next interval is the average RTT, 2^27 - 512 ticks, and starts at the real end of the last one."""
     case.configure(1, xcp=True, capacity=1_000_000)
     case.ingress(0, packet())
     case.enqueue(1, 0)
@@ -273,7 +273,7 @@ def clock_goes_back(case: Case) -> None:
 
 
 def xcp_off(case: Case) -> None:
-    """Without XCP at the port the request passes on as it is, and nothing is counted."""
+    """Without XCP at the port the request passes unchanged, and nothing is counted."""
     case.configure(1, xcp=False, capacity=1)
     for delta in (MOST, 0, -5):
         case.forward(packet(delta), packet(delta))
@@ -281,7 +281,7 @@ def xcp_off(case: Case) -> None:
 
 
 def xcp_on_again(case: Case) -> None:
-    """Switching on starts from nothing with the next packet; a change while on keeps what was learnt."""
+    """Switching on starts from a clean state with the next packet; a change while on keeps the state."""
     start(case)
     one_interval(case, packet())
     case.enqueue(1, SECOND, pos=127987200)

@@ -15,7 +15,7 @@ from conformance.harness import Driver
 
 DRIVER = "tests/conformance/conformance-driver"
 
-# No test is judged by how long the machine takes. The fixtures are processes that each example restarts.
+# No deadlines: machines differ in speed. The fixtures are processes that each example restarts.
 settings.register_profile(
     "clarion",
     deadline=None,
@@ -26,7 +26,7 @@ settings.load_profile("clarion")
 
 @pytest.fixture(scope="session")
 def driver_binary() -> Path:
-    """The driver as the switch is built; CLARION_CONFORMANCE_DRIVER names another target's."""
+    """The driver, built like the switch; CLARION_CONFORMANCE_DRIVER names that of another target."""
     other = os.environ.get("CLARION_CONFORMANCE_DRIVER")
     return Path(other) if other else plain(DRIVER)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds frames byte by byte for tests; nothing here is taken from the data plane."""
+"""Builds frames byte by byte for tests; independent of the data plane's code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ipv4(
     first: int | None = None,
     vlan: int | None = None,
 ) -> bytes:
-    """Return an Ethernet frame with an IPv4 packet; `total`, `flags` and `first` may lie."""
+    """Return an Ethernet frame with an IPv4 packet; `total`, `flags` and `first` may be wrong on purpose."""
     words = 5 + len(options) // 4
     length = 4 * words + len(payload) if total is None else total
     version_words = 0x40 | words if first is None else first

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the same events on a target and on the reference, as batches of bytes that must be equal.
 
-An event is a tuple; README.md lists them. A target answers a batch with the bytes that `ReferencePlayer`
-answers, so comparing is one `==`, and `explain` names what differs first.
+An event is a tuple; README.md lists them. A target answers a batch with the same bytes as
+`ReferencePlayer`, so comparing is one `==`, and `explain` names the first difference.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Copy(NamedTuple):
 
 
 class Enqueue(NamedTuple):
-    """A slot's packet meets an egress queue in which `queue` bytes wait."""
+    """A slot's packet arrives at an egress queue in which `queue` bytes wait."""
 
     port: int
     slot: int
@@ -274,7 +274,7 @@ class ReferencePlayer:
 
 
 class DriverError(Exception):
-    """The driver died; the text is what it said."""
+    """The driver died; the text is its error output."""
 
 
 class BatchProcess:
@@ -304,7 +304,7 @@ class BatchProcess:
         return reply
 
     def close(self) -> None:
-        """End the process; anything that a sanitiser says is an error."""
+        """End the process; a report of a sanitiser is an error."""
         _, errors = self.process.communicate()
         if self.process.returncode != 0:
             raise DriverError(errors.decode(errors="replace"))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays events on the compiled P4 program, in the interpreter, behind the interface of a driver.
 
-A frame that meets one queue at once is forwarded by an entry for its address. Every other one, with copies
-or with a wait before its queue, is flooded: the copy for each port comes in again when its `Enqueue` says so.
-Bytes waiting are what the events say: the totals that the program keeps are set before it looks at them.
+A frame that joins one queue at once is forwarded by an entry for its address. Every other frame, with
+copies or with a wait before its queue, is flooded: the copy for each port is recirculated at the time of
+its `Enqueue`. The bytes waiting come from the events: the totals that the program keeps are set before it
+reads them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Slot:
 
 @dataclass
 class PortSettings:
-    """What the controller of the switch remembers of a port."""
+    """The controller's state of a port."""
 
     config: Config = field(default_factory=Config)
     xcp_epoch: int = 0
@@ -64,7 +65,7 @@ class PortSettings:
 
 
 def next_epoch(epoch: int) -> int:
-    """Return the epoch after this one: 1 to 255, round and round."""
+    """Return the epoch after this one: 1 to 255, then 1 again."""
     return epoch % 255 + 1
 
 
@@ -166,7 +167,7 @@ class P4Player:
 
     def _come_in_again(self, copy: Waiting, event: Enqueue) -> Waiting:
         packet = self.switch.egress(copy, event.now)
-        assert isinstance(packet, Recirculated), "a flooded frame does not leave by the port it came in by"
+        assert isinstance(packet, Recirculated), "a flooded frame does not leave by its ingress port"
         self._set_queue(event.port, event.queue)
         (waiting,) = self.switch.ingress_again(packet, event.now)
         assert waiting.port == event.port
@@ -272,7 +273,7 @@ class P4Player:
 
 
 def meets_one_queue_at_once(events: Sequence[Event]) -> list[bool]:
-    """Return for every event whether it is an ingress followed by its only enqueue, at the same time."""
+    """Whether each event is an ingress followed by its only enqueue, at the same time."""
     result = [False] * len(events)
     owner: dict[int, int] = {}  # slot: number of the ingress that filled it
     for at, event in enumerate(events):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data plane once more, in unbounded integers, straight from docs/datapath.md and docs/wire-format.md.
 
-Written to be compared with, not to be fast: ranges appear as explicit `min` calls, signed arithmetic is plain
+Written for comparison, not for speed: ranges appear as explicit `min` calls, signed arithmetic is plain
 Python, and nothing is shared with the C++ core or its table generator. `Router` is the only entry point, so
-that any target that can play event vectors can be held to it.
+that any target that plays event vectors can be compared with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INITIAL_RTT = 26843546
 ORDINARY, DATA, ACK, TAG = range(4)
 HEADER_BYTES = {DATA: 32, ACK: 12, TAG: 16}
 
-# field: (offset, bytes) per format, for those that a router reads or writes
+# field: (offset, bytes) per format, for the fields that a router reads or writes
 FIELDS = {
     DATA: {
         "rtt": (4, 4),
@@ -81,7 +81,7 @@ def floor_shift(value: int, shift: int) -> int:
 
 
 def gain(numerator: int, denominator: int) -> tuple[int, int]:
-    """Return (mantissa, right shift) of a quotient that multiplies something per packet."""
+    """Return (mantissa, right shift) of a quotient used as a factor per packet."""
     mantissa, exponent = quotient(numerator, denominator)
     if exponent > 0:
         return min(mantissa << exponent, 2**32 - 1), 0
@@ -93,7 +93,7 @@ def gain(numerator: int, denominator: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Config:
-    """What is set per port; the names are those of docs/datapath.md, the units too."""
+    """The parameters of a port, with the names and units of docs/datapath.md."""
 
     xcp: bool = False
     capacity: int = 0
@@ -131,8 +131,8 @@ class Packet:
     format: int = ORDINARY
     at: int = 0
     fields: dict[str, int] = field(default_factory=dict)
-    number: int | None = None  # in the queue's numbering, if the port stamps
-    xcp: bool = False  # XCP was on at the port when the packet came
+    number: int | None = None  # its queue number, if the port stamps
+    xcp: bool = False  # XCP was on at the port when the packet joined the queue
 
     def copy(self) -> Packet:
         """Return an independent copy, as flooding makes them."""
@@ -140,7 +140,7 @@ class Packet:
 
 
 def ip_payload(frame: bytes) -> tuple[int, bool, int, int] | None:
-    """Return (protocol, is a fragment, first byte, end) of what an IP packet carries, if there is one."""
+    """Return (protocol, is a fragment, first byte, end) of the payload of an IP packet, or None."""
     l3 = 18 if frame[12:14] == b"\x81\x00" else 14
     ethertype, ip = frame[l3 - 2 : l3], frame[l3:]
     if ethertype == b"\x08\x00" and len(ip) >= 20 and ip[0] >> 4 == 4 and ip[0] & 15 >= 5:
@@ -192,17 +192,17 @@ class Check:
 
     def __init__(self) -> None:
         self.expected: dict[int, int] = {}  # no entry: no base
-        self.remembered: dict[int, int] = {}  # what the state of a forgotten bucket still reads
+        self.remembered: dict[int, int] = {}  # values still readable of forgotten buckets
         self.total: dict[int, int] = defaultdict(int)
         self.lost = self.late = self.rebased = 0
 
     def forget(self) -> None:
-        """Take new bases."""
+        """Discard the expected numbers; each bucket takes a new base."""
         self.remembered.update(self.expected)
         self.expected.clear()
 
     def packet(self, bucket: int, seq: int) -> int:
-        """Judge one number; return the bucket's total."""
+        """Check one number; return the bucket's total."""
         expected = self.expected.get(bucket)
         distance = 0 if expected is None else (seq - expected + 32768) % 65536 - 32768
         if -256 <= distance < 0:
@@ -258,7 +258,7 @@ class Xcp:
         self.least_queue = min(self.least_queue, queue)
 
     def arrival(self, config: Config, now: int, queue: int, length: int, packet: Packet) -> None:
-        """Count a packet, and end what is over."""
+        """Count a packet, and end the interval and the queue's window if they are over."""
         self.observe_queue(queue)
         if self.window_start is None:
             self.window_start = now
@@ -300,7 +300,7 @@ class Xcp:
         self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
 
     def departure(self, length: int, packet: Packet) -> int:
-        """Return what the packet is granted."""
+        """Return the packet's grant."""
         asked = packet.fields["delta_throughput"]
         most = FEEDBACK_MAX * 256
         p = min(self.pos, self.cp[0] * packet.fields["x"] >> self.cp[1], most)
@@ -369,7 +369,7 @@ class Router:
         return packet
 
     def enqueue(self, port: int, now: int, queue: int, packet: Packet) -> None:
-        """Meet the queue, before any decision to drop; `queue` is what waits, without this packet."""
+        """Arrive at the queue, before any decision to drop; `queue` bytes wait, without this packet."""
         state = self.ports[port]
         packet.xcp = state.config.xcp
         if packet.xcp:

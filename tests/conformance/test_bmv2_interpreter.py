@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter on small programs, written by hand, for what our own program does not exercise."""
+"""The interpreter on small programs, written by hand, for features that our own program does not exercise."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def one_table(**members: Any) -> Json:
 
 
 def running(*primitives: Json, **parts: Any) -> Switch:
-    """A switch that does these primitives with every packet, in ingress."""
+    """A switch that runs these primitives on every packet, in ingress."""
     action = {"name": "act", "id": 3, "runtime_data": [], "primitives": list(primitives)}
     default = {"action_id": 3, "action_data": []}
     pipeline = one_table(action_ids=[3], next_tables={"act": None}, default_entry=default)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames of every length, random and cut valid ones, through every stage of a sanitised core.
 
-What is not a valid header must come out as it went in, and what is malformed must be counted once.
+A frame without a valid header must come out unchanged, and a malformed header must be counted once.
 """
 
 from __future__ import annotations

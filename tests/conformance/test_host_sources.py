@@ -54,7 +54,7 @@ def core(driver_binary: Path) -> dict[str, Any]:
 
 
 def number(path: str, pattern: str) -> int:
-    """The number that a source file states in the one place that matches."""
+    """The number in the only place of a source file that matches."""
     found = re.findall(pattern, (ROOT / path).read_text())
     assert len(found) == 1, (path, pattern, found)
     return int(found[0])
@@ -91,7 +91,7 @@ def test_one_default_protocol_number(host: dict[str, int], core: dict[str, Any])
 
 
 def test_programs_declare_the_licence_of_their_spdx_line() -> None:
-    """The kernel gets them under GPL-2.0, its "GPL" (Documentation/process/license-rules.rst)."""
+    """Declared to the kernel as "GPL", its name for GPL-2.0 (Documentation/process/license-rules.rst)."""
     sources = [path for path in (ROOT / "hosts" / "bpf").rglob("*") if path.suffix in (".c", ".h", ".def")]
     programs = [path for path in sources if path.name.endswith(".bpf.c")]
     assert len(programs) == 4

@@ -73,7 +73,7 @@ def test_any_events(events: list[Event]) -> None:
 
 
 def test_no_field_of_an_absent_header_is_used(p4: P4Player) -> None:
-    # BMv2 leaves there what the last packet had; here all bits are 1 instead of 0.
+    # BMv2 leaves the values of the last packet there; here all bits are 1 instead of 0.
     littered, events = P4Player(stale=-1), Traffic(5, hairpin=False).batch(3000)
     got, expected = littered.play(events), play_afresh(p4, events)
     assert got == expected, explain(events, got, expected)
@@ -100,14 +100,14 @@ def constants_of(action: dict[str, Any], text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("action", "constant", "wrong"),
     [
-        ("check_wire", "0x4000", "0x4001"),  # the longest gap that is believed
+        ("check_wire", "0x4000", "0x4001"),  # the longest gap counted as loss
         ("check_wire", "0xff00", "0xff01"),  # the oldest packet that is late
         ("count_flow", "0x0000000000000080", "0x000000000000007f"),  # rounding of x * rtt
-        ("grant", "0x0000007fffffff00", "0x0000007ffffffe00"),  # the most that a packet is given
+        ("grant", "0x0000007fffffff00", "0x0000007ffffffe00"),  # the largest grant of a packet
     ],
 )
 def test_the_comparison_can_fail(action: str, constant: str, wrong: str) -> None:
-    # One constant of the program is off by the least that matters; the cases notice it.
+    # One constant of the program is off by the least significant step; the cases notice it.
     program = json.loads(PROGRAM.read_text())
     (wanted,) = [item for item in program["actions"] if item["name"].rsplit(".", 1)[-1] == action]
     places = constants_of(wanted, constant)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed P4 program: what its source gives, what P4Runtime clients rely on, what its page says."""
+"""The committed P4 program against its source, its public names and ids, and its page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = (ROOT / "docs" / "p4.md").read_text()
 PROGRAM = json.loads((P4 / "clarion.json").read_text())
 INFO = (P4 / "clarion.p4info.txtpb").read_text()
 
-# The public names and their numbers. A number is never used again for something else.
+# The public names and their numbers. A number is never reused.
 IDS = {
     "tables": {
         "tag_port": 0x02000001,
@@ -155,7 +155,7 @@ class Watched(list[int]):
 
 
 class WatchedSwitch(Switch):
-    """Notes what every packet reads and writes, in ingress and in egress."""
+    """Records the reads and writes of every packet, in ingress and in egress."""
 
     def _compile(self, program: Any) -> None:
         self.cells = {name: Watched() for name in self.registers}
@@ -238,7 +238,7 @@ def test_the_committed_interface_is_what_the_source_gives(recompiled: Path) -> N
 
 
 def test_the_committed_program_is_what_the_source_gives(recompiled: Path) -> None:
-    # Releases of p4c name their temporary fields differently; what they compile must still do the same.
+    # Releases of p4c name their temporary fields differently; the compiled program must behave the same.
     program = recompiled / "clarion.json"
     if program.read_text() == (P4 / "clarion.json").read_text():
         return

@@ -16,7 +16,7 @@ RECEIVER = frames.MACS[:6]
 
 
 def data_frame(flow: int, rate: float, rtt_us: float) -> bytes:
-    """A full-sized packet of a flow of so many bytes/s that takes whatever it is granted."""
+    """A full-sized packet of a flow of `rate` bytes/s that requests the largest increase."""
     x = min(int(LENGTH / rate * SECOND), 2**32 - 1)
     header = frames.data(rtt=int(rtt_us / MILLION * SECOND), x=x, delta=2**31 - 1, bucket=flow)
     return frames.ipv4(header + bytes(LENGTH - 34 - 32))
@@ -70,7 +70,7 @@ def test_newcomers_fill_a_link_and_share_it() -> None:
     jain = total**2 / (4 * sum(flow**2 for flow in loop.received))
     assert total > 0.97 * capacity * 40 * rtt / MILLION
     assert jain > 0.999
-    assert loop.deepest < 0.5 * capacity * rtt / MILLION / LENGTH  # half of what is in flight
+    assert loop.deepest < 0.5 * capacity * rtt / MILLION / LENGTH  # half of the packets in flight
     reports = [report for _, report in loop.fifo.switch.digests]
     assert [report["intervals"] for report in reports] == list(range(1, len(reports) + 1))
     assert 0.95 * rtt < reports[-1]["avg_rtt"] / SECOND * MILLION < 1.05 * rtt
@@ -94,12 +94,12 @@ def test_every_drop_is_counted_and_reported() -> None:
     assert switch.registers["queue_lost"][1] == len(drops)
     assert classify(left[-1].data, 253)[0].fields["congest"] == len(drops)
     assert [report["drops"] for report in drops] == list(range(1, len(drops) + 1))
-    # 21 got in: 20 waiting and the one that left at once.
+    # 21 were accepted: 20 waiting and the one that left at once.
     assert len(left) == 22
 
 
 def test_a_drop_by_the_traffic_manager_is_found_too() -> None:
-    # Its queue takes 5 packets; the program sees it by the gap in the numbers alone.
+    # The target's queue takes 5 packets; the program sees the drops only as gaps in the numbers.
     left: list[Frame] = []
     fifo = FifoSwitch(Switch(PROGRAM), lambda _, frame: left.append(frame))
     fifo.queues[1] = Queue(LENGTH * 100.0, depth=5)
@@ -162,12 +162,12 @@ def test_what_comes_in_is_counted_by_port_whatever_becomes_of_it() -> None:
         again = switch.egress(copy, 0)
         if isinstance(again, Recirculated):
             assert [copy.port for copy in switch.ingress_again(again, 0)] == [1]
-    assert switch.counters["rx"][0] == [1, len(flooded)]  # not again for the copies
+    assert switch.counters["rx"][0] == [1, len(flooded)]  # the copies do not count again
     assert switch.counters["rx"][1] == [0, 0]
 
 
 def test_ports_without_registers_take_and_bring_nothing() -> None:
-    # The registers have 64 cells: what another P4Runtime client writes must not reach behind them.
+    # The registers have 64 cells: entries of another P4Runtime client must not reach beyond them.
     switch = Switch(PROGRAM)
     switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 64)
     known = frames.ipv4(b"")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties that must hold whatever arrives: equality of core and reference, and laws of docs/datapath.md.
+"""Properties that hold for any input: equality of core and reference, and laws of docs/datapath.md.
 
 The laws are computed here in fractions and hold for the reference, the C++ core and the P4 program.
 """
@@ -67,7 +67,7 @@ configs = st.builds(
 
 @st.composite
 def event_lists(draw: st.DrawFn) -> list[Event]:
-    """Return configured ports and packets that come in, meet a queue and mostly leave it."""
+    """Return configured ports and packets that come in, join a queue and mostly leave it."""
     events: list[Event] = [Configure(port, draw(configs)) for port in range(2)]
     now = draw(st.integers(0, 2**40))
     for slot, frame in enumerate(draw(st.lists(frame_bytes, min_size=1, max_size=12))):
@@ -80,7 +80,7 @@ def event_lists(draw: st.DrawFn) -> list[Event]:
 
 
 class Target(Protocol):
-    """Anything that plays events."""
+    """A player of events: reference, core or P4 program."""
 
     def play(self, events: list[Event], /) -> bytes: ...
 
@@ -100,7 +100,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def answers(target: Target, events: list[Event]) -> list[tuple[Event, dict[str, Any]]]:
-    """What a fresh data plane makes of events."""
+    """The answers of a fresh data plane to events."""
     target.play([Restart()])
     return decode(events, target.play(events))
 
@@ -158,7 +158,7 @@ class Interval:
         self.sum_x = sum(x for _, x, _, _ in packets)
 
     def events(self) -> list[Event]:
-        """Return the arrivals and what ends the interval: an ordinary packet."""
+        """Return the arrivals and an ordinary packet that ends the interval."""
         made: list[Event] = [Configure(1, self.config)]
         for slot, frame in enumerate(self.frames):
             made += [Ingress(0, slot, START, frame), Enqueue(1, slot, START, self.queue)]
@@ -218,7 +218,7 @@ def test_gains_share_a_pool_out_over_the_interval(target: Target, interval: Inte
         mantissa, shift = end[gain_name], end[f"{gain_name}_shift"]
         share = Fraction(end[pool], total)
         if mantissa == 0:
-            assert share < Fraction(1, 2**31)  # nothing for any packet
+            assert share < Fraction(1, 2**31)  # below one unit for any packet
         elif (mantissa, shift) == (2**32 - 1, 0):
             assert share * (1 + Fraction(1, 2**31)) >= mantissa
         else:

@@ -18,7 +18,7 @@ def compare(driver: Driver, seed: int, batches: int, batch: int = BATCH) -> int:
     driver.play([Restart()])
     for number in range(batches):
         events = traffic.batch(batch)
-        driver.send(events)  # it works while the reference does
+        driver.send(events)  # runs while the reference computes
         expected = reference.play(events)
         got = driver.receive()
         assert got == expected, f"seed {seed}, batch {number}: {explain(events, got, expected)}"

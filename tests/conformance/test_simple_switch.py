@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter does what simple_switch does, and simple_switch does what the vectors say.
+"""The interpreter behaves like simple_switch, and simple_switch like the vectors.
 
-One packet at a time: the next is sent when all that must come of the last one has come.
+One packet at a time: the next is sent when all copies of the last one have come out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleSwitch]:
 
 @pytest.fixture
 def real(running: SimpleSwitch) -> SimpleSwitch:
-    """simple_switch with nothing in its tables and registers but the group of all ports."""
+    """simple_switch with empty tables and registers, and the group of all ports."""
     running.reset(*TABLES)
     return running
 
@@ -75,7 +75,7 @@ class Lockstep:
         self.model.table(table).add(key, action, *data)
 
     def forward(self, port: int, frame: bytes) -> list[Frame]:
-        """Send one frame through both; return what left."""
+        """Send one frame through both; return the frames that left."""
         self.sent += 1
         expected = sorted(self.model.forward(port, frame, self.sent), key=lambda one: one.port)
         self.real.send(port, frame)
@@ -86,7 +86,7 @@ class Lockstep:
         return found
 
     def compare_state(self) -> None:
-        """Compare all registers and counters that have nothing to do with time."""
+        """Compare all registers and counters that do not depend on time."""
         for name, cells in self.model.registers.items():
             if name not in OF_THE_CLOCK:
                 assert self.real.register(name) == cells, name
@@ -96,7 +96,7 @@ class Lockstep:
 
 
 def addresses(random: Random, frame: bytes) -> bytes:
-    """Return the frame for a port, for an unknown station or for all."""
+    """Return the frame addressed to a port, to an unknown station or to all."""
     known = b"\2\0\0\0\1" + bytes([random.randrange(PORTS)])
     other = (known, known, known, frames.MACS[:6], b"\xff" * 6)
     return random.choice(other) + frame[6:] if len(frame) >= 6 else frame
@@ -109,7 +109,7 @@ def random_packets(lockstep: Lockstep, seed: int, packets: int) -> None:
     for event in Traffic(seed).batch(packets):
         if isinstance(event, Ingress):
             lockstep.forward(event.port, addresses(random, event.frame))
-    # Nothing is on its way any more: what the last packet of a port left behind was written before it left.
+    # One more packet per port: when it has left, the writes of the packet before it are done.
     for port in range(PORTS):
         lockstep.forward(0, b"\2\0\0\0\1" + bytes([port]) + frames.ipv4(b"", protocol=6)[6:])
     lockstep.compare_state()
@@ -121,7 +121,7 @@ def test_random_packets_and_loss_causes(real: SimpleSwitch) -> None:
         lockstep.add("tag_port", port, "set_tag_port", port != 3, port == 2, port + 1)
         if port != 1:
             lockstep.add("stamp_port", port, "stamp")
-    lockstep.add("queue_port", 2, "set_queue_port", 1000)  # drops what is longer
+    lockstep.add("queue_port", 2, "set_queue_port", 1000)  # drops longer packets
     random_packets(lockstep, 11, 6000)
     lost = lockstep.model.registers["wire_lost"]
     drops = [packets for packets, _ in lockstep.model.counters["queue_drops"]]
@@ -162,7 +162,7 @@ def test_reports_of_drops(fresh: SimpleSwitch) -> None:
 
 
 def without_clock(path: Path) -> bool:
-    """Whether nothing in a vector file needs a clock, or a change of settings while packets wait."""
+    """Whether a vector file needs neither a clock nor a change of settings while packets wait."""
     waiting = False
     for line in load(path):
         if isinstance(event := event_of(line), Configure) and (event.config.xcp or waiting):
@@ -244,8 +244,8 @@ class VectorRun:
 
 
 def test_control_in_real_time(fresh: SimpleSwitch) -> None:
-    # What depends on the clock is the length of an interval and the queue: both are in the reports. With them
-    # every report and every grant is what the reference computes, and the lengths add up to the time it took.
+    # Only the interval's length and the queue depend on the clock, and both are in the reports. Given them,
+    # every report and every grant is that of the reference, and the lengths add up to the time it took.
     config = Config(xcp=True, capacity=20_000_000, min_interval=SECOND // 1000).limited()
     gains = (config.alpha, config.beta, config.gamma)
     bounds = (config.min_interval, config.max_interval)
@@ -264,7 +264,7 @@ def test_control_in_real_time(fresh: SimpleSwitch) -> None:
 
 
 def send_for(real: SimpleSwitch, seconds: float) -> tuple[list[bytes], list[bytes], float]:
-    """Two flows of 50 and 100 ms RTT for so long; return frames sent and received, and the time it took."""
+    """Two flows of 50 and 100 ms RTT; return frames sent and received, and the time it took."""
     sent: list[bytes] = []
     left: list[bytes] = []
     now = 0.0

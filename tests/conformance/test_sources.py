@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that cross a language border are the same on both sides, and in the documents."""
+"""Numbers that appear in two languages are the same in both, and in the documents."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_header_offsets_are_those_of_the_document() -> None:
 
 
 def documented(field: str, column: int) -> tuple[int, int]:
-    """Return the offset of the row of the table that names the field, and of the field in it, bytes."""
+    """Return the offset of the field's row in the table, and of the field within the row, bytes."""
     for line in WIRE_FORMAT.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and cells[0].isdigit() and f"`{field}`" in cells[column]:

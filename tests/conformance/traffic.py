@@ -27,7 +27,7 @@ EXTREMES_16 = (0, 1, 255, 256, 16383, 16384, 32767, 32768, 65535)
 
 
 def config(random: Random) -> Config:
-    """Return a configuration, from ordinary to absurd."""
+    """Return a configuration, from ordinary to extreme."""
     capacity = random.choice((125_000, 12_500_000, 12_500_000_000, random.getrandbits(40), 0))
     low = random.choice((MS, 1, 0, random.getrandbits(32)))
     high = random.choice((2**28, low, random.getrandbits(32)))
@@ -49,7 +49,7 @@ def config(random: Random) -> Config:
 class Traffic:
     """Flows over a few ports whose numbers mostly continue, sometimes skip, repeat or jump.
 
-    Packets may leave by the port that they came in by, which no bridge does, unless `hairpin` is off.
+    With `hairpin`, packets may leave by their ingress port, which no bridge does.
     """
 
     def __init__(self, seed: int, hairpin: bool = True) -> None:
@@ -63,7 +63,7 @@ class Traffic:
         self.scale = 20  # log2 of usual x and rtt
 
     def batch(self, packets: int) -> list[Event]:
-        """Return the events of so many packets, and all state at their end."""
+        """Return the events of a number of packets, and all state at their end."""
         events: list[Event] = []
         random = self.random
         self.scale = random.choice((5, 15, 20, 24, 27, 31))
@@ -139,7 +139,7 @@ class Traffic:
         if chance < 0.98:
             numbers[bucket] = seq + 1
         if random.random() < 0.1:
-            bucket += BUCKETS * random.randrange(65536 // BUCKETS)  # the same one of the router's
+            bucket += BUCKETS * random.randrange(65536 // BUCKETS)  # the same bucket of the router
         totals = random.getrandbits(32)
         return {
             "bucket": bucket if chance < 0.99 else random.getrandbits(16),

@@ -20,13 +20,13 @@ Line = dict[str, Any]
 
 
 class Case:
-    """One rule shown by events and what must come of them; the methods append lines."""
+    """One rule as events and expected results; the methods append lines."""
 
     def __init__(self, about: str) -> None:
         self.lines: list[Line] = [{"about": about}]
 
     def configure(self, port: int, **values: int) -> None:
-        """Set a port's parameters; what is not named has its default."""
+        """Set a port's parameters; those not named have their defaults."""
         self.lines.append({"op": "configure", "port": port, "config": values})
 
     def ingress(self, port: int, frame: bytes, time: int = 0, slot: int = 0, **expect: int) -> None:
@@ -80,7 +80,7 @@ def event_of(line: Line) -> Event:
 
 
 def expected_of(line: Line) -> dict[str, Any]:
-    """Return what the answer to one line must contain."""
+    """Return the values expected in the answer to one line."""
     expect = dict(line.get("expect", {}))
     if "out" in line:
         expect["frame"] = line["out"]
@@ -88,7 +88,7 @@ def expected_of(line: Line) -> dict[str, Any]:
 
 
 def load(path: Path) -> list[Line]:
-    """Return the events of a vector file, without the first line that says what it is about."""
+    """Return the events of a vector file, without the first line, its description."""
     lines = [json.loads(text) for text in path.read_text().splitlines()]
     known = set(asdict(Config()))
     for number, line in enumerate(lines[1:], 2):

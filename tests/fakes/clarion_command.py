@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for the command `clarion`, which runs nothing: it says and writes what a real run would.
+"""A stand-in for the command `clarion`, which runs nothing: its output and files are those of a real run.
 
-What the setting `description` holds tells it how to behave; the real builder takes any text there.
+The setting `description` selects its behaviour; the real builder takes any text there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 
 
 def command() -> tuple[str, ...]:
-    """How it is started."""
+    """The stand-in's command line."""
     return (sys.executable, "-S", __file__)
 
 
 def main(arguments: list[str]) -> int:
-    """Behaves like the command that it was asked for."""
+    """Acts as `clarion run` or `clarion cleanup`."""
     if arguments[0] == "cleanup":
         log = os.environ.get("FAKE_CLARION_CLEANUPS")
         if log:
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(out: Path, behaviour: str) -> int:
-    """One run."""
+    """One run with the given behaviour; its exit status."""
     out.mkdir(exist_ok=True)
     (out / "arguments.json").write_text(json.dumps(sys.argv[1:]))
     if behaviour == "fails":

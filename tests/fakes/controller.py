@@ -48,7 +48,7 @@ async def open_controller(
 
 @contextlib.asynccontextmanager
 async def second_store(tmp_path: Path) -> AsyncIterator[Store]:
-    """The store of a test's controller, opened once more, as another controller would."""
+    """A second connection to the store of a test's controller, as of another controller."""
     opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
     try:
         yield opened
@@ -57,7 +57,7 @@ async def second_store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 def store_in(tmp_path: Path) -> str:
-    """Which store a test with this directory uses; those of PostgreSQL have another."""
+    """The URL of the store of a test with this directory; tests of PostgreSQL replace it."""
     return str(tmp_path / "controller.db")
 
 

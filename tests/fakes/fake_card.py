@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card with the Clarion block that is a file: a thread plays the hardware's side of the mailboxes.
+"""A card with the Clarion block, as a file: a thread plays the hardware's side of the mailboxes.
 
-It knows no packets. What units have counted is what a test says.
+It handles no packets; a test sets what the units have counted.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Key = tuple[str, int]  # kind of unit and port
 
 
 class FakeCard:
-    """Does what it is told while it is entered, unless a test says otherwise."""
+    """Carries out commands while it is entered, unless a test makes it refuse or stay silent."""
 
     def __init__(self, path: Path, ports: int = 2, *, buckets: int = 4096) -> None:
         self.path = path
         self.configured: list[tuple[Key, Mapping[str, int]]] = []  # by commands, in order
         self.silent: set[Key] = set()  # units that do not answer
-        self.refuse: dict[Key, str] = {}  # what the next `configure` of a unit ends with
+        self.refuse: dict[Key, str] = {}  # the status of the next `configure` of a unit
         path.write_bytes(bytes(registers.WINDOW_BYTES))
         with path.open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), 0)
@@ -51,10 +51,10 @@ class FakeCard:
         self._thread.join()
         assert self.failure is None, self.failure
 
-    # What a test does to it.
+    # Called by a test.
 
     def power_on(self) -> None:
-        """As after a reset: everything is forgotten."""
+        """Resets the card: all state is cleared."""
         with self._lock:
             self.failure: Exception | None = None
             self.gone = False
@@ -83,12 +83,12 @@ class FakeCard:
         return self._words[offset // 4]
 
     def set(self, kind: str, port: int, **values: int) -> None:
-        """What a unit has counted so far, all at once."""
+        """Sets counters of a unit, all at once."""
         with self._lock:
             self.state[kind, port].update(values)
 
     def offset(self, kind: str, port: int) -> int:
-        """Where a unit's block is."""
+        """The offset of a unit's block."""
         return self._at[kind, port]
 
     # The hardware.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL server of our own, on a unix socket, gone afterwards."""
+"""A PostgreSQL server for the tests, on a Unix socket, removed afterwards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Postgres:
 
 @contextlib.contextmanager
 def server() -> Iterator[Postgres]:
-    """Started, and stopped whatever happens. PostgreSQL refuses root: then it runs as the user postgres."""
+    """A running server, stopped in any case. PostgreSQL refuses root: then it runs as the user postgres."""
     found = programs()
     assert found is not None
     user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name

@@ -35,12 +35,12 @@ PORT = "/v1/switches/s1/ports/1"
 
 @dataclass
 class Rig:
-    """What a test of the API touches."""
+    """The API under test, and everything behind it."""
 
     app: FastAPI
     client: httpx.AsyncClient
     controller: Controller
-    store: Store  # opened once more, as another controller would
+    store: Store  # a second connection, as of another controller
     experiments: Experiments
     switches: dict[str, FakeSwitch]
     tokens: dict[Role, str]
@@ -53,17 +53,17 @@ class Rig:
         return await self.client.request(method, path, headers=headers, **more)
 
     async def read(self, path: str, **more: Any) -> Any:
-        """What a viewer gets, which has to be there."""
+        """The document of a viewer's GET, which must succeed."""
         answer = await self.ask(Role.VIEWER, "GET", path, **more)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     async def operate(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """What an operator gets."""
+        """The response to an operator's request."""
         return await self.ask(Role.OPERATOR, method, path, **more)
 
     async def administer(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """What an admin gets."""
+        """The response to an admin's request."""
         return await self.ask(Role.ADMIN, method, path, **more)
 
 
@@ -75,8 +75,8 @@ async def open_rig(
     clarion: Sequence[str] | None = None,
     **more: Any,
 ) -> AsyncIterator[Rig]:
-    """A controller, its experiments, its API, and a token for each role. `clarion` runs the experiments;
-    without it a stand-in does. What else is given goes to the controller.
+    """A controller, its experiments, its API, and a token for each role. `clarion` runs the experiments, a
+    stand-in by default; `more` goes to the controller.
     """
     more.setdefault("apply_timeout_s", DEADLINE_S)  # a slow machine is no reason for a 202
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
@@ -98,7 +98,7 @@ async def open_rig(
 
 
 def problem(answer: httpx.Response, status: int, slug: str) -> Any:
-    """The problem document of an answer, which has to be that one."""
+    """The problem document of an answer, which must have this status and type."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     document = answer.json()

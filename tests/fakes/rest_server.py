@@ -47,7 +47,7 @@ class Served:
         self.stop()
 
     def stop(self) -> None:
-        """As a signal does: event streams end, then the server."""
+        """Shuts down as on a signal: event streams end, then the server."""
         if self._thread.is_alive() and self._ready.is_set() and self._failure is None:
             self._loop.call_soon_threadsafe(self._begin_to_end)
         self._thread.join(DEADLINE_S)
@@ -55,7 +55,7 @@ class Served:
         assert not self._thread.is_alive(), "the server does not end"
 
     def do(self, action: Callable[[], Awaitable[T]]) -> T:
-        """Runs something in the server's event loop."""
+        """Runs a coroutine in the server's event loop."""
 
         async def run() -> T:
             return await action()
@@ -63,7 +63,7 @@ class Served:
         return asyncio.run_coroutine_threadsafe(run(), self._loop).result(DEADLINE_S)
 
     def tell(self, action: Callable[[], object]) -> None:
-        """The same for something that does not wait."""
+        """Runs a plain function in the server's event loop."""
 
         async def run() -> None:
             action()

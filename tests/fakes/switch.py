@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A switch in memory: what it was told, and what a test makes it report, refuse or do."""
+"""A switch in memory: it records its settings, and reports and refuses on request of a test."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FakeSwitch:
         self.counters: dict[int, Cells] = {}
         self.writes: list[dict[int, PortSettings]] = []  # only ports that a write changed
         self.sessions = 0  # opened so far
-        self.refuse: Callable[[PortSettings], str | None] = _nothing  # why it refuses these settings
+        self.refuse: Callable[[PortSettings], str | None] = _nothing  # the reason to refuse these settings
         self.refuse_address: Callable[[int], str | None] = lambda _: None  # by the address, as a number
         self.reachable = True
         self.answering = asyncio.Event()  # cleared: writes hang
@@ -67,13 +67,13 @@ class FakeSwitch:
         self._inbox: asyncio.Queue[Mastership | Reports | None] | None = None
 
     def report(self, port: int, **fields: float) -> None:
-        """Reports a control interval; what is not given is that of REPORT."""
+        """Reports a control interval; fields not given are those of REPORT."""
         self._intervals[port] = self._intervals.get(port, 0) + 1
         values = {"intervals": self._intervals[port], **fields}
         self._send([replace(REPORT, port=port, **values)])  # type: ignore[arg-type]
 
     def drop(self, port: int, **fields: object) -> None:
-        """Reports a dropped packet; what is not given is that of DROP."""
+        """Reports a dropped packet; fields not given are those of DROP."""
         self._send([replace(DROP, port=port, **fields)])  # type: ignore[arg-type]
 
     def become(self, mastership: Mastership) -> None:
@@ -82,12 +82,12 @@ class FakeSwitch:
         self._send(mastership)
 
     def go(self) -> None:
-        """Does not answer any more; a session ends."""
+        """Stops answering, which ends a session."""
         self.reachable = False
         self._send(None)
 
     def come_back(self, *, empty: bool = False) -> None:
-        """Answers again, like a restarted one if `empty`."""
+        """Answers again; with `empty`, like a restarted switch."""
         self.reachable = True
         if empty:
             self.ports = {port: PortSettings(port) for port in self.ports}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A switch in memory that the P4Runtime agent can be put in front of."""
+"""A switch in memory as a target of the P4Runtime agent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clarion_contract.target import (
 
 
 class FakeTarget:
-    """Does what it is told, unless a test says otherwise."""
+    """Carries out every batch, unless a test makes it refuse."""
 
     def __init__(self, name: str = "s1", ports: Sequence[int] = (1, 2, 3)) -> None:
         self.name = name
@@ -31,7 +31,7 @@ class FakeTarget:
         self.forget()
 
     def forget(self) -> None:
-        """As after a start."""
+        """Clears all state, as after a restart."""
         self.entries: dict[tuple[str, int], Mapping[str, int]] = {}
         self.flood: tuple[int, ...] | None = None
         self.note = ""

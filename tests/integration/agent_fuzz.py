@@ -32,7 +32,7 @@ EXPECTED = (
     "UNIMPLEMENTED",
 )
 PATIENCE = 20  # requests that are denied before we become primary again
-MUTATIONS = 3  # bytes that a corrupted message has changed at most
+MUTATIONS = 3  # most changed bytes in a corrupted message
 
 
 class Generator:
@@ -44,7 +44,7 @@ class Generator:
         self._p4info = p4info()
 
     def pick(self, *choices: Any) -> Any:
-        """One of them."""
+        """A random choice."""
         return self._random.choice(choices)
 
     def write(self, election_id: int) -> bytes:
@@ -58,7 +58,7 @@ class Generator:
         return self._corrupted(request)
 
     def read(self) -> bytes:
-        """A ReadRequest. Whole bucket arrays are left out: they are large, not wrong."""
+        """A ReadRequest. Whole bucket arrays are left out: they are valid, but slow to read."""
         request = p4r.ReadRequest(device_id=self._device())
         for _ in range(self.pick(0, 1, 1, 2)):
             entity = self.entity()
@@ -68,7 +68,7 @@ class Generator:
         return bytes(request.SerializeToString())
 
     def pipeline(self, election_id: int) -> bytes:
-        """A SetForwardingPipelineConfigRequest, none of which takes all entries away."""
+        """A SetForwardingPipelineConfigRequest that does not delete all entries."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self._device(), action=self.pick(0, 1, 2, 4, 5, 9)
         )
@@ -195,7 +195,7 @@ class Generator:
 
 
 class Attack:
-    """Sends messages and watches that what is refused changes nothing."""
+    """Sends messages and checks that refused ones change nothing."""
 
     def __init__(self, switch: SwitchProcess, address: str, seed: int) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -218,7 +218,7 @@ class Attack:
         self._channel.close()
 
     def run(self, messages: int) -> None:
-        """Sends so many."""
+        """Sends a number of messages."""
         for _ in range(messages):
             kind = self._random.choice(("write",) * 6 + ("read", "pipeline", "stream", "stream"))
             getattr(self, f"_{kind}_once")()
@@ -226,7 +226,7 @@ class Attack:
                 self._client = self._replaced()
 
     def still_serves(self) -> None:
-        """A write that is in order is written, and read back."""
+        """A valid write succeeds and can be read back."""
         self._client = self._replaced()
         entity = table_entry("queue_port", 3, "set_queue_port", (4321,))
         self._client.set_pipeline()
@@ -252,7 +252,7 @@ class Attack:
             assert self._state() == before
 
     def _stream_once(self) -> None:
-        """On the primary's stream, or on one of its own that it may well begin with the wrong message."""
+        """Sends on the primary's stream, or on a new one, possibly with the wrong kind of message first."""
         message = self._generator.stream(self._election_id)
         if self._random.random() < 0.9 and message.WhichOneof("update") != "arbitration":
             self._client.send(message)
@@ -275,7 +275,7 @@ class Attack:
         return outcome
 
     def _state(self) -> Any:
-        """What the switch has: entries, and registers that frames without a Clarion header do not change."""
+        """The switch's entries, and registers that frames without a Clarion header do not change."""
         ask = self._switch.ask
         arrays = (("wire_lost", 0), ("queue_lost", 0), ("link_numbers", 4096), ("queue_slots", 4096))
         cells = [
@@ -289,14 +289,14 @@ class Attack:
         return client.primary(self._election_id)
 
     def _replaced(self) -> Client:
-        """Others may have become primary: a new stream, above all of them."""
+        """Takes mastership back on a new stream, with an election id above all others."""
         self._denied = 0
         self._client.close()
         return self._primary()
 
 
 def main() -> None:
-    """The figure."""
+    """Runs the fuzzer and prints the outcomes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -30,7 +30,7 @@ SWITCH = Path(os.environ.get("CLARION_SWITCH_BIN", ROOT / "build/cpp/switch/clar
 DEADLINE_S = 30.0
 MAC = 0x020000000002
 
-# s1 has ports 1 to 3; what leaves by them ends at switches that have no other port.
+# s1 has ports 1 to 3, each wired to a switch with no other port, which drops the frames.
 DOCUMENT: dict[str, Any] = {
     "switches": [
         {
@@ -51,7 +51,7 @@ Json = dict[str, Any]
 
 
 def until(condition: Callable[[], Any], what: str) -> Any:
-    """Polls until the condition holds; its value."""
+    """Polls until the condition holds; returns its value."""
     end = time.monotonic() + DEADLINE_S
     while not (value := condition()):
         assert time.monotonic() < end, what
@@ -73,7 +73,7 @@ def first_line(process: subprocess.Popen[bytes]) -> str:
 
 
 def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-    """Ends a process; its exit code and what it said on stderr."""
+    """Ends a process; returns its exit code and error output."""
     if process.poll() is None:
         process.send_signal(how)
     try:
@@ -109,14 +109,14 @@ class SwitchProcess:
         self.start()
 
     def start(self) -> None:
-        """Starts it, again too."""
+        """Starts the process, or restarts it after it has ended."""
         command = [str(self._program), "--config", str(self._config), "--control", str(self.control)]
         command += self._options
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert first_line(self.process) == "ready\n"
 
     def ask(self, **command: Any) -> Json:
-        """One command on a connection of its own."""
+        """Sends one command on a new connection; returns the reply."""
         with socket.socket(socket.AF_UNIX) as made:
             made.settimeout(DEADLINE_S)
             made.connect(str(self.control))
@@ -126,14 +126,14 @@ class SwitchProcess:
         return reply
 
     def entries(self, switch: str = "s1") -> Json:
-        """What the switch itself says of its entries; the agent's note left out."""
+        """The switch's own list of its entries, without the agent's note."""
         found = self.ask(cmd="entries", switch=switch)
         del found["note"]
         found["addresses"].sort()
         return found
 
     def kill(self) -> None:
-        """As a crash."""
+        """kill -9, as in a crash."""
         end(self.process, signal.SIGKILL)
 
 
@@ -156,7 +156,7 @@ class AgentProcess:
 
 @contextmanager
 def switch_and_agent(directory: Path, *options: str) -> Iterator[tuple[SwitchProcess, AgentProcess]]:
-    """Both, as separate processes that must end cleanly."""
+    """clarion-switch and the agent, as separate processes; the agent must end cleanly."""
     switch = SwitchProcess(directory)
     try:
         agent = AgentProcess("--control", str(switch.control), *options)
@@ -171,7 +171,7 @@ def switch_and_agent(directory: Path, *options: str) -> Iterator[tuple[SwitchPro
 
 
 class Client:
-    """A P4Runtime client that sends what it is told, with one stream."""
+    """A bare P4Runtime client with one stream."""
 
     def __init__(self, address: str, device_id: int = 1, credentials: Any = None) -> None:
         self.device_id = device_id
@@ -203,11 +203,11 @@ class Client:
         self._channel.close()
 
     def send(self, request: p4r.StreamMessageRequest) -> None:
-        """One message on the stream."""
+        """Sends one message on the stream."""
         self._requests.put(request)
 
     def next(self, kind: str) -> Any:
-        """The next message of a kind, others before it dropped; "end": the status that ends the stream."""
+        """The next message of a kind, skipping others; "end": the status that ends the stream."""
         deadline = time.monotonic() + DEADLINE_S
         while True:
             message = self.received.get(timeout=max(0.1, deadline - time.monotonic()))
@@ -220,7 +220,7 @@ class Client:
                 raise AssertionError(f"the stream ended: {message}")
 
     def arbitrate(self, election_id: int | None, role: str = "") -> Any:
-        """Asks for a place; the reply."""
+        """Sends a MasterArbitrationUpdate; returns the reply."""
         update = p4r.MasterArbitrationUpdate(device_id=self.device_id)
         if election_id is not None:
             update.election_id.CopyFrom(U128.encode(election_id))
@@ -261,7 +261,7 @@ class Client:
         return [entity for reply in self.stub.Read(request, timeout=DEADLINE_S) for entity in reply.entities]
 
     def primary(self, election_id: int = 1) -> Client:
-        """Primary with the pipeline set."""
+        """Becomes primary and sets the pipeline."""
         assert self.arbitrate(election_id).status.code == 0
         self.set_pipeline()
         return self

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests marked `root` are skipped, with the reason, for everybody else."""
+"""Tests marked `root` are skipped, with the reason, for other users."""
 
 from __future__ import annotations
 

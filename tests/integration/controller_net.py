@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
-    """Polls; fails with what was waited for."""
+    """Polls until the condition holds; fails with `what` at the deadline."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, what
@@ -42,7 +42,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIEN
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """A TCP port that was free at the time of the call."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -50,14 +50,14 @@ def free_port() -> int:
 
 
 def listens(address: str) -> bool:
-    """Whether somebody accepts connections there."""
+    """Whether the address accepts connections."""
     host, _, port = address.rpartition(":")
     with socket.socket() as probe:
         return probe.connect_ex((host, int(port))) == 0
 
 
 class Process:
-    """A command whose output goes to a file; it dies with us."""
+    """A command with its output in a file; it is killed when this process dies."""
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
         self.log = log
@@ -72,7 +72,7 @@ class Process:
             )
 
     def await_text(self, text: str) -> str:
-        """The first line with this text."""
+        """Waits for the first line with this text, and returns it."""
 
         def found() -> bool:
             assert self.child.poll() is None, f"ended: {self.log.read_text()[-2000:]}"
@@ -82,12 +82,12 @@ class Process:
         return next(line for line in self._lines() if text in line)
 
     def kill(self) -> None:
-        """As if the machine had lost power."""
+        """kill -9."""
         self.child.kill()
         self.child.wait()
 
     def stop(self) -> int:
-        """SIGTERM, and the exit status."""
+        """Sends SIGTERM; returns the exit status."""
         if self.child.poll() is None:
             self.child.terminate()
             try:
@@ -111,13 +111,13 @@ class FarSide(Protocol):
     devices: Sequence[int]
 
     def start(self) -> None:
-        """At the same address each time."""
+        """Starts or restarts the server, at the same address each time."""
 
     def kill(self) -> None:
         """kill -9 of the P4Runtime server."""
 
     def stop(self) -> None:
-        """Leaves nothing behind."""
+        """Stops all processes and removes their files."""
 
 
 class Embedded:
@@ -126,8 +126,8 @@ class Embedded:
     def __init__(
         self, directory: Path, switches: int = 1, *, watched: bool = False, xcp: bool = False
     ) -> None:
-        """`watched`: clarion-switch is a process of ours, with its control socket at `control`. `xcp`: its
-        configuration has switched on XCP at the first port.
+        """`watched`: clarion-switch is a child of the test, with its control socket at `control`. `xcp`: its
+        configuration switches on XCP at the first port.
         """
         self.control = directory / "control.sock"
         self._watched = watched
@@ -163,7 +163,7 @@ class Embedded:
             self._data_plane = Process([binary("clarion-switch"), *options], self._directory / "switch.log")
             self._data_plane.await_text("ready")
             source = ["--control", str(self.control)]
-        # What the agent leaves in its temporary directory when it is killed goes with ours.
+        # The files that a killed agent leaves in its temporary directory go with this directory.
         command = ["env", f"TMPDIR={self._directory}", *CLARION, "switch", "serve", *source]
         command += ["--listen", self.address]
         self._process = Process(command, self._directory / "agent.log")
@@ -174,7 +174,7 @@ class Embedded:
         self._process.kill()
 
     def kill_data_plane(self) -> None:
-        """kill -9 of clarion-switch behind the agent, which starts it again."""
+        """kill -9 of clarion-switch behind the agent, which restarts it."""
         assert self._process is not None
         pid = self._process.child.pid
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
@@ -199,7 +199,7 @@ class Bmv2:
 
     def start(self) -> None:
         options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
-        notices = self._directory / "bmv2.ipc"  # the default is one for all
+        notices = self._directory / "bmv2.ipc"  # the default path is shared by all instances
         options += ["--notifications-addr", f"ipc://{notices}"]
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
         command = [bmv2_installation.PROGRAM, *options, "--", *target]
@@ -212,12 +212,12 @@ class Bmv2:
 
     def stop(self) -> None:
         if self._process is not None:
-            self._process.kill()  # it knows no other end
+            self._process.kill()  # it has no orderly shutdown
 
 
 @contextlib.contextmanager
 def running(side: FarSide) -> Iterator[None]:
-    """Started, and stopped whatever happens."""
+    """The far side, running; stopped in any case."""
     try:
         side.start()
         yield
@@ -226,7 +226,7 @@ def running(side: FarSide) -> Iterator[None]:
 
 
 def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, PortSettings]:
-    """What a switch is set to, asked without the controller; {} while it cannot say."""
+    """The settings on a switch, read without the controller; {} while they cannot be read."""
 
     async def read() -> dict[int, PortSettings]:
         session = Session("check", address, device, pipeline.load())
@@ -243,8 +243,8 @@ def settings_on(address: str, device: int, ports: Sequence[int]) -> dict[int, Po
 
 
 class ServedController:
-    """`clarion controller serve` on a store of its own, with an admin's token; it can be killed and started
-    again at another port.
+    """`clarion controller serve` on a store of its own, with an admin's token; after a kill it starts again
+    at another port.
     """
 
     def __init__(self, directory: Path, store: str | None = None, *options: str) -> None:
@@ -286,11 +286,11 @@ class ServedController:
         return self._process.log.read_text()
 
     def api(self) -> Api:
-        """A client of its own connection."""
+        """A client with a connection of its own."""
         return Api(self.url, self.token)
 
     def run_options(self) -> list[str]:
-        """What puts a `clarion run` under this controller."""
+        """Options that put a `clarion run` under this controller."""
         token_file = self._directory / "token"
         token_file.write_text(self.token)
         return ["--controller", self.url, "--token-file", str(token_file)]
@@ -308,7 +308,7 @@ class ServedController:
 
 
 def create_token(store: str, name: str, role: str = "admin") -> str:
-    """By the command line, as a user would."""
+    """Creates a token by the command line, as a user would."""
     done = subprocess.run(
         [*CLARION, "token", "create", name, "--role", role, "--store", store],
         capture_output=True,
@@ -320,7 +320,7 @@ def create_token(store: str, name: str, role: str = "admin") -> str:
 
 
 class Api:
-    """REST over one connection that stays open; it is made again after an error."""
+    """REST over one persistent connection, reopened after an error."""
 
     def __init__(self, url: str, token: str) -> None:
         parts = urlsplit(url)
@@ -363,11 +363,11 @@ class Api:
         assert status == 201, document
 
     def in_sync(self, name: str) -> bool:
-        """Whether the controller says so."""
+        """Whether the controller reports the switch as in sync."""
         document = self.get(f"/v1/switches/{name}")
         return bool(document["status"]["state"] == "in-sync")
 
     def await_sync(self, *names: str) -> None:
-        """Waits for it."""
+        """Waits until all named switches are in sync."""
         for name in names:
             wait_until(lambda name=name: self.in_sync(name), f"{name} in sync")  # type: ignore[misc]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A browser in front of a dashboard: what tests click with, and what they look at afterwards."""
+"""A browser in front of a dashboard, for tests to click in and to inspect."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Site:
         self.tokens: dict[str, str] = started["tokens"]
 
     def do(self, action: str, **arguments: Any) -> Any:
-        """Makes something happen behind the dashboard's back."""
+        """Runs an action of Site in the dashboard's process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"do": action, "with": arguments}) + "\n")
@@ -62,7 +62,7 @@ class Site:
 
 @contextmanager
 def running_site(directory: Path) -> Iterator[Site]:
-    """A site until the end of the block; the end of its input ends it, so it never stays behind."""
+    """A site for the duration of the block; it ends with its input, so it never outlives the test."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"}
     environment["PYTHONPATH"] = str(TESTS)
     with subprocess.Popen(
@@ -96,7 +96,7 @@ def running_browser() -> Iterator[Browser]:
 
 
 class Screen:
-    """A window of the browser, which remembers what should not have happened."""
+    """A window of the browser, which collects errors of the page and the console."""
 
     def __init__(self, browser: Browser, site: Site, **options: Any) -> None:
         self.site = site
@@ -116,7 +116,7 @@ class Screen:
         return self.page
 
     def sign_in(self, token: str, path: str = "/") -> Page:
-        """Signs in by hand."""
+        """Signs in with the form."""
         self.page.goto(self.site.url + path)
         self.page.get_by_label("Access token").fill(token)
         self.page.get_by_role("button", name="Sign in").click()
@@ -124,7 +124,7 @@ class Screen:
         return self.page
 
     def close(self) -> None:
-        """Closes the window; AssertionError if something was wrong in it."""
+        """Closes the window; AssertionError if it had errors."""
         self.context.close()
         assert self.problems == []
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller over fake switches with its dashboard, as a process of its own: NiceGUI wants one to itself.
+"""A controller over fake switches with its dashboard, as a process of its own, which NiceGUI needs.
 
-It prints one line of JSON when it serves, and then does what it is told, a line of JSON each, until its input
-ends; so nothing of it outlives the test, whatever happens.
+It prints one line of JSON when it serves, then carries out commands, one line of JSON each, until its input
+ends; so it never outlives the test.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TUNER = Actor("tuner", Role.OPERATOR)
 
 
 class Site:
-    """What a test can make happen behind the dashboard's back."""
+    """Actions of a test that bypass the dashboard."""
 
     def __init__(self, controller: Controller, switches: dict[str, FakeSwitch], board: dashboard.Dashboard):
         self._controller = controller
@@ -55,7 +55,7 @@ class Site:
         await self._controller.ports.change(OTHER, switch, port, changes)
 
     async def reset(self, switch: str, port: int) -> None:
-        """A port with XCP at 100 Mbit/s, and no policy."""
+        """Sets a port to XCP at 100 Mbit/s, with all policies off."""
         settings = PortSettings(port, xcp=XcpSettings(100_000_000), stamp=True)
         await self._controller.ports.set(OTHER, switch, settings)
         for each in await self._controller.tuning.policies(switch, port):

@@ -27,14 +27,14 @@ PROTOCOL = 253
 ETH_P_ALL = 3
 CLONE_NEWNET = 0x40000000
 SO_RCVBUFFORCE = 33
-PATIENCE_S = 20.0  # for what must come, on however busy a machine
+PATIENCE_S = 20.0  # for expected events, on a busy machine too
 OPTION = bytes([254, 5, 0xC1, 0xA7])  # kind, length, ExID; a flag byte follows
 
 Frame = bytes
 
 
 def run(*command: str, check: bool = True) -> str:
-    """Output of a command; its error output is in the failure."""
+    """Output of a command; a failure shows its error output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if check and done.returncode:
         raise AssertionError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
@@ -46,7 +46,7 @@ def agent(*arguments: str) -> str:
 
 
 def refused(*arguments: str) -> str:
-    """The one line with which the agent refuses."""
+    """The agent's refusal, one line."""
     done = subprocess.run([str(AGENT), *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1, done
     lines = done.stderr.splitlines()
@@ -85,7 +85,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextlib.contextmanager
 def inside(netns: str) -> Iterator[None]:
-    """Sockets made by this thread in here belong to the namespace for ever."""
+    """Sockets that this thread makes in here belong to the namespace."""
     with open("/proc/thread-self/ns/net") as home, open(f"/run/netns/{netns}") as target:
         assert _libc.setns(target.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
         try:
@@ -95,10 +95,11 @@ def inside(netns: str) -> Iterator[None]:
 
 
 def keep_in_order(netns: str, device: str) -> None:
-    """Makes a veth pair a wire, on which no packet overtakes another.
+    """Makes a veth pair deliver packets in order, like a wire.
 
-    A sender runs on whatever CPU its process or an ACK for it runs on, and each CPU has a receive queue of
-    its own: on a busy machine hundreds of packets overtake others, more than a sequence check forgives.
+    A sender's packets leave from the CPU of its process or of an incoming ACK, and each CPU has a receive
+    queue of its own: on a busy machine hundreds of packets are reordered, more than the sequence check
+    tolerates.
     """
     queue = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
     run("ip", "netns", "exec", netns, "sh", "-c", f"echo 1 >{queue}")  # all to CPU 0
@@ -153,7 +154,7 @@ class Host:
         return connection
 
     def surroundings(self) -> dict[str, str]:
-        """All that attaching may change."""
+        """All state that attaching may change."""
         return {
             "link": self.ip("-d", "link", "show", "dev", self.device),
             "routes": self.ip("-d", "route", "show", "table", "all"),
@@ -196,7 +197,7 @@ class Pair:
                 "peer", "name", b.device, "netns", b.netns)  # fmt: skip
         for host in (a, b):
             host.execute("sysctl", "-qw", f"net.ipv6.conf.{host.device}.accept_dad=0")
-            # What is in flight fits into the receive queue of a CPU (net.core.netdev_max_backlog, 1000).
+            # Packets in flight fit into the receive queue of a CPU (net.core.netdev_max_backlog, 1000).
             host.execute("sysctl", "-qw", "net.ipv4.tcp_rmem=4096 131072 262144")
             keep_in_order(host.netns, host.device)
             host.ip("address", "add", f"{host.ip4}/24", "dev", host.device)
@@ -232,7 +233,7 @@ class Pair:
 
 
 def transfer(sender: socket.socket, receiver: socket.socket, payload: bytes) -> None:
-    """Sends all of the payload and holds what arrives to it."""
+    """Sends the payload and checks that it arrives complete and unchanged."""
     received = hashlib.sha256()
 
     def receive() -> None:
@@ -272,7 +273,7 @@ class Sniffer:
                     return
 
     def stop(self) -> list[Frame]:
-        """All frames, once no more have come for a moment."""
+        """Stops when no frame has come for a moment; returns all frames."""
         self.close()
         return self.frames
 
@@ -283,7 +284,7 @@ class Sniffer:
 
 
 class Middlebox:
-    """Forwards frames between the two hosts of a pair, but for those that `drops` chooses."""
+    """Forwards frames between the two hosts of a pair, except those that `drops` selects."""
 
     def __init__(self, pair: Pair, drops: Callable[[Frame], bool]) -> None:
         self.drops = drops

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills a controller, the agent or the data plane at random moments under writes, and compares what is left.
+"""Kills a controller, the agent or the data plane at random moments under writes, and compares the state.
 
-Writers change ports over REST, each a port of its own, each time to a capacity that was never there before.
-After every kill and recovery the store, the switch and what writers were told must agree: a change that was
-acknowledged is there, one that was not is there or is not, and every version is in the audit once.
+Writers change ports over REST, each a port of its own, each time to a new capacity. After every kill and
+recovery the store, the switch and the answers to the writers must agree: an acknowledged change is there,
+an unacknowledged one may be, and every version is in the audit once.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ LONGEST_S = 0.6  # of undisturbed writing before a kill
 
 @dataclass
 class Outcome:
-    """What happened."""
+    """Counts of the test; `clean` is the verdict."""
 
     kills: Counter[str] = field(default_factory=Counter)
     acknowledged: int = 0
     unanswered: int = 0
     lost: int = 0  # acknowledged changes that were gone: must be 0
     differing: int = 0  # ports at which store and switch differed: must be 0
-    duplicated: int = 0  # versions that the audit has not exactly once: must be 0
+    duplicated: int = 0  # ports with a version missing from the audit or in it twice: must be 0
     recovery_s: list[float] = field(default_factory=list)
 
     @property
@@ -43,7 +43,7 @@ class Outcome:
 
 
 class Writer(threading.Thread):
-    """Changes one port as fast as it is answered."""
+    """Changes one port, the next change as soon as the last is answered."""
 
     def __init__(self, controller: ServedController, switch: str, port: int, first_bps: int) -> None:
         super().__init__(daemon=True)
@@ -51,7 +51,7 @@ class Writer(threading.Thread):
         self.port = port
         self.acknowledged = 0
         self.unanswered = 0
-        self.candidates: set[int | None] = set()  # what the port may be set to now
+        self.candidates: set[int | None] = set()  # capacities that the port may have now
         self._controller = controller
         self._next_bps = first_bps
         self._go = threading.Event()
@@ -71,7 +71,7 @@ class Writer(threading.Thread):
         self._go.set()
 
     def pause(self) -> None:
-        """Returns when no request is under way."""
+        """Stops writing; returns when no request is pending."""
         self._go.clear()
         assert self._idle.wait(60)
 
@@ -106,7 +106,7 @@ class Writer(threading.Thread):
 def run(
     controller: ServedController, side: Embedded, kills: int, seed: int, tell: Callable[[str], None] = print
 ) -> Outcome:
-    """Kills that often. Controller and switches are running already, and do so afterwards."""
+    """Kills `kills` times. Controller and switches must be running, and are running afterwards."""
     rng = random.Random(seed)
     outcome = Outcome()
     names = [f"s{device}" for device in side.devices]
@@ -159,14 +159,14 @@ def _kill(victim: str, controller: ServedController, side: Embedded) -> None:
 
 
 class Versions:
-    """The versions of each port that the audit tells of, and how often."""
+    """The versions of each port in the audit, and how often each occurs."""
 
     def __init__(self) -> None:
         self.seen: dict[tuple[str, int], Counter[int]] = {}
         self._last_id = 0
 
     def read_on(self, api: Api) -> None:
-        """Takes in what is new."""
+        """Adds the audit records since the last call."""
         address: str | None = "/v1/audit?limit=1000"
         newest = self._last_id
         while address is not None:
@@ -186,7 +186,7 @@ class Versions:
 def _compare(
     controller: ServedController, side: Embedded, writers: list[Writer], versions: Versions, outcome: Outcome
 ) -> None:
-    """Waits for a switch that is still being brought back, and then accepts no difference."""
+    """Waits until the switch is restored, then counts every difference."""
     with controller.api() as api:
         versions.read_on(api)
         for writer in writers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of p4runtime-shell would type. Arguments: address, P4Info, any file as the binary."""
+"""A session of a p4runtime-shell user. Arguments: address, P4Info, any file as the binary."""
 
 from __future__ import annotations
 

@@ -30,14 +30,14 @@ PACKET_AUXDATA = 8
 PACKET_IGNORE_OUTGOING = 23
 ETH_P_ALL = 3
 ETHERTYPE = 0x88B5  # IEEE 802.1 local experimental
-PATIENCE_S = 20.0  # for what must come, on however busy a machine
-QUIET_S = 0.3  # for what must not come
+PATIENCE_S = 20.0  # for expected events, on a busy machine too
+QUIET_S = 0.3  # for events that must not occur
 
 Json = dict[str, Any]
 
 
 def run(*command: str, check: bool = True) -> str:
-    """Output of a command; its error output is in the failure."""
+    """Output of a command; a failure shows its error output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if check and done.returncode:
         raise AssertionError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
@@ -45,7 +45,7 @@ def run(*command: str, check: bool = True) -> str:
 
 
 def tcp_memory_is_short() -> bool:
-    """Whether the kernel keeps TCP windows small, for instance because of what dead sockets still hold."""
+    """Whether the kernel keeps TCP windows small, for instance because closed sockets still hold memory."""
     used = re.search(r"^TCP: .*\bmem (\d+)", Path("/proc/net/sockstat").read_text(), re.MULTILINE)
     limits = Path("/proc/sys/net/ipv4/tcp_mem")  # only in the initial network namespace
     if used is None or not limits.exists():
@@ -54,7 +54,7 @@ def tcp_memory_is_short() -> bool:
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
-    """Polls, because packets need a moment; fails with what was waited for."""
+    """Polls until the condition holds; fails with `what` at the deadline."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, what
@@ -63,7 +63,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIEN
 
 @contextmanager
 def inside(netns: str) -> Iterator[None]:
-    """Sockets opened in here belong to the namespace."""
+    """Sockets opened in this block belong to the namespace."""
     libc = ctypes.CDLL(None, use_errno=True)
     with open("/proc/thread-self/ns/net") as back, open(f"/run/netns/{netns}") as there:
         assert libc.setns(there.fileno(), CLONE_NEWNET) == 0, os.strerror(ctypes.get_errno())
@@ -76,7 +76,7 @@ def inside(netns: str) -> Iterator[None]:
 class Host:
     """A namespace with one device, eth0, whose other end is the switch's netdev csw-<n>.
 
-    Without IPv6 its kernel sends nothing of its own accord, from which the switch would learn its address.
+    Without IPv6 its kernel sends no frames of its own, from which the switch would learn its address.
     """
 
     def __init__(self, number: int, offloads: bool = False, ipv6: bool = False) -> None:
@@ -89,7 +89,7 @@ class Host:
             "netns", self.netns)  # fmt: skip
         if not ipv6:
             self.inside("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
-        # One CPU takes what the device receives: no frame overtakes another when the switch changes CPUs.
+        # One CPU handles all received frames, so that none is reordered when the switch changes CPUs.
         self.inside("sh", "-c", "echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus")
         for command in (
             f"addr add {self.ipv4}/24 dev eth0",
@@ -100,7 +100,7 @@ class Host:
             "link set eth0 up",
         ):
             run("ip", "-n", self.netns, *command.split())
-        # The kernel's default may be a paced algorithm, whose timers are dear on virtual machines.
+        # The kernel's default may be a paced algorithm, whose timers are expensive on virtual machines.
         self.inside("sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno")
         for buffers in ("tcp_rmem", "tcp_wmem"):
             self.inside("sysctl", "-qw", f"net.ipv4.{buffers}=4096 131072 33554432")
@@ -122,7 +122,7 @@ class Host:
         return head + bytes(max(0, length - len(head)))
 
     def received(self, count: int = 0) -> list[bytes]:
-        """The experimental frames: waits long for so many, then a little for more that should not come."""
+        """The experimental frames: waits long for `count`, then briefly for any further ones."""
         frames: list[bytes] = []
         while select.select([self.raw], [], [], PATIENCE_S if len(frames) < count else QUIET_S)[0]:
             frames.append(self.raw.recv(65535))
@@ -138,7 +138,7 @@ class Host:
         return made
 
     def drain(self, catching: socket.socket, sender: bytes, count: int) -> list[bytes]:
-        """The frames from one sender that are caught: waits as `received` does."""
+        """The captured frames of one sender; waits like `received`."""
         frames: list[bytes] = []
         while select.select([catching], [], [], PATIENCE_S if len(frames) < count else QUIET_S)[0]:
             frame = catching.recv(65535)
@@ -197,7 +197,7 @@ class Switch:
         self.replies = self.control.makefile()
 
     def command(self, **command: Any) -> Json:
-        """One line there, one line back."""
+        """Sends one command line; returns the reply."""
         self.control.sendall(json.dumps(command).encode() + b"\n")
         reply: Json = json.loads(self.replies.readline())
         return reply
@@ -207,9 +207,9 @@ class Switch:
         return {port["name"]: port for sw in self.command(cmd="stats")["switches"] for port in sw["ports"]}
 
     def pass_on(self, entry: str, leave: str, count: int) -> int:
-        """Waits until so many frames in all have come in by a port and none waits at the other.
+        """Waits until `count` frames in all have come in by a port and none waits at the other.
 
-        Returns the number that the other port has handed to its device.
+        Returns the number of frames that the other port has handed to its device.
         """
         seen: dict[str, Json] = {}
 
@@ -279,9 +279,9 @@ def echo(server: Host, family: socket.AddressFamily, port: int = 7) -> Iterator[
 
 
 def shortest_round_trip_s(client: Host, address: str, at_most_s: float, port: int = 7) -> float:
-    """The shortest of 20 UDP round trips, or of up to 500 until one takes at most so long.
+    """The shortest of 20 UDP round trips, or of up to 500 until one takes at most `at_most_s`.
 
-    On a machine that is busy with other things only the shortest one shows the switch.
+    On a busy machine only the shortest one is due to the switch.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     times: list[float] = []

@@ -75,7 +75,7 @@ async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
     }  # fmt: skip
     assert (state["ports"][1]["stamp"], state["ports"][1]["queue_limit"]) == (True, 5000)
     assert (state["addresses"], state["flood"]) == ([[MAC, 2]], [1, 3])
-    async with client_of(served) as client:  # finds everything in place
+    async with client_of(served) as client:  # finds program and entries in place
         await client.configure(wanted)
         assert served[0].entries() == state
         await client.configure([])
@@ -104,7 +104,7 @@ async def test_reports_and_counters(served: Served) -> None:
 
 
 async def test_what_the_switch_refuses_is_named(served: Served) -> None:
-    """A client that believes in a port 4: the batch is refused whole, and the error names the right entry."""
+    """A client that assumes a port 4: the batch is refused whole, and the error names the right entry."""
     before = served[0].entries()
     async with client_of(served, 1, 4) as client:
         with pytest.raises(SwitchError) as error:
@@ -128,7 +128,7 @@ async def test_a_controller_that_takes_mastership_ends_the_reports(served: Serve
 
 
 async def test_a_session_does_not_begin_as_a_backup(served: Served) -> None:
-    async with client_of(served):  # program and subscriptions are there, so that nothing has to be written
+    async with client_of(served):  # with program and subscriptions in place, it has nothing to write
         pass
     other = P4Device(client_of(served).switch, pipeline.load(), election_id=2)
     try:

@@ -28,7 +28,7 @@ Served = tuple[SwitchProcess, AgentProcess]
 
 
 async def read(switch: fy.Switch, entity: Any) -> list[Any]:
-    """All that match. (finsy annotates its asynchronous generators in a way that mypy does not follow.)"""
+    """All matching entities. (mypy does not follow finsy's annotations of asynchronous generators.)"""
     reading: Any = switch.read
     return [found async for found in reading(entity)]
 
@@ -127,7 +127,7 @@ async def test_entries_registers_counters_digests_and_packets(served: Served) ->
 
 
 async def test_a_second_controller_takes_over(served: Served) -> None:
-    """The backup's handler sees the entries of the first; it becomes primary when that one is gone."""
+    """The backup's handler sees the entries of the first; it becomes primary when the first is gone."""
     primary_up, backup_up, took_over = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def first_ready(switch: fy.Switch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion switch serve`: start, stop, crashes on either side, TLS, and what it says when it cannot."""
+"""`clarion switch serve`: start, stop, crashes on either side, TLS, and messages for failed starts."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def test_a_killed_agent_leaves_nothing_for_long(tmp_path: Path, monkeypatch: pyt
 
 
 def only_child(pid: int, other_than: int = 0) -> int:
-    """The process that another one started, 0 if it has none."""
+    """The child of a process, 0 if it has none."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     living = [int(each) for each in children if int(each) != other_than]
     return living[0] if living else 0
 
 
 def test_what_the_configuration_switched_on_is_an_entry(tmp_path: Path) -> None:
-    """It can be read at once. RECONCILE_AND_COMMIT keeps it, VERIFY_AND_COMMIT takes it away."""
+    """It can be read at once. RECONCILE_AND_COMMIT keeps it, VERIFY_AND_COMMIT deletes it."""
     document: Any = {"switches": [{"name": "s", "ports": [
         {"name": "a", "peer": "s:b", "number": 5, "rate_bps": 8_000_000, "xcp": {"enabled": True}},
         {"name": "b", "peer": "s:a", "number": 9}]}]}  # fmt: skip
@@ -154,7 +154,7 @@ def test_what_the_configuration_switched_on_is_an_entry(tmp_path: Path) -> None:
 
 
 class Certificates:
-    """An authority, a server of it, a client of it and a stranger."""
+    """A certificate authority, a server and a client signed by it, and a client of another authority."""
 
     def __init__(self, directory: Path) -> None:
         authority, other = trustme.CA(), trustme.CA()

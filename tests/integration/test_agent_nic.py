@@ -84,7 +84,7 @@ async def test_a_controller_adopts_a_nic_and_sets_it(
             assert state.effective == FULL
             assert fake_card.configuration["egress", 1]["capacity"] == 12_500_000_000
             assert fake_card.configuration["ingress", 1]["edge"] == 1
-            assert fake_card.configuration["egress", 0] == left  # nothing began anew
+            assert fake_card.configuration["egress", 0] == left  # XCP kept its state
 
             fake_card.set("egress", 1, intervals=1, elapsed=1 << 28, tx_packets=77)
             await until(lambda: controller.switches.status("nic").reports > 0)

@@ -49,7 +49,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def client(served: Served) -> Iterator[Client]:
-    """Primary, with an election id above all before it and no entries."""
+    """A primary with the highest election id so far, and no entries."""
     with Client(served[1].address) as made:
         highest = U128.decode(made.arbitrate(None).election_id)
         yield made.primary(highest + 1)
@@ -74,7 +74,7 @@ def test_entries_are_read_as_they_were_written(served: Served, client: Client) -
     xcp = found[IDS["xcp_port"]]
     assert xcp.metadata == b"mine"
     assert [int.from_bytes(each.value, "big") for each in xcp.action.action.params] == list(XCP)
-    assert xcp.match[0].exact.value == b"\x02"  # the shortest form of what was written in two bytes
+    assert xcp.match[0].exact.value == b"\x02"  # the shortest form of a value written in two bytes
     assert client.read(table_entry("xcp_port", None)) == client.read(table_entry("xcp_port", 2))
     replicas = client.read(group())[0].packet_replication_engine_entry.multicast_group_entry.replicas
     assert [replica.egress_port for replica in replicas] == [257, 258]
@@ -91,7 +91,7 @@ def test_default_entries(client: Client) -> None:
     defaults = [entity.table_entry for entity in client.read(wanted)]
     assert {entry.table_id for entry in defaults} == {each.preamble.id for each in p4info().tables}
     clock = next(entry for entry in defaults if entry.table_id == IDS["clock"])
-    client.write(modify(p4r.Entity(table_entry=clock)))  # what it is already
+    client.write(modify(p4r.Entity(table_entry=clock)))  # unchanged
     clock.action.action.params[1].value = b"\x01"
     with pytest.raises(grpc.RpcError) as error:
         client.write(modify(p4r.Entity(table_entry=clock)))
@@ -138,7 +138,7 @@ def test_updates_build_on_each_other(served: Served, client: Client) -> None:
     assert served[0].entries()["ports"][1]["queue_limit"] == 6000
     client.write(delete(entry), insert(entry))
     assert served[0].entries()["ports"][1]["queue_limit"] == 5000
-    client.write(modify(table_entry("queue_port", 2)))  # without an action: stays
+    client.write(modify(table_entry("queue_port", 2)))  # without an action: kept
     client.write(delete(table_entry("queue_port", 2)))
     assert served[0].entries()["ports"][1]["queue_limit"] is None
 
@@ -205,7 +205,7 @@ def test_counters_are_read_and_reset(served: Served, client: Client) -> None:
 
 def test_packets_go_out_and_come_in(client: Client) -> None:
     client.write(insert(table_entry("l2_forward", MAC, "forward", (63,))), insert(group(1, 63)))
-    client.send(packet_out(ethernet(MAC)))  # from the controller's port to itself: nowhere
+    client.send(packet_out(ethernet(MAC)))  # from the controller's port to itself: dropped
     client.send(packet_out(ethernet(0xFFFFFFFFFFFF)))
     until(lambda: client.read(counter("tx", 1))[0].counter_entry.data.packet_count == 1, "flooded")
     client.send(packet_out(b"short"))
@@ -250,7 +250,7 @@ def test_digests_come_in_lists_and_are_acknowledged(client: Client) -> None:
     client.send(p4r.StreamMessageRequest(digest_ack=ack))
     assert client.next("error").message == "digest queue_drop_t: list 99: was never sent"
     client.write(delete(digest("queue_drop_t")))
-    assert client.next("digest").list_id == 3  # what was collected
+    assert client.next("digest").list_id == 3  # the digests collected
     assert client.read(digest("")) == []
 
 
@@ -344,7 +344,7 @@ def test_an_unknown_device(served: Served) -> None:
 
 
 def test_a_backup_takes_over(served: Served) -> None:
-    """Two controllers of device 2: the second hears that the first is gone and asks again."""
+    """Two controllers of device 2: the second is notified that the first is gone and asks again."""
     with Client(served[1].address, device_id=2) as second:
         first = Client(served[1].address, device_id=2)
         try:
@@ -363,7 +363,7 @@ def test_a_backup_takes_over(served: Served) -> None:
         finally:
             first.close()
         assert second.next("arbitration").status.code == 5  # NOT_FOUND: no primary
-        assert second.arbitrate(9).status.code == 5  # below the last primary's
+        assert second.arbitrate(9).status.code == 5  # below the last primary's election id
         assert second.arbitrate(11).status.code == 0
         assert len(second.read(table_entry("", None))) == 1  # entries outlive the controller
         second.write(delete(table_entry("stamp_port", 1)))

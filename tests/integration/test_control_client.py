@@ -31,7 +31,7 @@ from integration.switch_net import wait_until
 SWITCH = bmv2_installation.PROGRAM
 SWITCH_FAULT = bmv2_installation.fault()
 PROGRAM = pipeline.directory() / pipeline.PROGRAM
-CPU_PORT = 63  # packets that the test sends over the session come in here
+CPU_PORT = 63  # ingress port of packets that the test sends over the session
 RATE = XcpSettings(capacity_bps=100_000_000)
 MAC = "02:00:00:00:00:02"
 
@@ -50,13 +50,13 @@ def free_port() -> int:
 
 def switch_command(folder: Path, address: str) -> list[str]:
     options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
-    notices = folder / "switch.ipc"  # the default is one for all
+    notices = folder / "switch.ipc"  # the default path is shared by all instances
     options += ["--notifications-addr", f"ipc://{notices}"]
     return [SWITCH, *options, "--", "--grpc-server-addr", address]
 
 
 def await_listener(port: int) -> None:
-    """Not needed by the client, but gRPC looks again only after a second."""
+    """Saves time: gRPC retries a refused connection only after a second."""
 
     def listens() -> bool:
         with socket.socket() as probe:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same store and controller on a PostgreSQL server: what the unit tests ask of SQLite."""
+"""The same store and controller on a PostgreSQL server: the unit tests of SQLite again."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion controller serve` and `clarion token` as processes: start, TLS, signals, and what they refuse."""
+"""`clarion controller serve` and `clarion token` as processes: start, TLS, signals and refusals."""
 
 from __future__ import annotations
 

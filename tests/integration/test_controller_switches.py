@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller with real switches of both kinds: charge, program, settings, restarts of either side."""
+"""The controller with real switches of both kinds: mastership, program, settings, restarts of either side."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ async def test_a_backup_takes_over_and_keeps_mastership(tmp_path: Path, side: Fa
     async with contextlib.AsyncExitStack() as first_stack, opened(tmp_path, side, election_id=7) as second:
         await in_state(second, "s1", LinkState.IN_SYNC)
         first = await first_stack.enter_async_context(opened(tmp_path, side, election_id=9))
-        await in_state(first, "s1", LinkState.IN_SYNC)  # the higher one gets it
+        await in_state(first, "s1", LinkState.IN_SYNC)  # the higher election id becomes primary
         await in_state(second, "s1", LinkState.BACKUP)
         await first.ports.set(ADMIN, "s1", FULL)
         with pytest.raises(NotPrimaryError):

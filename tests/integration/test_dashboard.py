@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboard, by clicks in headless Chromium: what each role sees and may do, and that it stays alive."""
+"""The dashboard, by clicks in headless Chromium: views and rights of each role, and live updates."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def signed_in() -> dict[str, Any]:
-    """Cookies by role, so that a test need not sign in by hand."""
+    """Cookies by role, so that a test need not use the sign-in form."""
     return {}
 
 
@@ -198,7 +198,7 @@ def test_an_invalid_value_is_explained_and_not_sent(screen: Opener, site: Site, 
     page = screen("operator").open(PORT)
     field(page, "xcp.alpha").fill("0.9")
     message = page.get_by_text("must be above 0 and below 0.5553")
-    expect(message).to_be_visible()  # while it is typed
+    expect(message).to_be_visible()  # while typing
     page.get_by_role("button", name="Apply").click()
     expect(message.first).to_be_visible()
     field(page, "xcp.capacity_bps").fill("100 apples")
@@ -294,7 +294,7 @@ def test_charts_and_tiles_follow_the_reports(screen: Opener, site: Site, port: N
         )
     assert [value for _, value in chart_points(page, "utilisation")][-1] == 93e6
     expect(page.locator(".tile").filter(has_text="Lost on wire")).to_contain_text("30 packets in all")
-    # The same again for somebody who comes later: from the store.
+    # The same for a page opened later: from the store.
     page.reload()
     page.locator("#content:not([inert]) h1").wait_for()
     page.wait_for_function("document.querySelectorAll('[data-chart] svg path').length > 0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller beside `clarion demo`: it serves while the demo runs, and nothing of it stays."""
+"""The controller beside `clarion demo`: it serves while the demo runs, and leaves nothing behind."""
 
 from __future__ import annotations
 

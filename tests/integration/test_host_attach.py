@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attaching and detaching: what changes on the device, and that all of it is put back."""
+"""Attaching and detaching: changes to the device, and their complete reversal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def available_laws() -> set[str]:
 
 
 def ours(host: Host) -> list[str]:
-    """State files of the host's namespace."""
+    """State files of attachments in the host's namespace."""
     inode = os.stat(f"/run/netns/{host.netns}").st_ino
     return [path.name for path in STATE.glob(f"{inode}-*.json")]
 
@@ -91,7 +91,7 @@ def test_attaching_twice_takes_the_new_settings(host: Host) -> None:
 
 
 def test_foreign_qdisc_and_filters_stay(host: Host) -> None:
-    """A clsact qdisc with another program's filter was there first."""
+    """A clsact qdisc with another program's filter existed before attaching."""
     host.execute("tc", "qdisc", "add", "dev", host.device, "clsact")
     match = ["protocol", "ip", "prio", "9", "u32", "match", "u32", "0", "0", "flowid", "1:1"]
     host.execute("tc", "filter", "add", "dev", host.device, "egress", *match)
@@ -144,7 +144,7 @@ def test_sockets_keep_their_law_past_the_detach(pair: Pair) -> None:
 
 @pytest.mark.parametrize("delay_ms", [0, 1, 2, 4, 6, 8, 10, 12, 15, 20, 40, 80, 160])
 def test_killed_attach_is_undone(host: Host, delay_ms: int) -> None:
-    """kill -9 at some point of attaching; detach --all of what it left restores the device."""
+    """kill -9 at some point of attaching; detach --all restores the device."""
     before = host.surroundings()
     command = [str(AGENT), "attach", "--netns", host.netns, "--dev", host.device, "--cc", "clarion_xcp"]
     process = subprocess.Popen(command)

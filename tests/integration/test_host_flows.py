@@ -69,8 +69,7 @@ def test_both_directions_carry_headers_and_payload(pair: Pair, family: int) -> N
     assert {header[:3] for header in headers} == {bytes([socket.IPPROTO_TCP, 16, 0x13])}  # TCP, 16 B, v1 TAG
     assert max(len(frame) for frame in frames) == 14 + 1500 + 16
     tcp = [frame for frame in frames if ip_protocol(frame) == socket.IPPROTO_TCP]
-    # SYN, SYN-ACK and the ACK that ends the handshake. What is left of a closed socket acknowledges a FIN
-    # that comes late.
+    # SYN, SYN-ACK and the ACK that ends the handshake. The remains of a closed socket acknowledge a late FIN.
     assert [tcp_flags(frame) for frame in tcp[:3]] == [0x02, 0x12, 0x10]
     assert [OPTION in frame for frame in tcp[:3]] == [True, True, False]
     assert [(tcp_flags(frame), tcp_payload_bytes(frame)) for frame in tcp[3:]] in ([], [(0x10, 0)])
@@ -124,7 +123,7 @@ def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
 
 
 def test_another_law_withdraws_the_request_for_a_rate(pair: Pair) -> None:
-    """The release callback: a law of the kernel's cannot withdraw the request itself."""
+    """The release callback: a congestion control of the kernel cannot withdraw the request itself."""
     pair.attach("--cc", "clarion_xcp")
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(100_000))
@@ -188,7 +187,7 @@ def test_peer_without_the_header_gets_plain_tcp(box_pair: Pair, opener: str) -> 
 
 
 def test_fourth_syn_goes_without_the_option(box_pair: Pair) -> None:
-    """A middlebox drops every SYN with an option that it does not know."""
+    """A middlebox drops every SYN with an unknown option."""
     box_pair.attach()
     box = box_pair.middlebox(lambda frame: is_syn(frame) and OPTION in frame)
     near, far = box_pair.flow(box_pair.a, box_pair.b, socket.AF_INET, PORT)
@@ -201,7 +200,7 @@ def test_fourth_syn_goes_without_the_option(box_pair: Pair) -> None:
 
 
 def test_reflected_option_agrees_to_nothing(box_pair: Pair) -> None:
-    """Host b has no shim, and something copies the SYN's option into its SYN-ACK, marks and all."""
+    """Host b has no shim, and a middlebox copies the SYN's option into its SYN-ACK, with its marks."""
     box_pair.a.attach()
     box = box_pair.middlebox(lambda frame: False)
     box.rewrites = reflect_option
@@ -212,7 +211,7 @@ def test_reflected_option_agrees_to_nothing(box_pair: Pair) -> None:
 
 
 def reflect_option(frame: Frame) -> Frame:
-    """An IPv4 SYN-ACK with the option of a SYN that left through a shim; other frames as they are."""
+    """An IPv4 SYN-ACK with the option of a SYN that left through a shim; other frames unchanged."""
     if ip_protocol(frame) != socket.IPPROTO_TCP or frame[47] & 0x12 != 0x12:
         return frame
     ip, tcp = bytearray(frame[14:34]), bytearray(frame[34:] + OPTION + b"\1\1\1\1")  # LEFT, three NOPs
@@ -227,7 +226,7 @@ def reflect_option(frame: Frame) -> Frame:
 
 
 def test_black_holed_headers_fall_back(box_pair: Pair) -> None:
-    """After the handshake the path loses every packet with a header: the flow goes on without."""
+    """After the handshake the path loses every packet with a header, so the flow becomes plain."""
     box_pair.attach()
     box_pair.middlebox(lambda frame: ip_protocol(frame) == PROTOCOL)
     near, far = box_pair.flow(box_pair.a, box_pair.b, socket.AF_INET, PORT)
@@ -241,7 +240,7 @@ def test_black_holed_headers_fall_back(box_pair: Pair) -> None:
 
 
 def test_refused_headers_fall_back(pair: Pair) -> None:
-    """Host b's MTU falls to 1500: a's device refuses full packets with a header, the flow goes on without."""
+    """Host b's MTU falls to 1500: a's device refuses full packets with a header, the flow becomes plain."""
     pair.attach()
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, PORT)
     pair.b.ip("link", "set", pair.b.device, "mtu", "1500")
@@ -255,7 +254,7 @@ def test_refused_headers_fall_back(pair: Pair) -> None:
 
 
 def test_wire_losses_reach_the_sender(box_pair: Pair) -> None:
-    """The middlebox loses ten data packets; the receiver's check finds them and the sender hears of them."""
+    """The middlebox loses ten data packets; the receiver's check finds them and echoes them to the sender."""
     box_pair.attach("--cc", "reno")
     seen = 0
 

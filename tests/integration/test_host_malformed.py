@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What arrives with the header's protocol number: valid headers come off, everything else stays as it is.
+"""Packets with the header's protocol number: valid headers are removed, all other packets stay unchanged.
 
 A raw socket of the receiving host sees the packets behind the shim. Valid headers are followed by UDP here,
 so a popped packet reaches a UDP socket, whose checksum is computed by hand.
@@ -42,7 +42,7 @@ def pair() -> Iterator[Pair]:
 
 
 def header(fmt: int, length: int | None = None, version: int = 1, next_protocol: int = UDP) -> bytes:
-    """A header of a format, with zeros in its fields; its length byte may lie."""
+    """A header of a format, with zeros in its fields; its length byte may be wrong on purpose."""
     size = LENGTHS.get(fmt, 16)
     return bytes([next_protocol, size if length is None else length, version << 4 | fmt, 0]).ljust(
         size, b"\0"
@@ -77,7 +77,7 @@ def ip6(pair: Pair, body: bytes) -> bytes:
 
 
 class Wire:
-    """Sends frames from host a and shows what host b's stack gets."""
+    """Sends frames from host a and returns the packets that host b's stack receives."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
@@ -191,7 +191,7 @@ def test_noise_of_every_length(wire: Wire) -> None:
 
 
 def test_lengths_beyond_the_frame_are_malformed(wire: Wire) -> None:
-    """The IP header states more bytes than the frame has: nothing behind the frame's end is looked at."""
+    """The IP header states more bytes than the frame has: no byte beyond the frame's end is read."""
     before = counters(wire.pair.b.netns)
     packet = bytearray(ip4(wire.pair, header(1) + bytes(100)))
     packet[2:4] = struct.pack("!H", 1400)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The software for NICs against the FPGA block itself, in C simulation: its registers are a file.
 
-The unit tests that ask nothing odd of a card run here again, on the block.
+The unit tests that need no faulty card run here again, on the block.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Events:
         self._lines = response.iter_lines()
 
     def __iter__(self) -> Iterator[dict[str, str]]:
-        """Events, with comments as ones of that name."""
+        """Yields the events; comments are events named "comment"."""
         made: dict[str, str] = {}
         for line in self._lines:
             if not line and made:
@@ -133,7 +133,7 @@ def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
 
 
 def test_streams_end_at_once_when_the_server_does(tmp_path: Path) -> None:
-    """Not after the heartbeat, nor after uvicorn's patience: the client sees an orderly end."""
+    """The client sees an orderly end before the next heartbeat and before uvicorn's timeout."""
     options = ApiOptions(heartbeat_s=3600)
     with served(tmp_path, options=options) as server, contextlib.ExitStack() as stack:
         streams = [stack.enter_context(stream(server, f"{STREAM}?kind=drop")) for _ in range(3)]
@@ -156,7 +156,7 @@ def test_a_reader_that_goes_frees_its_place(tmp_path: Path) -> None:
     with served(tmp_path, options=ApiOptions(streams_per_token=1, heartbeat_s=0.05)) as server:
         for _ in range(3):
             status = 0
-            while status != 200:  # the server learns a moment later that the last one has gone
+            while status != 200:  # the server notices a moment later that the last client has gone
                 with client(server) as http, http.stream("GET", STREAM, headers=bearer(server)) as response:
                     status = response.status_code
                     assert status in (200, 429)
@@ -234,7 +234,7 @@ def test_tls(tmp_path: Path) -> None:
 
 @pytest.mark.root
 def test_a_real_run_is_started_watched_and_fetched(tmp_path: Path) -> None:
-    """Three seconds of real TCP over an emulated link, then one that is stopped on its way."""
+    """Three seconds of real TCP over an emulated link, then a run that is stopped early."""
     with served(tmp_path, clarion=CLARION) as server, client(server) as http:
         operator = bearer(server, Role.OPERATOR)
 
@@ -278,7 +278,7 @@ def blocks() -> list[tuple[str, str]]:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_the_commands_of_the_document_work(tmp_path: Path) -> None:
-    """One shell runs all `sh` blocks in order; a `text` block behind one is what it prints."""
+    """One shell runs all `sh` blocks in order; a `text` block behind one is its output."""
     home = tmp_path / "home"
     home.mkdir()
     program = ["set -eu"]

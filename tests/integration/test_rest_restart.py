@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of a controller in the middle of a real run, and what the next one makes of it."""
+"""kill -9 of a controller in the middle of a real run, and that run at the next controller."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def controller(place: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def until(http: httpx.Client, path: str, wanted: Any) -> dict[str, Any]:
-    """The experiment when it is as wanted."""
+    """Polls the experiment until the condition holds; returns it."""
     deadline = time.monotonic() + DEADLINE_S
     while True:
         shown: dict[str, Any] = http.get(path).json()

@@ -66,19 +66,19 @@ def start(out: Path, *settings: str) -> subprocess.Popen[str]:
 
 
 class Law(NamedTuple):
-    """What a law makes of the scenario "smoke", at the least."""
+    """Bounds on the results of a law in the scenario "smoke"."""
 
-    limit: float  # part of the physical limit
+    limit: float  # goodput as a fraction of the physical limit, at least
     queue_bdp: float  # mean queue, at most
-    mode: str | None  # of the sender; None: not ours
+    mode: str | None  # of the sender; None: a law of the kernel
     never: tuple[str, ...] = ()  # reasons for which it does not reduce its window
 
 
-# Measured beside seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56.
+# Measured with seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56.
 LAWS = {
     "cubic": Law(0.85, 0.8, None),
     "xcp": Law(0.93, 0.2, "xcp", ("congestion", "unexplained", "loss", "delay")),
-    "boost": Law(0.75, 0.7, "tag", ("unexplained", "loss")),  # not for packets that the wire lost
+    "boost": Law(0.75, 0.7, "tag", ("unexplained", "loss")),  # not for wire losses
     "fast": Law(0.87, 0.9, "plain", ("congestion", "unexplained", "delay")),
 }
 
@@ -103,7 +103,7 @@ def test_smoke_leaves_everything_it_promises(algorithm: str, tmp_path: Path) -> 
         assert (out / name).stat().st_size > 500, name
     page = (out / "report.html").read_text()
     assert "data:image/png;base64," in page
-    words = re.sub(r"data:image/png;base64,[\w+/=]*", "", page)  # a picture may spell anything
+    words = re.sub(r"data:image/png;base64,[\w+/=]*", "", page)  # base64 may contain any word
     assert "http" not in words.replace("http-equiv", "")
     assert str(out / "report.html") in text
     # path round trip 2 + 20 + 2 ms
@@ -142,7 +142,7 @@ def test_a_sized_flow_is_timed_to_its_completion(tmp_path: Path) -> None:
 
 
 def test_a_sized_flow_that_runs_out_of_time_is_not_complete(tmp_path: Path) -> None:
-    """100 MB do not fit through 20 Mbit/s in 3 s: what arrived counts, not what was to be sent."""
+    """100 MB do not fit through 20 Mbit/s in 3 s: the bytes delivered count, not the flow's size."""
     flow = '[{"size": "100 MB"}]'
     clarion("run", "smoke", "--set", f"flows={flow}", "--set", "duration=3 s", "--out", str(tmp_path / "out"))
     made = summary(tmp_path / "out")["flows"][0]
@@ -203,7 +203,7 @@ def test_a_stopped_run_leaves_readable_partial_results(
 
 
 def recorded(run: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    """The processes that a run has recorded."""
+    """The processes in the record of a run."""
     record = json.loads(Path(f"/run/clarion/run-{run.pid}/state.json").read_text())
     processes: list[dict[str, Any]] = record["processes"]
     return processes

@@ -49,7 +49,7 @@ def run(out: Path, *settings: str) -> dict[str, Any]:
 
 
 def left_behind() -> list[str]:
-    """Devices of a run, and processes that held them."""
+    """Devices of a run, and the processes that used them."""
     devices = [name for name in os.listdir("/sys/class/net") if name.startswith(("s1-", "s2-", "w1-", "w2-"))]
     return devices + [line for line in command_lines() if "@s1-right" in line or "@s2-left" in line]
 
@@ -68,7 +68,7 @@ def port(made: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_xcp_fills_the_link_over_the_p4_program(tmp_path: Path) -> None:
-    """A round trip of 104 ms: late processes on a busy machine matter less than on a short path."""
+    """A round trip of 104 ms: scheduling delays of a busy machine matter less than on a short path."""
     settings = ("algorithm=xcp", "links.bottleneck.rtt=100 ms", "duration=10 s", "measure-from=4 s")
     made = run(tmp_path / "out", *settings)
     totals = made["totals"]
@@ -124,7 +124,7 @@ def test_ideal_links_need_no_wires(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    """After Ctrl-C at once, after a kill -9 when `clarion cleanup` has run."""
+    """Immediately after Ctrl-C; after kill -9 once `clarion cleanup` has run."""
     out = tmp_path / "out"
     runner = subprocess.Popen(command(out, "duration=60 s"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     began = start_time(runner.pid)

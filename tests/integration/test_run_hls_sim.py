@@ -107,7 +107,7 @@ def nic(command: str, registers: Path, *arguments: str) -> Any:
 
 
 def sent(registers: Path) -> int:
-    """Packets that the block has sent onto the bottleneck."""
+    """Packets that the block has sent to the bottleneck."""
     count: int = nic("counters", registers)[RIGHT]["egress"]["tx_packets"]
     return count
 
@@ -134,7 +134,7 @@ def test_software_for_cards_works_while_traffic_flows(
 
 
 async def first_report(registers: Path) -> IntervalReport:
-    """A control interval with traffic, as a controller hears of it from the agent before the card."""
+    """The report of a control interval with traffic, as the agent of the card publishes it."""
     agent = await asyncio.to_thread(AgentProcess, "--nic", str(registers))
     try:
         async with PrimarySession(Switch(0, "s1", agent.address, 1, (0, 1, 2))) as client:
@@ -142,7 +142,7 @@ async def first_report(registers: Path) -> IntervalReport:
             async for report in client.reports():
                 if not isinstance(report, IntervalReport) or report.port != RIGHT:
                     continue
-                if report.avg_rtt_us != pytest.approx(100_000):  # what it is before a header has told one
+                if report.avg_rtt_us != pytest.approx(100_000):  # the assumed RTT, until a header states one
                     return report
         raise AssertionError
     finally:

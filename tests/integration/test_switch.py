@@ -100,7 +100,7 @@ def test_delay_and_rate_make_the_round_trip(
 
 
 def goodput_bps(near: Host, far: Host) -> float:
-    """What TCP brings across in four seconds, after three to find its rate."""
+    """TCP goodput over four seconds, after three of start-up."""
     server = subprocess.Popen(
         ["ip", "netns", "exec", far.netns, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL
     )
@@ -122,7 +122,7 @@ def test_tcp_fills_the_link(two: Network, tmp_path: Path) -> None:
     )
     most_bps = 0.0
     with switch(tmp_path, document) as running:
-        for _ in range(3):  # a machine that stands still for a moment loses some of it, none makes it more
+        for _ in range(3):  # a stall of the machine can only lower it
             most_bps = max(most_bps, goodput_bps(near, far))
             assert most_bps <= 1.02 * 95.64e6
             if most_bps >= 0.98 * 95.64e6:
@@ -172,7 +172,7 @@ def test_set_changes_a_running_port(two: Network, tmp_path: Path) -> None:
                 "reason": "must be a number from 0.0 to 1.0, not 2",
             },
         }
-        assert shortest_round_trip_s(near, far.ipv4, 1) >= 0.040  # nothing of it was applied
+        assert shortest_round_trip_s(near, far.ipv4, 1) >= 0.040  # no part of it was applied
         running.command(cmd="set", port="s1:p2", loss={"model": "packet", "rate": 1})
         near.raw.send(near.frame(far.mac))
         wait_until(lambda: running.ports()["p2"]["wire_lost_packets"] == 1, "lost frame")
@@ -183,7 +183,7 @@ def test_set_changes_a_running_port(two: Network, tmp_path: Path) -> None:
 
 
 def test_unfinished_checksums_are_completed(tmp_path: Path) -> None:
-    # With its offloads on, a host leaves the checksum to a device that a veth pair does not have.
+    # With offloads on, a host leaves the checksum to the device, and a veth pair does not compute it.
     network = Network(2, offloads=True, ipv6=True)
     near, far = network.hosts
     try:
@@ -197,7 +197,7 @@ def test_unfinished_checksums_are_completed(tmp_path: Path) -> None:
 
 
 def test_vlan_tags_survive(two: Network, tmp_path: Path) -> None:
-    # The kernel takes the tag off at the first device and hands it over beside the frame.
+    # The kernel removes the tag at the first device and passes it as metadata of the frame.
     near, far = two.hosts
     tagged = far.mac + near.mac + bytes.fromhex("8100 2005 88b5") + bytes(range(50))
     with switch(tmp_path, one_switch({}, {})), far.catch_all() as catching:

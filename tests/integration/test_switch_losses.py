@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the embedded switch loses, why, and whether its truth log says so; hostile frames."""
+"""Losses of the embedded switch by cause, compared with its truth log; hostile frames."""
 
 from __future__ import annotations
 
@@ -102,10 +102,11 @@ def test_queue_drops_the_tail_by_bytes(two: Network, tmp_path: Path) -> None:
     assert port["drop_packets"] == 300 - arrived
     assert port["drop_bytes"] == 1000 * (300 - arrived)
     assert lost(running, "queue", "out", 1000) == 300 - arrived
-    assert 21 <= arrived <= 22 + took_ms / 10  # 20 queued, one on the link, and what left meanwhile
+    assert 21 <= arrived <= 22 + took_ms / 10  # 20 queued, one on the link, and those that left meanwhile
     assert 19_000 < port["queue_max_bytes"] <= 20_000
     times_us = port["queue_hist"]
-    # From full to empty 20 to 1 frames wait for 10 ms each. A busy machine may see it late: three quarters.
+    # From full to empty 20 to 1 frames wait for 10 ms each. A busy machine may sample it late: three
+    # quarters.
     assert sum(times_us[1:]) >= 0.75 * 200_000
     assert port["queue_byte_us"] >= 0.75 * 1000 * 10_000 * sum(range(1, 21))
     # The histogram holds the same bytes and times, to within the widths of its bins and 1 us each.
@@ -150,7 +151,7 @@ def hostile_frames(rng: random.Random, near: bytes, far: bytes) -> Iterator[byte
                 head + b"\x86\xdd" + ip + struct.pack("!BBBB", 6, rng.choice([0, 11, 33]), 0x11, 0) + body
             )[:length]
         else:
-            # The IP length says less than a header needs.
+            # The IP length is too short for a header.
             ip = struct.pack(
                 "!BBHHHBBH8s", 0x45, 0, 20 + rng.randrange(12), 0, 0, 64, 253, 0, rng.randbytes(8)
             )
@@ -178,7 +179,7 @@ def test_hostile_frames_pass_unchanged_under_sanitizers(two: Network, tmp_path: 
             received += far.drain(catch_all, near.mac, len(frames[start : start + 100]))
         malformed = running.ports()["p1"]["malformed"]
     assert received == frames
-    assert malformed > 700  # of the 1190 with protocol 253, those that reach as far as a header
+    assert malformed > 700  # of the 1190 with protocol 253, those long enough for a header
 
 
 @pytest.mark.slow

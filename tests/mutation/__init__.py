@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults planted one by one in the product, each of which its tests must notice."""
+"""Mutation tests: faults planted one by one in the product, which the tests must detect."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the faults of the list one by one and says which are noticed: `make mutate`.
+"""Plants the faults of the list one by one and reports which of them the tests detect: `make mutate`.
 
-The faults are planted in a worktree of their own, at the commit of this one. Ends with status 1 if fewer than
-95 % are noticed, or if a fault no longer fits the sources.
+The faults are planted in a worktree of their own, at the commit of this one. Ends with status 1 if fewer
+than 95 % are detected, or if a fault no longer fits the sources.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def run(tree: Tree, faults: Sequence[Fault]) -> int:
 
 
 def score(results: Sequence[Result]) -> float:
-    """The share of the faults that were noticed, of those whose tests ran."""
+    """The share of detected faults among those whose tests ran."""
     ran = [result for result in results if result.verdict in (Verdict.KILLED, Verdict.SURVIVED)]
     return sum(result.verdict is Verdict.KILLED for result in ran) / len(ran) if ran else 0.0
 
 
 def is_enough(results: Sequence[Result]) -> bool:
-    """Whether the score is high enough and the whole list could be judged."""
+    """Whether the score is high enough and every fault could be tried."""
     unjudged = {Verdict.STALE, Verdict.BROKEN} & {result.verdict for result in results}
     return not unjudged and score(results) >= LEAST_SCORE
 

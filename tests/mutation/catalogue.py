@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of faults: `faults/*.yaml`, read and checked.
 
-A fault is a piece of text that occurs once in one file, what stands there instead, and the tests that must
-then fail: the arguments of pytest, or a shell command. `part` is the first folder of the file.
+A fault is a piece of text that occurs once in one file, its replacement, and the tests that must then fail:
+the arguments of pytest, or a shell command. `part` is the first folder of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PYTEST = (".venv/bin/python", "-m", "pytest", "-q", "-x")
 
 
 class CatalogueError(Exception):
-    """The list itself is wrong."""
+    """The list of faults is invalid."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Fault:
     tests: str  # command that must fail with the fault
     build: str = ""  # must succeed with it
     needs: tuple[str, ...] = ()  # programs on PATH, or root
-    restore: str = ""  # cleans the machine up once the fault is out: programs with it in may have left things
+    restore: str = ""  # cleans up after the fault: faulty programs may have left kernel state
 
     @property
     def part(self) -> str:
-        """The part of the project that it is in."""
+        """The part of the project that the file belongs to."""
         return self.file.split("/", 1)[0]
 
     def stale(self, root: Path) -> str:
@@ -55,14 +55,14 @@ class Fault:
         return "" if count == 1 else f"{self.file} has its text {count} times"
 
     def lacks(self) -> list[str]:
-        """What this machine does not have of what the tests need."""
+        """Requirements of the tests that this machine lacks."""
         return [
             need for need in self.needs if not (os.geteuid() == 0 if need == "root" else shutil.which(need))
         ]
 
 
 def load(folder: Path = FOLDER) -> list[Fault]:
-    """Return all faults, in the order of the files, or fail with what is wrong in which."""
+    """Return all faults, in the order of the files, or fail with the first error and its place."""
     faults: list[Fault] = []
     for path in sorted(folder.glob("*.yaml")):
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))

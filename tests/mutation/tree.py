@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A git worktree beside the user's, in which faults are planted and what depends on them is built.
+"""A git worktree beside the user's, in which faults are planted and built.
 
-It stays in `build/` between runs, so that the next one compiles only what has changed.
+It stays in `build/` between runs, so that the next one compiles only changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TreeError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended and what it said."""
+    """Exit status and output of a command."""
 
     status: int
     output: str
@@ -50,7 +50,7 @@ class Tree:
             raise TreeError(f"cmake failed:\n{made.output}")
 
     def _locked(self) -> IO[str]:
-        """Keep the tree for this run, until it is closed or the process ends."""
+        """Lock the tree for this run, until it is closed or the process ends."""
         self.path.parent.mkdir(exist_ok=True)
         lock = self.path.with_suffix(".lock").open("w")
         try:
@@ -85,23 +85,23 @@ class Tree:
                 link.symlink_to(self.root / shared)
 
     def close(self) -> None:
-        """Let another run have the tree."""
+        """Unlock the tree."""
         self._lock.close()
 
     def uncommitted(self) -> list[str]:
-        """Files of the user's tree whose changes are not part of this one."""
+        """Files of the user's tree with uncommitted changes, which this tree lacks."""
         return self._git("diff", "--name-only", "HEAD").splitlines()
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
-        """The tree with a fault in it; without it again afterwards, whatever happens."""
+        """The tree with a fault in it, which is removed in any case at the end."""
         path = self.path / fault.file
         before = path.read_bytes()
         path.write_text(before.decode().replace(fault.find, fault.replace), encoding="utf-8")
         try:
             yield
         finally:
-            path.write_bytes(before)  # a new time stamp, so that what was built with the fault is built again
+            path.write_bytes(before)  # a new time stamp, so that its users are built again
 
     def run(self, command: str, limit_s: float) -> Outcome:
         """Run a shell command in the tree, with its Python before the installed one; kill it at the limit."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests notice a fault."""
+"""Runs the tests with a fault planted, and gives the verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mutation.tree import TIMED_OUT, Tree
 BUILD_LIMIT_S = 1200.0
 TEST_LIMIT_S = 600.0
 
-# How the test tools name what failed.
+# The test tools' lines that name a failed test.
 FAILURES = (
     re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE),  # pytest
     re.compile(r"^\[  FAILED  \] ([\w/.]+)(?:,| \()", re.MULTILINE),  # GoogleTest
@@ -25,13 +25,13 @@ NOT_COLLECTED = re.compile(r"errors? during collection|^ERROR: ", re.MULTILINE)
 
 
 class Verdict(Enum):
-    """What became of a fault."""
+    """The result of trying a fault."""
 
     KILLED = "killed"
     SURVIVED = "SURVIVED"
-    STALE = "STALE"  # its text is not in the file, once
-    BROKEN = "BROKEN"  # it cannot be judged: it does not build, or its tests fail without it
-    NOT_RUN = "not run"  # this machine lacks what the tests need
+    STALE = "STALE"  # its text does not occur exactly once in the file
+    BROKEN = "BROKEN"  # no verdict: it does not build, or its tests fail without it
+    NOT_RUN = "not run"  # this machine lacks a requirement of the tests
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Result:
 
 
 class Judge:
-    """Tries faults in a tree. Tests must pass without a fault before they can notice one."""
+    """Tries faults in a tree. Tests must pass without a fault before they can detect one."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front end in simulation with all that is around it: master, units, and a watch over the handshakes."""
+"""The test bench of the AXI4-Lite front end: master, units, and a checker of the handshakes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def replies_of(kind: str) -> list[str]:
 
 
 def slice_of(vector: Any, port: int, bits: int) -> int:
-    """Return a port's part of a signal, of which other ports' parts may be undefined."""
+    """Return a port's part of a signal, while those of other ports may be undefined."""
     return int(vector.value[bits * (port + 1) - 1 : bits * port])
 
 
 class Bench:
-    """The module under test with everything around it."""
+    """The front end under test, with a master, stand-in units and a clock."""
 
     def __init__(self, dut: Any, seed: int = 0) -> None:
         self.dut = dut
@@ -41,7 +41,7 @@ class Bench:
             for kind, streams in kinds
             for port in range(self.ports)
         ]
-        self.orders: set[str] = set()  # in which address and data of writes came
+        self.orders: set[str] = set()  # orders in which address and data of writes arrived
         for kind in ("ingress", "egress"):
             getattr(dut, f"{kind}_command_tready").value = 0
             for reply in replies_of(kind):
@@ -81,7 +81,7 @@ class Bench:
             await RisingEdge(self.dut.aclk)
 
     def unit_offset(self, unit: Unit) -> int:
-        """Return where the unit's block begins."""
+        """Return the offset of the unit's block."""
         return regmap.STRIDE_BYTES * (1 + self.units.index(unit))
 
     def blocks(self) -> list[tuple[str, int, int]]:
@@ -125,7 +125,7 @@ class Bench:
         return names
 
     async def _watch(self) -> None:
-        """Hold every output to the rule: once valid, it stands until it is taken or there is a reset."""
+        """Check every output: once valid, it stays valid and unchanged until ready, or a reset."""
         before: dict[str, int] = {}
         while True:
             await RisingEdge(self.dut.aclk)
@@ -140,7 +140,7 @@ class Bench:
             )
 
     def _outputs(self) -> Iterator[tuple[str, int, bool]]:
-        """Yield name, payload and whether it is taken of every output that is valid."""
+        """Yield name, payload and ready of every output that is valid."""
         dut = self.dut
         if dut.s_axil_bvalid.value == 1:
             yield "write response", int(dut.s_axil_bresp.value), dut.s_axil_bready.value == 1

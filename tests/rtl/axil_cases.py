@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What clarion_axil does, held to the generated map; run in the simulator by test_axil.py."""
+"""clarion_axil against the generated register map; run in the simulator by test_axil.py."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def registers_of(kind: str) -> dict[int, regmap.Register]:
 
 
 def expected_after_reset(bench: Bench) -> dict[int, int]:
-    """Return what every register of the window holds after a reset, but for what counts."""
+    """Return the value of every register of the window after a reset, except counters."""
     values: dict[int, int] = {}
     blocks = bench.blocks()
     for i, (kind, offset, port) in enumerate(blocks):
@@ -66,7 +66,7 @@ STATUS = regmap.MAILBOX["status"].offset
 
 
 async def read(bench: Bench, address: int) -> int:
-    """Return what a register holds."""
+    """Return the value of a register."""
     response, data = await bench.master.read(address)
     assert response == OKAY, f"{address:#x} cannot be read"
     return data
@@ -111,7 +111,7 @@ async def give(bench: Bench, unit: Unit, command: list[int], number: int) -> Non
 
 
 async def answer_is_there(bench: Bench, unit: Unit) -> None:
-    """`reply` and `status` hold the last answer of the unit, and nothing of those before."""
+    """`reply` and `status` hold the last answer of the unit only, not earlier ones."""
     reply = [0] * (8 * WORDS)
     for beat in unit.answers[-1]:
         reply[beat.index * WORDS : (beat.index + 1) * WORDS] = [
@@ -192,7 +192,8 @@ async def refused_accesses_are_counted_up_to_the_last_number(dut: Any) -> None:
         for refused in range(1, 6):
             await bench.master.write(0, 0)
             assert await read(bench, REFUSED) == min(start + refused, 0xFFFFFFFF)
-    # A write and a read that are refused in the same clock count as two; which clocks meet, trying tells.
+    # A write and a read that are refused in the same clock count as two; the offset at which they meet is
+    # found by trying.
     for start in (0, 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFF):
         both = 0
         for delay in range(6):
@@ -226,7 +227,7 @@ async def the_protocol_goes_to_the_units(dut: Any) -> None:
 
 
 async def keep_writing(bench: Bench, addresses: list[int], rng: random.Random, rounds: int) -> None:
-    """Write and read registers without another writer."""
+    """Write registers that no other task writes, and read them back."""
     held = {address: await read(bench, address) for address in addresses}
     for _ in range(rounds):
         address = rng.choice(addresses)
@@ -258,7 +259,7 @@ async def channels_in_any_order_with_stalls(dut: Any) -> None:
 
 
 async def many_requests(bench: Bench, unit: Unit, rng: random.Random, rounds: int) -> None:
-    """Every request reaches the unit as it was written, and its answer is what the unit sent."""
+    """Every request reaches the unit as written, and the answer read is the one that the unit sent."""
     at = bench.unit_offset(unit)
     given: list[list[int]] = []
     number = 0
@@ -266,7 +267,7 @@ async def many_requests(bench: Bench, unit: Unit, rng: random.Random, rounds: in
         given.append(a_command(rng))
         number = (number + rng.choice([1, 2, 0x80000000])) & 0xFFFFFFFF
         await give(bench, unit, given[-1], number)
-        if rng.random() < 0.5:  # the copy that was taken up stays what it was
+        if rng.random() < 0.5:  # the copy already taken does not change
             await write(bench, at + regmap.COMMAND_OFFSET + 4 * rng.randrange(16), rng.getrandbits(32))
         await is_done(bench, unit, number)
         assert unit.commands == given
@@ -287,7 +288,7 @@ async def a_request_while_one_runs_comes_after_it(dut: Any) -> None:
     for unit in bench.units:
         at = bench.unit_offset(unit)
         first, second = a_command(bench.rng), a_command(bench.rng)
-        await give(bench, unit, a_command(bench.rng), 6)  # leaves a reply, of which nothing may be left
+        await give(bench, unit, a_command(bench.rng), 6)  # leaves a reply, which must disappear
         await is_done(bench, unit, 6)
         unit.held = True
         await give(bench, unit, first, 7)
@@ -347,7 +348,7 @@ async def a_reset_at_any_time_leaves_nothing(dut: Any) -> None:
         for name in ("s_axil_bvalid", "s_axil_rvalid", "ingress_command_tvalid", "egress_command_tvalid"):
             assert getattr(dut, name).value == 0, name
         bench.master.run_freely()
-        # What units still answer to the requests before it is dropped.
+        # Late answers of the units to earlier requests are dropped.
         while not all(unit.is_idle for unit in bench.units):
             await bench.clocks(1)
         await bench.clocks(2)
@@ -410,7 +411,7 @@ async def an_answer_from_before_a_reset_is_dropped(dut: Any) -> None:
                 await bench.clocks(1)
             await bench.reset(1)
             unit.deaf = True
-            if meets_a_request:  # which the unit has not accepted: what it says now is not the answer
+            if meets_a_request:  # not yet accepted by the unit: a beat offered now is not its answer
                 await give(bench, unit, a_command(bench.rng), 3)
             unit.held = False
             while not unit.is_idle:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An AXI4-Lite master for simulations: any number of tasks at once, every channel with stalls of its own."""
+"""An AXI4-Lite master for simulations: any number of tasks at once, independent stalls on every channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OKAY, SLVERR = 0, 2
 
 
 def stalls(rng: random.Random, share: float) -> Iterator[bool]:
-    """Yield for each clock whether a channel stands still: a share of the clocks, in bursts."""
+    """Yield for each clock whether a channel stalls: a share of the clocks, in bursts."""
     while True:
         stalled = rng.random() < share
         for _ in range(rng.randint(1, 4)):
@@ -25,7 +25,7 @@ def stalls(rng: random.Random, share: float) -> Iterator[bool]:
 
 
 class Master:
-    """An AXI4-Lite master whose five channels stall on their own; any number of tasks may use it at once."""
+    """An AXI4-Lite master whose five channels stall independently; any number of tasks may use it at once."""
 
     def __init__(self, dut: Any) -> None:
         bus = AxiLiteBus.from_prefix(dut, "s_axil")
@@ -47,7 +47,7 @@ class Master:
         return [self._address, self._data, self._written, self._read, self._answer]
 
     def stall(self, rng: random.Random, share: float) -> None:
-        """Stall every channel in a share of the clocks, each at its own."""
+        """Stall every channel in a share of the clocks, independently."""
         for channel in self.channels:
             channel.set_pause_generator(stalls(random.Random(rng.random()), share))
 
@@ -57,7 +57,7 @@ class Master:
             channel.pause = False
 
     def forget(self) -> None:
-        """Drop what is under way, as a reset does."""
+        """Drop pending transfers, as a reset does."""
         self._writers.clear()
         self._readers.clear()
         for channel in self.channels:

@@ -24,7 +24,7 @@ class Beat:
     data: int
 
     def packed(self, rng: random.Random) -> int:
-        """Return the stream's bits; those without meaning are noise."""
+        """Return the beat as bits of the stream; unused bits are random."""
         low = self.index | self.last << 3 | self.status << 4 | rng.getrandbits(4) << 12
         return self.data << 16 | low
 
@@ -35,7 +35,7 @@ class Unit:
 
     kind: str
     port: int
-    streams: int  # on which it answers
+    streams: int  # number of reply streams
     rng: random.Random
     held: bool = False  # no further beats are offered
     deaf: bool = False  # no command is accepted
@@ -52,9 +52,9 @@ class Unit:
         self.waiting = [deque() for _ in range(self.streams)]
 
     def accept(self, data: int) -> None:
-        """Take a command and plan its answer: beats in any order on any stream, the ending one last.
+        """Take a command and plan its answer: beats in any order on any stream, the last one at the end.
 
-        A beat that ends an answer on the second stream may overtake all that are still to come on the first.
+        A last beat on the second stream may overtake all pending beats of the first.
         """
         self.commands.append([data >> 32 * i & 0xFFFFFFFF for i in range(regmap.COMMAND_WORDS)])
         count = self.rng.randint(1, BEATS)
@@ -72,7 +72,7 @@ class Unit:
         self.delay = self.rng.choice([0, 0, 1, 3, 30])
 
     def clock(self, taken: list[bool]) -> None:
-        """Move on by a clock, given which of the offered beats were taken in it."""
+        """Advance by a clock, given which of the offered beats were taken in it."""
         for i, was_taken in enumerate(taken):
             if was_taken:
                 self.offers[i] = None
@@ -84,7 +84,7 @@ class Unit:
         if self.delay:
             self.delay -= 1
             return
-        # On the first stream the ending beat may be offered together with the one before it, not earlier.
+        # On the first stream the last beat may be offered together with the one before it, not earlier.
         for i in self.rng.sample(range(self.streams), self.streams):
             if self.offers[i] is None and self.waiting[i] and self.rng.random() < 0.5:
                 others = [beat for queue in self.waiting for beat in queue if beat is not self.waiting[i][0]]
@@ -92,7 +92,7 @@ class Unit:
                     self.offers[i] = self.waiting[i].popleft()
 
     def answer_at_once(self, beats: list[Beat]) -> None:
-        """Offer a beat on each stream in one clock, instead of the answer that was planned."""
+        """Offer a beat on each stream in one clock, instead of the planned answer."""
         self.answers[-1] = sorted(beats, key=lambda beat: beat.last)
         for queue in self.waiting:
             queue.clear()
@@ -100,5 +100,5 @@ class Unit:
 
     @property
     def is_idle(self) -> bool:
-        """Has it answered everything?"""
+        """Whether all answers have been taken."""
         return not any(self.offers) and not any(self.waiting)

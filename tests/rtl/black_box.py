@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays event vectors on the block's RTL, whose queues show nothing of what they decide.
+"""Plays event vectors on the block's RTL, whose queues have no log of their decisions.
 
-Therefore a packet is on its own: it joins an empty queue and is out before the next event, and what else
-waits (`queue_elsewhere`) is the same when it joins and when it leaves. So nothing depends on how many clocks
-the RTL takes.
+Therefore each packet is alone: it joins an empty queue and has left before the next event, and
+`queue_elsewhere` is the same when it joins and when it leaves. So no result depends on the RTL's latency in
+clocks.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from conformance.block.streams import padded
 from conformance.harness import SHOWN_BUCKETS, Configure, Copy, Dequeue, Enqueue, Event, Ingress, State
 from conformance.reference import classify
 
-PASS_CLOCKS = 400  # more than any way through the block takes
-# For RTL that holds no numbers: how many times as many clocks the tests wait. They print its clocks only.
+PASS_CLOCKS = 400  # more than the latency of any path through the block
+# For RTL without a bound on its clocks: a factor on the clocks that the tests wait. They only print its
+# figures.
 SLOW = int(os.environ.get("CLARION_RTL_SLOW", "1"))
 
 
@@ -43,8 +44,8 @@ class BlackBoxPlayer(BlockPlayer):
     out = b""  # the last frame that left
 
     def play(self, events: list[Event]) -> list[Answer]:
-        """Return what is known after each event."""
-        # Those of the frames and one that stays as it was: each costs RTL some thousand clocks.
+        """Return the known values after each event."""
+        # The frames' buckets and one that stays unchanged: each costs RTL some thousand clocks.
         packets = [classify(event.frame, 253)[0] for event in events if isinstance(event, Ingress)]
         met = {packet.fields.get("bucket", 0) for packet in packets}
         self.shown = sorted(met & set(range(SHOWN_BUCKETS)) | {SHOWN_BUCKETS - 1})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time as clarion_clock counts it, against whole numbers; run in the simulator by test_clock.py."""
+"""The time of clarion_clock against exact integers; run in the simulator by test_clock.py."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def every_clock_is_counted_and_rounded_down(dut: Any) -> None:
 @cocotb.test()
 async def no_error_adds_up(dut: Any) -> None:
     clock_hz = await started(dut)
-    # After so many clocks a whole number of ticks has passed: from there it goes on as from the start.
+    # After this many clocks a whole number of ticks has passed, and the sequence repeats.
     period = clock_hz // math.gcd(clock_hz, TICKS_HZ)
     is_whole = period <= 2_000_000
     end = period if is_whole else 100_000

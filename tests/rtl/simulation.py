@@ -36,7 +36,7 @@ needs_yosys = needs("yosys", "yosys")
 
 
 def synthesise(top: str, sources: Sequence[Path], passes: str) -> None:
-    """Run passes of Yosys over a module whose processes have become cells; fail with what Yosys says."""
+    """Run passes of Yosys over a module after `proc`; fail with the output of Yosys."""
     read = f"read_verilog -sv {' '.join(map(str, sources))}; hierarchy -check -top {top}; proc"
     done = subprocess.run(
         ["yosys", "-q", "-p", f"{read}; {passes}"], capture_output=True, text=True, check=False
@@ -45,7 +45,7 @@ def synthesise(top: str, sources: Sequence[Path], passes: str) -> None:
 
 
 def lint(top: str, sources: Sequence[Path], parameters: Mapping[str, int] | None = None) -> str:
-    """Return what Verilator has to say, with every warning on; nothing if all is well."""
+    """Return Verilator's messages, with every warning on; empty if there are none."""
     options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
     command = ["verilator", "--lint-only", "-Wall", "--top-module", top, *options, *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

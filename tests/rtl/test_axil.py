@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The AXI4-Lite front end, in every make-up that a bitstream may have."""
+"""The AXI4-Lite front end, in every configuration of a bitstream."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RTL of the whole block, behind its register front end: bytes, state and clocks, from outside alone.
+"""The RTL of the whole block, behind its register front end, as a black box: bytes, state and clocks.
 
-Verilator clocks it. `make hls-synth` runs this with what a tool has made of the units (CLARION_RTL_DRIVER;
-CLARION_RTL_DATA, with the files that it reads; CLARION_RTL_SLOW, if its clocks are not held). Otherwise the
-units are stand-ins, the block in C simulation: so the bench, the front end and these tests are tried out.
+Verilator simulates it. `make hls-synth` runs this with a tool's RTL of the units (CLARION_RTL_DRIVER;
+CLARION_RTL_DATA with the files that it reads; CLARION_RTL_SLOW if its clocks are not checked). Otherwise
+the units are stand-ins, the block in C simulation, which checks the bench, the front end and these tests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LIMIT = 2**40 - 1
 TAGS = {"stamp": 1, "min_interval": 1, "max_interval": 1, "queue_limit": LIMIT}
 XCP = {"xcp": 1, "epoch": 1, "stamp": 1, "capacity": 10**9, "alpha": 26214, "gamma": 6554}
 INTERVALS = {"min_interval": 100_000, "max_interval": 100_000, "queue_limit": LIMIT}
-# Clocks that a process may miss in a long run: what one frame leaves open at its end is not made up.
+# A process may miss clocks in a long run: idle clocks at the end of a frame are not made up for.
 LEAST_BEATS_PER_CLOCK = 0.99
 
 
@@ -56,7 +56,7 @@ def rtl_driver() -> Path:
 
 @pytest.fixture
 def rtl(rtl_driver: Path) -> Iterator[Bench]:
-    """Three ports."""
+    """A block with three ports, of RTL."""
     data = os.environ.get("CLARION_RTL_DATA")
     bench = Bench(rtl_driver, PORTS, False, ANSWER_CLOCKS, Path(data) if data else None)
     yield bench
@@ -71,7 +71,7 @@ def ask(bench: Bench, unit: int, operation: str, values: Values | None = None) -
 
 
 def hold(fulfilled: bool) -> None:
-    """Hold a number of clocks, unless the RTL is of a tool that is known to be slow."""
+    """Check a bound on clocks, unless the RTL comes from a tool that is known to be slow."""
     assert fulfilled or SLOW > 1
 
 
@@ -146,7 +146,7 @@ def test_what_is_out_of_range_is_refused_and_changes_nothing(rtl: Bench) -> None
 
 
 def beats_per_clock(out: list[Received], beats: int) -> float:
-    """Return the mean from the first beat out to the last."""
+    """Return the mean rate from the first beat out to the last."""
     return beats / (out[-1].last_clock - out[0].first_clock + 1)
 
 
@@ -204,7 +204,7 @@ def test_latency(rtl: Bench, host: bool) -> None:
 
 
 def test_a_block_that_is_wrong_is_noticed() -> None:
-    bench = Bench(c_driver("-late"), PORTS, False)  # memory that is slower than what the block forwards
+    bench = Bench(c_driver("-late"), PORTS, False)  # memory slower than the block's forwarding covers
     with pytest.raises(AssertionError):
         test_frames_of_every_kind_whole_and_damaged_pass_the_way_in(bench)
     bench.close()

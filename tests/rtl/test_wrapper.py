@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user box of the shell, simulated as a card and as a bump in the wire; what stops its elaboration."""
+"""The user box of the shell, simulated as a card and as a bump in the wire; errors of its elaboration."""
 
 from __future__ import annotations
 

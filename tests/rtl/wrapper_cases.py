@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What test_wrapper.py runs inside the simulator, on clarion_250mhz with stand-ins for the HLS units."""
+"""The cases that test_wrapper.py simulates, on clarion_250mhz with stand-ins for the HLS units."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from clarion_nic.driver import register_map as regs
 PORTS = 2
 REGISTER_CLOCK_PS = int(os.environ.get("WRAPPER_REGISTER_CLOCK_PS", "8000"))
 DATA_CLOCK_PS = 4000
-INGRESS_MARK, EGRESS_MARK = 0x1000, 0x2000  # that the stand-ins leave in tuser_src
+INGRESS_MARK, EGRESS_MARK = 0x1000, 0x2000  # written to tuser_src by the stand-ins
 WIRE_IN, WIRE_OUT = "s_axis_adap_rx_250mhz", "m_axis_adap_tx_250mhz"
 HOST_IN, HOST_OUT = "s_axis_qdma_h2c", "m_axis_qdma_c2h"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What goes over a stream, with its side-band."""
+    """A frame on a stream, with its side-band."""
 
     data: bytes
     source: int
@@ -46,7 +46,7 @@ def value(signal: Any) -> int:
 
 
 class Streams:
-    """All ports of one direction, whose signals lie side by side in one vector each."""
+    """All ports of one direction; each signal is one vector over all ports."""
 
     def __init__(self, dut: Any, prefix: str, chance: random.Random) -> None:
         self.dut, self.prefix, self.chance = dut, prefix, chance
@@ -60,7 +60,7 @@ class Streams:
         return value(self.signal(name)) >> (port * bits) & ((1 << bits) - 1)
 
     async def drive(self) -> None:
-        """Send what waits, with gaps; a beat that is offered stays until it is taken."""
+        """Send the waiting frames, with gaps; valid stays high until ready."""
         beats: list[list[tuple[int, int, int]]] = [[] for _ in range(PORTS)]
         offered = [False] * PORTS
         frames: list[Frame | None] = [None] * PORTS
@@ -91,10 +91,10 @@ class Streams:
         self.signal("tlast").value = packed(1, [beat[2] for beat in now])
         self.signal("tuser_size").value = packed(16, sizes)
         self.signal("tuser_src").value = packed(16, sources)
-        self.signal("tuser_dst").value = 0  # as the shell has it
+        self.signal("tuser_dst").value = 0  # as in the shell
 
     async def collect(self) -> None:
-        """Take frames, and hold back now and then."""
+        """Take frames, with ready low now and then."""
         data = [b""] * PORTS
         while True:
             ready = sum(int(self.chance.random() < 0.8) << port for port in range(PORTS))
@@ -141,7 +141,7 @@ async def reset(dut: Any) -> None:
 
 
 def expected(bump: bool, origin: str, port: int, frame: Frame) -> tuple[str, int, Frame] | None:
-    """Return where a frame must come out and how; None: nowhere."""
+    """Return the port and content with which a frame must come out; None: dropped."""
     if bump and origin == HOST_IN:
         return None
     to_wire = bump or origin == HOST_IN
@@ -210,7 +210,7 @@ async def each_unit_answers_through_its_own_mailbox(dut: Any) -> None:
     await master.write_dword(protocol, 0x5A)
     blocks = (await walk(master))[1:]
     request, done = regs.MAILBOX["request"].offset, regs.MAILBOX["done"].offset
-    for offset, kind, port in blocks:  # all of them first: an answer in the wrong place would show
+    for offset, kind, port in blocks:  # all requests first, to detect an answer in the wrong place
         await master.write_dword(offset + regs.COMMAND_OFFSET, 0xC0000000 | kind & 0xFF)
         await master.write_dword(offset + regs.COMMAND_OFFSET + 4, 0xA0 + port)
         await master.write_dword(offset + request, 7)
@@ -229,7 +229,7 @@ async def outside_the_window_is_refused(dut: Any) -> None:
     for address in (0x10000, 0xFFFFC, 0x80000000):
         assert (await master.read(address, 4)).resp == AxiResp.DECERR
         assert (await master.write(address, bytes(4))).resp == AxiResp.DECERR
-    assert (await master.read(0x0, 4)).resp == AxiResp.OKAY  # and goes on
+    assert (await master.read(0x0, 4)).resp == AxiResp.OKAY  # and still answers
 
 
 @cocotb.test(timeout_time=100, timeout_unit="us")

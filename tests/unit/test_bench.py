@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks compute and send."""
+"""Figures and frames of the benchmarks."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_a_packet_that_came_late_is_not_lost() -> None:
 
 
 def test_fewer_lost_packets_are_no_restart() -> None:
-    """All lost packets of the past come late: the number falls, the totals do not."""
+    """All packets counted as lost arrive late: the difference falls, the totals do not."""
     assert figures(rates(sample(1, 25, 0, 1000), sample(2, 25, 25, 2000), sample(3, 26, 25, 3000))) == (
         0,
         2000,
@@ -48,13 +48,13 @@ def test_a_total_that_falls_is_a_restart(after: WireSample) -> None:
 def test_the_window_begins_with_the_last_sample_before_it() -> None:
     seconds = [sample(second, second, 0, 1000 * second) for second in range(1, 100)]
     assert figures(rates(*seconds, now=99, window=10)) == (10, 10_000)
-    far = [sample(1, 0, 0, 0), sample(100, 3, 0, 500)]  # a large fleet: counters are read seldom
+    far = [sample(1, 0, 0, 0), sample(100, 3, 0, 500)]  # a large fleet: counters are read rarely
     assert figures(rates(*far, now=105, window=10)) == (3, 500)
     assert rates(*far, now=111, window=10) is None
 
 
 def test_a_late_packet_may_be_known_before_its_loss() -> None:
-    """Counters come more often than reports."""
+    """Counters are read more often than reports arrive."""
     assert sample(1, 3, 5, 100).lost_packets == 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engine bmv2 without a switch: what a scenario becomes for BMv2, and what comes back."""
+"""Engine bmv2 without a switch: the plan for BMv2 of a scenario, and its telemetry."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_what_bmv2_does_not_carry_is_refused_by_field(key: str, value: object, l
     assert str(caught.value).startswith(f"scenario geo: {line}")
 
 
-# --- What comes back
+# --- Telemetry
 
 
 def occupancy(queue_bytes: int, drops: int = 0) -> Occupancy:
@@ -217,7 +217,7 @@ def server() -> Iterator[socket.socket]:
 
 
 def answers(server: socket.socket, answer: bytes) -> ThriftClient:
-    """A client of a service that says `answer` to whoever connects."""
+    """A client of a service that sends `answer` to its first client."""
 
     def serve() -> None:
         connection, _ = server.accept()

@@ -20,7 +20,7 @@ from conformance.bmv2 import simple_switch
 from conformance.p4_player import PROGRAM as PROGRAM_JSON
 
 Install = Callable[[str, str], None]
-# Takes the two connections of nanomsg and stays.
+# Accepts the two connections of nanomsg and keeps running.
 SWITCH = """
 import os, pathlib, socket, sys, time
 here = pathlib.Path(__file__).parent
@@ -37,7 +37,7 @@ time.sleep(60)
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts a shell script on a PATH that has nothing else."""
+    """Puts a shell script on a PATH that is otherwise empty."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def write(name: str, script: str) -> None:
@@ -52,7 +52,7 @@ def help_of(*options: str) -> str:
 
 
 def refusal() -> str:
-    """What a run on engine bmv2 is told."""
+    """The refusal of a run on engine bmv2."""
     document = documents.read(documents.locate("smoke"))
     rate = ("links.bottleneck.rate", "10 Mbit/s")
     scenario = build("smoke", documents.points("smoke", document, [rate])[0].document)

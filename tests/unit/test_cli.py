@@ -52,7 +52,7 @@ def test_bad_input_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def older_batch(out: Path) -> None:
-    """What a batch of two runs left."""
+    """The files of a finished batch of two runs."""
     for directory in ("xcp/run-1", "xcp/run-2"):
         (out / directory / "iperf3").mkdir(parents=True)
         (out / directory / "iperf3" / "flow-1.json").write_text("{}")

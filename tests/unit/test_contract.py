@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is written by hand has the numbers of contract.yaml: P4, P4Info, eBPF, the core, docs/p4.md."""
+"""Handwritten code has the numbers of contract.yaml: P4, P4Info, eBPF, the core, docs/p4.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILES = (
 )
 
 Fields = list[tuple[str, int]]  # names and bits
-Difference = tuple[str, object, object]  # what, as it is, as the contract has it
+Difference = tuple[str, object, object]  # name, actual value, value in the contract
 
 
 def layout(name: str) -> Fields:
@@ -234,7 +234,7 @@ def test_a_planted_fault_is_found(file: str, right: str, wrong: str, tmp_path: P
     assert differences(tmp_path)
 
 
-# --- What a contract must not be: where, what is put there, and the message.
+# --- Invalid contracts: the place, the value put there, and the message.
 
 BAD: dict[str, tuple[str, Any, str]] = {
     "part unknown": ("more", 1, "unknown key 'more'"),

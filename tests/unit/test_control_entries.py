@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings as table entries: the numbers by hand, the epochs, and what is written to get there."""
+"""Settings as table entries: hand-computed numbers, epochs, and the writes from one setting to another."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_epochs_wrap_and_are_never_zero() -> None:
 
 
 class Steps:
-    """Settings of port 1, one after the other, on a switch that takes them all."""
+    """Settings of port 1, one after the other, on a switch that accepts them all."""
 
     def __init__(self, epochs: Epochs) -> None:
         self.epochs = epochs

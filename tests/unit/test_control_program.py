@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client says what the checked-in P4 program understands, and knows what that reports."""
+"""The client's tables, actions and digests are those of the checked-in P4 program."""
 
 from __future__ import annotations
 

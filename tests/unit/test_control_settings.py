@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the client refuses, and in which words."""
+"""Refusals of the client, with their messages."""
 
 from __future__ import annotations
 

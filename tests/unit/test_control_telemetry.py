@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests in people's units, with numbers by hand; the inbox that keeps them; gRPC's errors in our words."""
+"""Digests in ordinary units, with hand-computed numbers; the inbox of digests; messages for gRPC's errors."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_entities_have_keys_and_names(entity: Any, made: Entity, name: str) -> N
 
 
 class RefusedError(Exception):
-    """As much of finsy's error as is looked at."""
+    """The fields of finsy's error that are used."""
 
     def __init__(self, code: GRPCStatusCode, message: str, details: dict[int, Any] | None = None) -> None:
         self.code = self.canonical_code = code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every entrance to a data plane takes the same settings of XCP, and refuses the others in the same words."""
+"""Every interface to a data plane accepts the same settings of XCP, with the same messages of refusal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ US = "use a whole number of microseconds from 1 to 16000000"
 ANYWAY = {"allow_unstable": True}
 
 Given = Mapping[str, Any]
-Refusal = tuple[str, str] | None  # the setting's name, and what is said of it
+Refusal = tuple[str, str] | None  # the setting's name and the message
 
 CASES: list[tuple[Given, Refusal]] = [
     ({}, None),
@@ -99,7 +99,7 @@ BASE = {
 
 @cases
 def test_a_scenario(given: Given, refusal: Refusal) -> None:
-    """It writes min-interval: 2 s for min_interval_us: 2000000."""
+    """A scenario spells min_interval_us: 2000000 as min-interval: 2 s."""
     keys = {name: setting.key("-") for name, setting in XCP.items()}
     xcp = {keys[name]: f"{value} us" if XCP[name].unit == "us" else value for name, value in given.items()}
     document = {**copy.deepcopy(BASE), "xcp": xcp}
@@ -143,7 +143,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Card]:
 
 @cases
 def test_nic_set(given: Given, refusal: Refusal, card: Card) -> None:
-    """Each time from a port without XCP, which then has nothing but what is given."""
+    """Each time from a port without XCP, so that it then has only the given settings."""
     units = {"bit/s": " bit/s", "us": " us"}
     words = [
         f"{XCP[name].key()}={'on' if value is True else value}{units.get(XCP[name].unit, '')}"
@@ -181,7 +181,7 @@ def test_the_configuration_of_clarion_switch(given: Given, refusal: Refusal, tmp
 
 
 def test_what_a_switch_has_may_be_set_again() -> None:
-    """Whoever wrote an entry has allowed it."""
+    """Settings read back from a switch count as explicitly allowed."""
     document = {"xcp": {"capacity_bps": CAPACITY_BPS, "alpha": 0.8, **ANYWAY}}
     settings = checked("s1", [1], from_json("s1", 1, document))
     adopted = port_settings([1], port_entries(settings, 1, 1))[1]

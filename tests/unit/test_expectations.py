@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scenarios expect of their summaries: where an expectation counts, and when it is met."""
+"""Expectations of scenarios: their conditions (`where`), bounds and messages."""
 
 from __future__ import annotations
 

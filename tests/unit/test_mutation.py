@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults of `make mutate` still fit the sources, and its runner tells killed from survived."""
+"""The faults of `make mutate` still fit the sources, and its runner distinguishes killed from survived."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_child_that_goes_on_printing_does_not_wait_for_a_reader(start: Start, 
     done = tmp_path / "done"
     child = start(
         "print('ready at noon')\n"
-        "for _ in range(1000): print(1000 * 'x')\n"  # more than a pipe holds
+        "for _ in range(1000): print(1000 * 'x')\n"  # more than a pipe's capacity
         f"open({str(done)!r}, 'w').close()"
     )
     processes.await_output(child, "child", READY, 30)

@@ -62,7 +62,7 @@ def test_the_ceiling_follows_the_mean_rate() -> None:
 
 
 class Rates:
-    """Switches that only note what they are told."""
+    """Switches that only record the rates set."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, str, int]] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FPGA block's register map: what is made of it, what is refused, the numbers shared with others."""
+"""The FPGA block's register map: generated files, refusals, numbers shared with other sources."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_command_prints_the_form(form: str) -> None:
     assert done.stdout == (ROOT / FILES[form]).read_text()
 
 
-# What must not be in a map: where, what is put there (None: taken out), and the message.
+# Invalid maps: the place, the value put there (None: removed), and the message.
 BAD: dict[str, tuple[str, Any, str]] = {
     "part missing": ("status", None, "'status' is missing"),
     "part unknown": ("more", 1, "unknown key 'more'"),
@@ -165,7 +165,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
 
 
 def changed(where: str, value: Any) -> Any:
-    """Return the map with a value put in place; None takes out what is there."""
+    """Return the map with a value put in place; None removes the entry."""
     document = copy.deepcopy(DOCUMENT)
     *path, last = [int(part) if part.isdigit() else part for part in where.split(".")]
     place = document

@@ -32,7 +32,7 @@ TOKEN = "clarion_0123456789"
 
 @dataclass
 class FakeApi:
-    """A controller's REST API as far as a run uses it."""
+    """The part of a controller's REST API that a run uses."""
 
     url: str = ""
     switches: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def api() -> Iterator[FakeApi]:
 
 
 class FakeState:
-    """Notes no process."""
+    """A state that records no processes."""
 
     def process(self, name: str, pid: int) -> None:
         pass
@@ -113,7 +113,7 @@ class FakeState:
 
 @pytest.fixture
 def agent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Instead of the agent a process that says that it serves."""
+    """In place of the agent, a process that only prints the agent's first line."""
     started: list[subprocess.Popen[bytes]] = []
 
     def spawn(state: Any, name: str, command: Any, **options: Any) -> subprocess.Popen[bytes]:
@@ -154,7 +154,7 @@ def test_switches_come_with_the_run_and_go_with_it(
     registrar = Registrar(RestClient(api.url, TOKEN), [Tuning.parse("capacity:probe_wait_s=3")])
     registrar.check()
     run = attach(registrar, tmp_path)
-    # s1 has its bottleneck's port and two hosts', in the order of the switch's configuration.
+    # s1 has the bottleneck's port and two hosts' ports, in the order of the switch's configuration.
     assert api.switches["smoke-s1"] == {
         "name": "smoke-s1",
         "address": "127.0.0.1:4321",
@@ -186,7 +186,7 @@ def test_ports_have_what_the_scenario_says(
     right, left = "/v1/switches/smoke-s1/ports/1", "/v1/switches/smoke-s2/ports/1"
     api.ports = {right: bottleneck, left: {**bottleneck, "xcp": None}}
     attach(Registrar(RestClient(api.url, TOKEN)), tmp_path).close()
-    assert ("PATCH", right) not in api.calls  # as it should be, up to rounding
+    assert ("PATCH", right) not in api.calls  # already set, up to rounding
     assert api.ports[left]["xcp"]["capacity_bps"] == 20_000_000
     assert api.ports["/v1/switches/smoke-s1/ports/2"]["edge"] is True
 
@@ -201,7 +201,7 @@ def test_what_a_killed_run_left_is_replaced_and_anything_else_is_not(
     api.switches["smoke-s2"] = {"name": "smoke-s2", "address": "127.0.0.1:9", "state": "in-sync"}
     with pytest.raises(UserError, match=r"controller http://.*/v1/switches: switch smoke-s2: exists already"):
         attach(registrar, tmp_path)
-    # What had been added by then is gone, and so is the agent.
+    # The switches added so far are removed, and the agent has ended.
     assert list(api.switches) == ["smoke-s2"]
     assert agent[-1].poll() is not None
 

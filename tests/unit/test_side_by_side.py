@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of `make test`: order, output in one piece, status, what was skipped, an end that ends all."""
+"""The runner of `make test`: order, output in one piece, status, skipped tests, interrupts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_other_parts_leave_the_processors_to_the_first_lane() -> None:
 
 
 def interrupted(times: int, files: list[Path], *words: str) -> subprocess.CompletedProcess[str]:
-    """The runner after so many interrupts, the first when its parts have made the files."""
+    """The runner after a number of interrupts, the first when its parts have created the files."""
     command = [sys.executable, str(TOOL), *words]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that are written down in more than one language agree."""
+"""Numbers that are spelled in more than one language agree."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def sleeper() -> subprocess.Popen[bytes]:
 
 
 def leave(root: Path, pid: int, started: int | None) -> None:
-    """The record of a runner that is gone, naming one process."""
+    """The record of a runner that has ended, with one process."""
     directory = root / "run-1"
     directory.mkdir()
     runner = {"pid": 1, "started": -1}
@@ -96,7 +96,7 @@ OTHER = '{"netns": "lab", "device": "eth0"}'
 
 @pytest.fixture
 def agent(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clarion-host that notes its calls; a dead run's attachment and someone else's are there."""
+    """A clarion-host that records its calls, with an attachment of a dead run and one of another owner."""
     program = root / "clarion-host"
     program.write_text(AGENT)
     program.chmod(0o755)

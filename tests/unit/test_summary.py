@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording with round numbers, so that every result can be worked out in the head."""
+"""A recording with round numbers, for mental arithmetic."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_goodput_and_fairness() -> None:
     ("flow", "goodput_bps"),
     [
         ({}, 8 * (25_000 * 1 + 75_000 * 1) / 2),  # from 2 s to 4 s
-        ({"start": "3 s"}, 8 * 75_000),  # it delivers in its own second
+        ({"start": "3 s"}, 8 * 75_000),  # the one second in which the flow exists
         ({"start": "1 s"}, 8 * (25_000 * 1 + 75_000 * 1) / 2),
         ({"stop": "3 s"}, 8 * 25_000),
         ({"start": "2.5 s", "stop": "3.5 s"}, 8 * (25_000 * 0.5 + 75_000 * 0.5)),
@@ -134,7 +134,7 @@ def test_losses_and_tags_per_flow() -> None:
     made = summary()
     assert made["flows"][0]["losses"] == {"data_wire": 4, "data_queue": 1, "ack_wire": 1, "ack_queue": 0}
     tags = made["totals"]["tags"]
-    # flow 1 lost a packet without a header, which no tag could report: not in the truth of tags
+    # flow 1 lost a packet without a header, which no tag could report: it is not in the truth for tags
     assert (tags["wire"]["tagged"], tags["wire"]["truth"], tags["wire"]["recall"]) == (3, 4, 0.75)
     assert (tags["all"]["precision"], tags["all"]["recall"]) == (1.0, 0.8)
 

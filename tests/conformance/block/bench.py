@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks with block-driver: frames, clocks, registers and commands, and what came of them."""
+"""Drives block-driver: frames, clocks, registers and commands in; frames, decisions and answers out."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Values = dict[str, int]
 
 
 class Damage(IntEnum):
-    """What is wrong with a frame that is sent; the order of block-driver."""
+    """Damage to a frame that is sent, in the order of block-driver."""
 
     NONE = 0
-    HOLE = 1  # a byte in the first beat does not count
-    HOLE_AT_END = 2  # the first byte of the last beat does not count
+    HOLE = 1  # TKEEP leaves out a byte of the first beat
+    HOLE_AT_END = 2  # TKEEP leaves out the first byte of the last beat
     EMPTY_END = 3  # a last beat without bytes follows
     SHORT_BEAT = 4  # the first beat, which is not the last, is not full
-    NO_END = 5  # the last beat does not say so
+    NO_END = 5  # TLAST is missing
 
 
 class Sent(NamedTuple):
@@ -37,12 +37,12 @@ class Sent(NamedTuple):
     frame: bytes
     gap: int = 0  # clocks before it
     damage: Damage = Damage.NONE
-    size: int | None = None  # stated, if not the true one
+    size: int | None = None  # the stated size, if not the true one
     number: int = 0
 
     @property
     def user(self) -> int:
-        """The side-band."""
+        """The side-band: TUSER."""
         size = len(self.frame) if self.size is None else self.size
         return self.number << 16 | size
 
@@ -59,7 +59,7 @@ class Received(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What happened at a port's stream in and out since the last look."""
+    """Frames and stalls at a port's streams, in and out, since the last call."""
 
     refused: int  # beats that the block did not take at once, since the start
     ended: list[int]  # clock of the last beat of each frame sent
@@ -67,7 +67,7 @@ class Output(NamedTuple):
 
 
 class QueueEvent(NamedTuple):
-    """What a queue decided."""
+    """A decision of a queue, with its time and the bytes waiting."""
 
     kind: int
     clock: int
@@ -79,7 +79,7 @@ JOINS, DROPS, LEAVES = range(3)
 
 
 class Reply(NamedTuple):
-    """A beat of an answer to a command that was given at a clock."""
+    """A beat of an answer to a scheduled command."""
 
     unit: int
     clock: int
@@ -96,7 +96,7 @@ _OUT = struct.Struct("<III6s?H")
 
 
 def command(kind: str, operation: str, values: Values | None = None) -> list[int]:
-    """Return the words of a command to an `ingress` or `egress` unit; what is not named is 0."""
+    """Return the words of a command to an `ingress` or `egress` unit; fields not named are 0."""
     words = [registers.OPERATIONS[operation], *[0] * (registers.COMMAND_WORDS - 1)]
     given = dict(values or {})
     for field in registers.COMMANDS[kind].get(operation, ()):
@@ -148,19 +148,19 @@ class Bench:
         self.wire = {"now": 0, "now_step": 0, "protocol": 253}
         self.times: list[tuple[int, int, int]] = [(0, 0, 0)]  # from clock: now and its step
         self.requests = [0] * (2 * ports)
-        self.blocks: list[int] = []  # of registers, as far as they were walked
+        self.blocks: list[int] = []  # offsets of register blocks found so far
         self.batch += struct.pack("<cB?", b"N", ports, bump)
 
     # --- What goes in ---------------------------------------------------------------------------------
 
     def wires(self, **values: int) -> None:
-        """Set `now`, `now_step` (ticks per clock), `protocol`; what is not named stays."""
+        """Set `now`, `now_step` (ticks per clock), `protocol`; wires not named keep their values."""
         self.wire.update(values)
         self.times.append((self.clock, self.wire["now"], self.wire["now_step"]))
         self.batch += struct.pack("<cQQB", b"W", *self.wire.values())
 
     def elsewhere(self, port: int, queue: int) -> None:
-        """Set the bytes that wait for a port behind the block."""
+        """Set a port's `queue_elsewhere`: bytes queued outside the block."""
         self.batch += struct.pack("<cB", b"E", port) + queue.to_bytes(5, "little")
 
     def units_on(self, *units: int) -> None:
@@ -175,37 +175,37 @@ class Bench:
         self.batch += struct.pack("<BH", sent.damage, len(sent.frame)) + sent.frame
 
     def idle(self, port: int, seed: int, off: int, on: int, host: bool = False) -> None:
-        """Leave clocks out between beats: chances in 256 per clock to go off, and on again."""
+        """Insert idle clocks between beats: chances in 256 per clock to stop, and to go on."""
         self.batch += struct.pack("<cB?IHH", b"I", port, host, seed, off, on)
 
     def stall(self, port: int, seed: int, off: int, on: int, host: bool = False) -> None:
-        """Refuse beats: likewise."""
+        """Deassert ready at random, with the same chances as `idle`."""
         self.batch += struct.pack("<cB??IHH", b"K", port, host, True, seed, off, on)
 
     def shut(self, port: int, host: bool = False) -> None:
-        """Refuse every beat."""
+        """Hold ready low."""
         self.batch += struct.pack("<cB??IHH", b"K", port, host, False, 0, 0, 256)
 
     def flow(self, port: int, host: bool = False) -> None:
-        """Take every beat."""
+        """Hold ready high."""
         self.stall(port, 0, 0, 256, host)
 
     def schedule(self, unit: int, clock: int, words: list[int]) -> None:
-        """Give a command so many clocks from now, beside the registers."""
+        """Give a command `clock` clocks from now, bypassing the registers."""
         self.batch += struct.pack("<cBI16I", b"X", unit, clock, *words)
 
     # --- What comes out -------------------------------------------------------------------------------
 
     def run(self, clocks: int) -> None:
-        """Let so many clocks pass."""
+        """Run for a number of clocks."""
         self._run(0, clocks)
 
     def run_until_decided(self, port: int, most: int) -> None:
-        """Let clocks pass until a packet joins or leaves a port's queue."""
+        """Run until a port's queue decides about a packet, `most` clocks at most."""
         self._run(2 + port, most)
 
     def settle(self, most: int = UNTIL_QUIET) -> int:
-        """Let clocks pass until nothing moves; return their number."""
+        """Run until nothing moves; return the number of clocks."""
         return self._run(1, most)
 
     def _run(self, until: int, clocks: int) -> int:
@@ -219,19 +219,19 @@ class Bench:
         return int(passed)
 
     def now_at(self, clock: int) -> int:
-        """Return what `now` was in a clock."""
+        """Return the value of `now` in a clock."""
         for start, now, step in reversed(self.times):
             if start <= clock:
                 return now + (clock - start) * step
         raise ValueError(clock)
 
     def take_beat(self, port: int) -> bool:
-        """Take one beat that waits for the wire of a port that is shut."""
+        """Take one beat that is pending at the shut wire of a port."""
         self.batch += struct.pack("<cB", b"B", port)
         return self._flush() != b"\0"
 
     def output(self, port: int, host: bool = False) -> Output:
-        """Return what happened at a port since the last look."""
+        """Return frames and stalls at a port since the last call."""
         self.batch += struct.pack("<cB?", b"O", port, host)
         answer = self._flush()
         refused, count = struct.unpack_from("<II", answer)
@@ -246,12 +246,12 @@ class Bench:
         return Output(refused, ended, frames)
 
     def log(self, port: int) -> list[QueueEvent]:
-        """Return what a port's queue has decided since the start."""
+        """Return the decisions of a port's queue since the start."""
         self.batch += struct.pack("<cB", b"L", port)
         return [QueueEvent(*event) for event in _EVENT.iter_unpack(self._flush()[4:])]
 
     def replies(self) -> list[Reply]:
-        """Return the beats of answers to scheduled commands since the last look."""
+        """Return the beats of answers to scheduled commands since the last call."""
         self.batch += b"Y"
         return [
             Reply(unit, clock, logged, beat, last, status, tuple(words))
@@ -259,7 +259,7 @@ class Bench:
         ]
 
     def parse(self, frame: bytes, protocol: int = 253) -> tuple[int, ...]:
-        """Return what the parser alone says: format, malformed, at, then the fields it reads."""
+        """Return the result of the parser alone: format, malformed, at, then the fields it reads."""
         self.batch += struct.pack("<cBH", b"P", protocol, len(frame)) + frame
         return struct.unpack("<B?HHHHHIIi", self._flush())
 
@@ -274,7 +274,7 @@ class Bench:
         self.batch += struct.pack("<cII", b"A", offset, value)
 
     def read(self, *offsets: int) -> list[int]:
-        """Read registers, all of which must be there."""
+        """Read registers, all of which must exist."""
         for offset in offsets:
             self.batch += struct.pack("<cI", b"G", offset)
         answers = list(struct.iter_unpack("<?I", self._flush()))
@@ -342,5 +342,5 @@ class Bench:
         return self.process.receive()
 
     def close(self) -> None:
-        """End the process; anything that a sanitiser says is an error."""
+        """End the process; a report of a sanitiser is an error."""
         self.process.close()

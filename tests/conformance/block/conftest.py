@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated blocks, with sanitisers; each size is built when a test first asks for it."""
+"""Simulated blocks, with sanitisers; each size is built on first use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def driver(size: str) -> Path:
 
 @pytest.fixture
 def bench_of() -> Iterator[Callable[[str], Bench]]:
-    """Start blocks of a size; what a sanitiser says at their end is an error."""
+    """Start blocks of a size; a sanitiser's report at their end is an error."""
     open_benches: list[Bench] = []
 
     def start(size: str = "") -> Bench:

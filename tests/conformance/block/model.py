@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a unit of the block must have done, by the reference and in the order that the unit's queue has told.
+"""The expected behaviour of a unit of the block: the reference, in the order that the unit's queue reports.
 
-The order in which packets meet, and the bytes that waited, are the block's business (its clocks decide them)
-and are checked for themselves; everything else follows.
+The order of packets and the bytes waiting depend on the block's clocks and are checked separately;
+everything else follows from them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ XCP_NAMES = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval
 
 
 class ToldXcp(Xcp):
-    """The controllers, which note what the last interval was."""
+    """The controllers, with the inputs and results of the last interval."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class ToldXcp(Xcp):
 
 
 class IngressModel:
-    """One way in."""
+    """An ingress unit."""
 
     def __init__(self, buckets: int = 4096) -> None:
         self.router = Router(1, buckets)
@@ -51,7 +51,7 @@ class IngressModel:
         wire.expected.update((bucket, wire.remembered[bucket]) for bucket in based)
 
     def reset(self) -> None:
-        """Carry out a command: numbers and totals of buckets stay, epochs go."""
+        """Carry out a command: numbers and totals of buckets stay, epochs are cleared."""
         self.slot_epochs.clear()
         self.configure({})
         self.count = dict.fromkeys(self.count, 0)
@@ -59,7 +59,7 @@ class IngressModel:
         port.malformed = port.wire.lost = port.wire.late = port.wire.rebased = 0
 
     def packet(self, frame: bytes) -> Packet:
-        """Take a frame in, all of which came."""
+        """Take in a complete frame."""
         self.count["rx_packets"] += 1
         self.count["rx_bytes"] += len(frame)
         port, config = self.router.ports[0], self.config
@@ -88,13 +88,13 @@ class IngressModel:
 
 
 def after_ingress(packet: Packet) -> bytes:
-    """Return the frame as an ingress passes it on."""
+    """Return the frame as an ingress unit passes it on."""
     totals = {name: packet.fields[name] for name in ("corrupt", "congest") if "bucket" in packet.fields}
     return rewritten(packet, totals)
 
 
 class EgressModel:
-    """One way out. Frames and events come in the block's order."""
+    """An egress unit. Frames and events come in the block's order."""
 
     def __init__(self, buckets: int = 4096) -> None:
         self.router = Router(1, buckets)
@@ -111,7 +111,7 @@ class EgressModel:
         self.power_on()
 
     def power_on(self) -> None:
-        """Set the configuration of the start."""
+        """Set the configuration after power-on."""
         self.epoch, self.limit = 0, UNLIMITED
         self.router.ports[0].config = Config()
 
@@ -124,7 +124,7 @@ class EgressModel:
         self.epoch, self.limit = get("epoch", 0), get("queue_limit", 0)
 
     def reset(self) -> None:
-        """Carry out a command: what waits stays, and the numbers of buckets."""
+        """Carry out a command: packets in the queue and the numbers of buckets stay."""
         self.power_on()
         self.count = dict.fromkeys(self.count, 0)
         self.running_epoch = self.byte_ticks = self.over_both = 0
@@ -133,12 +133,12 @@ class EgressModel:
         port.queue.lost = port.queue.late = port.queue.rebased = 0
 
     def time(self, now: int) -> None:
-        """Time has come to `now`."""
+        """Advance time to `now`."""
         self.byte_ticks += self.queue_bytes * max(now - self.last_now, 0)
         self.last_now = now
 
     def joins(self, event: QueueEvent, packet: Packet, elsewhere: int = 0) -> None:
-        """A packet meets the queue; checks what the block says of the queue, and whether it drops."""
+        """A packet arrives at the queue; checks the reported queue length and the decision to drop."""
         length = len(packet.frame)
         assert event.queue == self.queue_bytes + elsewhere, "bytes waiting at a join"
         if event.kind == DROPS:
@@ -168,11 +168,11 @@ class EgressModel:
         return self.router.dequeue(0, event.queue, packet)
 
     def out(self, length: int) -> None:
-        """A frame is out."""
+        """A frame has left completely."""
         self.queue_bytes -= length
 
     def allow_overflow(self, told: int) -> None:
-        """Take over what the block says of drops that both the limit and packet memory explain."""
+        """Accept the block's count for drops that both the limit and a full packet memory explain."""
         more = told - self.count["overflow"]
         if 0 <= more <= self.over_both:
             self.count["overflow"] += more
@@ -216,13 +216,13 @@ class EgressModel:
 
 
 def is_frame(sent: Sent) -> bool:
-    """Tell whether the block takes it for a frame; one without an end takes the next one with it."""
+    """Whether the block accepts it as a frame; one without TLAST spoils the next one too."""
     true_size = sent.size in (None, 0, len(sent.frame))
     return sent.damage is Damage.NONE and true_size and MIN_BYTES <= len(sent.frame) <= MAX_BYTES
 
 
 def told(stream: list[Sent]) -> list[Sent | None]:
-    """Return what the block is told of, one by one: frames, and None for what is none."""
+    """Return the frames that the block sees, one by one, and None for each that it rejects."""
     result: list[Sent | None] = []
     endless = False
     for sent in stream:

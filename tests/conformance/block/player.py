@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays event vectors on units of the block: frames through AXI4-Stream, the rest through AXI4-Lite.
 
-Every port has units of its own, and only the unit that an event is about is clocked. An event's time is on
-`now`, and what must wait besides the block's own frames on `queue_elsewhere`. A queue limit of 0 makes a
-drop. A packet stays in the queue for the clocks that it needs there at least; where other packets join
-meanwhile, the unit is plugged: frames that were sent before the first event fill it up to a wire that takes
-nothing.
+Every port has units of its own, and only the unit of an event is clocked. An event's time is on `now`;
+waiting bytes beyond the block's own frames are on `queue_elsewhere`. A queue limit of 0 makes a drop. A
+packet stays in the queue for the fewest clocks possible; where other packets join in between, the unit is
+plugged: frames sent before the first event fill it up to a wire with ready low.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Answer = dict[str, Any]
 
 @dataclass
 class PortState:
-    """What the player knows of a port."""
+    """The player's record of a port."""
 
     config: Config
     ingress_epoch: int = 0
@@ -38,7 +37,7 @@ class PortState:
 
 
 class BlockPlayer:
-    """A driver of events, one by one."""
+    """A driver that plays events one by one."""
 
     def __init__(self, bench: Bench, plugged: tuple[int, ...] = ()) -> None:
         bench.fresh(PORTS, bump=False)
@@ -47,12 +46,12 @@ class BlockPlayer:
         self.slots: dict[int, bytes] = {}
         self.leaving: dict[int, list[int]] = {port: [] for port in range(PORTS)}  # events
         self.plugged = plugged
-        self.shown = list(range(SHOWN_BUCKETS))  # buckets that a state is told of
+        self.shown = list(range(SHOWN_BUCKETS))  # buckets in the answer to a `State`
         for port in plugged:
             self._plug(port)
 
     def play(self, events: list[Event]) -> list[Answer]:
-        """Return what the block says after each event; frames are those of the wire."""
+        """Return the block's answer to each event, with the frames as on the wire."""
         answers: list[Answer] = []
         for number, event in enumerate(events):
             answer: Answer = {}
@@ -153,10 +152,10 @@ class BlockPlayer:
             state.own += len(frame)
             if port not in self.plugged:
                 self._set_queue(port, departure.queue + len(frame))
-        answer: Answer = {**self._read(port)}  # before it leaves
+        answer: Answer = {**self._read(port)}  # before its departure
         return {**answer, "numbered": self._number(port, frame) != number, "number": number}
 
-    # Bytes that wait, those of the unit included.
+    # Waiting bytes, the unit's own included.
     def _set_queue(self, port: int, queue: int) -> None:
         elsewhere = queue - self.ports[port].own
         if elsewhere < 0:
@@ -204,7 +203,7 @@ class BlockPlayer:
         state.own = (state.plugs - 2) * MIN_BYTES  # one is taken, one waits at the wire
         assert self._left(port) == state.left
 
-    # Each plug that is out makes room, for what was dropped too.
+    # Each departed plug makes room, also for dropped packets.
     def _let_one_out(self, port: int, queue: int) -> None:
         state = self.ports[port]
         while self._left(port) == state.left:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic and commands through a bump in the wire, held to the models of its four units beat by beat."""
+"""Traffic and commands through a bump in the wire, compared with the models of its four units."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PORTS = 2
 
 
 class Given(NamedTuple):
-    """A command that was given to a unit, and its answer."""
+    """A command to a unit, and its answer."""
 
     operation: str
     values: Values
@@ -44,13 +44,13 @@ class Scenario:
         self.bench, self.buckets = bench, buckets
         self.ingress = [IngressModel(buckets) for _ in range(PORTS)]
         self.egress = [EgressModel(buckets) for _ in range(PORTS)]
-        self.told = [0] * PORTS  # frames and errored frames at each way in, since its reset
+        self.told = [0] * PORTS  # frames and errored frames at each ingress unit, since its reset
         self.seen = [0] * PORTS  # events of each log
         self.given: dict[int, list[Given]] = defaultdict(list)
         self.packets = self.beats = self.drops = self.states = 0
 
     def give(self, clock: int, unit: int, operation: str, values: Values | None = None) -> None:
-        """Schedule a command. A way in is read in front of it: so its answer tells where it came."""
+        """Schedule a command, for an ingress unit behind a read, which gives its place among the frames."""
         kind = "ingress" if unit < PORTS else "egress"
         if kind == "ingress" and operation != "read":
             self.give(clock, unit, "read")
@@ -117,7 +117,7 @@ class Scenario:
         different = {name: (got[name], expected[name]) for name in got if got[name] != expected[name]}
         assert not different, f"(block, reference) differ after a {given.operation} in {different}"
 
-    # --- A way in -------------------------------------------------------------------------------------
+    # --- Ingress ------------------------------------------------------------------------------------
 
     def _replay_ingress(self, port: int, stream: list[Sent], commands: list[Given]) -> list[Packet]:
         model = self.ingress[port]
@@ -147,7 +147,7 @@ class Scenario:
         take(self.told[port] + len(ends))
         return packets
 
-    # --- A way out ------------------------------------------------------------------------------------
+    # --- Egress -------------------------------------------------------------------------------------
 
     def _replay_egress(
         self, port: int, packets: deque[Packet], commands: list[Given], left: list[Received]
@@ -173,7 +173,7 @@ class Scenario:
                 assert what.now <= bench.now_at(clock)
                 model.joins(what, packets.popleft())
                 self.drops += what.kind == DROPS
-        assert not packets, "packets that never met the queue"
+        assert not packets, "packets that never reached the queue"
         assert not model.waiting, "packets that never left"
         self._compare(expected, left)
 

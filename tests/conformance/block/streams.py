@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded streams of frames for the block: through the corners, of one kind, whole and damaged."""
+"""Seeded streams of frames for the block: corner cases, frames of one kind, valid and damaged ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Streams:
         return Sent(frame, gap, size=size, number=self.number)
 
     def any_kind(self, port: int, count: int) -> list[Sent]:
-        """Return traffic of all kinds with some longer frames and some that are none."""
+        """Return traffic of all kinds with some longer frames and some invalid ones."""
         random, traffic = self.random, self.traffic
         traffic.scale = random.choice((5, 15, 20, 24, 27, 31))
         stream = []
@@ -48,14 +48,14 @@ class Streams:
         return stream
 
     def damaged(self, sent: Sent) -> list[Sent]:
-        """Return a frame made into none, in one of many ways."""
+        """Return a frame made invalid in one of many ways."""
         random, length = self.random, len(sent.frame)
         choice = random.randrange(9)
         if choice == 0:
             return [sent._replace(frame=sent.frame[: MIN_BYTES - 1], size=None)]
         if choice == 1:
             return [sent._replace(frame=sent.frame.ljust(MAX_BYTES + random.choice((1, 64, 500)), b"x"))]
-        if choice == 2:  # never ends: three of the longest, and then another one's end
+        if choice == 2:  # no TLAST: three of the longest, ended by the next frame
             return [self.sent(bytes(MAX_BYTES))._replace(damage=Damage.NO_END) for _ in range(3)] + [sent]
         if choice == 3:
             return [sent._replace(damage=Damage.NO_END, size=length), self.sent(padded(b"next"))]
@@ -66,9 +66,9 @@ class Streams:
         return [sent._replace(damage=Damage(random.choice((1, 2, 3))))]
 
     def one_beat(self, count: int, buckets: int, every_clock: bool) -> list[Sent]:
-        """Return TAG frames of one beat in few buckets: the same slot clock after clock.
+        """Return TAG frames of one beat in few buckets, so that the same slot is used clock after clock.
 
-        Without any gap, or as fast as a wire of 100 Gbit/s gives them, so that commands find their clocks.
+        Without any gap, or at 100 Gbit/s, which leaves clocks for commands.
         """
         stream = []
         for _ in range(count):
@@ -79,7 +79,7 @@ class Streams:
         return stream
 
     def shortest_data(self, count: int) -> list[Sent]:
-        """Return DATA frames of two beats without any gap."""
+        """Return DATA frames of two beats, back to back."""
         random = self.random
         stream = []
         for number in range(count):
@@ -97,13 +97,13 @@ class Streams:
     # --- Commands -------------------------------------------------------------------------------------
 
     def ingress_config(self) -> Values:
-        """Return a configuration of a way in."""
+        """Return a configuration of an ingress unit."""
         random = self.random
         check = random.random() < 0.85
         return {"check": check, "edge": random.random() < 0.2, "epoch": random.randrange(check, 4)}
 
     def egress_config(self) -> Values:
-        """Return a configuration of a way out, from ordinary to absurd."""
+        """Return a configuration of an egress unit, from ordinary to extreme."""
         random = self.random
         base = config(random).limited()
         names = ("xcp", "stamp", "capacity", "alpha", "beta", "gamma", "min_interval", "max_interval")

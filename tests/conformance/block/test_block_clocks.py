@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the block does per clock: one packet, one beat, and nothing refused.
+"""Throughput of the block per clock: one packet, one beat, ready always high.
 
-Clocks of C simulation count the processes that a packet passes, not the registers that synthesis puts between
-them: docs/fpga.md has those.
+C simulation counts the processes on a packet's path, not the pipeline registers that synthesis adds:
+docs/fpga.md has those.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RECEIVE_BEATS = 512
 
 
 def through(bench: Bench, frame: bytes, count: int, host: bool) -> list[Received]:
-    """Send so many frames without gaps through a unit of port 0; return what comes out."""
+    """Send frames back to back through a unit of port 0; return the output."""
     bench.fresh(1, bump=False)
     bench.units_on(int(host))
     for _ in range(count):
@@ -59,7 +59,7 @@ def test_shortest_data_frames_at_a_beat_per_clock_with_feedback(bench: Bench) ->
     assert len(out) == len(stream)
     state = bench.ask(1, "read")[1]
     assert state["intervals"] >= 20
-    # each interval's end costs the divisions' clocks, which packet memory makes good for what comes in
+    # each interval's end costs the divisions' clocks; packet memory absorbs the frames that arrive meanwhile
     clocks = out[-1].last_clock - out[0].first_clock + 1
     assert 3000 <= clocks <= 3000 + 4 * state["intervals"]
 
@@ -87,7 +87,7 @@ def test_a_host_that_stalls_makes_an_ingress_drop_not_wait(bench: Bench) -> None
     bench.run(sum(-(-len(sent.frame) // 64) + sent.gap + 2 for sent in stream))
     bench.flow(0, host=True)
     bench.settle()
-    after = streams.any_kind(0, 100)  # it goes on as if nothing had been
+    after = streams.any_kind(0, 100)  # continues unaffected
     for sent in after:
         bench.send(0, sent)
     bench.settle()
@@ -115,10 +115,10 @@ def test_packet_memory_of_an_egress_is_filled_to_the_last_beat(bench_of: Callabl
     for _ in range(beats):  # twice as many beats as there is room for
         bench.send(0, Sent(frame), host=True)
     bench.run(4 * beats)
-    state = bench.ask(1, "read")[1]  # commands are answered while the wire takes nothing
+    state = bench.ask(1, "read")[1]  # commands are answered while the wire holds ready low
     assert state["queue_bytes"] + state["drop_bytes"] == beats * len(frame)
     assert state["overflow"] == state["drop_packets"]
-    assert beats - 2 <= state["queue_bytes"] // 64 <= beats + 2  # some are behind packet memory
+    assert beats - 2 <= state["queue_bytes"] // 64 <= beats + 2  # some beats have passed packet memory
     bench.flow(0)
     bench.settle()
     assert len(bench.output(0).frames) == beats - state["drop_packets"]

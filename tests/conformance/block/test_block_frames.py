@@ -26,7 +26,7 @@ LENGTHS = [*range(MIN_BYTES, 1601), 2047, 2048, 2049, 4096, 9000, 9535, 9536, 95
 
 
 def carriers() -> Iterator[Callable[[bytes], bytes]]:
-    """Yield every place of a Clarion header, again and again."""
+    """Yield a frame for every place of a Clarion header, endlessly."""
     places: list[Callable[[bytes], bytes]] = []
     for vlan in (None, 9):
         places.append(partial(frames.ipv6, vlan=vlan))
@@ -35,7 +35,7 @@ def carriers() -> Iterator[Callable[[bytes], bytes]]:
 
 
 def all_on(bench: Bench, size: str = "") -> Scenario:
-    """Return a bump that does everything."""
+    """Return a bump with all functions on."""
     scenario = Scenario(bench, BUCKETS[size])
     bench.wires(now_step=700)
     for port in range(2):
@@ -46,7 +46,7 @@ def all_on(bench: Bench, size: str = "") -> Scenario:
 
 
 def read_all(scenario: Scenario, buckets: int = 8) -> None:
-    """Compare state."""
+    """Compare the state of all four units and of their first buckets."""
     for unit in range(4):
         scenario.give(0, unit, "read")
         for bucket in range(buckets):
@@ -134,7 +134,7 @@ def test_the_check_goes_on_after_resets(bench_of: Callable[[str], Bench]) -> Non
 
 
 def test_resets_do_not_hold_packets(bench: Bench) -> None:
-    # The second one waits until the first has been through all buckets; frames do not.
+    # The second command waits until the first has been through all buckets; frames do not wait.
     bench.fresh(1, bump=False)
     for _ in range(1000):
         bench.send(0, Sent(bytes(64)))

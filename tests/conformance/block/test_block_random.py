@@ -2,7 +2,7 @@
 """The block and the reference agree on random traffic: every byte, every order, all state.
 
 With idle clocks and stalls, damaged frames, drops, and commands under traffic. CLARION_BLOCK_SEEDS=N runs N
-times as many seeds, for figures.
+times as many seeds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPERATIONS = ("configure", "configure", "configure", "read", "read_bucket", "res
 
 
 def set_pace(bench: Bench, random: Random) -> None:
-    """Draw how time goes on, and how sources and sinks idle and stall."""
+    """Draw the pace of time, and the idle clocks of sources and stalls of sinks."""
     bench.wires(now_step=random.choice((0, 1, 50, 3000, 40_000)))
     for port in range(PORTS):
         bench.stall(port, random.getrandbits(20), *random.choice(((0, 256), (0, 256), (20, 60), (8, 4))))
@@ -53,7 +53,7 @@ def give_commands(scenario: Scenario, streams: Streams, operations: tuple[str, .
         unit, operation = random.randrange(2 * PORTS), random.choice(operations)
         if operation == "reset" and unit < PORTS:
             if unit in resets or scenario.buckets > BUCKETS["-small"]:
-                continue  # the next one may have to wait for it, for an unknown time
+                continue  # the next command would wait for it, for an unknown time
             resets.add(unit)
         values = None
         if operation == "configure":

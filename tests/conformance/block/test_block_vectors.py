@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every event vector holds on the block's units, through AXI4-Stream and AXI4-Lite; none is left out.
 
-The block takes frames from 60 bytes on, as they come from a wire. Shorter ones in the vectors are padded;
-where padding makes another packet of them, the parser of the block judges the frame as it is.
+The block accepts frames from 60 bytes on, as they come from a wire. Shorter ones in the vectors are padded;
+where padding would change the result, the block's parser alone gets the unpadded frame.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from conformance.vectors import FOLDER, Line, event_of, expected_of, load
 
 FILES = sorted(FOLDER.glob("*.jsonl"))
 
-# Packets that wait while others join: their unit is plugged, and what plugs it waits as well.
+# Packets that wait while others join: their unit is plugged, and the plugs are queued as well.
 PLUGGED = ("stamp-switched-while-queued", "xcp-switched-while-queued")
 PLUG_BYTES = 4000
 QUEUES = ("least_queue", "persistent_queue")
 
-# Cut inside the IP header: padded, they would name a protocol.
+# Cut inside the IP header: padding would complete the header.
 TOO_SHORT = {"ordinary": 2}
 
 
 def judged_alike(frame: bytes) -> bool:
-    """Tell whether a padded frame is the same packet."""
+    """Whether the parser's result is the same for the padded frame."""
     (short, bad), (long, also_bad) = classify(frame, 253), classify(padded(frame), 253)
     return (short.format, short.at, short.fields, bad) == (long.format, long.at, long.fields, also_bad)
 
 
 def playable(lines: list[Line], shift: int) -> tuple[list[Line], list[bytes]]:
-    """Return a vector for frames of a wire, `shift` more bytes waiting, and the frames too short for it."""
+    """Return a vector with padded frames and `shift` more bytes waiting, and the frames left out of it."""
     result: list[Line] = []
     too_short: list[bytes] = []
     slots: dict[int, bytes] = {}
@@ -81,7 +81,7 @@ def test_vector(bench: Bench, path: Path) -> None:
 
 
 def assert_parsed(bench: Bench, frame: bytes) -> None:
-    """The block's parser says what the reference says."""
+    """The block's parser agrees with the reference."""
     packet, malformed = classify(frame, 253)
     tags = [packet.fields.get(n, 0) for n in ("bucket", "link_seq", "corrupt", "congest")]
     wishes = [packet.fields.get(n, 0) for n in ("rtt", "x", "delta_throughput")]

@@ -47,7 +47,7 @@ class Actions:
         return lines
 
     def _branch(self, primitives: list[Json], at: int, end: int, lines: Lines) -> int:
-        """Append one `if`; return where the program goes on behind it."""
+        """Append one `if`; return the position behind it."""
         condition, _ = primitives[at]["parameters"]
         other = behind = self._target(primitives[at])
         then_end = other

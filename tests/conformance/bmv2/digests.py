@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the members of digests. The JSON only lists the fields to send, which the compiler may have copied
-to unnamed ones; the P4Info has the names, in the same order.
+"""Names of the members of digests, from the P4Info. The JSON only lists the fields to send, in the same
+order, and the compiler may have copied them to temporary ones.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Expressions of the JSON as Python source.
 
 BMv2 computes with unbounded integers, as Python does, and cuts a value to a field's width when it is stored.
-The compiler writes the masks that P4 asks for; what is known of a value's range saves those that do nothing.
+The compiler emits the masks that P4 requires; masks that a value's known range makes redundant are left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from conformance.bmv2.layout import Field, Json, Layout, UnsupportedError
 
 @dataclass(frozen=True)
 class Value:
-    """Source of an expression and what is known of its range."""
+    """Source of an expression and the known range of its value."""
 
     text: str
     bits: int | None = None  # not negative and below 2^bits
-    signed: int | None = None  # a two's complement integer of so many bits
+    signed: int | None = None  # the width of a two's complement integer
     constant: int | None = None
 
 
@@ -177,7 +177,7 @@ class Expressions:
 
 
 def stored(value: Value, field: Field) -> str:
-    """Return the source of a value as a field keeps it."""
+    """Return the source of a value cut to the width of a field."""
     width = field.width
     if width is None:
         raise UnsupportedError(f"{field.name}: a variable-length field as an integer")
@@ -191,7 +191,7 @@ def stored(value: Value, field: Field) -> str:
 
 
 def store_signed(value: int, width: int) -> int:
-    """Return what BMv2 keeps in a signed field: it wraps only below the range and above that of unsigned."""
+    """Return BMv2's value of a signed field: it wraps only below the signed and above the unsigned range."""
     low, mask = -1 << (width - 1), (1 << width) - 1
     if low <= value <= mask:
         return value

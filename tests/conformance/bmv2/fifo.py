@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A switch whose queues drain at given rates, on a virtual clock: for runs in which packets really wait."""
+"""A switch whose queues drain at given rates, on a virtual clock: for runs with real queueing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.bmv2.switch import Copy, Frame, Recirculated, Switch
 
 @dataclass
 class Queue:
-    """One port: a FIFO in front of a link; no rate means that nothing waits."""
+    """One port: a FIFO in front of a link; without a rate it is always empty."""
 
     bytes_per_s: float | None = None
     depth: int = 1 << 30  # packets
@@ -22,7 +22,7 @@ class Queue:
 
 
 class FifoSwitch:
-    """Runs events in the order of their times, microseconds; `deliver` is told of every frame that leaves.
+    """Runs events in the order of their times, microseconds; `deliver` is called for every frame that leaves.
 
     A packet leaves its queue when its transmission begins, as in simple_switch.
     """
@@ -37,7 +37,7 @@ class FifoSwitch:
         self._number = 0
 
     def at(self, time: float, action: Callable[[], None]) -> None:
-        """Do something at a time that has not passed."""
+        """Schedule an action, now at the earliest."""
         self._number += 1
         heapq.heappush(self._events, (max(time, self.now), self._number, action))
 

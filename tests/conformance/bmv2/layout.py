@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where everything of a packet is: one flat list holds its fields, valid bits and the target's own notes."""
+"""The layout of a packet: one flat list holds its fields, valid bits and the target's own notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LENGTH, INGRESS_LENGTH, PARSER_ERROR, DIGEST, RECIRCULATE, EXIT = range(len(NOTE
 
 
 class UnsupportedError(Exception):
-    """The program uses something that this interpreter does not know; the text says what."""
+    """The program uses something that this interpreter does not support; the text names it."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Header:
 
     @property
     def fixed_bytes(self) -> int:
-        """The length without what varies."""
+        """The length without the field of variable length."""
         return sum(field.width or 0 for field in self.fields) // 8
 
     @property
     def varying(self) -> Field | None:
-        """The field whose length varies, if there is one."""
+        """The field of variable length, if there is one."""
         return next((field for field in self.fields if field.width is None), None)
 
 
@@ -76,13 +76,13 @@ class Layout:
         return next(field for field in self.headers[header].fields if field.name == name)
 
     def standard(self, name: str) -> int:
-        """Return the slot of a field of v1model's standard metadata, or of what the program calls so."""
+        """Return the slot of a field of v1model's standard metadata, or of its alias in the program."""
         return self.field(*self.aliases.get(f"standard_metadata.{name}", ("standard_metadata", name))).slot
 
     def fresh(self, stale: int) -> Values:
         """Return a packet before the parser: metadata is 0, header fields hold the bits of `stale`.
 
-        BMv2 leaves in them what an earlier packet had; no program may depend on that.
+        BMv2 leaves the values of an earlier packet in them; no program may depend on that.
         """
         values: Values = [0] * self.size
         for header in self.headers.values():
@@ -94,7 +94,7 @@ class Layout:
         return values
 
     def metadata_slots(self) -> Iterator[int]:
-        """Yield the slots that are 0 in a packet that comes in again."""
+        """Yield the slots that are 0 in a recirculated packet."""
         for header in self.headers.values():
             if header.metadata:
                 yield from (field.slot for field in header.fields)

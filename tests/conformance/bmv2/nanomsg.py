@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The little of nanomsg that simple_switch speaks: whole messages over a Unix socket, one peer."""
+"""The part of nanomsg's protocol that simple_switch uses: whole messages over a Unix socket, one peer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser and deparser as Python functions.
 
-An error ends the parser with the headers found so far: what it had taken of the frame stays taken, the rest
-is payload, and the error's number is noted with the packet.
+An error ends the parser with the headers found so far: the bytes extracted stay extracted, the rest is
+payload, and the error's number is stored with the packet.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Parsing:
         if source["type"] != "lookahead":
             return [f"v[{field.slot}] = {stored(self.expressions.value(source), field)}"]
         offset, width = source["value"]
-        # BMv2 asks for the bytes of the width only, wherever they begin.
+        # BMv2 requires only the bytes of the width to be there, whatever their offset.
         lines = [f"end = at + {(width + 7) // 8}", *self._need_end()]
         value = Value(f"look_ahead(data, 8 * at + {offset}, {width})", width)
         return [*lines, f"v[{field.slot}] = {stored(value, field)}"]
@@ -174,7 +174,7 @@ def _parts(text: str, widths: list[int]) -> list[int]:
 
 
 def look_ahead(data: bytes, begin: int, width: int) -> int:
-    """Return `width` bits from bit `begin` on; what is behind the frame reads as 0."""
+    """Return `width` bits from bit `begin` on; bits beyond the frame read as 0."""
     end = begin + width
     taken = data[begin // 8 : (end + 7) // 8].ljust((end + 7) // 8 - begin // 8, b"\0")
     return int.from_bytes(taken, "big") >> (-end % 8) & ((1 << width) - 1)

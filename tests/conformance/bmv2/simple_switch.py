@@ -27,11 +27,11 @@ _PACKET = struct.Struct("<iii")  # type, port, length
 _PACKET_IN, _PACKET_OUT = 3, 4
 _DIGESTS = struct.Struct("<4sQIiQI")  # topic, device, context, list, buffer, samples
 _PROMPT = b"RuntimeCmd: "
-PATIENCE = 20.0  # seconds for anything that must come
+PATIENCE = 20.0  # seconds to wait for anything expected
 
 
 def missing() -> str | None:
-    """Return what is not installed or does not start, if something is not."""
+    """Return which program is not installed or does not start, if any."""
     for program, libraries in (("simple_switch", bmv2_installation.LIBRARIES), ("simple_switch_CLI", {})):
         if fault := bmv2_installation.fault(program, libraries):
             return f"{program}: {fault}"
@@ -48,12 +48,12 @@ class SimpleSwitch:
         self.learn_lists = {fields["id"]: fields for fields in loaded["learn_lists"]}
         self.widths = _field_widths(loaded)
         self.members = member_names()
-        with contextlib.ExitStack() as running:  # what has started ends if something behind it does not start
+        with contextlib.ExitStack() as running:  # if a later step fails, the processes already started end
             self._start(program, folder, running)
             self._running = running.pop_all()
 
     def close(self) -> None:
-        """End it."""
+        """End the switch and its CLI."""
         self._running.close()
 
     def _start(self, program: Path, folder: Path, running: contextlib.ExitStack) -> None:
@@ -72,11 +72,11 @@ class SimpleSwitch:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        running.callback(self.cli.communicate)  # it ends with its input
+        running.callback(self.cli.communicate)  # the CLI ends when its input does
         self._answer()
 
     def command(self, text: str) -> str:
-        """Give one command to the CLI; return what it says."""
+        """Give one command to the CLI; return its output."""
         assert self.cli.stdin is not None
         self.cli.stdin.write(text.encode() + b"\n")
         self.cli.stdin.flush()
@@ -97,7 +97,7 @@ class SimpleSwitch:
     def reset(self, *tables: str) -> None:
         """Empty these tables and set all registers and counters to 0.
 
-        The command reset_state would do more: it empties the tables of constant entries, too.
+        The command reset_state would also delete constant entries.
         """
         for kind, name in self.arrays:
             self.command(f"{kind}_reset {name}")
@@ -105,7 +105,7 @@ class SimpleSwitch:
             self.clear(table)
 
     def flood_to(self, group: int, ports: list[int]) -> None:
-        """Make a multicast group."""
+        """Create the flood group."""
         self.command(f"mc_mgrp_create {group}")
         for port in ports:
             answer = self.command(f"mc_node_create {port} {port}")
@@ -152,7 +152,7 @@ class SimpleSwitch:
         return Frame(port, message[_PACKET.size :])
 
     def digests(self, seconds: float) -> list[tuple[str, dict[str, int]]]:
-        """Return the digests up to a pause of so many seconds; the switch collects them for up to one."""
+        """Return the digests up to a pause of `seconds`; the switch collects them for up to one second."""
         found: list[tuple[str, dict[str, int]]] = []
         while (message := self.notices.receive(seconds)) is not None:
             if message[:3] == b"LEA":

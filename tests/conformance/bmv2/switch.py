@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A v1model switch: the compiled program between the two halves of simple_switch's traffic manager.
 
-`ingress` returns the copies that wait for their ports; who calls decides when each leaves, by `egress`. Time
-and depth of queue are what the caller says. Left out: clones, resubmits, meters, priorities.
+`ingress` returns the copies that wait for their ports; the caller decides when each leaves, by `egress`,
+and sets time and queue depth. Left out: clones, resubmits, meters, priorities.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ NORMAL, REPLICATION, RECIRCULATED = 0, 5, 4  # instance types
 class Copy:
     """A packet between ingress and egress."""
 
-    port: int  # whose queue it meets
+    port: int  # the egress port
     values: Values
-    payload: bytes  # what the parser left
+    payload: bytes  # the frame behind the parsed headers
     enqueued_us: int
 
     def again(self) -> Copy:
@@ -53,7 +53,7 @@ class Frame:
 
 @dataclass
 class Recirculated:
-    """A packet that comes in again."""
+    """A recirculated packet, for `ingress_again`."""
 
     values: Values
     data: bytes
@@ -133,7 +133,7 @@ class Switch:
         return found[0]
 
     def ingress(self, port: int, frame: bytes, timestamp_us: int) -> list[Copy]:
-        """Take a frame in; return what is bound for queues."""
+        """Take a frame in; return the copies for the queues."""
         values, slot = self._fresh[:], self.slot
         values[slot["ingress_port"]] = port
         values[slot["ingress_global_timestamp"]] = timestamp_us & (1 << 48) - 1
@@ -195,7 +195,7 @@ class Switch:
         return Frame(copy.port, data)
 
     def forward(self, port: int, frame: bytes, timestamp_us: int) -> list[Frame]:
-        """Take a frame all the way through empty queues; return what leaves."""
+        """Take a frame all the way through empty queues; return the frames that leave."""
         waiting, left = self.ingress(port, frame, timestamp_us), []
         while waiting:
             packet = self.egress(waiting.pop(0), timestamp_us)

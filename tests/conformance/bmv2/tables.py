@@ -32,7 +32,7 @@ class Table:
         self._functions: dict[str, Any] = {}
 
     def link(self, functions: dict[str, Any]) -> None:
-        """Take the compiled functions, then the entries that the program itself has."""
+        """Take the compiled functions, then the program's constant entries."""
         self._functions = functions
         by_id = {action["id"]: name for name, action in self.actions.items()}
         default = self.description["default_entry"]
@@ -82,11 +82,11 @@ class Table:
         self.exact.pop(key, None)
 
     def set_default(self, action: str, *data: int) -> None:
-        """Set what a miss does."""
+        """Set the default action."""
         self.default = self._entry(action, data, hit=False)
 
     def find(self, *key: int) -> Entry:
-        """Return what the first matching ternary entry, or a miss, does."""
+        """Return the first matching ternary entry, or the default one."""
         for _, values, masks, entry in self.ternary:
             if all(k & m == v & m for k, v, m in zip(key, values, masks, strict=True)):
                 return entry

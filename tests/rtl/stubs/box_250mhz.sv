@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module of the shell that the plug-in's files are included into: its ports, parameters and the two includes.
+// The module of the shell that includes the plug-in's files: its ports, parameters and the two includes.
 module box_250mhz #(
     parameter int MIN_PKT_LEN   = 64,
     parameter int MAX_PKT_LEN   = 1518,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nic/build.sh writes for a board and a mode, for lint and simulation.
+// The file that nic/build.sh writes for a board and a mode, for lint and simulation.
 `ifndef CLARION_BUMP
 `define CLARION_BUMP 1'b0
 `endif

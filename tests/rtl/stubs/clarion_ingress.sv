@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the ingress unit that HLS makes: its ports, frames passed on as they are. It marks TUSER.src, so that
-// a test sees which units a frame has passed, and answers a command with what reached it.
+// Stand-in for the ingress unit that HLS makes: its ports, frames passed on unchanged. It marks TUSER.src, so that
+// a test sees which units a frame has passed, and answers each command with values of its inputs.
 module clarion_ingress (
     input  wire         ap_clk,
     input  wire         ap_rst_n,

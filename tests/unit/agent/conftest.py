@@ -17,7 +17,7 @@ from fakes.target import FakeTarget
 
 
 class Primary:
-    """A controller that is primary and keeps what it is sent."""
+    """A primary controller, which keeps all messages sent to it."""
 
     def __init__(self, device: Device, election_id: int = 1) -> None:
         self.device = device
@@ -55,19 +55,19 @@ async def primary(target: FakeTarget, program: Program) -> Primary:
 
 @pytest.fixture
 def run_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where locks and notes go."""
+    """The directory of locks and notes."""
     monkeypatch.setenv("CLARION_RUN_ROOT", str(tmp_path / "run"))
     return tmp_path / "run"
 
 
 @pytest.fixture
 def fake_card(tmp_path: Path, run_root: Path) -> Iterator[FakeCard]:
-    """A card that runs, and does what a test says."""
+    """A running card, controlled by the test."""
     with FakeCard(tmp_path / "bar") as card:
         yield card
 
 
 @pytest.fixture
 def card_file(fake_card: FakeCard) -> Path:
-    """The registers of some card that was just reset: all that a test needs that asks nothing odd of it."""
+    """The registers of a card after a reset, for tests that need no faulty card."""
     return fake_card.path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is primary: the rules of the specification, one after the other."""
+"""Mastership: the arbitration rules of the P4Runtime specification, one by one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_highest_is_primary_and_the_others_hear(arbiter: Arbiter) -> None:
     assert not first.may_write(5)
     assert first.ask(5) == [(OK, 5)]
     assert second.ask(4) == [(ALREADY_EXISTS, 5)]
-    assert first.notified == [(OK, 5)]  # nothing new
+    assert first.notified == [(OK, 5)]  # no further notification
     assert second.ask(2**100) == [(OK, 2**100)]
     assert first.notified[-1] == (ALREADY_EXISTS, 2**100)
     assert (first.may_write(5), second.may_write(2**100)) == (False, True)
@@ -68,7 +68,7 @@ def test_no_backup_moves_up_by_itself(arbiter: Arbiter) -> None:
     assert second.notified[-1] == (NOT_FOUND, 5)
     assert not second.may_write(4)
     assert second.ask(4) == [(NOT_FOUND, 5)]
-    assert second.ask(5) == [(OK, 5)]  # as high as the last primary's is enough
+    assert second.ask(5) == [(OK, 5)]  # the last primary's election id is high enough
 
 
 def test_a_primary_steps_down(arbiter: Arbiter) -> None:
@@ -93,7 +93,7 @@ def test_an_election_id_is_used_once(arbiter: Arbiter) -> None:
     with pytest.raises(Refused, match="election id 5 is used by another controller") as refused:
         second.ask(5)
     assert refused.value.code.name == "INVALID_ARGUMENT"
-    arbiter.leave(second.controller)  # it never had a place
+    arbiter.leave(second.controller)  # it was never accepted
     assert first.may_write(5)
 
 

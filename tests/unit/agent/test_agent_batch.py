@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes against a switch in memory: what is refused, by which name, and that nothing of it is done."""
+"""Writes against a switch in memory: refusals name the right update, and a refused batch changes nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests, pipeline configs, and what survives a crash on either side; the switch is in memory."""
+"""Digests, pipeline configs, and recovery after a crash on either side; the switch is in memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_lists_are_sent_when_they_are_full_or_their_time_is_over(
         primary.device.on_digest("queue_drop_t", DROP)
     assert lists(primary) == [(1, 2), (2, 2)]
     await primary.write(modify(digest("queue_drop_t", size=9, timeout_ns=1)))
-    assert lists(primary)[2:] == [(3, 1)]  # the rest of before; numbers go on
+    assert lists(primary)[2:] == [(3, 1)]  # the remaining reports; numbering continues
     primary.device.on_digest("queue_drop_t", DROP)
     while len(lists(primary)) < 4:
         await asyncio.sleep(0)
@@ -109,7 +109,7 @@ async def test_a_switch_that_forgot_everything_gets_it_again(
     await primary.device.on_connected()
     assert (target.entries, target.note) == (before, note)
     assert target.batches[-1][0] == Reset()
-    target.entries["stamp_port", 3] = {}  # only the connection broke, and the entries were changed meanwhile
+    target.entries["stamp_port", 3] = {}  # only the connection broke, and entries were changed meanwhile
     await primary.device.on_connected()
     assert target.batches[-1] == [SetEntry("stamp_port", 3, None)]
     batches = len(target.batches)
@@ -171,7 +171,7 @@ async def test_a_commit_that_has_to_wait_is_refused_to_a_primary_of_the_past(
     primary: Primary, target: FakeTarget, program: Program
 ) -> None:
     await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
-    async with primary.device._changing:  # another Write is under way
+    async with primary.device._changing:  # another Write is pending
         late = asyncio.create_task(commit(primary, program, _Set.VERIFY_AND_COMMIT, 7))
         await asyncio.sleep(0.01)
         assert not late.done()
@@ -223,7 +223,7 @@ async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(t
 
 
 class _Listener(Device):
-    """Counts the notifications that its switch is back."""
+    """Counts the calls of `on_connected`."""
 
     def __init__(self, refusal: TargetError | None) -> None:
         self.times = 0

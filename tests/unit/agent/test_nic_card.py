@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card's registers: found by walking, refused if they are others', spoken with through mailboxes."""
+"""A card's registers: walking the blocks, refusing foreign ones, commands through mailboxes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def opened(card_file: Path) -> Iterator[Card]:
 
 @pytest.fixture
 def still(tmp_path: Path, run_root: Path) -> FakeCard:
-    """A card whose hardware stands still, so that whatever changes was written by us."""
+    """A card whose hardware is idle, so that every change is a write of the software."""
     return FakeCard(tmp_path / "still")
 
 
@@ -68,7 +68,7 @@ def test_units_are_found_wherever_they_are(opened: Card) -> None:
 def test_time_is_of_one_moment_although_it_takes_two_reads(
     opened: Card, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The low half is read just after it has started again from 0 and the high half gone up."""
+    """The low half is read just after it has wrapped to 0 and the high half was incremented."""
     times = iter([0x1_FFFF_FFFF, 0x2_0000_0003, 0x2_0000_0005, 0x2_0000_0007, 0x2_0000_0009, 0x2_0000_000B])
 
     def constant(name: str) -> int:
@@ -146,7 +146,7 @@ def test_a_card_that_is_taken_off_the_bus_is_not_accessed_any_more(opened: Card,
     kept = card_file.rename(card_file.with_name("kept"))
     with pytest.raises(CardGone, match=r"/bar: the card was taken off the bus; rescan it"):
         opened.token()
-    card_file.write_bytes(kept.read_bytes())  # it is back, and the old mapping is of no use
+    card_file.write_bytes(kept.read_bytes())  # the card is back, but the old mapping is stale
     with pytest.raises(CardGone):
         opened.token()
 

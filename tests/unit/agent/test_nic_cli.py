@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion nic` and `clarion switch serve --nic`: what they print, change and refuse."""
+"""`clarion nic` and `clarion switch serve --nic`: output, changes and refusals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_json(card_file: Path, capsys: Capture, *arguments: str) -> Any:
 
 
 def lines(text: str) -> list[str]:
-    """With one space between words."""
+    """The lines of a text, with one space between words."""
     return [" ".join(line.split()) for line in text.splitlines()]
 
 

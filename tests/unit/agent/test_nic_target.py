@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card as a target of the agent: the batch on its units, what it reports, and what it survives."""
+"""A card as a target of the agent: batches on its units, reports, and recovery after failures."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_entries_are_what_the_units_are_set_to(
         delete(table_entry("xcp_port", 1)),
         modify(table_entry("queue_port", 0, "set_queue_port", (0,))),
     )
-    assert len(fake_card.configured) == before + 3  # the unit that nothing is about is left alone
+    assert len(fake_card.configured) == before + 3  # units without a change get no command
     assert fake_card.configuration["ingress", 0] == OFF["ingress"]
     assert (fake_card.configuration["egress", 1]["xcp"], fake_card.configuration["egress", 1]["epoch"]) == (
         0,
@@ -332,7 +332,7 @@ def test_a_report_has_the_members_of_the_digest(program: Program) -> None:
 
 
 class Heard:
-    """What a target reports."""
+    """A listener that records a target's reports."""
 
     def __init__(self) -> None:
         self.reports: list[tuple[int, ...]] = []
@@ -369,7 +369,7 @@ async def test_intervals_are_reported_once_and_the_missed_ones_counted(
     fake_card.set("egress", 1, intervals=45)
     await until(lambda: len(heard.reports) == 2)
     assert heard.lost == 3
-    fake_card.set("egress", 1, intervals=2)  # the controllers began anew
+    fake_card.set("egress", 1, intervals=2)  # the controllers were reset
     await until(lambda: len(heard.reports) == 3)
     assert heard.lost == 4
     fake_card.set("egress", 1, intervals=0)
@@ -393,7 +393,7 @@ async def test_reports_reach_the_controller_as_digests(manager: Primary, fake_ca
     assert values == list(interval_report(0, {"intervals": 1, **STATE}, 0))
 
 
-# What dies.
+# Failures.
 
 
 async def test_the_next_agent_finds_everything(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operation under generated requests, right ones and wrong ones, with every role and without a token.
 
-No answer is a 5xx, every answer fits the OpenAPI document, and nothing is let through that the role does not
-allow. CLARION_FUZZ_EXAMPLES makes it longer; docs/rest.md has the command and its figures.
+No answer is a 5xx, every answer fits the OpenAPI document, and no request is accepted beyond the rights of
+its role. CLARION_FUZZ_EXAMPLES sets the number of examples; docs/rest.md has the command and its figures.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fakes.rest_server import Served, served
 
 from .operations import ROLES
 
-# The server's thread draws random pauses; Hypothesis takes that for a strategy's doing.
+# The server's thread draws random pauses, which Hypothesis attributes to a strategy.
 pytestmark = [
     pytest.mark.slow,  # together: a second for each operation of the API
     pytest.mark.filterwarnings("ignore:Do not use the .random. module inside strategies"),
@@ -49,7 +49,7 @@ CHECKS = [
     status_code_conformance,
 ]
 STREAMS = {("GET", "/v1/telemetry/stream"), ("GET", "/v1/experiments/{id}/events")}
-# What exists, so that requests get beyond "unknown".
+# Existing objects, so that requests get beyond "unknown".
 THERE: dict[str, list[Any]] = {
     "switch": ["s1", "s2"],
     "port": [1, 2],
@@ -80,7 +80,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def document(server: Served) -> dict[str, Any]:
-    """The OpenAPI document without its security: the test brings the tokens."""
+    """The OpenAPI document without its security: the test supplies the tokens."""
     made = copy.deepcopy(server.rig.app.openapi())
     del made["components"]["securitySchemes"]
     for item in made["paths"].values():
@@ -138,14 +138,14 @@ def test_requests_of_every_kind(server: Served, key: tuple[str, str]) -> None:
                 asked[role.name if role else "no token"] += 1
                 judge(case, response, key, role)
                 if response.status_code in (401, 403):
-                    assert stored(server) == before, "refused, and done all the same"
+                    assert stored(server) == before, "refused, but carried out"
 
     with client(server) as http:
         ask()
 
 
 def stored(server: Served) -> dict[str, list[str]]:
-    """All that requests can change, but for the course of experiments, which run on by themselves."""
+    """All state that requests can change, except the progress of running experiments."""
 
     def rows(connection: Connection) -> dict[str, list[str]]:
         return {
@@ -162,7 +162,7 @@ def stored(server: Served) -> dict[str, list[str]]:
 
 
 def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case[Any]:
-    """A request: one that fits the document, or one that does not; mostly to something that is there."""
+    """A request, valid or invalid by the document, mostly to an existing object."""
     method, path = key
     mode = data.draw(st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
     fixed = {
@@ -173,15 +173,15 @@ def drawn(data: st.DataObject, operation: Any, key: tuple[str, str]) -> Case[Any
     case: Case[Any] = data.draw(operation.as_strategy(generation_mode=mode))
     case.path_parameters = {**(case.path_parameters or {}), **fixed}
     if method == "DELETE" and path in ("/v1/tokens/{id}", "/v1/switches/{switch}"):
-        case.path_parameters = {"id": 10**9, "switch": "s9"}  # the test needs its own
+        case.path_parameters = {"id": 10**9, "switch": "s9"}  # must not delete the test's own objects
     return case
 
 
 def judge(case: Case[Any], response: httpx.Response, key: tuple[str, str], role: Role | None) -> None:
-    """Whether the answer may be one to this role."""
+    """Check that the answer is allowed for this role."""
     needs = ROLES[key]
     if (case.path_parameters or {}).get("switch") not in THERE["switch"] and response.status_code == 503:
-        # One that an earlier request has added: nothing answers there, and that is what it says.
+        # A switch that an earlier request has added: it is unreachable, and the answer says so.
         assert response.json()["type"] == "/problems/unreachable"
         return
     assert response.status_code < 500, response.text
@@ -196,7 +196,7 @@ def judge(case: Case[Any], response: httpx.Response, key: tuple[str, str], role:
 
 
 def test_nothing_was_done_that_a_role_does_not_allow(server: Served) -> None:
-    """The audit of all of the above: what was refused was not done all the same."""
+    """The audit of all requests above shows no refused action."""
     done: set[tuple[str, str]] = set()
     with client(server) as http:
         page: str | None = "/v1/audit?limit=1000"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often somebody may ask."""
+"""Rate limits per token and per address."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fakes.rest import open_rig, problem
 
 
 class Clock:
-    """Time that a test moves."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -37,7 +37,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_window_moves(clock: Clock) -> None:
-    """Two in any minute: at 0 s, 50 s, then at 60 s one is over, at 61 s the second of three is not."""
+    """Two in any minute, with requests at 0 s and 50 s: at 61 s only the first has expired."""
     limits = RateLimits(ApiOptions(requests_per_minute=2))
     limits.request(1)
     clock.now += 50
@@ -95,7 +95,7 @@ def test_addresses_of_one_owner_share_a_window(clock: Clock, first: str, second:
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 2)), max_size=60), st.integers(1, 5))
 @settings(deadline=None)
 def test_windows_agree_with_a_list_of_all_hits(steps: list[tuple[int, int]], limit: int) -> None:
-    """Against the plainest model: every hit ever, counted anew each time."""
+    """Against a simple model, which keeps every hit and counts them each time."""
     clock = Clock()
     storage = WindowStorage()
     taken: list[tuple[int, float]] = []

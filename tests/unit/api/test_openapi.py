@@ -26,7 +26,7 @@ EACH = pytest.mark.parametrize("key", OPERATIONS, ids=" ".join)
 
 
 def contents(operation: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Where, media type, and what the document says of every body."""
+    """Place, media type and description of every body of an operation."""
     for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
         yield "request", media_type, content
     for status, response in operation["responses"].items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of ports over HTTP: settings arrive, faults are named, no change is lost."""
+"""Settings of ports over HTTP: applied settings, named faults, concurrent changes."""
 
 from __future__ import annotations
 
@@ -169,11 +169,11 @@ async def test_put_needs_to_know_what_it_replaces(shared: Rig) -> None:
         ('"1-1"', 200),
         ('"9-9", "1-1"', 200),
         ("*", 200),
-        ('"1-1-0badf00d"', 200),  # the tag of the same version before the switch had confirmed
+        ('"1-1-0badf00d"', 200),  # the tag of the same version while it was pending
         ('W/"1-1"', 412),  # weak tags never match strongly
         ('"1-0"', 412),
         ('"1-12"', 412),
-        ('"2-1"', 412),  # of an earlier switch of that name
+        ('"2-1"', 412),  # of an earlier switch with this name
         ("1-1", 400),
         ('"1-1', 400),
     ],
@@ -223,7 +223,7 @@ async def test_if_none_match_keeps_from_overwriting(rig: Rig) -> None:
 
 
 async def test_a_cache_sees_that_a_change_is_through(tmp_path: Path) -> None:
-    """The tag of the pending port is not that of the confirmed one, but changes the same version."""
+    """Pending and confirmed settings have different tags; either one permits a change of that version."""
     switch = FakeSwitch()
     async with open_rig(tmp_path, switch, apply_timeout_s=0.05) as rig:
         switch.answering.clear()
@@ -245,7 +245,7 @@ async def test_a_cache_sees_that_a_change_is_through(tmp_path: Path) -> None:
         assert (await change(rig, {"edge": True}, **{"If-Match": tag})).status_code in (200, 202)
 
 
-# Switches that do not answer, refuse, or belong to somebody else.
+# Switches that do not answer, refuse, or have another primary.
 
 
 async def test_an_unreachable_switch_gets_nothing_unless_later_will_do(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ranges that the OpenAPI document states are those that checks.py refuses beyond."""
+"""The ranges of the OpenAPI document are those that checks.py enforces."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FIELDS = [
 
 
 def taken(group: str, field: str, value: float, *, allow_unstable: bool = False) -> bool:
-    """Whether a switch may get this value."""
+    """Whether the checks accept this value."""
     settings = {**BASE, "xcp": {**BASE["xcp"], "allow_unstable": allow_unstable}}
     if allow_unstable:
-        settings["xcp"]["beta"] = 0.226  # it would follow alpha beyond its own range
+        settings["xcp"]["beta"] = 0.226  # the default follows alpha, beyond beta's range
     (settings["xcp"] if group else settings)[field] = value
     try:
         checked("s1", [1], from_json("s1", 1, settings))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What any request meets before its operation: tokens, roles, sizes, media types, JSON, addresses."""
+"""Checks of any request before its operation: tokens, roles, sizes, media types, JSON, addresses."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ JSON = {"Content-Type": "application/json"}
 
 
 def filled(path: str) -> str:
-    """An address of things that are there, or could be."""
+    """An address with valid parameters, of existing objects or not."""
     return path.format(switch="s2", port=1, policy="capacity", id=999_999, path="summary.json")
 
 
 def test_the_routes_ask_for_the_roles_of_the_table() -> None:
-    """Derived from the routes themselves, so that a new one has to come into the table."""
+    """Read from the routes themselves, so that a new route must be added to the table."""
     found = {}
     for path, item in document()["paths"].items():
         for method, operation in item.items():
@@ -44,7 +44,7 @@ def test_a_route_without_a_role_cannot_be_made() -> None:
 
 
 def test_every_route_is_guarded() -> None:
-    """All but the pages about problems, the OpenAPI document and the answer to unknown addresses."""
+    """All except the pages about problems, the OpenAPI document and the answer to unknown addresses."""
     from clarion_control.api.routes import experiments, health, ports, records, switches, telemetry, tuner
 
     routes = [
@@ -66,7 +66,7 @@ async def test_nobody_gets_beyond_their_role(shared: Rig, key: tuple[str, str]) 
     if needs is None:
         assert (await shared.ask(None, method, filled(path))).status_code == 200
         return
-    # A body that is no JSON at all: whoever may not is not told.
+    # A body that is no JSON at all: without the right role the answer does not say so.
     more: dict[str, Any] = {"content": b"{", "headers": JSON}
     problem(await shared.ask(None, method, filled(path), **more), 401, "unauthenticated")
     for role in Role:
@@ -191,7 +191,7 @@ async def test_large_bodies_are_refused_whether_they_say_so_or_not(tmp_path: Pat
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_parameters_that_there_are_not_are_refused(shared: Rig) -> None:
-    """A misspelt filter would show, or stop, everything."""
+    """A misspelt filter must not select everything."""
     answer = await shared.operate("GET", "/v1/audit", params={"swich": "s1"})
     document = problem(answer, 422, "invalid-request")
     assert document["errors"][0]["parameter"] == "swich"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What switches report over HTTP; tests/integration/test_rest.py has the streams on a real socket."""
+"""Telemetry over HTTP; tests/integration/test_rest.py has the streams on a real socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fakes.rest import PORT, Rig, open_rig, problem
 
 
 async def reported(rig: Rig, count: int) -> None:
-    """Reports that are in the store."""
+    """Makes s1 report intervals, and waits until they are stored."""
     before = rig.controller.switches.status("s1").reports
     for number in range(count):
         rig.switches["s1"].report(1, queue_bytes=1000 * (number + 1))
@@ -48,7 +48,7 @@ async def test_a_span_of_time(rig: Rig) -> None:
 
 
 async def test_steps(rig: Rig) -> None:
-    """Over an hour's step, which all reports but for a turn of the hour are in."""
+    """With a step of an hour, which holds all reports unless an hour ends during the test."""
     await reported(rig, 4)
     page = await rig.read(f"{PORT}/telemetry/summary", params={"step_us": 3600 * 10**6})
     assert sum(item["reports"] for item in page["items"]) == 4
@@ -91,7 +91,7 @@ async def test_drops(rig: Rig) -> None:
 
 
 async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
-    """Room for three of five: the two oldest are gone, and the reader hears so before the next event."""
+    """Room for three of five: the two oldest are dropped, and a `lost` event comes before the next one."""
     async with open_rig(tmp_path) as rig:
         with rig.controller.telemetry.subscribe(kinds=["interval"], maxsize=3) as events:
             for number in range(5):

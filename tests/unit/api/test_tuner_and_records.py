@@ -83,7 +83,7 @@ async def test_policies_that_cannot_be_are_named(shared: Rig, body: dict[str, An
 
 
 class Watching:
-    """A tuner that has seen something."""
+    """A tuner with observations of one port."""
 
     def observed(self, switch: str, port: int) -> dict[str, dict[str, Any]]:
         if (switch, port) != ("s1", 1):

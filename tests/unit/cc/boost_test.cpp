@@ -161,7 +161,7 @@ TEST_F(Boost, ExponentialGrowthStopsAtTwiceWhatThePathCarried) {
   sample_.acked_packets = 50;
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(200));
-  boost_.has_congested = 1;  // later 125 %: no growth, but no reduction either
+  boost_.has_congested = 1;  // later 125 %: neither growth nor reduction
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(200));
 }
@@ -199,7 +199,7 @@ TEST_F(Boost, ADrainHasARoundToShowItself) {
   window(150);
   round({150000, 150000});
   boost_.b = 724000;        // 50 packets per base RTT
-  round({150000, 150000});  // what was sent before the drain comes back
+  round({150000, 150000});  // ACKs of packets sent before the drain
   EXPECT_EQ(window(), packets_q16(95));
   round({150000, 150000});
   EXPECT_EQ(window(), packets_q16(95) / 2);  // 95 % of 50

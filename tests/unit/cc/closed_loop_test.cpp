@@ -177,7 +177,7 @@ TEST(ClosedLoop, FastFlowsOfDifferentRoundTripsShare) {
 }
 
 TEST(ClosedLoop, FastNewcomerTakesTheQueueForItsPath) {
-  // It meets 50 packets, 6.2 ms, which it takes for distance: it is first to be content with a longer queue.
+  // It meets 50 packets, 6.2 ms, which it takes for propagation delay, so it settles only at a longer queue.
   Simulation simulation = with_flows<FastLaw>(2, Path{}, kDefaults, false, 10);
   std::vector<double> result = shares(simulation, 2, 20, 40);
   EXPECT_GT(total(result), 0.99);

@@ -103,7 +103,7 @@ TEST_F(LossRule, AnExplanationWithoutALossExpires) {
 
 TEST_F(LossRule, ExplanationsAheadCoverNoMoreThanIsOutstanding) {
   // The other flow of the bucket loses 300 packets while ours has 101 outstanding, one of them suspected
-  // lost: 101 losses of ours are covered, the next is not.
+  // lost: they explain 101 losses of ours, but not the next one.
   settle(0, 0, 0);
   EXPECT_EQ(ack(0, 100, 0), LOSS_NOTHING);
   EXPECT_EQ(ack(0, 200, 0), LOSS_NOTHING);

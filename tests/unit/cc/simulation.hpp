@@ -2,8 +2,8 @@
 // A deterministic bottleneck for closed-loop tests: N flows of full packets, one queue, one lossy wire.
 //
 // Data: sender -> queue (rate, limit) -> wire (delay, loss) -> receiver; ACKs come back after the other half
-// of the round trip and are never lost. A packet is found lost when three later ones were acknowledged; what
-// was lost is simply sent again later, so `delivered` counts distinct packets that arrived. Totals and XCP
+// of the round trip and are never lost. A packet counts as lost when three later ones are acknowledged, and
+// is sent again later, so `delivered` counts distinct packets that arrived. Totals and XCP
 // grants are exact; the router is the float form of Katabi et al. 2002.
 #ifndef CLARION_TESTS_CC_SIMULATION_HPP
 #define CLARION_TESTS_CC_SIMULATION_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints, as Markdown, how clarion_boost does on three simulated paths when one constant at a time leaves its
+// Prints, as Markdown, results of clarion_boost on three simulated paths, with one constant at a time off its
 // default: the record behind the defaults of boost_* in hosts/bpf/cc/params.def
 // (docs/results/boost-sweep.md).
 #include <cstdio>

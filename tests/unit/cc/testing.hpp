@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the laws share: the default parameters and a sample of an ordinary ACK.
+// Shared by the tests of the laws: the default parameters and a sample of an ordinary ACK.
 #ifndef CLARION_TESTS_CC_TESTING_HPP
 #define CLARION_TESTS_CC_TESTING_HPP
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every act that is to leave an audit record is performed, and leaves the right one."""
+"""Every audited action is performed and leaves the right record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Document = Mapping[str, Any] | None
 
 @dataclass
 class Scene:
-    """What the acts need."""
+    """The services on which actions are performed."""
 
     controller: Controller
     experiments: Experiments
@@ -35,7 +35,7 @@ class Scene:
 
 @dataclass
 class Act:
-    """An act, and the parts of its record that say what was done. `before` and `after` are among others."""
+    """An action and the expected fields of its record; `before` and `after` may hold further members."""
 
     perform: Callable[[Scene], Awaitable[object]]
     switch: str | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd values of options: one line, never a traceback."""
+"""Invalid values of options: one line, never a traceback."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller over fake switches: what is stored, sent, confirmed, refused and taken back."""
+"""The controller over fake switches: settings stored, sent, confirmed, refused and reverted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_a_change_reaches_the_switch_before_it_returns(tmp_path: Path) -> 
         assert state.applied
         assert state.effective == PortSettings(1, xcp=XCP)
         assert state.desired is not None
-        assert state.desired.version == 2  # the first was adopted
+        assert state.desired.version == 2  # version 1 was the adopted settings
         audit = await controller.records.audit(switch="s1", limit=1)
         assert (audit[0].actor, audit[0].origin) == ("ann", Origin.MANUAL)
         assert audit[0].before is not None
@@ -420,7 +420,7 @@ def _desired_version(controller: Controller) -> int:
 async def test_a_switch_that_another_controller_removed_can_be_added_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(switches, "REFRESH_S", 3600.0)  # it has not heard of it yet
+    monkeypatch.setattr(switches, "REFRESH_S", 3600.0)  # the controller does not read the other's change
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller, second_store(tmp_path) as other:
         gone = controller._fleet.link("s1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is desired of a switch when changes overtake each other, and when those who wait hear of it."""
+"""The desired state of a switch when changes overtake each other, and the completion of waiting callers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_forwarding_and_ports_have_versions_of_their_own() -> None:
 
 
 async def waiting(goal: Goal, *versions: int) -> list[asyncio.Task[None]]:
-    """Tasks that wait for versions of port 2, all begun."""
+    """Started tasks that wait for versions of port 2."""
     tasks = [asyncio.create_task(goal.applied(2, version)) for version in versions]
     await asyncio.sleep(0)
     return tasks
@@ -56,7 +56,7 @@ async def test_a_newer_version_answers_those_who_wait_for_an_older_one() -> None
     assert (older.done(), newer.done(), newest.done()) == (True, True, False)
     await older
     await newer
-    await goal.applied(2, 1)  # and at once from now on
+    await goal.applied(2, 1)  # from now on without waiting
     goal.confirm(desired(3))
     await newest
 

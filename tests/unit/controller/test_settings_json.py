@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings as JSON and as table entries, there and back; merge patches; what is refused, by name."""
+"""Settings as JSON and as table entries, there and back; merge patches; refusals by name."""
 
 from __future__ import annotations
 

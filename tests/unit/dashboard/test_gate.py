@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is let in: the gate and the sign-in form over a store of their own, without a browser."""
+"""Access control: the gate and the sign-in form over a store of their own, without a browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOST = "clarion.test"
 
 
 class Door:
-    """A dashboard with one page, and a browser before it."""
+    """A dashboard with one page, and an HTTP client."""
 
     def __init__(self, controller: Controller, token: Token, text: str) -> None:
         self.controller = controller
@@ -107,7 +107,7 @@ async def test_a_code_is_good_for_one_browser(door: Door) -> None:
 
 
 async def test_a_form_that_is_too_large_is_not_read(door: Door) -> None:
-    """With a token that is good, so that only the size is a reason to refuse it."""
+    """With a valid token, so that only the size is a reason for refusal."""
     fields = f"token={door.text}&next="
     largest = await door.browser.post("/login", content=fields + "x" * (MAX_FORM_BYTES - len(fields)))
     assert largest.status_code == 303
@@ -181,7 +181,7 @@ async def test_a_browser_that_does_not_leave_is_cut_off(door: Door, monkeypatch:
 
 
 class _Page:
-    """What a visit uses of NiceGUI."""
+    """The part of NiceGUI's client that a visit uses."""
 
     has_socket_connection = True
 

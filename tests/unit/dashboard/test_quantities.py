@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as people read them; here with the characters of a keyboard."""
+"""Formatting of quantities for people; spelled here with ASCII characters."""
 
 from __future__ import annotations
 

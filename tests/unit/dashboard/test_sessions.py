@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions, one-time codes and the limit on guesses, with a clock of our own."""
+"""Sessions, one-time codes and the limit on guesses, with a clock set by the test."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_ten_failures_of_an_address_make_it_wait_a_minute() -> None:
     for second in range(10):
         assert attempts.wait_s("a", second) == 0
         attempts.failed("a", second)
-    assert attempts.wait_s("a", 10) == 50  # the first was at 0
+    assert attempts.wait_s("a", 10) == 50  # the first guess was at 0
     assert attempts.wait_s("b", 10) == 0
     assert attempts.wait_s("a", 60) == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages say of records: flags of a port, lines of the audit, states of a switch, results of a run."""
+"""Texts of the pages: flags of a port, lines of the audit, states of a switch, results of a run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_flags_put_trouble_first() -> None:
         "link degrading",
         "change not applied",
         "capacity held",
-        "XCP off",  # on the switch, whatever is desired
+        "XCP off",  # on the switch, whatever the desired setting
         "tuned: noise",
     ]
 
@@ -127,7 +127,7 @@ def test_packets_that_only_came_late_are_no_errors() -> None:
     rates = totals.rates(wire)
     assert rates is not None
     assert (rates.lost_packets, rates.received_packets) == (2, 10_000)
-    totals.look(wire, 3, lost=25, late=25, received=12_000)  # all that was lost: that is no restart
+    totals.look(wire, 3, lost=25, late=25, received=12_000)  # all lost packets come late: no restart
     rates = totals.rates(wire)
     assert rates is not None
     assert (rates.lost_packets, rates.received_packets) == (0, 11_000)

@@ -18,7 +18,7 @@ SECRET = b"not for everybody"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A directory with results and with all kinds of ways out of it."""
+    """A directory with results and with all kinds of links out of it."""
     made = tmp_path / "experiment"
     (made / "iperf3").mkdir(parents=True)
     (made / "summary.json").write_bytes(b"{}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be run is checked before it waits in the queue."""
+"""Experiments are checked before they are queued."""
 
 from __future__ import annotations
 

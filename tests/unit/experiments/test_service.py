@@ -30,7 +30,7 @@ GOES_ON = {"description": "goes on"}
 
 @pytest.fixture(autouse=True)
 def cleanups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the stand-in notes that it was asked to clean up."""
+    """The file in which the stand-in records its cleanups."""
     log = tmp_path / "cleanups"
     monkeypatch.setenv("FAKE_CLARION_CLEANUPS", str(log))
     return log
@@ -60,7 +60,7 @@ async def submit(runs: Experiments, **settings: Any) -> Experiment:
 
 
 async def ended(runs: Experiments, experiment: Experiment) -> Experiment:
-    """The experiment when it has ended."""
+    """Waits until the experiment has ended; returns it."""
 
     async def watch() -> Experiment:
         async for now, _ in runs.updates(experiment.id):
@@ -72,7 +72,7 @@ async def ended(runs: Experiments, experiment: Experiment) -> Experiment:
 
 
 async def going_on(runs: Experiments, experiment: Experiment) -> int:
-    """The process of a run that goes on, once it has said so."""
+    """Waits for the progress of a run that does not end; returns its process id."""
 
     async def watch() -> None:
         async for _, progress in runs.updates(experiment.id):
@@ -201,7 +201,7 @@ async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
 
 
 async def test_runs_of_another_controller_are_left_alone(controller: Controller, tmp_path: Path) -> None:
-    """Its directory is elsewhere: it may be on another machine."""
+    """Its directory differs: it may be on another machine."""
     theirs = await opened(controller, tmp_path / "theirs")
     made = await submit(theirs, **GOES_ON)
     await going_on(theirs, made)
@@ -221,7 +221,7 @@ async def test_runs_of_another_controller_are_left_alone(controller: Controller,
 
 
 async def test_a_run_goes_with_its_controller(tmp_path: Path) -> None:
-    """The kernel interrupts it when the process that started it is gone, without a chance to say so."""
+    """The kernel interrupts it when its parent is killed."""
     program = (
         "import asyncio, sys\n"
         "from clarion_control.experiments.child import Child\n"
@@ -250,7 +250,7 @@ async def test_a_run_goes_with_its_controller(tmp_path: Path) -> None:
 
 
 def pipes() -> int:
-    """How many ends of pipes are open."""
+    """Number of open pipe ends."""
     count = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):

@@ -21,7 +21,7 @@ def bare(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def machine(bare: Machine) -> Machine:
-    """Return a machine with a card, and with what flashing needs."""
+    """Return a machine with a card, and the programs for flashing."""
     bare.add_card()
     bare.flash_tools()
     return bare

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine with a card, out of files: a sysfs tree, programs that write down how they are called, images.
+"""A machine with a card, made of files: a sysfs tree, programs that record their calls, images.
 
-The programs are shell scripts in a folder that is the whole PATH. Each adds a line to `calls`; what it does
-further is said by the test: a failure, an answer, an effect on the sysfs tree, such as a card that is gone.
+The programs are shell scripts in the only folder on PATH. Each adds a line to `calls`; the test adds
+further actions: a failure, an answer, an effect on the sysfs tree such as removing the card.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TOOLS = (
     "pwd",
 )
 
-# Words that stand for places which differ from run to run.
+# Placeholders for paths that differ from run to run.
 PLACES = {"$PYTHON": sys.executable, "$ROOT": str(ROOT)}
 
 
@@ -89,7 +89,7 @@ def images(folder: Path, board: str = "u55c", mode: str = "nic", **changes: obje
 
 @dataclass
 class Machine:
-    """The files."""
+    """The machine's files, with methods to change them and to run the scripts."""
 
     folder: Path
 
@@ -142,19 +142,19 @@ class Machine:
         (path / "flags").write_text(f"{flags}\n")
 
     def program(self, name: str, does: str = "", after: str = "") -> None:
-        """Put a program on PATH that writes down its call and then does something, in sh."""
+        """Put a program on PATH that records its call and then runs `does` and `after`, in sh."""
         path = self.bin / name
         path.unlink(missing_ok=True)
         path.write_text(f'#!/bin/sh\necho "{name} $*" >> {self.folder}/calls\n{does}\n{after}\n')
         path.chmod(0o755)
 
     def vivado(self, does: str = "") -> None:
-        """Put a Vivado on PATH after whose `golden` the card says that it runs its factory image."""
+        """Put a Vivado on PATH whose `golden` makes the card report its factory image."""
         factory = f'case "$*" in *" golden "*) echo 0x505c > {self.function()}/device;; esac'
         self.program("vivado_lab", does, factory)
 
     def flash_tools(self, info: dict[str, object] | None = None) -> None:
-        """Put everything on PATH that flashing calls, and a card that answers as it should or as is given."""
+        """Put all programs on PATH that flashing calls, with a card that answers correctly or with `info`."""
         self.vivado()
         self.program("setpci", 'case "$*" in *CAP_EXP+8.w) printf "0147\\n2936\\n";; esac')
         self.program("clarion", f"cat <<'END'\n{json.dumps(info or card_info())}\nEND")
@@ -200,14 +200,14 @@ class Machine:
         return self.run("flash", *given, "--wait", "0", *more, stdout=stdout)
 
     def told(self, text: str) -> str:
-        """Return a script's output with words in place of what differs from run to run."""
+        """Return a script's output with placeholders for paths that differ from run to run."""
         for word, place in {"$MACHINE": str(self.folder), **PLACES}.items():
             text = text.replace(place, word)
         return text
 
 
 def card_info(**changes: object) -> dict[str, object]:
-    """Return what `clarion nic info --json` says of a card with the images of images()."""
+    """Return the answer of `clarion nic info --json` for a card with the images of images()."""
     units = [{"type": kind, "version": "1.0", "port": p} for kind in ("ingress", "egress") for p in (0, 1)]
     blocks = [{"type": "clarion", "version": "1.0", "port": None}, *units]
     return {"bitstream": "1.0", "build": f"0x{COMMIT[:8]}", "ports": 2, "blocks": blocks, **changes}

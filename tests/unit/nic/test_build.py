@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nic/build.sh with a Vivado that is played, and nic/package.sh on what comes of it."""
+"""nic/build.sh with a stand-in for Vivado, and nic/package.sh on its results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def builder(bare: Machine) -> Machine:
 
 
 def results(machine: Machine, timing: str = MET) -> str:
-    """Return sh that leaves what the shell's build leaves."""
+    """Return sh that creates the result files of the shell's build."""
     folder = machine.folder / "shell/build/au55c_clarion_nic/open_nic_shell/open_nic_shell.runs/impl_1"
     return (
         f"mkdir -p {folder}; cd {folder}; echo bit > open_nic_shell.bit; echo mcs > open_nic_shell.mcs; "
@@ -49,7 +49,7 @@ def build(machine: Machine, *more: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def whole(builder: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """Return a machine for a whole build in this process, with HLS units that are made up."""
+    """Return a machine for a whole build in this process, with invented HLS units."""
     units = builder.folder / "ip"
     units.mkdir()
     for unit in ("clarion_ingress", "clarion_egress"):

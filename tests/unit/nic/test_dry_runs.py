@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command of the scripts, for every board and mode, against what is recorded in expected/.
-
-CLARION_RECORD=1 writes the recordings anew, after a change that is meant.
+"""Every command of the scripts, for every board and mode, against the recordings in expected/.
+CLARION_RECORD=1 writes them again after an intended change.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nic/flash.sh with played programs: what is called in which order, and how it ends when one fails."""
+"""nic/flash.sh with stand-in programs: the order of the calls, and the end when one fails."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_vivado_fails_while_it_writes(machine: Machine, tmp_path: Path) -> None:
     machine.vivado('case "$*" in *" flash "*) exit 1;; esac')
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 3
-    assert "clarion" not in actions(machine), "a half written card is not read"
+    assert "clarion" not in actions(machine), "a half-written card is not read"
     assert actions(machine)[4:7] == ["flash", "golden", "boot"]
 
 
@@ -152,7 +152,7 @@ def test_going_back_fails_too(machine: Machine, tmp_path: Path) -> None:
     done = machine.flash(images(tmp_path / "package"))
     assert done.returncode == 4
     assert "going back failed: vivado_lab: ended with status 1; see Recovery in nic/DRIVER.md" in done.stderr
-    assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is left as it was"
+    assert (machine.pci / "drivers_autoprobe").read_text() == "1", "the machine is restored"
 
 
 def test_a_card_that_still_runs_what_should_be_erased(machine: Machine, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_an_interrupt_goes_back(machine: Machine, tmp_path: Path, number: signal
 
 
 def test_nothing_writes_on_after_an_interrupt(machine: Machine, tmp_path: Path) -> None:
-    """Vivado is a script in front of a program, which must end before the card is set back."""
+    """Vivado is a script that runs a program, which must end before the factory image is loaded."""
     begun, writer, both = (tmp_path / name for name in ("begun", "writer", "both"))
     os.mkfifo(begun)
     program = f"sh -c 'trap : TERM; echo > {begun}; while :; do read never < {begun}; done'"
@@ -230,7 +230,7 @@ def test_a_reader_that_is_gone_stops_no_step(machine: Machine, tmp_path: Path) -
 
 
 def test_a_card_that_cannot_be_taken_back_is_told(machine: Machine, tmp_path: Path) -> None:
-    """Nothing was written, but the machine is not as it was."""
+    """Nothing was written, but the machine is not restored."""
     interrupt = (
         f'*=0000:0004) rm {machine.function()}; kill -TERM $PPID;; *CAP_EXP+8.w) printf "0147\\n2936\\n"'
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nic/flash.sh refuses: with the reason and status 2, and no program called but the JTAG look-up."""
+"""Refusals of nic/flash.sh: with the reason and status 2, and no program called but the JTAG look-up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unit.nic.machine import SLOT, Machine, images, mcs
 
 
 def refused(done: subprocess.CompletedProcess[str], machine: Machine, reason: str) -> None:
-    """Hold the outcome to a refusal that left everything alone."""
+    """Check that it was refused and changed nothing."""
     assert reason in done.stderr, done.stderr
     assert "the card was not touched" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wrapper, the stand-ins for its units and the C++ that HLS makes them of name the same ports."""
+"""The wrapper, the stand-ins for its units and their C++ source for HLS name the same ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEAT = ("TKEEP", "TSTRB", "TLAST", "TUSER")
 
 
 def of_hls(unit: str) -> set[str]:
-    """Return the ports that HLS makes of the arguments: streams of beats, streams of words, plain wires."""
+    """Return the ports that HLS creates for the arguments: streams of beats, streams of words, wires."""
     text = (ROOT / "hls/block/top.hpp").read_text()
     match = re.search(rf"void {unit}\((.*?)\);", text, re.DOTALL)
     assert match

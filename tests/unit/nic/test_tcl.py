@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Tcl that Vivado sources, run by tclsh with Vivado's commands played: their calls, in order."""
+"""The Tcl that Vivado sources, run by tclsh with stand-ins for Vivado's commands: their calls, in order."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ TEST(Compose, EverySecondPureAckGoesPlainAfterPlainPayload) {
   f.id.peer_format = CLARION_DATA;
   f.id.plain_turn = CLARION_TURN_PLAIN;
   EXPECT_EQ(compose_format(&f, 0), CLARION_NONE);
-  EXPECT_EQ(compose_format(&f, 1448), CLARION_DATA);  // payload takes no turn
+  EXPECT_EQ(compose_format(&f, 1448), CLARION_DATA);  // packets with payload do not take part in the turns
   EXPECT_EQ(compose_format(&f, 0), CLARION_ACK);
   EXPECT_EQ(compose_format(&f, 0), CLARION_NONE);
   f.id.plain_turn = CLARION_TURN_ALWAYS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a header that comes in changes in the flow, and what goes out as its echo.
+// Changes to the flow by a received header, and the echo sent back.
 #include "receive.h"
 
 #include <gtest/gtest.h>

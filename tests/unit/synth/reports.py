@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports in the format of Vitis HLS. The format, not a run's output: the figures are made up."""
+"""Reports in the format of Vitis HLS. Only the format is real: the figures are invented."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii
 
 
 def of_top(top: Top, **changed: dict[str, str]) -> dict[str, str]:
-    """Return every report of a synthesis that holds what is wanted, but for what is changed by process."""
+    """Return every report of a synthesis that meets the targets, except for the figures in `changed`."""
     files = {f"{top.name}_csynth.xml": report(top.name, f"../hls/block/{top.name}.cpp:9")}
     for number, process in enumerate(top.processes):
         figures = {"ii": str(process.ii), "latency": str(process.latency), **changed.get(process.name, {})}
-        name = f"step_{number}" if number else "step"  # as the tool names functions that are called alike
+        name = f"step_{number}" if number else "step"  # as the tool numbers functions of the same name
         files[f"{name}_csynth.xml"] = report(name, f"../hls/block/{process.file}:31", **figures)
     return files
 

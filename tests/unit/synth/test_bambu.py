@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthesis with bambu: what is asked, what is made of the answers. Samples: from runs on our own units."""
+"""Synthesis with bambu: its commands, and the parsing of its output. Samples: from runs on our own units."""
 
 from __future__ import annotations
 

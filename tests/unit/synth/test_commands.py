@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make hls-synth and make hls-ip, with tools that only say what they were asked."""
+"""make hls-synth and make hls-ip, with tools that only record their arguments."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from clarion_synth import c_simulation, cli, rtl_bench, tools, vitis
 from clarion_synth.targets import ROOT
 from unit.synth import reports
 
-# Leaves the reports that HLS_FAKE_REPORTS names where the tool would, Verilog that is none with the contents
-# of a memory, and IPs of what it is asked to export.
+# Puts the reports of HLS_FAKE_REPORTS in the tool's places, with empty Verilog, the contents of a memory,
+# and the exported IPs.
 FAKE = """#!{python}
 import os, re, shutil, sys, zipfile
 with open(os.environ["HLS_FAKE_LOG"], "a") as log:
@@ -72,7 +72,7 @@ RTL = ["--board", "u280"]
 
 
 class Machine:
-    """PATH with these tools alone, and folders of its own."""
+    """A PATH with only these tools, and folders of its own."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bin = folder / "bin"
@@ -184,7 +184,7 @@ def test_without_verilator_the_rtl_is_not_simulated(
 
 
 class Simulator:
-    """A verilator that says what it is asked, and leaves a driver that does nothing."""
+    """A verilator that records its arguments, and a driver that does nothing."""
 
     def __init__(self, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked = machine.bin / "asked"

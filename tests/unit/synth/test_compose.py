@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units of bambu beside each other: names, files, and what the tests of the RTL print."""
+"""Units of bambu side by side: names, files, and the output of the RTL tests."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_tests_that_say_nothing_are_an_error() -> None:
 
 
 class Bench:
-    """Builds and plays nothing, and keeps what is asked."""
+    """Builds and plays nothing, and records the requests."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, fails: bool = False) -> None:
         self.modules: list[Path] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that bambu pipelines: what is made of its schedule and of the simulation."""
+"""Functions that bambu pipelines: figures from its schedule and from the simulation."""
 
 from __future__ import annotations
 

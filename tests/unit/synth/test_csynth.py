@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of Vitis HLS, and what is made of them."""
+"""Parsing of the reports of Vitis HLS."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers to hold agree with each other and with what is synthesised."""
+"""The target figures agree with each other and with the synthesised sources."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_way_through_a_top_fits_its_bound(top: targets.Top) -> None:
 
 def test_a_slot_is_back_in_memory_before_it_is_forgotten() -> None:
     forwarded = Declarations().constant("FORWARDED")
-    assert forwarded == 4  # the static_assert beside the pragma wants this number too
+    assert forwarded == 4  # the static_assert beside the pragma has this number too
 
 
 def test_the_packets_of_a_pause_fit_while_the_divisions_run() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A port under XCP and the flows through it, as a fluid: deterministic, in steps of a few milliseconds.
 
-Windows, as real senders have: a flow sends window / rtt, and its rtt holds the queue's delay. Feedback
-reaches it one round trip later. What the queue has no room for is dropped and halves the windows, once per
+Flows have windows, like real senders: a flow sends window / rtt, and its rtt includes the queueing delay.
+Feedback reaches it one round trip later. Overflow of the queue is dropped and halves the windows, once per
 round trip.
 """
 
@@ -23,7 +23,7 @@ from clarion_control.tuner.registry import checked_parameters
 STEP_S = 0.004
 FRAME_BYTES = 1546
 POLL_S = 2.0
-LOOK_S = 0.25  # between two looks of the tuner
+LOOK_S = 0.25  # between two evaluations by the tuner
 APPLY_S = 0.05  # from a decision to its effect in the switch
 
 
@@ -32,7 +32,7 @@ class Flow:
     """A sender of greedy traffic."""
 
     rtt_s: float
-    feedback_s: float = 0.0  # by how much feedback comes later than the round trip time that the header tells
+    feedback_s: float = 0.0  # delay of feedback beyond the RTT in the header
     start_s: float = 0.0
     stop_s: float = 1e9
     window: float = 10.0 * FRAME_BYTES
@@ -95,7 +95,7 @@ class Link:
         self._observe()
 
     def _grant(self, flow: Flow) -> None:
-        """Positive feedback alike for every flow, negative by its rate; it arrives a round trip later."""
+        """Positive feedback is equal for all flows, negative proportional to the rate; both take an RTT."""
         p = min(self._cp * STEP_S, self._pos)
         n = min(self._cn * flow.rate * STEP_S, self._neg)
         self._pos, self._neg = self._pos - p, self._neg - n
@@ -190,7 +190,7 @@ def port(capacity_bps: int = 100_000_000, **xcp: Any) -> PortSettings:
 def run(
     link: Link, until_s: float, spec: PolicySpec | None = None, **parameters: float
 ) -> list[tuple[float, Proposal]]:
-    """Runs the link, with a policy if one is given; returns what it decided and when."""
+    """Runs the link, with a policy if one is given; returns its decisions with their times."""
     complete = checked_parameters(spec.name, parameters) if spec else {}
     memory: Memory = NOTHING
     decided: list[tuple[float, Proposal]] = []

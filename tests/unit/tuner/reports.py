@@ -32,7 +32,7 @@ REPORT = IntervalReport(
 
 
 def reports(given: Sequence[Mapping[str, Any]], first: int = 1, start_us: int = START_US) -> list[Interval]:
-    """Intervals without a gap; `given` is what differs from REPORT. Rates and RTT follow from the rest."""
+    """Consecutive intervals; `given` replaces fields of REPORT. Rates and RTT follow from the others."""
     made = []
     time_us = start_us
     for number, fields in enumerate(given, start=first):
@@ -47,5 +47,5 @@ def reports(given: Sequence[Mapping[str, Any]], first: int = 1, start_us: int = 
 
 
 def interval(before: Interval, **fields: Any) -> Interval:
-    """The same with other fields."""
+    """The interval with some fields replaced."""
     return replace(before, report=replace(before.report, **fields))

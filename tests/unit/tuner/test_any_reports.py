@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever switches report, policies answer, and propose only what a switch may get."""
+"""For any reports, policies give a verdict and propose only valid settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SEEDS = range(300)
 
 
 def number(source: random.Random, bits: int) -> int:
-    """Of any magnitude, and now and then none at all or the most that there is."""
+    """A number of any magnitude, sometimes 0 or the maximum."""
     kind = source.random()
     if kind < 0.1:
         return 0
@@ -48,7 +48,7 @@ def number(source: random.Random, bits: int) -> int:
 
 
 def reports(source: random.Random) -> list[Interval]:
-    """One after the other, with gaps and restarts; the same again and again, or each another."""
+    """Consecutive intervals, with gaps and restarts; all equal, or each different."""
     varied, time_us, intervals = source.random() < 0.5, 10**9, source.randrange(10)
     made = []
     fields: dict[str, int] = {}

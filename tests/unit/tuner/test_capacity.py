@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Capacity follows the link: on a model of a port with five flows, and judgement by judgement."""
+"""Capacity follows the link: on a model of a port with five flows, and verdict by verdict."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_with_the_policy_the_link_is_used_and_the_queue_short() -> None:
     link = five_flows()
     decided = run(link, 80, SPEC)
     first = next((time_s, change) for time_s, change in decided if time_s > 20)
-    assert first[0] < 22  # it takes four intervals, which the growing queue makes longer
+    assert first[0] < 22  # a decision takes four intervals, which get longer with the queue
     assert first[1].changes["xcp"]["capacity_bps"] < 45_000_000
     slow = link.between(25, 50)
     assert slow["utilisation"] > 0.97
@@ -61,7 +61,7 @@ def test_it_works_on_short_and_long_paths(rtt_s: float) -> None:
     assert slow["utilisation"] > 0.95
     assert slow["queue_p99"] < 0.3 * link.queue_limit
     assert slow["dropped"] == 0
-    assert link.xcp.capacity_bps > 60_000_000  # on its way back up, or there
+    assert link.xcp.capacity_bps > 60_000_000  # rising again, or restored
 
 
 def test_a_link_that_is_as_it_was_told_keeps_its_capacity() -> None:
@@ -69,7 +69,7 @@ def test_a_link_that_is_as_it_was_told_keeps_its_capacity() -> None:
     decided = run(link, 60, SPEC)
     for _, proposal in decided:
         assert 93_000_000 < proposal.changes["xcp"]["capacity_bps"] < 106_000_000
-    # After the first probes one in vain and its end every 11 s or so.
+    # After the first probes a failed one and its end every 11 s or so.
     assert len([time_s for time_s, _ in decided if time_s > 30]) <= 8
     assert link.between(10, 60)["utilisation"] > 0.97
 
@@ -100,15 +100,15 @@ def new_bps(verdict: Verdict) -> int:
 
 
 def busy(queues: Sequence[int], input_bytes: int = 500_000, **more: Any) -> list[Interval]:
-    """Intervals of 100 ms with that persistent queue."""
+    """Intervals of 100 ms with a given persistent queue."""
     return reports([{"queue_bytes": queue, "input_bytes": input_bytes, **more} for queue in queues])
 
 
 def test_departures_are_input_minus_growth_minus_drops() -> None:
     given = busy([100_000, 125_000, 150_000, 175_000, 200_000])
     given[-1] = interval(given[-1], dropped_by_queue=50)
-    # 4 x 500,000 came, 100,000 stayed, 50 x 1500 were dropped: 1,825,000 bytes in 0.4 s are 36.5 Mbit/s,
-    # and 98 % of it 35.77; but one decision takes away 60 % at most.
+    # 4 x 500,000 arrived, 100,000 remained queued, 50 x 1500 were dropped: 1,825,000 bytes in 0.4 s are
+    # 36.5 Mbit/s, and 98 % of it 35.77; but one decision takes away 60 % at most.
     verdict = judge(given)
     assert verdict.observed["rate_bps"] == 36_500_000
     assert new_bps(verdict) == 40_000_000
@@ -202,7 +202,7 @@ def test_an_unused_or_switched_off_controller_is_left_alone() -> None:
 def test_bounds_of_the_capacity() -> None:
     assert new_bps(judge(busy([200_000] * 5), min_capacity_bps=50_000_000)) == 50_000_000
     fast = busy([200_000] * 5, input_bytes=10_000_000)
-    # 800 Mbit/s measured: the most is what undoes one step of 60 %.
+    # 800 Mbit/s measured: the limit is the reversal of one step of 60 %.
     assert new_bps(judge(fast)) == 250_000_000
     assert new_bps(judge(fast, max_capacity_bps=120_000_000)) == 120_000_000
     full = busy([0] * 5, input_bytes=1_250_000)
@@ -215,7 +215,7 @@ def test_probes_grow_and_wait_longer_when_they_were_in_vain() -> None:
     assert new_bps(first) == 105_000_000
     second = judge(busy([0] * 5, input_bytes=1_312_500), settings=port(105_000_000), memory=first.memory)
     assert new_bps(second) == 115_500_000  # 10 % now
-    # A queue, and 100 Mbit/s: there was no more than before.
+    # A queue, and 100 Mbit/s: the probe found no more capacity.
     end = judge(busy([20_000] * 5, input_bytes=1_250_000), settings=port(115_500_000), memory=second.memory)
     assert new_bps(end) == 98_000_000
     now_us = full[-1].time_us + 10_000

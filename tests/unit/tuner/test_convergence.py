@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gamma is large while newcomers wait for their share: on a model of a port, and judgement by judgement."""
+"""Gamma is large while newcomers wait for their share: on a model of a port, and verdict by verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARE_BPS = 20e6  # a fifth of the link
 
 
 def round_trips_to_share(policy: bool) -> tuple[float, list[tuple[float, Proposal]]]:
-    """A fifth flow joins four after 20 s; when has it 95 % of its share?"""
+    """A fifth flow joins four after 20 s; returns the round trips until it has 95 % of its share."""
     link = Link([*(Flow(0.1) for _ in range(4)), Flow(0.1, start_s=20)], lambda _: 100e6, port())
     at_start = run(link, 20, SPEC if policy else None)
     assert all(time_s < 10 for time_s, _ in at_start)
@@ -42,7 +42,7 @@ def round_trips_to_share(policy: bool) -> tuple[float, list[tuple[float, Proposa
 def test_a_newcomer_has_its_share_in_half_the_time() -> None:
     plain, _ = round_trips_to_share(False)
     tuned, decided = round_trips_to_share(True)
-    # With gamma 0.1 what is missing shrinks by a tenth per round trip: 0.9^28 = 0.05; with 0.3, 0.7^8.4.
+    # With gamma 0.1 the missing share shrinks by a tenth per round trip: 0.9^28 = 0.05; with 0.3, 0.7^8.4.
     assert 26 < plain < 31
     assert tuned < 16
     gammas = [proposal.changes["xcp"]["gamma"] for _, proposal in decided]
@@ -64,7 +64,7 @@ def judge(
 
 
 def flows(numbers: Sequence[float], **more: Any) -> list[Mapping[str, Any]]:
-    """Intervals of 100 ms with that many flows, which hand back a tenth of the rate."""
+    """Intervals of 100 ms with that many flows, a tenth of whose rate is redistributed."""
     return [{"sum_x_s": 0.1 * number, **more} for number in numbers]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuner over a controller and fake switches: what it carries out, and what it leaves."""
+"""The tuner over a controller and fake switches: decisions carried out, and decisions dropped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ XCP = XcpSettings(100_000_000)
 
 
 class Script:
-    """A policy that proposes what a test tells it, and notes what it was shown."""
+    """A policy that makes a test's proposals and records its inputs."""
 
     def __init__(self, name: str) -> None:
         self.spec = POLICIES[name]
@@ -79,7 +79,7 @@ class Scene:
         self.tuner._refreshed_us = 0
 
     async def look(self, **report: float) -> None:
-        """A report comes, and the tuner looks."""
+        """A report arrives, and the tuner evaluates it."""
         await self.tuner.look()
         with self.controller.telemetry.subscribe(kinds=["interval"]) as events:
             self.switch.report(1, **report)
@@ -93,7 +93,7 @@ class Scene:
         return desired.settings.xcp
 
     async def applied(self) -> None:
-        """Waits until the switch has confirmed what is desired."""
+        """Waits until the switch has confirmed the desired settings."""
         link = self.controller._fleet.link("s1")
         await until(lambda: link.port(1).applied)
 
@@ -162,7 +162,7 @@ async def test_what_was_judged_by_older_settings_is_not_carried_out(tmp_path: Pa
         judge = script.judge
 
         def slow(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdict:
-            """Meanwhile another field is set."""
+            """Another field is set during the evaluation."""
             verdict = judge(view, parameters, memory)
             link = at.controller._fleet.link("s1")
             stored = link.port(1).desired
@@ -176,7 +176,7 @@ async def test_what_was_judged_by_older_settings_is_not_carried_out(tmp_path: Pa
         await at.look()
         assert await at.controller.tuning.decisions(switch="s1") == []
         script.judge = judge  # type: ignore[method-assign]
-        # The proposal was not carried out, and the policy goes on with the memory for that.
+        # The proposal was not carried out, and the policy continues with `memory_if_not`.
         assert script.memories == [{}]
 
 
@@ -316,7 +316,7 @@ async def test_a_removed_switch_is_forgotten(tmp_path: Path) -> None:
         await at.switch_on("capacity")
         await at.look()
         await at.controller.switches.remove(ADMIN, "s1")
-        await at.tuner.look()  # before it has noticed
+        await at.tuner.look()  # before the tuner has noticed
         at.tuner._refreshed_us = 0
         await at.tuner.look()
         assert at.tuner.observed("s1", 1) == {}

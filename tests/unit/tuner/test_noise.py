@@ -66,7 +66,7 @@ class Watch:
         self.observed: dict[str, Any] = {}
 
     def add(self, lost: Iterable[int], packets: int = PACKETS) -> list[Proposal]:
-        """One period for each number of lost packets; what was proposed on the way."""
+        """One period for each number of lost packets; returns the proposals."""
         proposed = []
         for count in lost:
             self.now_us += PERIOD_US
@@ -86,7 +86,7 @@ class Watch:
         return proposed
 
     def come_late(self, packets: int) -> None:
-        """Packets that were counted as lost come with those of the next period."""
+        """Packets that were counted as lost arrive in the next period."""
         self._late += packets
         self._received += packets
 
@@ -123,7 +123,7 @@ def test_a_degrading_link_is_flagged_once_and_then_recovers() -> None:
     assert watch.add(noisy(1e-3, 300, seed=4)) == []  # one flag is enough
     healed = watch.add(noisy(1e-4, 60, seed=5))
     assert [proposal.evidence["state"] for proposal in healed] == ["recovered"]
-    # What came meanwhile is not in the baseline.
+    # The samples in between are not in the baseline.
     assert watch.observed["baseline_per"] == pytest.approx(1e-4, rel=0.3)
 
 
@@ -143,7 +143,7 @@ def test_a_link_without_any_loss_has_a_baseline_too() -> None:
     assert watch.observed["per"] == 0.0
     # Nothing lost of the half million packets of a minute: below 8e-6 with 97.5 %.
     assert 0 < watch.observed["per_high"] < 1e-5
-    # Single losses now and then are no degradation.
+    # Occasional single losses are no degradation.
     assert watch.add([0, 0, 0, 1, 0, 0, 0, 0, 1, 0] * 2) == []
     assert len(watch.add([8] * 6)) == 1
 
@@ -194,7 +194,7 @@ def test_what_is_only_a_bound_says_so() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_slow_rise_does_not_become_the_baseline(seed: int) -> None:
-    """Ten times the rate within three hours, so slow that a baseline which follows is never exceeded."""
+    """Ten times the rate within three hours: a baseline that followed would never be exceeded."""
     watch, source = Watch(), random.Random(seed + 10)
     assert watch.add(noisy(1e-4, 300, seed=seed)) == []
     periods = 5400
@@ -211,7 +211,7 @@ def test_a_slow_rise_does_not_become_the_baseline(seed: int) -> None:
 def test_late_packets_are_no_loss_and_no_restart() -> None:
     watch = Watch()
     watch.add([1] * 300)
-    for _ in range(20):  # packets overtake each other: counted as lost, then come with the next period
+    for _ in range(20):  # reordering: packets counted as lost, which then arrive in the next period
         assert watch.add([12]) == []
         watch.come_late(12)
         assert watch.add([0]) == []

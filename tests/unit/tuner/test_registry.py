@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The catalogue of policies, what it refuses, and the page that describes it."""
+"""The catalogue of policies, its refusals, and its page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alpha and beta: on a model whose feedback comes late, and judgement by judgement."""
+"""Alpha and beta: on a model with late feedback, and verdict by verdict."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .reports import reports
 
 
 def late_feedback(feedback_s: float) -> Link:
-    """Five flows of 100 ms whose acknowledgements come later than the header tells."""
+    """Five flows of 100 ms whose acknowledgements come later than the RTT in the header."""
     return Link(
         [Flow(0.1, feedback_s=feedback_s) for _ in range(5)], lambda _: 100e6, port(), queue_limit=5e6
     )
 
 
 def test_a_loop_that_swings_is_calmed_and_then_carefully_brought_back() -> None:
-    """Late feedback is a longer loop than the header tells, which alpha 0.4 cannot hold."""
+    """Late feedback makes a longer loop than the header's RTT, which is unstable with alpha 0.4."""
     without = late_feedback(0.5)
     run(without, 60)
     assert without.between(30, 60)["queue_p99"] > 300_000
@@ -77,7 +77,7 @@ def judge(
 
 
 def swinging(amplitudes: Sequence[float], period: int = 8, **more: Any) -> list[Interval]:
-    """90 Mbit/s and a sine wave of that amplitude in Mbit/s, over intervals of 100 ms."""
+    """90 Mbit/s and a sine wave of the given amplitude in Mbit/s, over intervals of 100 ms."""
     return reports(
         [
             {"input_bytes": round((90e6 + 1e6 * size * math.sin(2 * math.pi * n / period)) / 80), **more}
@@ -138,7 +138,7 @@ def test_a_mean_round_trip_time_that_varies_bounds_alpha() -> None:
     )
     verdict = judge(given)
     assert verdict.observed["spread"] == 2.0
-    assert alpha_of(verdict) == 0.3  # on its way to 0.4 / 2
+    assert alpha_of(verdict) == 0.3  # moving towards 0.4 / 2
     assert alpha_of(judge(given, alpha=0.25)) == 0.2
     assert judge(given, alpha=0.2).proposal is None
     assert alpha_of(judge(given, spread_limit=1.5)) == 0.3
@@ -155,7 +155,7 @@ def test_alpha_above_its_bound_is_brought_down() -> None:
 def test_calm_brings_alpha_back_slowly() -> None:
     given = swinging([0.0] * 48)
     last_us = given[-1].time_us
-    # The switch's reports reach back 4.8 s only, so the last change can be that near.
+    # The switch's reports reach back only 4.8 s, so the last change can be as recent.
     assert judge(given, alpha=0.3, changed_us=last_us - 29_999_999).proposal is None
     verdict = judge(given, alpha=0.3, changed_us=last_us - 30_000_000)
     assert alpha_of(verdict) == 0.33
