@@ -64,7 +64,7 @@ bench: build ## Benchmarks, as ratios and medians, with JSON in build/bench; 20 
 bench-list: $(python_stamp) ## The benchmarks, and how long each takes
 	@$(python) -m tests.bench --list
 
-mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. Hours, less for a part
+mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. About 35 minutes
 	@PYTHONPATH=tests $(python) -m mutation --only "$(ONLY)"
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
