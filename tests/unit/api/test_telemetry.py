@@ -9,7 +9,7 @@ import pytest
 
 from clarion_control.api.options import ApiOptions
 from clarion_control.api.problems import Problem
-from clarion_control.api.routes.telemetry import _told
+from clarion_control.api.routes.telemetry import _with_gaps
 from clarion_control.api.streams import Streams
 from clarion_control.model import Interval, Role
 from clarion_control.store.clock import now_us
@@ -97,7 +97,7 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
             for number in range(5):
                 rig.switches["s1"].report(1, queue_bytes=number)
             await until(lambda: rig.controller.switches.status("s1").reports == 5)
-            told = _told(events, None)
+            told = _with_gaps(events, None)
             lost = await anext(told)
             assert (lost.event, lost.data) == (
                 "lost",
@@ -117,7 +117,7 @@ async def test_a_slow_reader_is_told_what_it_lost(tmp_path: Path) -> None:
 )
 async def test_who_comes_back_is_told_that_there_is_a_gap(shared: Rig, last: str, since: str) -> None:
     with shared.controller.telemetry.subscribe() as events:
-        lost = await anext(_told(events, last))
+        lost = await anext(_with_gaps(events, last))
     assert lost.data == f'{{"reason":"reconnected","events":null,"since_us":{since}}}'
 
 
