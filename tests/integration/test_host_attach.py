@@ -324,15 +324,18 @@ def test_laws_without_a_pin_are_taken_out_by_detach_all(pair: Pair) -> None:
     if PINS.exists():
         pytest.skip("something else is attached on this machine")
     with subprocess.Popen(["unshare", "--mount", "sleep", "60"]) as service:
-        pair.a.attach("--cc", "clarion_xcp")
-        for law in LAWS:
-            (PINS / law).unlink()
-        reason = refused("attach", "--netns", pair.b.netns, "--dev", pair.b.device)
-        assert "is registered, but its pin is gone: clarion-host detach --all takes it out" in reason
-        agent("detach", "--all")
-        assert available_laws() == set()
-        pair.b.attach("--cc", "clarion_xcp")
-        service.kill()
+        try:
+            pair.a.attach("--cc", "clarion_xcp")
+            for law in LAWS:
+                (PINS / law).unlink()
+            reason = refused("attach", "--netns", pair.b.netns, "--dev", pair.b.device)
+            assert "is registered, but its pin is gone: clarion-host detach --all unregisters it" in reason
+            agent("detach", "--all")
+            assert available_laws() == set()
+            pair.b.attach("--cc", "clarion_xcp")
+        finally:
+            service.kill()
+            agent("detach", "--all")  # a law without a pin would refuse every attachment of the later tests
 
 
 def test_programs_of_another_build_are_refused(pair: Pair, tmp_path: Path) -> None:
