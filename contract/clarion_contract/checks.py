@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from clarion_base.faults import Code, Fault, Path
 from clarion_contract.errors import SettingsError
 from clarion_contract.setting import Setting
-from clarion_contract.settings import LAST_EPOCH, PORT, PORTS, TABLES, XCP, PortSettings, XcpSettings
+from clarion_contract.settings import PORT, PORTS, XCP, PortSettings, XcpSettings
 
 # Of a setting that follows another: the value that fits.
 FOLLOWED: Mapping[str, Callable[[float], float]] = {"beta": lambda alpha: alpha * alpha * math.sqrt(2)}
@@ -101,27 +101,6 @@ def xcp_fault(xcp: XcpSettings, named: Callable[[Setting], str] = _name) -> Faul
         if field.at_most and getattr(xcp, field.name) > getattr(xcp, field.at_most):
             reason = f"must be at most {named(XCP[field.at_most])}, {getattr(xcp, field.at_most)}"
             return Fault((named(field),), f"{getattr(xcp, field.name)}: {reason}", Code.CONFLICT)
-    return None
-
-
-def argument_fault(table: str, arguments: Mapping[str, int]) -> Fault | None:
-    """The first of a table's arguments that makes no sense to the data plane although its width holds it."""
-    if TABLES[table].has_epoch and arguments["epoch"] == 0:
-        return Fault(("epoch",), f"0: use 1 to {LAST_EPOCH}", Code.OUT_OF_RANGE)
-    fields = {field.name: field for field in (*XCP.values(), *PORT.values()) if field.table == table}
-    integers = {
-        name: (field.argument, arguments[field.argument.name])
-        for name, field in fields.items()
-        if field.argument is not None
-    }
-    for argument, value in integers.values():
-        if value < argument.least:
-            return Fault((argument.name,), f"{value}: use at least {argument.least}", Code.OUT_OF_RANGE)
-    for name, (argument, value) in integers.items():
-        if fields[name].at_most:
-            bound, most = integers[fields[name].at_most]
-            if value > most:
-                return Fault((argument.name,), f"{value}: exceeds {bound.name}, {most}", Code.CONFLICT)
     return None
 
 

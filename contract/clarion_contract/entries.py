@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from clarion_base.faults import Code, Fault
 from clarion_contract.checks import is_stable
-from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
+from clarion_contract.setting import Argument, Setting
+from clarion_contract.settings import LAST_EPOCH, PORT, TABLES, XCP, PortSettings, XcpSettings
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,25 @@ def port_entries(port: PortSettings, xcp_epoch: int, tag_epoch: int) -> Iterator
 
 def xcp_arguments(xcp: XcpSettings) -> dict[str, int]:
     """XCP's settings as arguments of the action: the data plane's integers."""
-    return {
-        field.argument.name: field.argument.encode(getattr(xcp, field.name))
-        for field in XCP.values()
-        if field.argument is not None
-    }
+    return _arguments(xcp, "xcp_port")
+
+
+def argument_fault(table: str, arguments: Mapping[str, int]) -> Fault | None:
+    """The first of a table's arguments that makes no sense to the data plane although its width holds it."""
+    if TABLES[table].has_epoch and arguments["epoch"] == 0:
+        return Fault(("epoch",), f"0: use 1 to {LAST_EPOCH}", Code.OUT_OF_RANGE)
+    known = {field.name: argument for field, argument in _fields(table)}
+    for argument in known.values():
+        value = arguments[argument.name]
+        if value < argument.least:
+            return Fault((argument.name,), f"{value}: use at least {argument.least}", Code.OUT_OF_RANGE)
+    for field, argument in _fields(table):
+        if field.at_most:
+            bound = known[field.at_most].name
+            value, most = arguments[argument.name], arguments[bound]
+            if value > most:
+                return Fault((argument.name,), f"{value}: exceeds {bound}, {most}", Code.CONFLICT)
+    return None
 
 
 def port_settings(ports: Iterable[int], present: Iterable[Entry]) -> dict[int, PortSettings]:
@@ -53,12 +69,12 @@ def port_settings(ports: Iterable[int], present: Iterable[Entry]) -> dict[int, P
             continue
         if entry.table == "xcp_port":
             found[entry.key]["xcp"] = _xcp_settings(entry.arguments)
-        elif entry.table == "stamp_port":
+            continue
+        if entry.table == "stamp_port":
             found[entry.key]["stamp"] = True
-        for field in PORT.values():
-            if field.table == entry.table and field.argument is not None:
-                value = field.argument.decode(entry.arguments[field.argument.name])
-                found[entry.key][field.name] = bool(value) if field.kind == "flag" else value
+        for field, argument in _fields(entry.table):
+            value = argument.decode(entry.arguments[argument.name])
+            found[entry.key][field.name] = bool(value) if field.kind == "flag" else value
     return {port: PortSettings(port, **fields) for port, fields in found.items()}
 
 
@@ -68,21 +84,24 @@ def forward_entries(addresses: Mapping[int, int]) -> Iterator[Entry]:
         yield Entry("l2_forward", address, {"port": port})
 
 
-def _arguments(port: PortSettings, table: str) -> dict[str, int]:
-    return {
-        field.argument.name: field.argument.encode(getattr(port, field.name))
-        for field in PORT.values()
+def _fields(table: str) -> list[tuple[Setting, Argument]]:
+    """The settings that are arguments of a table's action, in its order."""
+    return [
+        (field, field.argument)
+        for field in (*XCP.values(), *PORT.values())
         if field.table == table and field.argument is not None
+    ]
+
+
+def _arguments(settings: PortSettings | XcpSettings, table: str) -> dict[str, int]:
+    return {
+        argument.name: argument.encode(getattr(settings, field.name)) for field, argument in _fields(table)
     }
 
 
 def _xcp_settings(given: Mapping[str, int]) -> XcpSettings:
     """An unstable entry counts as allowed, because its writer must have allowed it."""
     xcp = XcpSettings(
-        **{
-            field.name: field.argument.decode(given[field.argument.name])
-            for field in XCP.values()
-            if field.argument is not None
-        }
+        **{field.name: argument.decode(given[argument.name]) for field, argument in _fields("xcp_port")}
     )
     return xcp if is_stable(xcp) else replace(xcp, allow_unstable=True)

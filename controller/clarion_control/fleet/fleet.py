@@ -41,10 +41,10 @@ class Fleet:
             raise NotFoundError("switch", name)
         return self._links[name]
 
-    def port_link(self, name: str, port: int) -> Link:
-        """The link to a switch with this port; NotFoundError if there is no such switch or port."""
+    def port_link(self, name: str, port: int | None) -> Link:
+        """The link to a switch, which must have this port unless it is None; else NotFoundError."""
         link = self.link(name)
-        if port not in link.switch.ports:
+        if port is not None and port not in link.switch.ports:
             has = ", ".join(map(str, link.switch.ports))
             raise NotFoundError("port", port, f"switch {name} has {has}")
         return link

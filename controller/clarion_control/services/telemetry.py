@@ -49,7 +49,7 @@ class Telemetry:
 
     async def drops(self, name: str, port: int | None, *, from_us: int, to_us: int, limit: int) -> list[Drop]:
         """The newest `limit` packets that queues dropped in a span of time, the oldest of them first."""
-        link = self._fleet.link(name) if port is None else self._fleet.port_link(name, port)
+        link = self._fleet.port_link(name, port)
         return await self._store.read(telemetry.drop_list, link.switch, port, from_us, to_us, limit)
 
     def subscribe(

@@ -25,7 +25,7 @@ class Tuning:
 
     async def policies(self, name: str, port: int | None = None) -> list[Policy]:
         """The policies that were ever set at a port, or at all ports of a switch."""
-        link = self._fleet.link(name) if port is None else self._fleet.port_link(name, port)
+        link = self._fleet.port_link(name, port)
         return await self._store.read(policies.listed, link.switch, port)
 
     async def active_policies(self) -> list[ActivePolicy]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clarion_contract.checks import argument_fault
+from clarion_contract.entries import argument_fault
 from clarion_nic.driver import register_map as registers
 from clarion_nic.driver.errors import RangeError
 

@@ -12,7 +12,7 @@ from clarion_agent import values
 from clarion_agent.program import Action, Program, Table
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.checks import argument_fault
+from clarion_contract.entries import argument_fault
 from clarion_contract.settings import CPU_PORT, PORT_TABLES
 from clarion_contract.target import Change, SetEntry
 
