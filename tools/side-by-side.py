@@ -117,15 +117,20 @@ def summary(parts: list[Part]) -> str:
 async def main(lanes: list[list[Part]]) -> int:
     """Runs all lanes; the exit status."""
     parts = [part for lane in lanes for part in lane]
-    work = asyncio.gather(*(run_lane(lane, LOWER_PRIORITY * (at > 0)) for at, lane in enumerate(lanes)))
+    work = asyncio.gather(
+        *(run_lane(lane, LOWER_PRIORITY * (at > 0)) for at, lane in enumerate(lanes)),
+        return_exceptions=True,  # or it ends with the first lane that does, and the others are killed
+    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, work.cancel)
     try:
-        await work
+        failures = [result for result in await work if result is not None]
     except asyncio.CancelledError:
         print("test: interrupted", file=sys.stderr)
         return 130
+    if failures:
+        raise failures[0]
     print(summary(parts))
     return int(any(part.status != 0 for part in parts))
 

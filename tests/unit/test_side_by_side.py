@@ -96,6 +96,18 @@ def test_an_interrupt_ends_all_parts_after_their_clean_up(tmp_path: Path) -> Non
     assert "never" not in done.stdout
 
 
+def test_a_part_that_cleans_up_for_longer_is_not_killed_with_the_first_to_end(tmp_path: Path) -> None:
+    quick, slow = files = [tmp_path / name for name in ("quick", "slow")]
+    done = tmp_path / "done"
+    words = (
+        f"quick={PART.format(quick, 'exit 1')}",
+        "--",
+        f"slow={PART.format(slow, f'sleep 1; touch {done}; exit 1')}",
+    )
+    assert interrupted(1, files, *words).returncode == 130
+    assert done.exists()
+
+
 def test_a_second_interrupt_kills(tmp_path: Path) -> None:
     stubborn = tmp_path / "stubborn"
     done = interrupted(2, [stubborn], f"stubborn={PART.format(stubborn, ':')}")
