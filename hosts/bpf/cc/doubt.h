@@ -4,12 +4,13 @@
  * A modem, a bridge or a policer between two stamping ports drops packets, too, and their checks call that
  * corruption. Two things give such a queue away. Its losses come when it is full: behind a round trip time that
  * has risen. And they come and go with the sending rate, also where there is no queue (a policer); corruption
- * does neither. What a path corrupts all the time is its level and no reason for doubt; only a round trip
- * with clearly more than the level is. Behind a risen delay that is congestion at once. Otherwise the flow
- * tests it: it slows down a little for two round trips. If the losses stay they are the new level, and the
- * window comes back. If they go they have followed the rate, or a burst (a radio fade) is over: half of the
- * window comes back, and a second time soon after counts as congestion (guard.h). A burst at a much lower rate
- * refutes that, and bursts are then believed for a while.
+ * does neither. So what a path corrupts all the time has to be verified, once and now and then again: the flow
+ * slows down a little for two round trips. If the losses stay they are corruption and the window comes back. If they
+ * go they have followed the rate; half of the window comes back, and a second time soon after counts as
+ * congestion (guard.h). Losses clearly above that level behind a risen delay are congestion at once.
+ *
+ * Bursts alone prove nothing, radio fades come in bursts: a gap counts for at most two packets, because a queue that
+ * is offered more than it carries drops one packet here and one there.
  */
 #ifndef CLARION_CC_DOUBT_H
 #define CLARION_CC_DOUBT_H
@@ -18,9 +19,21 @@
 #include "params.h"
 #include "sample.h"
 
+/* What one gap counts for at most. */
+#define DOUBT_GAP_MAX 2
 /* Losses of a round trip beyond level + 4 mean deviations before there is a doubt: without and with a queue. */
 #define DOUBT_SLACK	   3
 #define DOUBT_SLACK_QUEUED 1
+/* Packets of a period, which is a round trip or more: a few are no sample. */
+#define DOUBT_PERIOD_PACKETS 512
+/* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round trips. */
+#define DOUBT_EXPECTED	   8
+#define DOUBT_TEST_ROUNDS 16
+/* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten after so
+ * many round trips.
+ */
+#define DOUBT_FREE_Q16	   328 /* 0.5 % */
+#define DOUBT_FORGET_ROUNDS 256
 /* Bursts believed after the first refutation, factor to the next, and at most. */
 #define DOUBT_CREDIT_FIRST  4
 #define DOUBT_CREDIT_GROWTH 4
@@ -36,24 +49,29 @@ enum doubt_state {
 enum doubt_answer {
 	DOUBT_OF_NOTHING = 0,
 	DOUBT_CONGESTION, /* losses behind a risen delay */
-	DOUBT_TEST,	  /* slow down and see */
+	DOUBT_TEST,	  /* slow down, to the share of the window that has come through, and see */
 	DOUBT_BELIEVED,	  /* the losses stayed: corruption */
 	DOUBT_FELL,	  /* the losses went */
 };
 
 struct cc_doubt {
 	__u64 before_q16; /* window when the doubt arose */
-	__u32 lost;	  /* packets corrupted, as the tags say, in this round */
-	__u32 acked;	  /* packets delivered in this round */
-	__u32 level_q16;  /* mean share of packets corrupted per round, and its mean deviation */
+	__u64 clean_q16;  /* window at which the losses had gone */
+	__u32 lost;	  /* packets corrupted, as the tags say, in this period, at most two for each gap */
+	__u32 acked;	  /* packets delivered in this period */
+	__u32 level_q16;  /* mean share of packets corrupted per period, and its mean deviation */
 	__u32 dev_q16;
-	__u32 spike_q16; /* share that raised the doubt */
+	__u32 verified_q16; /* level that has stayed at a lower rate */
+	__u32 spike_q16;    /* share that raised the doubt */
 	__u32 rtt_us;	 /* the newest */
 	struct cc_round round;
+	__u16 rounds; /* since half of what was verified was forgotten */
 	__u8 state;
 	__u8 knows_level;
 	__u8 credit; /* bursts that are believed without a test */
 	__u8 credit_next;
+	__u8 test_rounds; /* of this test so far */
+	__u8 has_lied;	  /* losses have followed the rate before: no more tests until that is refuted */
 };
 
 CC_INLINE __u32 doubt_share_q16(const struct cc_doubt *doubt, __u64 packets)
@@ -61,14 +79,18 @@ CC_INLINE __u32 doubt_share_q16(const struct cc_doubt *doubt, __u64 packets)
 	return (__u32)min_u64(ratio_q16(doubt->lost, max_u64(packets, 1)), Q16_ONE);
 }
 
-CC_INLINE void doubt_begin_round(struct cc_doubt *doubt, const struct cc_sample *s)
+CC_INLINE void doubt_begin_period(struct cc_doubt *doubt)
 {
 	doubt->lost = 0;
 	doubt->acked = 0;
-	round_begin(&doubt->round, s);
 }
 
-/* Takes the share of a round into the level, with the weights of RFC 6298. */
+CC_INLINE __u64 doubt_packets(const struct cc_doubt *doubt)
+{
+	return (__u64)doubt->acked + doubt->lost;
+}
+
+/* Takes the share of a period into the level, with the weights of RFC 6298. */
 CC_INLINE void doubt_learn(struct cc_doubt *doubt, __u32 share_q16)
 {
 	__u32 off_q16 = share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 :
@@ -89,7 +111,7 @@ CC_INLINE int doubt_is_queued(const struct cc_doubt *doubt, const struct cc_samp
 	return base_rtt_is_above(doubt->rtt_us, s->min_rtt_us);
 }
 
-/* Are this round's losses clearly above the level, in a window of `packets`? */
+/* Are this period's losses clearly above the level, among `packets`? */
 CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 slack)
 {
 	__u64 usual_q16 = packets * min_u64(doubt->level_q16 + 4ULL * doubt->dev_q16, Q16_ONE);
@@ -97,47 +119,112 @@ CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 
 	return ((__u64)doubt->lost << 16) > usual_q16 + ((__u64)slack << 16);
 }
 
+CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struct cc_sample *s,
+					     __u32 share_q16, __u64 cwnd_q16)
+{
+	doubt->before_q16 = cwnd_q16;
+	doubt->spike_q16 = share_q16;
+	doubt->state = DOUBT_SETTLING;
+	doubt->test_rounds = 0;
+	doubt_begin_period(doubt);
+	round_begin(&doubt->round, s);
+	return DOUBT_TEST;
+}
+
+/* Losses clearly above the level. */
 CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
-	__u64 packets = max_u64(cwnd_q16 >> 16, (__u64)doubt->acked + doubt->lost);
+	__u64 packets = max_u64(cwnd_q16 >> 16, doubt_packets(doubt));
+	__u32 share_q16 = doubt_share_q16(doubt, packets);
 	int is_queued = doubt_is_queued(doubt, s);
 
 	if (!doubt_is_spike(doubt, packets, is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK))
 		return DOUBT_OF_NOTHING;
-	doubt->before_q16 = cwnd_q16;
-	doubt->spike_q16 = doubt_share_q16(doubt, packets);
-	if (is_queued) {
+	if (is_queued || doubt->has_lied) {
+		doubt->before_q16 = cwnd_q16;
+		doubt->clean_q16 = cwnd_q16 / 2;
+		doubt->spike_q16 = share_q16;
 		doubt->state = DOUBT_EXCUSED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
+	if (share_q16 < DOUBT_FREE_Q16)
+		return DOUBT_OF_NOTHING;
 	if (doubt->credit) {
 		doubt->credit--;
 		doubt->state = DOUBT_EXCUSED;
 		return DOUBT_OF_NOTHING;
 	}
-	doubt->state = DOUBT_SETTLING;
-	doubt_begin_round(doubt, s);
-	return DOUBT_TEST;
+	return doubt_begin_test(doubt, s, share_q16, cwnd_q16);
 }
 
-CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct cc_sample *s)
+CC_INLINE void doubt_forget(struct cc_doubt *doubt)
 {
-	__u32 share_q16 = doubt_share_q16(doubt, (__u64)doubt->acked + doubt->lost);
-	__u8 state = doubt->state;
+	if (++doubt->rounds < DOUBT_FORGET_ROUNDS)
+		return;
+	doubt->rounds = 0;
+	doubt->verified_q16 /= 2;
+}
 
-	doubt_begin_round(doubt, s);
-	if (state == DOUBT_SETTLING) {
-		doubt->state = DOUBT_MEASURING;
-		return DOUBT_OF_NOTHING;
-	}
+/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into account. */
+CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+
 	doubt->state = DOUBT_NONE;
-	doubt_learn(doubt, share_q16);
-	if (state != DOUBT_MEASURING)
-		return DOUBT_OF_NOTHING;
-	if (share_q16 < doubt->spike_q16 / 2)
+	doubt_begin_period(doubt);
+	doubt->level_q16 = share_q16;
+	doubt->dev_q16 = share_q16 / 2;
+	doubt->knows_level = share_q16 > 0;
+	if (share_q16 < doubt->spike_q16 / 4) {
+		doubt->clean_q16 = cwnd_q16;
+		doubt->verified_q16 = 0;
 		return DOUBT_FELL;
-	doubt->level_q16 = (__u32)max_u64(doubt->level_q16, share_q16);
+	}
+	doubt->verified_q16 = (__u32)max_u64(doubt->verified_q16, share_q16);
 	return DOUBT_BELIEVED;
+}
+
+/* The packets of the old rate tell how many it really loses; if that is much more, the test has to go lower. */
+CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+
+	doubt_begin_period(doubt);
+	if (doubt->test_rounds++ == 0 && share_q16 > 2 * doubt->spike_q16) {
+		doubt->spike_q16 = share_q16;
+		return DOUBT_TEST;
+	}
+	doubt->state = DOUBT_MEASURING;
+	return DOUBT_OF_NOTHING;
+}
+
+CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	__u64 expected_q16 = doubt_packets(doubt) * doubt->spike_q16;
+
+	if (doubt->state == DOUBT_SETTLING)
+		return doubt_settle(doubt);
+	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && expected_q16 < (DOUBT_EXPECTED << 16))
+		return DOUBT_OF_NOTHING;
+	return doubt_end_test(doubt, cwnd_q16);
+}
+
+CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+
+	round_begin(&doubt->round, s);
+	doubt_forget(doubt);
+	if (doubt->state >= DOUBT_SETTLING)
+		return doubt_test_round(doubt, cwnd_q16);
+	doubt->state = DOUBT_NONE;
+	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS)
+		return DOUBT_OF_NOTHING;
+	doubt_begin_period(doubt);
+	doubt_learn(doubt, share_q16);
+	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 && share_q16 >= doubt->level_q16 / 2)
+		return doubt_begin_test(doubt, s, doubt->level_q16, cwnd_q16);
+	return DOUBT_OF_NOTHING;
 }
 
 CC_INLINE int doubt_is_testing(const struct cc_doubt *doubt)
@@ -151,42 +238,42 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 {
 	if (!doubt || !s)
 		return DOUBT_OF_NOTHING;
-	doubt->lost += corrupted;
+	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
 	doubt->acked += s->acked_packets;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
 	if (round_has_ended(&doubt->round, s))
-		return doubt_end_round(doubt, s);
+		return doubt_end_round(doubt, s, cwnd_q16);
 	if (corrupted && doubt->state == DOUBT_NONE)
 		return doubt_raise(doubt, s, cwnd_q16);
 	return DOUBT_OF_NOTHING;
 }
 
-/* While corruption is not believed: does it come as before, at a rate that is much lower and without a queue?
+/* While corruption is not believed: does it come as before, without a queue and in a window in which it had gone?
  * Then it was corruption.
  */
 CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted,
 				   __u64 cwnd_q16)
 {
-	__u64 packets;
-
 	if (!doubt || !s)
 		return 0;
-	doubt->lost += corrupted;
+	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
 	doubt->acked += s->acked_packets;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
-	packets = max_u64(cwnd_q16 >> 16, (__u64)doubt->acked + doubt->lost);
-	if (corrupted && cwnd_q16 < doubt->before_q16 / 4 * 3 && !doubt_is_queued(doubt, s) &&
-	    doubt->lost > DOUBT_SLACK && doubt_share_q16(doubt, packets) >= doubt->spike_q16 / 2) {
-		doubt->credit_next = (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH,
-						     DOUBT_CREDIT_FIRST, DOUBT_CREDIT_MAX);
-		doubt->credit = doubt->credit_next;
-		return 1;
+	if (cwnd_q16 > doubt->clean_q16 || doubt_is_queued(doubt, s)) {
+		doubt_begin_period(doubt);
+		return 0;
 	}
-	if (round_has_ended(&doubt->round, s))
-		doubt_begin_round(doubt, s);
-	return 0;
+	if (doubt->lost <= DOUBT_SLACK || doubt_share_q16(doubt, doubt_packets(doubt)) < doubt->spike_q16 / 2)
+		return 0;
+	doubt->credit_next = (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST,
+					     DOUBT_CREDIT_MAX);
+	doubt->credit = doubt->credit_next;
+	doubt->has_lied = 0;
+	doubt->state = DOUBT_NONE;
+	doubt_begin_period(doubt);
+	return 1;
 }
 
 #endif /* CLARION_CC_DOUBT_H */

@@ -42,7 +42,7 @@ CC_INLINE void guard_begin(struct cc_guard *guard, const struct cc_params *p)
 /* A reduction by a queue that no router of ours speaks for. */
 CC_INLINE void guard_strike(struct cc_guard *guard, const struct cc_params *p, int is_contradiction)
 {
-	int is_second = guard->strike_rounds > 0;
+	int is_second = guard->strike_rounds > 0 || (is_contradiction && guard->rounds);
 
 	guard->strike_rounds = GUARD_STRIKE_ROUNDS;
 	if (!p->guard_rounds)
@@ -58,6 +58,7 @@ CC_INLINE void guard_strike(struct cc_guard *guard, const struct cc_params *p, i
 CC_INLINE void guard_lift(struct cc_guard *guard)
 {
 	guard->rounds_left = 0;
+	guard->rounds = 0;
 	guard->strike_rounds = 0;
 	guard->distrust = 0;
 }

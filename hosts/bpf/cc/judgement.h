@@ -9,7 +9,7 @@
 
 #include "window.h"
 
-/* Share of the window that a test of corruption leaves, beyond the share lost: 7/8, at least half in all. */
+/* A test of corruption leaves 7/8 of what came through, and at least a quarter of the window. */
 #define TEST_EIGHTHS 7
 
 /* Before a law looks at an ACK: its base RTT takes the place of the kernel's, rounds are counted. */
@@ -93,12 +93,13 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 	__u64 kept_q16 = scale_q16(before_q16, Q16_ONE - w->doubt.spike_q16) / 8 * TEST_EIGHTHS;
 
 	if (answer == DOUBT_TEST) {
-		window_set(w, p, max_u64(kept_q16, before_q16 / 2));
+		window_set(w, p, min_u64(w->cwnd_q16, max_u64(kept_q16, before_q16 / 4)));
 		flow_decide(flow, FLOW_CONTRADICTED);
 	} else if (answer == DOUBT_BELIEVED) {
 		window_set(w, p, max_u64(w->cwnd_q16, before_q16));
 	} else if (answer == DOUBT_FELL) {
 		guard_strike(&w->guard, p, 1);
+		w->doubt.has_lied = w->guard.distrust;
 		if (!window_is_guarded(w))
 			window_set(w, p, max_u64(w->cwnd_q16, (w->cwnd_q16 + before_q16) / 2));
 		else
@@ -123,6 +124,7 @@ CC_INLINE enum loss_verdict window_examine(struct cc_window *w, const struct cc_
 	if (answer == DOUBT_CONGESTION && !w->loss.is_holding) {
 		loss_rule_hold(&w->loss, s);
 		guard_strike(&w->guard, p, 1);
+		w->doubt.has_lied = w->guard.distrust;
 		return LOSS_CONTRADICTED;
 	}
 	window_test(w, p, answer, flow);

@@ -96,7 +96,7 @@ CC_INLINE void loss_rule_on_timeout(struct loss_rule *rule, const struct cc_samp
 {
 	if (!rule->timeout_pending) {
 		rule->timeout_lost = 0;
-		rule->timeout_explained = 0;
+		rule->timeout_explained = rule->unexplained < 0 ? 0U - (__u32)rule->unexplained : 0;
 	}
 	rule->timeout_lost += s->lost_packets - rule->lost;
 	rule->timeout_echoes = flow->echo.nr_echoes;
@@ -187,8 +187,7 @@ CC_INLINE void loss_rule_read(struct loss_rule *rule, const struct cc_sample *s,
 CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, const struct cc_sample *s,
 						     int has_congestion)
 {
-	__u64 explained = (__u64)rule->timeout_explained +
-			  (rule->unexplained < 0 ? 0U - (__u32)rule->unexplained : 0U);
+	__u64 explained = rule->timeout_explained;
 
 	rule->timeout_pending = 0;
 	rule->unexplained = 0;
