@@ -57,6 +57,7 @@ enum doubt_answer {
 struct cc_doubt {
 	__u64 before_q16; /* window when the doubt arose */
 	__u64 clean_q16;  /* window at which the losses had gone */
+	__u64 test_q16;	  /* window of the test */
 	__u32 lost;	  /* packets corrupted, as the tags say, in this period, at most two for each gap */
 	__u32 acked;	  /* packets delivered in this period */
 	__u32 level_q16;  /* mean share of packets corrupted per period, and its mean deviation */
@@ -119,11 +120,18 @@ CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 
 	return ((__u64)doubt->lost << 16) > usual_q16 + ((__u64)slack << 16);
 }
 
+/* A little less than what comes through. */
+CC_INLINE __u64 doubt_test_window_q16(const struct cc_doubt *doubt, __u64 through_q16)
+{
+	return max_u64(through_q16 / 8 * 7, doubt->before_q16 / 4);
+}
+
 CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struct cc_sample *s,
 					     __u32 share_q16, __u64 cwnd_q16)
 {
 	doubt->before_q16 = cwnd_q16;
 	doubt->spike_q16 = share_q16;
+	doubt->test_q16 = doubt_test_window_q16(doubt, scale_q16(cwnd_q16, Q16_ONE - share_q16));
 	doubt->state = DOUBT_SETTLING;
 	doubt->test_rounds = 0;
 	doubt_begin_period(doubt);
@@ -184,14 +192,18 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, __u64 cwnd_q1
 	return DOUBT_BELIEVED;
 }
 
-/* The packets of the old rate tell how many it really loses; if that is much more, the test has to go lower. */
+/* The packets of the old rate tell how many are really lost and how many come through in a round trip; the test goes
+ * below that.
+ */
 CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 {
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	__u64 through_q16 = (__u64)doubt->acked << 16;
 
 	doubt_begin_period(doubt);
-	if (doubt->test_rounds++ == 0 && share_q16 > 2 * doubt->spike_q16) {
-		doubt->spike_q16 = share_q16;
+	if (doubt->test_rounds++ == 0) {
+		doubt->spike_q16 = (__u32)max_u64(doubt->spike_q16, share_q16);
+		doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(doubt, through_q16));
 		return DOUBT_TEST;
 	}
 	doubt->state = DOUBT_MEASURING;
@@ -250,10 +262,10 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 }
 
 /* While corruption is not believed: does it come as before, without a queue and in a window in which it had gone?
- * Then it was corruption.
+ * Then it was corruption. `is_holding`: packets of a larger window may still be acknowledged.
  */
 CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted,
-				   __u64 cwnd_q16)
+				   __u64 cwnd_q16, int is_holding)
 {
 	if (!doubt || !s)
 		return 0;
@@ -261,7 +273,7 @@ CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sampl
 	doubt->acked += s->acked_packets;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
-	if (cwnd_q16 > doubt->clean_q16 || doubt_is_queued(doubt, s)) {
+	if (is_holding || cwnd_q16 > doubt->clean_q16 || doubt_is_queued(doubt, s)) {
 		doubt_begin_period(doubt);
 		return 0;
 	}

@@ -9,9 +9,6 @@
 
 #include "window.h"
 
-/* A test of corruption leaves 7/8 of what came through, and at least a quarter of the window. */
-#define TEST_EIGHTHS 7
-
 /* Before a law looks at an ACK: its base RTT takes the place of the kernel's, rounds are counted. */
 CC_INLINE void window_begin_ack(struct cc_window *w, const struct cc_params *p, struct cc_sample *s)
 {
@@ -90,10 +87,9 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 			   struct flow *flow)
 {
 	__u64 before_q16 = w->doubt.before_q16;
-	__u64 kept_q16 = scale_q16(before_q16, Q16_ONE - w->doubt.spike_q16) / 8 * TEST_EIGHTHS;
 
 	if (answer == DOUBT_TEST) {
-		window_set(w, p, min_u64(w->cwnd_q16, max_u64(kept_q16, before_q16 / 4)));
+		window_set(w, p, min_u64(w->cwnd_q16, w->doubt.test_q16));
 		flow_decide(flow, FLOW_CONTRADICTED);
 	} else if (answer == DOUBT_BELIEVED) {
 		window_set(w, p, max_u64(w->cwnd_q16, before_q16));
@@ -116,7 +112,7 @@ CC_INLINE enum loss_verdict window_examine(struct cc_window *w, const struct cc_
 	if (!p->doubt)
 		return LOSS_NOTHING;
 	if (w->guard.distrust) {
-		if (doubt_is_refuted(&w->doubt, s, corrupted, w->cwnd_q16))
+		if (doubt_is_refuted(&w->doubt, s, corrupted, w->cwnd_q16, w->loss.is_holding))
 			guard_lift(&w->guard);
 		return LOSS_NOTHING;
 	}
