@@ -173,11 +173,19 @@ CC_INLINE void doubt_forget(struct cc_doubt *doubt)
 	doubt->verified_q16 /= 2;
 }
 
-/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into account. */
-CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, __u64 cwnd_q16)
+/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into account. Many
+ * more than that, and this test says nothing: another begins.
+ */
+CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	__u64 before_q16 = doubt->before_q16;
 
+	if (share_q16 > 2 * doubt->spike_q16 + DOUBT_FREE_Q16) {
+		doubt_begin_test(doubt, s, share_q16, cwnd_q16);
+		doubt->before_q16 = before_q16;
+		return DOUBT_TEST;
+	}
 	doubt->state = DOUBT_NONE;
 	doubt_begin_period(doubt);
 	doubt->level_q16 = share_q16;
@@ -210,7 +218,8 @@ CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 	return DOUBT_OF_NOTHING;
 }
 
-CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, __u64 cwnd_q16)
+CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, const struct cc_sample *s,
+					     __u64 cwnd_q16)
 {
 	__u64 expected_q16 = doubt_packets(doubt) * doubt->spike_q16;
 
@@ -218,7 +227,7 @@ CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, __u64 cwnd_
 		return doubt_settle(doubt);
 	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && expected_q16 < (DOUBT_EXPECTED << 16))
 		return DOUBT_OF_NOTHING;
-	return doubt_end_test(doubt, cwnd_q16);
+	return doubt_end_test(doubt, s, cwnd_q16);
 }
 
 CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
@@ -228,7 +237,7 @@ CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct
 	round_begin(&doubt->round, s);
 	doubt_forget(doubt);
 	if (doubt->state >= DOUBT_SETTLING)
-		return doubt_test_round(doubt, cwnd_q16);
+		return doubt_test_round(doubt, s, cwnd_q16);
 	doubt->state = DOUBT_NONE;
 	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS)
 		return DOUBT_OF_NOTHING;
