@@ -37,6 +37,9 @@ static __always_inline bool is_ours(const struct decision *decision)
 	return own == ours;
 }
 
+/* Brings the type into the object's BTF, for the agent's test of its layout. */
+const volatile struct decision decision_layout = {};
+
 static __always_inline __u8 reason_of(__u8 state)
 {
 	switch (state) {

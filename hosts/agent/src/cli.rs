@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::kernel::{objects, preconditions};
 use crate::model::attachment::Headroom;
-use crate::operations::{attach, decisions, list, parameters, restore, stats};
+use crate::operations::{attach, decisions, list, lldp, parameters, restore, stats};
 
 /// Makes Linux hosts Clarion senders and shows what their flows do.
 #[derive(Parser)]
@@ -31,6 +31,9 @@ enum Command {
     List(OutputArgs),
     /// Show every flow of the attached namespaces
     Stats(StatsArgs),
+    /// Say hello on every attached device (LLDP) and judge by the answers whether its link is a bare wire, until
+    /// SIGTERM or SIGINT
+    Lldp,
     /// Print every reduction of a window as it is made, one line of JSON each, until SIGTERM or SIGINT
     Decisions(DecisionsArgs),
     /// Show the run-time parameters of the congestion-control laws, their ranges and defaults
@@ -184,6 +187,7 @@ impl Cli {
             }
             Command::List(args) => list::list(args.json),
             Command::Stats(args) => stats::run(&args.schedule(), args.json),
+            Command::Lldp => lldp::run(),
             Command::Decisions(args) => decisions::run(&args.netns),
             Command::Params(_) => Ok(()),
         }

@@ -8,6 +8,7 @@ pub mod features;
 pub mod flows;
 pub mod handshake;
 pub mod laws;
+pub mod lldp_socket;
 pub mod local;
 pub mod maps;
 pub mod netlink;

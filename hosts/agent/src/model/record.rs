@@ -13,17 +13,8 @@ pub const WIRE_PROVEN: u8 = 1;
 pub const WIRE_DISPROVED: u8 = 2;
 
 /// Why a window was reduced, by `enum flow_reason`.
-pub const REASONS: [&str; 9] = [
-    "none",
-    "congestion",
-    "unexplained",
-    "loss",
-    "timeout",
-    "delay",
-    "ecn",
-    "contradicted",
-    "local",
-];
+pub const REASONS: [&str; 9] =
+    ["none", "congestion", "unexplained", "loss", "timeout", "delay", "ecn", "contradicted", "local"];
 
 /// A structure that any byte string of its size is a value of.
 ///

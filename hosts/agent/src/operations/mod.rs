@@ -5,6 +5,7 @@ pub mod attach;
 pub mod congestion;
 pub mod decisions;
 pub mod list;
+pub mod lldp;
 pub mod parameters;
 pub mod restore;
 pub mod signals;
