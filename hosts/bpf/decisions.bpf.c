@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
-/* Reductions by the kernel's own congestion controls, for comparison: loaded only while `clarion-host decisions`
- * runs.
+/* Reductions by the kernel's own congestion controls, for comparison: loaded only while `clarion-host
+ * decisions` runs.
  *
- * They show as changes of the connection's state: into recovery (a loss), CWR (a mark, a drop by a local queue,
- * a repaired tail loss) and Loss (a timeout). What a law without such a reaction does (BBR) does not show.
+ * They show as changes of the connection's state: into recovery (a loss), CWR (a mark, a drop by a local
+ * queue, a repaired tail loss) and Loss (a timeout). What a law without such a reaction does (BBR) does not
+ * show.
  */
 #include "kernel.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* Do headers get through? When a flow sends plain packets instead, and when it takes its headers up again.
  *
- * A path may drop packets with header: a middlebox that does not know the protocol, a peer that has lost its shim,
- * or an MTU that the header exceeds (ICMP about such a packet never reaches TCP). So a segment that does not get
- * through goes without: the first time it is sent again if no header has come through yet, else from its second
- * timeout on. If that gets it through, the flow is plain but for one probe, a packet with header that is at least as
- * long: when it is acknowledged without having been sent again, headers are back; if it is sent again, the next
- * probe waits twice as long.
+ * A path may drop packets with header: a middlebox that does not know the protocol, a peer that has lost its
+ * shim, or an MTU that the header exceeds (ICMP about such a packet never reaches TCP). So a segment that
+ * does not get through goes without: the first time it is sent again if no header has come through yet, else
+ * from its second timeout on. If that gets it through, the flow is plain but for one probe, a packet with
+ * header that is at least as long: when it is acknowledged without having been sent again, headers are back;
+ * if it is sent again, the next probe waits twice as long.
  */
 #ifndef CLARION_FALLBACK_H
 #define CLARION_FALLBACK_H
@@ -21,9 +21,9 @@
 #define PROBE_WAIT_US	      1000000 /* before the second probe; doubles */
 
 enum flow_passage_state {
-	PASSAGE_OPEN = 0,  /* packets carry headers */
-	PASSAGE_TRIED = 1, /* a segment has been sent plain, to see whether it gets through */
-	PASSAGE_PROBE = 2, /* plain; the next packet that is long enough is the probe */
+	PASSAGE_OPEN = 0,    /* packets carry headers */
+	PASSAGE_TRIED = 1,   /* a segment has been sent plain, to see whether it gets through */
+	PASSAGE_PROBE = 2,   /* plain; the next packet that is long enough is the probe */
 	PASSAGE_PROBING = 3, /* plain, but for the probe, which is on its way */
 	PASSAGE_CLOSED = 4,  /* plain until `retry_us` */
 };

@@ -63,8 +63,9 @@ struct flow_identity {
 
 /* Written by the shim on egress and at the handshake's timeouts: do headers get through (fallback.h)? */
 struct flow_passage {
-	__u32 attempt_seq; /* segment that timeouts are counted for, then the one sent plain, then the probe */
-	__u32 tried_seq;   /* first segment of an idle socket, as last handed to the device */
+	__u32
+	    attempt_seq; /* segment that timeouts are counted for, then the one sent plain, then the probe */
+	__u32 tried_seq; /* first segment of an idle socket, as last handed to the device */
 	__u32 probe_bytes; /* payload from which on a packet with header is in doubt */
 	__u32 retry_us;	   /* low 32 bits of the clock from which on a plain flow may probe again */
 	__u8 state;	   /* enum flow_passage_state */
@@ -75,9 +76,9 @@ struct flow_passage {
 
 /* Written by the shim on ingress: totals of the packets received, to be echoed. */
 struct flow_seen {
-	__u32 granted; /* running total of delta_throughput granted to the peer, bytes/s, modulo 2^32 */
-	__u16 corrupt; /* path total of wire losses, modulo 2^16, own wire check included */
-	__u16 congest; /* path total of queue drops, modulo 2^16 */
+	__u32 granted;	/* running total of delta_throughput granted to the peer, bytes/s, modulo 2^32 */
+	__u16 corrupt;	/* path total of wire losses, modulo 2^16, own wire check included */
+	__u16 congest;	/* path total of queue drops, modulo 2^16 */
 	__u8 regulated; /* a hop with XCP on has seen the last packet with a request */
 	__u8 field;	/* the hop that limits the peer, as the last packet with a request had it */
 	__u8 pad[2];
@@ -115,9 +116,9 @@ struct flow_stats {
 	__u32 local_corrupt;	    /* controller: of `corrupt`, those that were local drops */
 	__u32 refused_segments;	    /* shim: segments that TCP would not accept: their headers are not read */
 	__u32 reduced[FLOW_REASONS]; /* controller: reductions by enum flow_reason */
-	__u32 rebased;		    /* controller: totals that jumped and became a new base */
-	__u32 corrupt;		    /* shim: rev_corrupt unwrapped to 32 bits */
-	__u32 congest;		    /* shim: rev_congest unwrapped to 32 bits */
+	__u32 rebased;		     /* controller: totals that jumped and became a new base */
+	__u32 corrupt;		     /* shim: rev_corrupt unwrapped to 32 bits */
+	__u32 congest;		     /* shim: rev_congest unwrapped to 32 bits */
 };
 
 struct flow {

@@ -23,16 +23,16 @@
 /* The packet of a TCP socket that is no longer TCP by its IP header: the shim has put a header on. */
 static __always_inline bool has_header(const struct sk_buff *skb)
 {
-	__u32 at = skb->protocol == bpf_htons(ETH_P_IPV6) ? offsetof(struct ipv6hdr, nexthdr) :
-							   offsetof(struct iphdr, protocol);
+	__u32 at = skb->protocol == bpf_htons(ETH_P_IPV6) ? offsetof(struct ipv6hdr, nexthdr)
+							  : offsetof(struct iphdr, protocol);
 	__u8 protocol = IPPROTO_TCP;
 
 	bpf_probe_read_kernel(&protocol, sizeof(protocol), skb->head + skb->network_header + at);
 	return protocol != IPPROTO_TCP;
 }
 
-/* Still on its way out of the namespace of its flow? A veth hands packets over with their socket; what happens to them
- * at the other end is no longer local.
+/* Still on its way out of the namespace of its flow? A veth hands packets over with their socket; what
+ * happens to them at the other end is no longer local.
  */
 static __always_inline bool is_leaving(const struct sk_buff *skb, const struct flow *flow)
 {

@@ -73,13 +73,13 @@ struct flow_record {
 struct decision {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 netns_cookie;
-	__u64 cookie; /* of the socket */
+	__u64 cookie;	   /* of the socket */
 	__u32 cwnd_before; /* packets */
 	__u32 cwnd_after;
 	__u16 family;
 	__u16 sport; /* host byte order */
 	__u16 dport;
-	__u8 reason;	  /* enum flow_reason */
+	__u8 reason;	/* enum flow_reason */
 	__u8 is_kernel; /* a congestion control of the kernel's own, seen by its change of state */
 	char cc[CLARION_CC_NAME_MAX];
 };

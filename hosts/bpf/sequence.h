@@ -11,7 +11,7 @@
 
 #define CLARION_GAP_LIMIT  16384 /* a step of this much or more is a restart, not a loss */
 #define CLARION_LATE_LIMIT 256	 /* a packet at most this far behind was overtaken, not restarted */
-#define CLARION_FAR_LIMIT  64	 /* so many in a row further behind are a restart; fewer were overtaken, too */
+#define CLARION_FAR_LIMIT  64 /* so many in a row further behind are a restart; fewer were overtaken, too */
 
 struct clarion_sequence {
 	__u16 expected; /* next number if nothing is lost */
@@ -32,8 +32,8 @@ static inline int clarion_sequence_is_late(struct clarion_sequence *sequence, __
 	return sequence->far < CLARION_FAR_LIMIT;
 }
 
-/* Takes number `seq` into account and returns the change of `total`: lost packets, or -1 for a late one. Unless the
- * wire is known to be bare (`counts`), the check only follows: each number is a new base.
+/* Takes number `seq` into account and returns the change of `total`: lost packets, or -1 for a late one.
+ * Unless the wire is known to be bare (`counts`), the check only follows: each number is a new base.
  */
 static inline __s32 clarion_sequence_check(struct clarion_sequence *sequence, __u16 seq, int counts)
 {

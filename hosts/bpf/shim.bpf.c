@@ -215,7 +215,8 @@ static __always_inline bool read_header(struct __sk_buff *skb, const struct pack
 	return true;
 }
 
-/* Is there nothing on the wire in front of this device that queues? LLDP counts for more than a declaration. */
+/* Is there nothing on the wire in front of this device that queues? LLDP counts for more than a declaration.
+ */
 static __always_inline bool wire_is_bare(void)
 {
 	__u32 key = device;
@@ -274,9 +275,9 @@ static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const
 	return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 }
 
-/* Would TCP take this segment for one of the connection (RFC 9293, 3.10.7.4; RFC 5961, 5.2)? A stranger who knows only
- * addresses and ports does not hit both windows. An answer may be here before TCP has noted that it sent the
- * question, so acknowledgements are good up to what is queued.
+/* Would TCP take this segment for one of the connection (RFC 9293, 3.10.7.4; RFC 5961, 5.2)? A stranger who
+ * knows only addresses and ports does not hit both windows. An answer may be here before TCP has noted that
+ * it sent the question, so acknowledgements are good up to what is queued.
  */
 static __always_inline bool is_acceptable(struct bpf_sock *sk, const struct tcphdr *tcp, __u32 payload_bytes)
 {

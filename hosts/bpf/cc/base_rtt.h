@@ -3,9 +3,9 @@
  * become longer.
  *
  * The kernel's minimum (net.ipv4.tcp_min_rtt_wlen, 300 s) takes minutes to notice a longer path; until then
- * the whole difference looks like a queue. A plain shorter window would take a standing queue for the path. So
- * the base rises at once only where the queue cannot be this flow's: its round trips stayed the same although
- * its window fell.
+ * the whole difference looks like a queue. A plain shorter window would take a standing queue for the path.
+ * So the base rises at once only where the queue cannot be this flow's: its round trips stayed the same
+ * although its window fell.
  */
 #ifndef CLARION_CC_BASE_RTT_H
 #define CLARION_CC_BASE_RTT_H
@@ -19,8 +19,8 @@
 struct base_rtt {
 	__u32 min_us[2]; /* of this half of the window and of the one before; 0: none */
 	__u32 half_began_us;
-	__u32 round_min_us; /* of this round; 0: none */
-	__u32 shift_us;	    /* round trip that may be that of a longer path */
+	__u32 round_min_us;  /* of this round; 0: none */
+	__u32 shift_us;	     /* round trip that may be that of a longer path */
 	__u32 shift_packets; /* window when it was first seen */
 	__u8 shift_rounds;   /* rounds since */
 	__u8 pad[3];
@@ -59,7 +59,8 @@ CC_INLINE int base_rtt_is_above(__u32 rtt_us, __u32 base_us)
 	return base_us && rtt_us > base_us + base_us / 4 + 2000;
 }
 
-/* To be called as a round ends, with the window of that round. True if the base has followed a longer path. */
+/* To be called as a round ends, with the window of that round. True if the base has followed a longer path.
+ */
 CC_SUBPROGRAM int base_rtt_round(struct base_rtt *base, __u32 cwnd_packets)
 {
 	__u32 rtt_us, off_us;

@@ -9,9 +9,9 @@
  * total. Losses and reordering within that RTT are the only difference: FS then counts what arrived.
  *
  * Ours, each with a parameter that switches it off and all off in the literal variant: the cap on
- * exponential growth, the delay gate, the drain, the knee, and B compared once per round trip (params.def says
- * what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h), it
- * halves and grows as Reno does.
+ * exponential growth, the delay gate, the drain, the knee, and B compared once per round trip (params.def
+ * says what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h),
+ * it halves and grows as Reno does.
  */
 #ifndef CLARION_CC_BOOST_H
 #define CLARION_CC_BOOST_H
@@ -28,10 +28,10 @@ enum boost_mode {
 struct boost {
 	struct cc_window w;
 	struct loss_heuristic heuristic;
-	__u64 b;	 /* B, payload bytes/s */
-	__u64 bc_max[2]; /* largest BC of this round and of the one before */
-	__u64 b_past[3]; /* the last three values compared, newest first; 0: none */
-	__u64 knee_q16;	 /* packets: window after the last congestion, 0: none */
+	__u64 b;	     /* B, payload bytes/s */
+	__u64 bc_max[2];     /* largest BC of this round and of the one before */
+	__u64 b_past[3];     /* the last three values compared, newest first; 0: none */
+	__u64 knee_q16;	     /* packets: window after the last congestion, 0: none */
 	__u8 mode;	     /* GM of the paper */
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
@@ -98,8 +98,8 @@ CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const s
 	b->bc_max[0] = max_u64(b->bc_max[0], bc);
 }
 
-/* Does B rise enough to start exponential growth? The paper's words allow two readings: the rise exceeds gamma
- * (the default), or B itself does.
+/* Does B rise enough to start exponential growth? The paper's words allow two readings: the rise exceeds
+ * gamma (the default), or B itself does.
  */
 CC_INLINE int boost_rises(const struct boost *b, const struct cc_params *p)
 {
@@ -217,8 +217,7 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 {
 	__u64 drained_q16 = boost_drained_q16(b, p, s);
 
-	if (!boost_has_additions(p) || !p->boost_drain_percent || b->is_backing_off ||
-	    boost_is_reno(b, p, s))
+	if (!boost_has_additions(p) || !p->boost_drain_percent || b->is_backing_off || boost_is_reno(b, p, s))
 		return;
 	if (b->was_queued && !b->is_draining && drained_q16 < b->w.cwnd_q16) {
 		window_reduce(&b->w, max_u64(drained_q16, 2 * Q16_ONE));

@@ -2,15 +2,16 @@
 /* Is a loss that the tags call corruption really corruption?
  *
  * A modem, a bridge or a policer between two stamping ports drops packets, too, and their checks call that
- * corruption. Two things give such a queue away. Its losses come when it is full: behind a round trip time that
- * has risen. And they come and go with the sending rate, also where there is no queue (a policer); corruption
- * does neither. So what a path corrupts all the time has to be verified, once and now and then again: the flow
- * slows down a little for two round trips. If the losses stay they are corruption and the window comes back. If they
- * go they have followed the rate; half of the window comes back, and a second time soon after counts as
- * congestion (guard.h). Losses clearly above that level behind a risen delay are congestion at once.
+ * corruption. Two things give such a queue away. Its losses come when it is full: behind a round trip time
+ * that has risen. And they come and go with the sending rate, also where there is no queue (a policer);
+ * corruption does neither. So what a path corrupts all the time has to be verified, once and now and then
+ * again: the flow slows down a little for two round trips. If the losses stay they are corruption and the
+ * window comes back. If they go they have followed the rate; half of the window comes back, and a second time
+ * soon after counts as congestion (guard.h). Losses clearly above that level behind a risen delay are
+ * congestion at once.
  *
- * Bursts alone prove nothing, radio fades come in bursts: a gap counts for at most two packets, because a queue that
- * is offered more than it carries drops one packet here and one there.
+ * Bursts alone prove nothing, radio fades come in bursts: a gap counts for at most two packets, because a
+ * queue that is offered more than it carries drops one packet here and one there.
  */
 #ifndef CLARION_CC_DOUBT_H
 #define CLARION_CC_DOUBT_H
@@ -21,18 +22,20 @@
 
 /* What one gap counts for at most. */
 #define DOUBT_GAP_MAX 2
-/* Losses of a round trip beyond level + 4 mean deviations before there is a doubt: without and with a queue. */
+/* Losses of a round trip beyond level + 4 mean deviations before there is a doubt: without and with a queue.
+ */
 #define DOUBT_SLACK	   3
 #define DOUBT_SLACK_QUEUED 1
 /* Packets of a period, which is a round trip or more: a few are no sample. */
 #define DOUBT_PERIOD_PACKETS 512
-/* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round trips. */
-#define DOUBT_EXPECTED	   8
+/* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round
+ * trips. */
+#define DOUBT_EXPECTED	  8
 #define DOUBT_TEST_ROUNDS 16
-/* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten after so
- * many round trips.
+/* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten
+ * after so many round trips.
  */
-#define DOUBT_FREE_Q16	   328 /* 0.5 % */
+#define DOUBT_FREE_Q16	    328 /* 0.5 % */
 #define DOUBT_FORGET_ROUNDS 256
 /* Bursts believed after the first refutation, factor to the next, and at most. */
 #define DOUBT_CREDIT_FIRST  4
@@ -64,7 +67,7 @@ struct cc_doubt {
 	__u32 dev_q16;
 	__u32 verified_q16; /* level that has stayed at a lower rate */
 	__u32 spike_q16;    /* share that raised the doubt */
-	__u32 rtt_us;	 /* the newest */
+	__u32 rtt_us;	    /* the newest */
 	struct cc_round round;
 	__u16 rounds; /* since half of what was verified was forgotten */
 	__u8 state;
@@ -94,8 +97,8 @@ CC_INLINE __u64 doubt_packets(const struct cc_doubt *doubt)
 /* Takes the share of a period into the level, with the weights of RFC 6298. */
 CC_INLINE void doubt_learn(struct cc_doubt *doubt, __u32 share_q16)
 {
-	__u32 off_q16 = share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 :
-						       doubt->level_q16 - share_q16;
+	__u32 off_q16 =
+	    share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 : doubt->level_q16 - share_q16;
 
 	if (!doubt->knows_level) {
 		doubt->level_q16 = share_q16;
@@ -173,8 +176,8 @@ CC_INLINE void doubt_forget(struct cc_doubt *doubt)
 	doubt->verified_q16 /= 2;
 }
 
-/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into account. Many
- * more than that, and this test says nothing: another begins.
+/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into
+ * account. Many more than that, and this test says nothing: another begins.
  */
 CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
@@ -200,8 +203,8 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct 
 	return DOUBT_BELIEVED;
 }
 
-/* The packets of the old rate tell how many are really lost and how many come through in a round trip; the test goes
- * below that.
+/* The packets of the old rate tell how many are really lost and how many come through in a round trip; the
+ * test goes below that.
  */
 CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 {
@@ -270,8 +273,8 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 	return DOUBT_OF_NOTHING;
 }
 
-/* While corruption is not believed: does it come as before, without a queue and in a window in which it had gone?
- * Then it was corruption. `is_holding`: packets of a larger window may still be acknowledged.
+/* While corruption is not believed: does it come as before, without a queue and in a window in which it had
+ * gone? Then it was corruption. `is_holding`: packets of a larger window may still be acknowledged.
  */
 CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted,
 				   __u64 cwnd_q16, int is_holding)
@@ -288,8 +291,8 @@ CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sampl
 	}
 	if (doubt->lost <= DOUBT_SLACK || doubt_share_q16(doubt, doubt_packets(doubt)) < doubt->spike_q16 / 2)
 		return 0;
-	doubt->credit_next = (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST,
-					     DOUBT_CREDIT_MAX);
+	doubt->credit_next =
+	    (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST, DOUBT_CREDIT_MAX);
 	doubt->credit = doubt->credit_next;
 	doubt->has_lied = 0;
 	doubt->state = DOUBT_NONE;

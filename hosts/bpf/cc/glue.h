@@ -39,7 +39,8 @@ struct {
 	__type(value, struct cc_params);
 } params SEC(".maps");
 
-/* Reductions of the window, for `clarion-host decisions`. While nobody reads it fills up, and new ones are lost. */
+/* Reductions of the window, for `clarion-host decisions`. While nobody reads it fills up, and new ones are
+ * lost. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -108,10 +109,9 @@ CC_INLINE __u32 ip_header_bytes(const struct sock *sk)
 
 	if (common->skc_family != AF_INET6)
 		return 20;
-	return to->in6_u.u6_addr32[0] || to->in6_u.u6_addr32[1] ||
-		       to->in6_u.u6_addr32[2] != bpf_htonl(0xffff) ?
-		   40 :
-		   20;
+	return to->in6_u.u6_addr32[0] || to->in6_u.u6_addr32[1] || to->in6_u.u6_addr32[2] != bpf_htonl(0xffff)
+		   ? 40
+		   : 20;
 }
 
 /* Bytes that the receiver's window still takes; none beyond a window that it has shrunk. */
@@ -130,8 +130,8 @@ CC_INLINE void sample_socket(struct cc_sample *s, struct sock *sk, const struct 
 	__builtin_memset(s, 0, sizeof(*s));
 	s->now_us = tp->tcp_mstamp;
 	s->mss_bytes = tp->mss_cache;
-	s->full_len_bytes =
-	    ETHERNET_HEADER_BYTES + ip_header_bytes(sk) + CLARION_DATA_BYTES + tp->tcp_header_len + s->mss_bytes;
+	s->full_len_bytes = ETHERNET_HEADER_BYTES + ip_header_bytes(sk) + CLARION_DATA_BYTES +
+			    tp->tcp_header_len + s->mss_bytes;
 	s->srtt_us = tp->srtt_us >> 3;
 	s->min_rtt_us = tp->rtt_min.s[0].v;
 	if (s->min_rtt_us == ~0U)
@@ -179,9 +179,9 @@ CC_INLINE void report_decision(struct sock *sk, struct flow *flow, __u32 before_
 	bpf_ringbuf_output(&decisions, &decision, sizeof(decision), 0);
 }
 
-/* Writes window and rate. Pacing by timers is switched on with the first paced window (fq takes precedence) and
- * off for windows that are not paced. The rate stands in both cases: TCP's small queues let a socket have at
- * most a millisecond of it in the queues of this host.
+/* Writes window and rate. Pacing by timers is switched on with the first paced window (fq takes precedence)
+ * and off for windows that are not paced. The rate stands in both cases: TCP's small queues let a socket have
+ * at most a millisecond of it in the queues of this host.
  */
 CC_INLINE void apply_control(struct sock *sk, struct cc_control c)
 {

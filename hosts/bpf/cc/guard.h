@@ -2,9 +2,9 @@
 /* Manners on a path with a queue that no router of ours speaks for.
  *
  * Where losses come unexplained, contradict their tags, or where an unknown queue marks packets, the routers'
- * grants and the laws' own fast growth say nothing about that queue. One such reduction may be chance; a second
- * one soon after it puts the flow under guard: it halves and grows as Reno does (RFC 5681), whatever else it is
- * offered, for a number of round trips that grows each time.
+ * grants and the laws' own fast growth say nothing about that queue. One such reduction may be chance; a
+ * second one soon after it puts the flow under guard: it halves and grows as Reno does (RFC 5681), whatever
+ * else it is offered, for a number of round trips that grows each time.
  */
 #ifndef CLARION_CC_GUARD_H
 #define CLARION_CC_GUARD_H
@@ -20,7 +20,7 @@
 
 struct cc_guard {
 	__u16 rounds_left;
-	__u16 rounds;	   /* length of the guard that is on, or was last */
+	__u16 rounds;	    /* length of the guard that is on, or was last */
 	__u8 strike_rounds; /* left for a second strike */
 	__u8 distrust;	    /* under guard: corruption is not believed either */
 	__u8 pad[2];

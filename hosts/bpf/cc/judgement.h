@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* What an ACK means for the window, common to all laws: begins and ends each ACK, and says whether to reduce.
  *
- * Signs of congestion in the order of their weight: a drop by this host's own queue, a mark (ECN), the totals of
- * the path (loss_rule.h), corruption that behaves like congestion (doubt.h). At most one reduction per round trip.
+ * Signs of congestion in the order of their weight: a drop by this host's own queue, a mark (ECN), the totals
+ * of the path (loss_rule.h), corruption that behaves like congestion (doubt.h). At most one reduction per
+ * round trip.
  */
 #ifndef CLARION_CC_JUDGEMENT_H
 #define CLARION_CC_JUDGEMENT_H
@@ -63,8 +64,8 @@ CC_INLINE int window_has_new_marks(const struct cc_window *w, const struct cc_sa
 	return s->ce_packets != w->ce_seen;
 }
 
-/* Answers marks and drops by this host's own queue: reduces, at most once per round trip. Routers' grants know
- * nothing of either, so they are strikes. True if it has reduced.
+/* Answers marks and drops by this host's own queue: reduces, at most once per round trip. Routers' grants
+ * know nothing of either, so they are strikes. True if it has reduced.
  */
 CC_INLINE int window_answer_signals(struct cc_window *w, const struct cc_params *p, const struct cc_sample *s,
 				    struct flow *flow)
@@ -127,7 +128,8 @@ CC_INLINE enum loss_verdict window_examine(struct cc_window *w, const struct cc_
 	return LOSS_NOTHING;
 }
 
-/* To be called once per ACK while s->has_tags: what the losses that it shows mean. The law makes the reduction.
+/* To be called once per ACK while s->has_tags: what the losses that it shows mean. The law makes the
+ * reduction.
  */
 CC_INLINE enum loss_verdict window_judge(struct cc_window *w, const struct cc_params *p,
 					 const struct cc_sample *s, struct flow *flow)

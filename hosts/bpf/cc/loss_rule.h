@@ -69,8 +69,8 @@ CC_INLINE void loss_rule_hold(struct loss_rule *rule, const struct cc_sample *s)
 	round_begin(&rule->hold, s);
 }
 
-/* To be called at the end of each ACK. The packet whose ACK ends the round was sent after the reduction, but its
- * totals count drops from before it: the hold is over only with the next ACK.
+/* To be called at the end of each ACK. The packet whose ACK ends the round was sent after the reduction, but
+ * its totals count drops from before it: the hold is over only with the next ACK.
  */
 CC_INLINE void loss_rule_end_ack(struct loss_rule *rule, const struct cc_sample *s)
 {
@@ -181,8 +181,8 @@ CC_INLINE void loss_rule_read(struct loss_rule *rule, const struct cc_sample *s,
 	loss_rule_take_local(rule, stats);
 }
 
-/* A timeout is corruption if no queue dropped anything and the totals explain at least half of what it gave up:
- * one corrupted packet does not excuse a window lost elsewhere.
+/* A timeout is corruption if no queue dropped anything and the totals explain at least half of what it gave
+ * up: one corrupted packet does not excuse a window lost elsewhere.
  */
 CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, const struct cc_sample *s,
 						     int has_congestion)

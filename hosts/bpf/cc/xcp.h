@@ -3,8 +3,9 @@
  *
  * Differs from the draft: feedback is the difference of a running total, so a lost ACK loses none; the
  * window keeps its fraction of a packet; sending is paced; with tags only congestion halves the window.
- * Without feedback (no hop regulates, or no echo comes back) the same law runs on losses alone: slow start and
- * one packet per RTT. Under guard (guard.h) the window obeys both: what routers grant, and no faster than that.
+ * Without feedback (no hop regulates, or no echo comes back) the same law runs on losses alone: slow start
+ * and one packet per RTT. Under guard (guard.h) the window obeys both: what routers grant, and no faster than
+ * that.
  */
 #ifndef CLARION_CC_XCP_H
 #define CLARION_CC_XCP_H
@@ -59,8 +60,8 @@ CC_INLINE __u64 xcp_rate_to_window(__u32 rate, const struct cc_sample *s)
 	return ratio_q16((__u64)rate * min_u64(s->srtt_us, 1U << 27), USEC_PER_SEC * s->full_len_bytes);
 }
 
-/* Applies the part of the echo that is not applied yet. Needs an RTT: without one the echo stays unread. What a
- * path grants on which no hop regulates is only what was asked for, and is passed over.
+/* Applies the part of the echo that is not applied yet. Needs an RTT: without one the echo stays unread. What
+ * a path grants on which no hop regulates is only what was asked for, and is passed over.
  */
 CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
 				  struct flow *flow)

@@ -235,8 +235,8 @@ TEST(LyingWire, XcpLosesAtMostTwiceWhatRenoDoes) {
 }
 
 TEST(LyingWire, APolicerIsFoundOutAlthoughRoutersGrantMore) {
-  // Half of the rate that the router in front of it hands out, for bursts of 10 to 660 packets. Believing the tags
-  // loses 165,000 packets.
+  // Half of the rate that the router in front of it hands out, for bursts of 10 to 660 packets. Believing the
+  // tags loses 165,000 packets.
   for (double burst_bytes : {15e3, 100e3, 1e6}) {
     Path path;
     path.policer_bytes_per_s = 6e6;
@@ -267,7 +267,8 @@ TEST(HonestWire, DoubtCostsLessThanOnePercent) {
       path.wire_loss = loss;
       path.has_xcp_router = true;
       double believed = outcome<XcpLaw>(path, true, believing(), count).share;
-      EXPECT_GT(outcome<XcpLaw>(path, true, kDefaults, count).share, 0.99 * believed) << loss << ", " << count;
+      EXPECT_GT(outcome<XcpLaw>(path, true, kDefaults, count).share, 0.99 * believed)
+          << loss << ", " << count;
     }
     Path path;
     path.wire_loss = loss;

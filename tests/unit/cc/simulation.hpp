@@ -215,8 +215,8 @@ class Simulation {
         sender.is_pace_pending = true;
         return;
       }
-      sender.next_send_s = std::max(now_s_, sender.next_send_s) +
-                           kMss / static_cast<double>(sender.control.bytes_per_s);
+      sender.next_send_s =
+          std::max(now_s_, sender.next_send_s) + kMss / static_cast<double>(sender.control.bytes_per_s);
       transmit(i);
     }
   }
@@ -279,8 +279,8 @@ class Simulation {
 
   bool is_policed() {
     if (path_.policer_bytes_per_s <= 0) return false;
-    tokens_ = std::min(path_.policer_burst_bytes,
-                       tokens_ + (now_s_ - tokens_at_s_) * path_.policer_bytes_per_s);
+    tokens_ =
+        std::min(path_.policer_burst_bytes, tokens_ + (now_s_ - tokens_at_s_) * path_.policer_bytes_per_s);
     tokens_at_s_ = now_s_;
     if (tokens_ < kFullLen) {
       policed_++;

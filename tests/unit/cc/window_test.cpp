@@ -93,7 +93,7 @@ TEST(Window, TooFastForTimersIsAckClockedInSmallBursts) {
   cc_control c = window_control(&w, &kDefaults, &s, 105);
   EXPECT_FALSE(c.is_paced);
   EXPECT_EQ(c.bytes_per_s, 30408000u);  // 105 % of 2000 * 1448 / 0.1 s: for TCP's small queues
-  EXPECT_EQ(c.cwnd_packets, 1068u);  // in flight 1000 + twice the 2 acknowledged + 64
+  EXPECT_EQ(c.cwnd_packets, 1068u);     // in flight 1000 + twice the 2 acknowledged + 64
   s.in_flight_packets = 1995;
   EXPECT_EQ(window_control(&w, &kDefaults, &s, 105).cwnd_packets, 2000u);
   cc_params always = kDefaults;

@@ -43,8 +43,8 @@ Bytes compose(const flow& f, clarion_format format, __u32 frame_bytes = 1546) {
 }
 
 TEST(Compose, DataHeaderByteForByte) {
-  // TCP, 32 bytes, version 1 and format 1; ECHO, REGULATED and 5; `field` in the low bits of the RTT; zeros are the
-  // totals that switches count.
+  // TCP, 32 bytes, version 1 and format 1; ECHO, REGULATED and 5; `field` in the low bits of the RTT; zeros
+  // are the totals that switches count.
   EXPECT_EQ(compose(full_flow(), CLARION_DATA),
             (Bytes{6,    32,   0x11, 0xb1, 0x0b, 0x0c, 0x0d, 0x0b, 0x10, 0x11, 0x12,
                    0x13, 0x14, 0x15, 0x16, 0x17, 0x03, 0x04, 0x05, 0x06, 0x01, 0x02,
