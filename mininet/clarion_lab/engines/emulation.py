@@ -130,8 +130,8 @@ class EmbeddedSwitches:
         """Stops the process."""
         self._process.stop()
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
-        """The losses in the truth log."""
+    def truth(self, zero_us: int) -> list[LossRecord]:
+        """What the truth log says."""
         return truth.read(self._truth_log, self._network, zero_us)
 
 

@@ -23,12 +23,14 @@ from clarion_lab.engines.sampling import Sampler
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts import tuning
 from clarion_lab.hosts.agent import Agent, attach_commands
+from clarion_lab.hosts.decisions import DecisionStream
 from clarion_lab.hosts.traffic import Traffic
 from clarion_lab.machine import requirements
 from clarion_lab.machine.cleanup import tidy, undo
 from clarion_lab.machine.state import RunState, machine_lock
+from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
-from clarion_lab.recording.recording import SAMPLE_US, Recording
+from clarion_lab.recording.recording import SAMPLE_US, LossRecord, Recording
 from clarion_lab.scenario.model import Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
@@ -118,6 +120,9 @@ class HostEngine(ABC):
             stack.callback(agent.detach)
             agent.attach(attach_commands(scenario, network), pids)
             recording.commands.extend(agent.commands)
+            stream = DecisionStream(state, directory)
+            stack.callback(stream.stop)
+            stream.start()
             traffic = Traffic(scenario, network, state, pids, directory)
             stack.callback(traffic.stop)
             traffic.listen()
@@ -134,8 +139,22 @@ class HostEngine(ABC):
                 recording.ended_us = max(recording.ended_us, min(clock.now_us(), scenario.duration_us))
                 recording.commands.extend(traffic.commands)
                 switches.stop()
-                recording.losses.extend(switches.losses(clock.zero_us))
+                stream.stop()
+                _note_truth(recording, switches.truth(clock.zero_us))
+                _note_reductions(recording, stream, clock.zero_us)
                 recording.traffic.update(traffic.reports())
+
+
+def _note_truth(recording: Recording, records: list[LossRecord]) -> None:
+    for record in records:
+        (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
+
+
+def _note_reductions(recording: Recording, stream: DecisionStream, zero_us: int) -> None:
+    recording.reductions = stream.reductions(zero_us, recording.cookies)
+    recording.reductions_fault = stream.fault
+    if stream.fault:
+        print(f"clarion: decisions are not recorded: {stream.fault}", file=sys.stderr)
 
 
 def _nothing() -> None:
@@ -199,7 +218,7 @@ def run_flows(
         sampler.sample(now_us)
         for flow in scenario.flows:
             if flow.size_bytes is not None and traffic.completed(flow.number):
-                recording.finished_us.setdefault(flow.number, now_us)
+                sampler.completed(flow, now_us)
         progress.at(now_us, scenario.duration_us, recording)
         recording.ended_us = min(now_us, scenario.duration_us)
         tick = max(tick + 1, clock.now_us() // SAMPLE_US)

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts.agent import Agent, FlowKey
-from clarion_lab.hosts.diag import NamespaceDiag
+from clarion_lab.hosts.diag import NamespaceDiag, SocketState
+from clarion_lab.hosts.traffic import COOKIE_BYTES
 from clarion_lab.recording.recording import FlowSample, Recording
-from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network
 
 _UNPACED = 2**64 - 1  # the kernel's pacing rate of a socket that has none yet
@@ -33,12 +35,12 @@ class Sampler:
         self._switches = switches
         self._agent = agent
         self._recording = recording
-        senders = {ends.sender.name for ends in network.endpoints}
-        self._diag = {name: NamespaceDiag(pids[name]) for name in senders}
+        self._diag = {host.name: NamespaceDiag(pids[host.name]) for host in network.hosts}
         self._keys: list[FlowKey] = [
             (ends.sender.address, ends.sport, ends.receiver.address, ends.dport) for ends in network.endpoints
         ]
         self._pending: dict[int, bool] = {}
+        self._received: dict[int, list[tuple[int, int]]] = {}  # by sized flow: the last two samples
         self._samples = 0
         self._cpu_s = 0.0
 
@@ -48,11 +50,19 @@ class Sampler:
         self._sample_agent()
         for flow in self._scenario.flows:
             if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
-                self._sample_flow(flow.number, now_us)
+                self._sample_flow(flow, now_us)
         self._switches.sample(now_us, self._recording, now_us >= self._scenario.measure_from_us)
         self._samples += 1
         self._cpu_s += _cpu_seconds() - began
         self._recording.sampler = {"samples": self._samples, "cpu_s": round(self._cpu_s, 3)}
+
+    def completed(self, flow: Flow, now_us: int) -> None:
+        """The client of a sized flow has ended by `now_us`. If no sample saw the receiver with the last byte,
+        it is taken to have come at the rate between the last two samples.
+        """
+        assert flow.size_bytes is not None
+        end_us = estimated_end_us(self._received.get(flow.number, []), flow.size_bytes, now_us)
+        self._recording.finished_us.setdefault(flow.number, end_us)
 
     def drained(self) -> bool:
         """Whether every flow that is still open had nothing left to send or to have acknowledged."""
@@ -76,18 +86,34 @@ class Sampler:
             if key in latest:
                 self._recording.agent[number] = latest[key]
 
-    def _sample_flow(self, number: int, now_us: int) -> None:
-        sender = self._network.endpoints[number].sender.name
-        state = self._diag[sender].query(*self._keys[number])
-        self._pending[number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
-        if state is None:
-            return
+    def _sample_flow(self, flow: Flow, now_us: int) -> None:
+        ends = self._network.endpoints[flow.number]
+        source, sport, destination, dport = self._keys[flow.number]
+        receiver = self._diag[ends.receiver.name].query(destination, dport, source, sport)
+        received_bytes = max(0, receiver.bytes_received - COOKIE_BYTES) if receiver else 0
+        if receiver is not None and flow.size_bytes is not None:
+            self._note_received(flow, now_us, received_bytes, receiver.last_data_received_ms * 1000)
+        state = self._diag[ends.sender.name].query(source, sport, destination, dport)
+        self._pending[flow.number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
+        if state is not None:
+            self._store_sample(flow.number, now_us, state, received_bytes)
+
+    def _note_received(self, flow: Flow, now_us: int, received_bytes: int, idle_us: int) -> None:
+        assert flow.size_bytes is not None
+        if received_bytes >= flow.size_bytes:
+            self._recording.finished_us.setdefault(flow.number, max(flow.start_us, now_us - idle_us))
+        last = self._received.setdefault(flow.number, [])
+        last.append((now_us, received_bytes))
+        del last[:-2]
+
+    def _store_sample(self, number: int, now_us: int, state: SocketState, received_bytes: int) -> None:
         tags = self._recording.agent.get(number, {})
+        self._recording.cookies[state.cookie] = number
         self._recording.flow_samples.append(
             FlowSample(
                 now_us,
                 number,
-                state.delivered_packets * state.mss_bytes,
+                state.delivered_bytes,
                 state.bytes_acked,
                 state.cwnd_packets,
                 state.srtt_us,
@@ -100,8 +126,20 @@ class Sampler:
                 state.sndbuf_limited_us,
                 tags.get("rev_corrupt", 0),
                 tags.get("rev_congest", 0),
+                received_bytes,
             )
         )
+
+
+def estimated_end_us(last: Sequence[tuple[int, int]], size_bytes: int, latest_us: int) -> int:
+    """When a running total reaches a size if it goes on as between its last two samples, (us, bytes), but not
+    after `latest_us`.
+    """
+    if len(last) < 2 or last[1][1] <= last[0][1]:
+        return latest_us
+    (before_us, before_bytes), (now_us, now_bytes) = last
+    us_per_byte = (now_us - before_us) / (now_bytes - before_bytes)
+    return min(latest_us, now_us + round((size_bytes - now_bytes) * us_per_byte))
 
 
 def _cpu_seconds() -> float:

@@ -39,8 +39,10 @@ class Switches(Protocol):
     def stop(self) -> None:
         """Stops the switches; what they lost is known afterwards."""
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
-        """Every packet that a link or a queue lost; `zero_us` is the run's start on CLOCK_MONOTONIC."""
+    def truth(self, zero_us: int) -> list[LossRecord]:
+        """Every packet that a link or a queue lost, marked or changed; `zero_us` is the run's start on
+        CLOCK_MONOTONIC.
+        """
 
 
 def note_histogram(

@@ -25,21 +25,26 @@ _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 _ATTRIBUTE = struct.Struct("=HH")
 _MESSAGE_BYTES = 72  # struct inet_diag_msg
-# mss, unacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes_acked, min_rtt, delivery, three
-# limits
-_INFO = struct.Struct("=16xI4xI4xI32xIIII16xIQ8xQ16xII8xQQQQI")
-assert _INFO.size == 196  # up to tcpi_delivered
+_COOKIE = struct.Struct("=Q")
+_COOKIE_OFFSET = 44  # in struct inet_diag_msg
+# mss, unacked, sacked, lost, last data, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
+# received, notsent, min_rtt, delivery, three limits
+_INFO = struct.Struct("=16xI4xIII16xI12xIIII16xIQ8xQQ8xII8xQQQQ")
+assert _INFO.size == 192  # up to tcpi_sndbuf_limited
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class SocketState:
-    """What a sample keeps of struct tcp_info."""
+    """What a sample keeps of struct tcp_info, and the socket's cookie."""
 
+    cookie: int
     mss_bytes: int
     unacked_packets: int
+    sacked_packets: int
     lost_packets: int
+    last_data_received_ms: int  # ago
     srtt_us: int
     rttvar_us: int
     ssthresh_packets: int
@@ -47,13 +52,18 @@ class SocketState:
     retransmits: int
     pacing_bytes_per_s: int
     bytes_acked: int
+    bytes_received: int  # in order
     notsent_bytes: int
     min_rtt_us: int
     delivery_bytes_per_s: int
     busy_us: int
     rwnd_limited_us: int
     sndbuf_limited_us: int
-    delivered_packets: int  # acknowledged, selectively too; each once
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Payload that the receiver has acknowledged, in order or selectively, each byte once."""
+        return self.bytes_acked + self.sacked_packets * self.mss_bytes
 
 
 class NamespaceDiag:
@@ -106,6 +116,7 @@ def _parse(message: bytes) -> SocketState | None:
     while offset + _ATTRIBUTE.size <= length:
         size, attribute = _ATTRIBUTE.unpack_from(message, offset)
         if attribute == _INET_DIAG_INFO and size - _ATTRIBUTE.size >= _INFO.size:
-            return SocketState(*_INFO.unpack_from(message, offset + _ATTRIBUTE.size))
+            (cookie,) = _COOKIE.unpack_from(message, _HEADER.size + _COOKIE_OFFSET)
+            return SocketState(cookie, *_INFO.unpack_from(message, offset + _ATTRIBUTE.size))
         offset += (size + 3) & ~3
     return None

@@ -26,12 +26,20 @@ from clarion_lab.scenario.topology import Endpoints, Network
 CONTROL_ROUND_TRIPS = 5  # measured: connect, cookie, parameters, data connection, start
 LAUNCH_US = 30_000  # to start the program itself
 LISTEN_TIMEOUT_S = 10.0
+COOKIE_BYTES = 37  # with which iperf3 opens the data connection
+BLOCK_BYTES = 128 << 10  # at most, handed to the kernel at once
 SPARE_S = 60  # a client's own duration is this much longer than the flow's; see Traffic.advance
 
 
 def lead_us(scenario: Scenario, flow: Flow) -> int:
     """How long before its first data a flow's client is launched."""
     return CONTROL_ROUND_TRIPS * scenario.path_rtt_us(flow) + LAUNCH_US
+
+
+def block_bytes(size_bytes: int) -> int:
+    """The block in which a transfer is written. iperf3 sends whole ones, so they have to fit its size."""
+    blocks = -(-size_bytes // BLOCK_BYTES)
+    return -(-size_bytes // blocks)
 
 
 class Traffic:
@@ -101,7 +109,7 @@ class Traffic:
         return not self._waiting and len(self._ended) == len(self._scenario.flows)
 
     def completed(self, number: int) -> bool:
-        """Whether that flow's client has sent all it had to send, and was not paused before that."""
+        """Whether that flow's client has ended, and was not paused before that."""
         return number in self._completed
 
     def stop(self) -> None:
@@ -130,7 +138,7 @@ class Traffic:
     def _launch(self, flow: Flow) -> None:
         ends = self._ends(flow)
         amount = (
-            ["--bytes", str(flow.size_bytes)]
+            ["--bytes", str(flow.size_bytes), "--length", str(block_bytes(flow.size_bytes))]
             if flow.size_bytes is not None
             else ["--time", str((flow.stop_us - flow.start_us) // 1_000_000 + SPARE_S)]
         )

@@ -132,14 +132,14 @@ class Bmv2Switches:
             process.stop()
         self._wires.stop()
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
+    def truth(self, zero_us: int) -> list[LossRecord]:
         """The wires' log and the switches' reports, in the order of time."""
         flows = truth.FlowTable(self._network)
         dropped = [
             _loss(flows, drop.time_us + self._clock_zero_us[switch] - zero_us, self._names[switch], drop)
             for switch, drop in self._drops
         ]
-        return sorted([*self._wires.losses(zero_us), *dropped], key=lambda loss: loss.time_us)
+        return sorted([*self._wires.truth(zero_us), *dropped], key=lambda loss: loss.time_us)
 
     def _collect(self) -> None:
         for switch, report in self._control.reports():
