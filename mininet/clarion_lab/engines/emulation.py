@@ -109,9 +109,18 @@ class EmbeddedSwitches:
         """RunFailedError if the process has died."""
         self._process.check()
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Changes the shaper only: the capacity that XCP hands out is a setting of its own."""
-        self._process.ask("set", port=f"{switch}:{port}", rate_bps=rate_bps)
+    def plan_changes(self, zero_us: int) -> None:
+        """The process carries every change out at its time, to the microsecond. A rate is the shaper's only:
+        the capacity that XCP hands out is a setting of its own.
+        """
+        for switch, ports in self._network.switches.items():
+            for port in ports:
+                for change in port.changes:
+                    at_us = zero_us + change.at_us
+                    self._process.ask("set", port=f"{switch}:{port.name}", at_us=at_us, **change.settings)
+        for restart in self._network.restarts:
+            at_us = zero_us + restart.at_us
+            self._process.ask("restart", switch=restart.switch, at_us=at_us, down_us=restart.down_us)
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """One command on the control socket reads all ports."""

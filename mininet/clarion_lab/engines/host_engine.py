@@ -174,27 +174,6 @@ class _Clock:
         return time.monotonic_ns() // 1000 - self.zero_us
 
 
-class _StepsToTake:
-    """Changes the rates of links when it is time; late by a sample at most."""
-
-    def __init__(self, switches: Switches, network: Network) -> None:
-        self._switches = switches
-        self._ports = [
-            (switch, port)
-            for switch, ports in network.switches.items()
-            for port in ports
-            if port.rate_steps.steps
-        ]
-        self._taken_us = 0
-
-    def take(self, now_us: int) -> None:
-        for switch, port in self._ports:
-            rate_bps = port.rate_steps.due(self._taken_us, now_us)
-            if rate_bps is not None:
-                self._switches.set_rate(switch, port.name, rate_bps)
-        self._taken_us = max(self._taken_us, now_us)
-
-
 def run_flows(
     scenario: Scenario,
     network: Network,
@@ -206,7 +185,7 @@ def run_flows(
     clock: _Clock,
 ) -> None:
     """The measured part: launches flows when due and samples every 100 ms until the duration is over."""
-    steps = _StepsToTake(switches, network)
+    switches.plan_changes(clock.zero_us)
     drain_us = max(MIN_DRAIN_US, MAX_DRAIN_ROUND_TRIPS * scenario.max_rtt_us)
     tick = traffic.first_launch_us // SAMPLE_US
     while clock.now_us() < scenario.duration_us + drain_us and not (traffic.all_ended and sampler.drained()):
@@ -214,7 +193,6 @@ def run_flows(
         progress.check()
         traffic.advance(clock.now_us())
         now_us = clock.now_us()
-        steps.take(now_us)
         sampler.sample(now_us)
         for flow in scenario.flows:
             if flow.size_bytes is not None and traffic.completed(flow.number):
@@ -237,12 +215,14 @@ def link_fields(scenario: Scenario) -> list[tuple[faults.Path, Link]]:
 
 def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:
     """Tunes every host, side by side."""
+    senders = {ends.sender.name: flow for flow, ends in zip(scenario.flows, network.endpoints, strict=True)}
     processes.run_all(
         [
             (
                 f"tuning {host.name}",
                 processes.in_namespace(
-                    pids[host.name], ["sh", "-c", tuning.script(scenario, host, network.neighbour(host))]
+                    pids[host.name],
+                    ["sh", "-c", tuning.script(scenario, host, network.neighbour(host), senders)],
                 ),
             )
             for host in network.hosts

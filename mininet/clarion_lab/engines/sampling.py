@@ -10,8 +10,9 @@ from typing import Any
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts.agent import Agent, FlowKey
 from clarion_lab.hosts.diag import NamespaceDiag, SocketState
+from clarion_lab.hosts.qdisc import DeviceDrops
 from clarion_lab.hosts.traffic import COOKIE_BYTES
-from clarion_lab.recording.recording import FlowSample, Recording
+from clarion_lab.recording.recording import FlowSample, LossRecord, Recording
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network
 
@@ -39,6 +40,12 @@ class Sampler:
         self._keys: list[FlowKey] = [
             (ends.sender.address, ends.sport, ends.receiver.address, ends.dport) for ends in network.endpoints
         ]
+        self._devices = {
+            flow.number: DeviceDrops(pids[network.endpoints[flow.number].sender.name])
+            for flow in scenario.flows
+            if flow.device is not None
+        }
+        self._dropped = dict.fromkeys(self._devices, 0)
         self._pending: dict[int, bool] = {}
         self._received: dict[int, list[tuple[int, int]]] = {}  # by sized flow: the last two samples
         self._samples = 0
@@ -51,6 +58,7 @@ class Sampler:
         for flow in self._scenario.flows:
             if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
                 self._sample_flow(flow, now_us)
+        self._sample_devices(now_us)
         self._switches.sample(now_us, self._recording, now_us >= self._scenario.measure_from_us)
         self._samples += 1
         self._cpu_s += _cpu_seconds() - began
@@ -77,6 +85,17 @@ class Sampler:
         """Closes the netlink sockets."""
         for diag in self._diag.values():
             diag.close()
+        for device in self._devices.values():
+            device.close()
+
+    def _sample_devices(self, now_us: int) -> None:
+        """What the senders' own devices have dropped since the sample before."""
+        for number, device in self._devices.items():
+            total = device.total()
+            name = self._network.endpoints[number].sender.device
+            dropped = LossRecord(now_us, number, True, "local", name, 0, 0, 0)
+            self._recording.incidents.extend([dropped] * (total - self._dropped[number]))
+            self._dropped[number] = total
 
     def _sample_agent(self) -> None:
         self._store(self._agent.latest())

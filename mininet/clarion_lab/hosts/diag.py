@@ -7,11 +7,11 @@ linux/inet_diag.h and struct tcp_info of linux/tcp.h, which only ever grow at th
 
 from __future__ import annotations
 
-import ctypes
-import os
 import socket
 import struct
 from dataclasses import dataclass
+
+from clarion_lab.hosts.namespaces import in_namespace
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -19,7 +19,6 @@ _NLM_F_REQUEST = 1
 _NLMSG_ERROR = 2
 _INET_DIAG_INFO = 2
 _NO_COOKIE = 0xFFFFFFFF
-_CLONE_NEWNET = 0x40000000
 
 _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
@@ -31,8 +30,6 @@ _COOKIE_OFFSET = 44  # in struct inet_diag_msg
 # received, notsent, min_rtt, delivery, three limits
 _INFO = struct.Struct("=16xI4xIII16xI12xIIII16xIQ8xQQ8xII8xQQQQ")
 assert _INFO.size == 192  # up to tcpi_sndbuf_limited
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -70,17 +67,8 @@ class NamespaceDiag:
     """A netlink socket that lives in the network namespace of a process."""
 
     def __init__(self, pid: int) -> None:
-        here = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-        there = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
-        try:
-            _enter(there)
-            try:
-                self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
-            finally:
-                _enter(here)
-        finally:
-            os.close(there)
-            os.close(here)
+        with in_namespace(pid):
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
         self._socket.settimeout(2.0)
 
     def query(self, source: str, sport: int, destination: str, dport: int) -> SocketState | None:
@@ -91,12 +79,6 @@ class NamespaceDiag:
     def close(self) -> None:
         """Closes the netlink socket."""
         self._socket.close()
-
-
-def _enter(descriptor: int) -> None:
-    if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error), "setns")
 
 
 def _request(source: str, sport: int, destination: str, dport: int) -> bytes:

@@ -19,8 +19,11 @@ from clarion_lab.recording.causes import CONGESTION, REASONS_TO_REDUCE
 from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, Recording, Reduction
 from clarion_lab.scenario.model import Flow, Scenario
 
+Span = tuple[int, int]  # us, from and to
+
 ORDERED = "feedback"  # the reason of a reduction that a router ordered
 TIMEOUT = "timeout"
+LOCAL = "local"  # the cause
 PATIENCE = (
     1.25  # a loss is known a round trip after it, and Linux waits up to a quarter more for late packets
 )
@@ -47,26 +50,30 @@ def _of_flow(
     trips = RoundTrips(recording.flow_samples, flow, scenario.path_rtt_us(flow))
     windows_us = _windows(mine, trips)
     end_us = recording.finished_us.get(flow.number, min(flow.stop_us, recording.ended_us))
-    verdicts = _verdicts(mine, windows_us, _times(recording, flow, REASONS_TO_REDUCE))
+    verdicts = _verdicts(mine, windows_us, _spans(recording, flow, REASONS_TO_REDUCE))
     answered = [
         (each.time_us - max(window_us, 2 * trips.at(each.time_us)), each.time_us + trips.at(each.time_us))
         for each, window_us in zip(mine, windows_us, strict=True)
     ]
     law = mine[0].law if mine else flow.algorithm.kernel
-    missed = missed_times(_times(recording, flow, CONGESTION), answered, trips, end_us)
+    missed = missed_times(_spans(recording, flow, CONGESTION), answered, trips, end_us)
     return [
         *(Decision(*each, verdict) for each, verdict in zip(mine, verdicts, strict=True)),
         *(Decision(time_us, flow.number, law, "", 0, 0, "missed") for time_us in missed),
     ]
 
 
-def _times(recording: Recording, flow: Flow, causes: Iterable[str]) -> list[int]:
-    """When something of these causes happened to the flow's data."""
+def _spans(recording: Recording, flow: Flow, causes: Iterable[str]) -> list[Span]:
+    """When something of these causes happened to the flow's data, in the order of its end. A drop by the
+    sender's device is known to a sample only.
+    """
     wanted = frozenset(causes)
-    truth = (*recording.losses, *recording.incidents)
-    return sorted(
-        each.time_us for each in truth if each.flow == flow.number and each.forward and each.cause in wanted
-    )
+    spans = [
+        (each.time_us - (SAMPLE_US if each.cause == LOCAL else 0), each.time_us)
+        for each in (*recording.losses, *recording.incidents)
+        if each.flow == flow.number and each.forward and each.cause in wanted
+    ]
+    return sorted(spans, key=lambda span: span[1])
 
 
 class RoundTrips:
@@ -101,18 +108,18 @@ def _windows(reductions: Sequence[Reduction], trips: RoundTrips) -> list[int]:
 
 
 def _verdicts(
-    reductions: Sequence[Reduction], windows_us: Sequence[int], reasons_us: Sequence[int]
+    reductions: Sequence[Reduction], windows_us: Sequence[int], reasons: Sequence[Span]
 ) -> list[str]:
     verdicts = []
+    begins, ends = _edges(reasons)
     for reduction, window_us in zip(reductions, windows_us, strict=True):
-        at = bisect_right(reasons_us, reduction.time_us)
-        right = at > 0 and reasons_us[at - 1] >= reduction.time_us - window_us
+        right = _meets(begins, ends, (reduction.time_us - window_us, reduction.time_us))
         verdicts.append("told" if reduction.reason == ORDERED else "right" if right else "wrong")
     return verdicts
 
 
 def missed_times(
-    congestion_us: Sequence[int], answered: Sequence[tuple[int, int]], trips: RoundTrips, end_us: int
+    congestion: Sequence[Span], answered: Sequence[Span], trips: RoundTrips, end_us: int
 ) -> list[int]:
     """The starts of stretches of congestion outside of what reductions answered. These answer what happened
     two round trips before them and what was under way then. What happens less than two round trips before the
@@ -120,11 +127,11 @@ def missed_times(
     """
     missed: list[int] = []
     last_us: int | None = None
-    begins = sorted(begin_us for begin_us, _ in answered)
-    ends = sorted(until_us for _, until_us in answered)
-    for time_us in congestion_us:
+    begins, ends = _edges(answered)
+    for span in congestion:
+        time_us = span[1]
         trip_us = trips.at(time_us)
-        if bisect_right(begins, time_us) > bisect_left(ends, time_us):  # inside at least one
+        if _meets(begins, ends, span):
             continue
         if time_us + 2 * trip_us > end_us:
             break
@@ -132,6 +139,17 @@ def missed_times(
             missed.append(time_us)
         last_us = time_us
     return missed
+
+
+def _edges(spans: Sequence[Span]) -> tuple[list[int], list[int]]:
+    return sorted(begin_us for begin_us, _ in spans), sorted(until_us for _, until_us in spans)
+
+
+def _meets(begins: Sequence[int], ends: Sequence[int], span: Span) -> bool:
+    """Whether any of the spans with these edges has an instant in common with `span`: more of them have begun
+    by its end than had ended before it began.
+    """
+    return bisect_right(begins, span[1]) > bisect_left(ends, span[0])
 
 
 def quality(decisions: Iterable[Decision]) -> dict[str, Any]:

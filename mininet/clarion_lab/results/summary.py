@@ -17,6 +17,7 @@ from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, Los
 from clarion_lab.results import metrics
 from clarion_lab.results.decisions import over_time, periods, quality
 from clarion_lab.scenario.algorithms import frame_bytes, payload_share
+from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Flow, Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
 
@@ -259,7 +260,11 @@ def _totals(
 ) -> dict[str, Any]:
     goodput = sum(flow["goodput_bits_per_s"] for flow in flows)
     ceiling = payload_ceiling(scenario, *_window(scenario, recording))
-    limit = None if ceiling is None else ceiling * survival(scenario, scenario.flows[0])
+    limit = (
+        None
+        if ceiling is None
+        else ceiling * survival(scenario, scenario.flows[0], *_window(scenario, recording))
+    )
     return {
         "goodput_bits_per_s": goodput,
         "payload_ceiling_bits_per_s": ceiling,
@@ -292,22 +297,31 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     if len(paths) > 1:
         return None
     rate = min(
-        link.rate_steps.mean_bps(link.rate_bps, begin_us, end_us)
+        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float)
         for link in scenario.bottlenecks[first.first : first.last + 1]
     )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 
 
-def survival(scenario: Scenario, flow: Flow) -> float:
-    """The share of a flow's full-size packets that survive the errors of its path."""
+def survival(scenario: Scenario, flow: Flow, begin_us: int = 0, end_us: int = 0) -> float:
+    """The share of a flow's full-size packets that survive the errors of its path, on average between two
+    instants.
+    """
     crossed: list[Link] = [
         scenario.access,
         *scenario.bottlenecks[flow.first : flow.last + 1],
         scenario.access,
     ]
     size = frame_bytes(flow.header)
-    losses = [link.reverse_loss if flow.reverse else link.forward_loss for link in crossed]
-    return math.prod(1 - loss.mean_packet_loss(size) for loss in losses)
+    side = 1 if flow.reverse else 0
+
+    def survives(losses: tuple[LossModel, LossModel]) -> float:
+        return 1 - losses[side].mean_packet_loss(size)
+
+    return math.prod(
+        link.loss_steps.mean((link.forward_loss, link.reverse_loss), begin_us, end_us, survives)
+        for link in crossed
+    )
 
 
 def convergence(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
@@ -352,8 +366,8 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
 
 
 def _steps(scenario: Scenario) -> bool:
-    """Whether a link changes its rate: then there is no one fair share to converge to."""
-    return any(link.rate_steps.steps for link in scenario.bottlenecks)
+    """Whether a link changes: then there is no one fair share to converge to."""
+    return any(link.changes for link in scenario.bottlenecks)
 
 
 def averaging_us(scenario: Scenario) -> int:
@@ -412,7 +426,7 @@ def _port(
         "rate_steps": [{"at_s": at_us / 1e6, "rate_bits_per_s": bps} for at_us, bps in port.rate_steps.steps],
         "queue_limit_bytes": port.queue_bytes,
         "bdp_bytes": bdp_bytes,
-        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean_bps(port.rate_bps, *window)
+        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean(port.rate_bps, *window, float)
         if port.rate_bps
         else None,
         "queue_mean_bytes": mean_bytes,

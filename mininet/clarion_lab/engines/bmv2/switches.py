@@ -89,9 +89,8 @@ class Bmv2Switches:
         self._wires.check()
         self._control.check()
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Never called: the engine refuses such scenarios."""
-        raise RunFailedError(f"{switch}:{port}: engine bmv2 changes no rate during a run")
+    def plan_changes(self, zero_us: int) -> None:
+        """Nothing: the engine refuses scenarios in which anything changes."""
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """Queries all switches before it reads the first answer."""
