@@ -82,7 +82,7 @@ TEST(ClosedLoop, XcpWithTagsCarriesWhatCorruptionLeaves) {
   path.wire_loss = 0.1;
   Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 2, 10, 20)), 0.88);  // of 0.90
-  EXPECT_EQ(simulation.stats(0).reduced_congestion + simulation.stats(0).reduced_unexplained, 0u);
+  EXPECT_EQ(simulation.stats(0).reduced[FLOW_CONGESTION] + simulation.stats(0).reduced[FLOW_UNEXPLAINED], 0u);
 }
 
 TEST(ClosedLoop, XcpWithoutTagsDoesNot) {
@@ -91,14 +91,14 @@ TEST(ClosedLoop, XcpWithoutTagsDoesNot) {
   path.wire_loss = 0.1;
   Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, false);
   EXPECT_LT(total(shares(simulation, 2, 10, 20)), 0.6);
-  EXPECT_GT(simulation.stats(0).reduced_loss, 10u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_LOSS], 10u);
 }
 
 TEST(ClosedLoop, XcpWithoutARouterStaysATcp) {
   // Grants come back unreduced. The buffer is one bandwidth-delay product: Reno fills the pipe.
   Simulation simulation = with_flows<XcpLaw>(1, Path{}, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 20, 40)), 0.95);
-  EXPECT_GT(simulation.stats(0).reduced_congestion, 0u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_CONGESTION], 0u);
   EXPECT_LT(simulation.cwnd_packets(0), 2000u);
 }
 
@@ -107,7 +107,7 @@ TEST(ClosedLoop, BoostTaggedFillsALossyPipe) {
   path.wire_loss = 0.005;
   Simulation simulation = with_flows<BoostLaw>(1, path, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 5, 20)), 0.96);  // of 0.995
-  EXPECT_EQ(simulation.stats(0).reduced_congestion, 0u);
+  EXPECT_EQ(simulation.stats(0).reduced[FLOW_CONGESTION], 0u);
 }
 
 TEST(ClosedLoop, BoostLiteralBacksOffOnEveryLoss) {
@@ -117,7 +117,7 @@ TEST(ClosedLoop, BoostLiteralBacksOffOnEveryLoss) {
   params.boost_loss = BOOST_LOSS_LITERAL;
   Simulation simulation = with_flows<BoostLaw>(1, path, params, true);
   simulation.run_until(20);
-  EXPECT_GT(simulation.stats(0).reduced_loss, 20u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_LOSS], 20u);
 }
 
 TEST(ClosedLoop, BoostJudgesWithoutTags) {
@@ -142,7 +142,7 @@ TEST(ClosedLoop, BoostDrainsItsQueueAgainAndAgain) {
   Simulation simulation = with_flows<BoostLaw>(1, Path{}, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 5, 25)), 0.95);
   EXPECT_LT(simulation.queue_mean_packets(), 202);
-  EXPECT_GT(simulation.stats(0).reduced_delay, 20u);  // one in seven round trips
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_DELAY], 20u);  // one in seven round trips
 }
 
 TEST(ClosedLoop, BoostFlowsThatStartApartKeepTheQueueShort) {
@@ -150,7 +150,7 @@ TEST(ClosedLoop, BoostFlowsThatStartApartKeepTheQueueShort) {
   shares(simulation, 3, 20, 60);
   EXPECT_LT(simulation.queue_mean_packets(), 350);  // of 808, one bandwidth-delay product
   EXPECT_EQ(simulation.queue_drops(), 0u);
-  for (int i = 0; i < 3; i++) EXPECT_GT(simulation.stats(i).reduced_delay, 50u) << i;
+  for (int i = 0; i < 3; i++) EXPECT_GT(simulation.stats(i).reduced[FLOW_DELAY], 50u) << i;
 }
 
 TEST(ClosedLoop, BoostStartDoesNotOverflowABufferOfOneBdp) {

@@ -3,8 +3,10 @@
 
 pub mod attach;
 pub mod congestion;
+pub mod decisions;
 pub mod list;
 pub mod parameters;
 pub mod restore;
+pub mod signals;
 pub mod stats;
 pub mod store;
