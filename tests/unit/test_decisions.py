@@ -133,5 +133,10 @@ def test_the_stream_is_read_by_cookie_up_to_a_torn_line() -> None:
         "time_ns": 5_000_100_000, "netns_cookie": 1, "cookie": 77, "law": "clarion_xcp", "reason": "loss",
         "cwnd_before": 20, "cwnd_after": 10,
     }  # fmt: skip
-    lines = [json.dumps(record) + "\n", json.dumps({**record, "cookie": 78}) + "\n", '{"time_ns": 5']
+    lines = [
+        '{"watching":true}\n',
+        json.dumps(record) + "\n",
+        json.dumps({**record, "cookie": 78}) + "\n",
+        '{"time_ns": 5',
+    ]
     assert list(stream.read(lines, 5_000_000, {77: 3})) == [Reduction(100, 3, "clarion_xcp", "loss", 20, 10)]

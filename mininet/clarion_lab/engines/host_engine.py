@@ -122,7 +122,7 @@ class HostEngine(ABC):
             recording.commands.extend(agent.commands)
             stream = DecisionStream(state, directory)
             stack.callback(stream.stop)
-            stream.start()
+            stream.start(pids[name] for name in {ends.sender.name for ends in network.endpoints})
             traffic = Traffic(scenario, network, state, pids, directory)
             stack.callback(traffic.stop)
             traffic.listen()

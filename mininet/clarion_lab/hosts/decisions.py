@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from clarion_base import paths, processes
-from clarion_base.errors import UserError
+from clarion_base.errors import RunFailedError, UserError
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import Reduction
 
 STREAM = "reductions.jsonl"
 LOG = "reductions.log"
+START_TIMEOUT_S = 10.0
 
 
 class DecisionStream:
@@ -29,18 +31,26 @@ class DecisionStream:
         self._child: subprocess.Popen[bytes] | None = None
         self.fault = ""
 
-    def start(self) -> None:
-        """Starts the stream into a file of the results."""
+    def start(self, pids: Iterable[int]) -> None:
+        """Starts the stream into a file of the results, for the network namespaces of these processes."""
         self._file.write_bytes(b"")
         try:
             program = paths.binary("clarion-host")
         except UserError as error:
             self.fault = str(error)
             return
+        command = [program, "decisions"]
+        for pid in pids:
+            command += ["--netns", f"pid:{pid}"]
         with self._file.open("wb") as out, self._log.open("wb") as log:
             self._child = children.spawn(
-                self._state, "clarion-host decisions", [program, "decisions"], stdout=out, stderr=log
+                self._state, "clarion-host decisions", command, stdout=out, stderr=log
             )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._file.stat().st_size and self._child.poll() is None:  # its first line: it watches
+            if time.monotonic() > deadline:
+                raise RunFailedError("clarion-host decisions: does not start to watch")
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """Ends the stream; `fault` says why there was none."""
@@ -64,12 +74,12 @@ class DecisionStream:
 
 
 def read(lines: Iterable[str], zero_us: int, cookies: Mapping[int, int]) -> Iterator[Reduction]:
-    """The reductions in the stream's lines; a torn last line and other sockets are skipped."""
+    """The reductions in the stream's lines; a torn last line, remarks and other sockets are skipped."""
     for line in lines:
         if not line.endswith("\n"):
             return
         record: dict[str, Any] = json.loads(line)
-        if record["cookie"] in cookies:
+        if record.get("cookie") in cookies:
             yield Reduction(
                 record["time_ns"] // 1000 - zero_us,
                 cookies[record["cookie"]],
