@@ -40,6 +40,11 @@ class EmulationEngine(HostEngine):
         registrar.check()
         self._registrar = registrar
 
+    def restart_controller(self) -> None:
+        """Only of a controller that is the run's own, as `check_switches` has found it."""
+        assert self._registrar is not None and self._registrar.restart is not None
+        self._registrar.restart()
+
     def attach(
         self,
         scenario: Scenario,
@@ -64,7 +69,8 @@ class EmulationEngine(HostEngine):
         return link_fields(scenario)
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
-        """Refuses rates that one switch process does not carry."""
+        """Refuses rates that one switch process does not carry, and restarts that it has not."""
+        self._check_restarts(scenario)
         limit = format_rate(self.max_rate_bps)
         for path, link in self.limited_links(scenario):
             for key, rate_bps in _rates(link):
@@ -77,6 +83,13 @@ class EmulationEngine(HostEngine):
                 f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
             )
             raise ScenarioError(scenario.name, ("links", "bottleneck"), reason)
+
+    def _check_restarts(self, scenario: Scenario) -> None:
+        own = self._registrar is not None and self._registrar.restart is not None
+        for index, restart in enumerate(scenario.restarts):
+            if restart.switch is None and not own:
+                reason = "restarts the run's own controller; leave --controller out"
+                raise ScenarioError(scenario.name, ("restarts", index, "controller"), reason)
 
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording

@@ -71,6 +71,10 @@ class HostEngine(ABC):
         """Registers the running switches at a controller if there is one; returns its undoing."""
         return _nothing
 
+    def restart_controller(self) -> None:
+        """Starts the run's own controller again."""
+        raise UserError(f"restarts: engine {self.name} has no controller; use --engine emu")
+
     def check(self, scenario: Scenario) -> None:
         """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
         network = plan(scenario)
@@ -131,7 +135,8 @@ class HostEngine(ABC):
 
             clock = _Clock(traffic.first_launch_us)
             try:
-                run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock)
+                due = _ControllerRestarts(scenario, self.restart_controller)
+                run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock, due)
                 sampler.finish()
                 switches.finish()
                 traffic.stop()
@@ -174,6 +179,19 @@ class _Clock:
         return time.monotonic_ns() // 1000 - self.zero_us
 
 
+class _ControllerRestarts:
+    """Starts the controller again when it is time; late by a sample at most."""
+
+    def __init__(self, scenario: Scenario, restart: Callable[[], None]) -> None:
+        self._due_us = sorted(each.at_us for each in scenario.restarts if each.switch is None)
+        self._restart = restart
+
+    def advance(self, now_us: int) -> None:
+        while self._due_us and self._due_us[0] <= now_us:
+            self._due_us.pop(0)
+            self._restart()
+
+
 def run_flows(
     scenario: Scenario,
     network: Network,
@@ -183,6 +201,7 @@ def run_flows(
     recording: Recording,
     progress: Progress,
     clock: _Clock,
+    controller: _ControllerRestarts,
 ) -> None:
     """The measured part: launches flows when due and samples every 100 ms until the duration is over."""
     switches.plan_changes(clock.zero_us)
@@ -193,6 +212,7 @@ def run_flows(
         progress.check()
         traffic.advance(clock.now_us())
         now_us = clock.now_us()
+        controller.advance(now_us)
         sampler.sample(now_us)
         for flow in scenario.flows:
             if flow.size_bytes is not None and traffic.completed(flow.number):
