@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hostile paths with several senders and seeds: runs what is missing, prints the table of docs/results/safety.md.
+"""The hostile paths with several senders and seeds: runs what is missing, prints a table in Markdown.
 
     .venv/bin/python tests/bench/safety.py --senders xcp,boost,fast,cubic,bbr --seeds 5 --out out/safety
 
-As root. CUBIC is always among the senders: retransmissions, and what is left to the CUBIC flow of the paths
-`hostile-shared-...`, are compared with what it makes and what it leaves. A run that is complete in --out is not
-made again, so that the matrix can be interrupted; --table only reads.
+As root. CUBIC is always among the senders: retransmissions, and what is left to the CUBIC flow of the
+paths `hostile-shared-...`, are compared with what it makes and what it leaves. A run that is complete in
+--out is not made again, so that the matrix can be interrupted; --table only reads.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Matrix:
     settings: Sequence[str] = ()
 
     def runs(self) -> Iterator[tuple[str, str, int, Path]]:
-        """Path, sender, seed and directory of every run; one seed after the other, so that any stop leaves whole
-        matrices.
+        """Path, sender, seed and directory of every run; one seed after the other, so that any stop leaves
+        whole matrices.
         """
         for seed in range(1, self.seeds + 1):
             for path in self.paths:

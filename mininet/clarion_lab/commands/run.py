@@ -77,8 +77,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[str, list[object]]]) -> int:
-    """Run all points of a scenario, print the table, and return the exit status. Where it restarts its controller
-    and none is given, it has one of its own.
+    """Run all points of a scenario, print the table, and return the exit status. Where it restarts its
+    controller and none is given, it has one of its own.
     """
     path = locate(scenario)
     own = options.engine == "emu" and options.controller is None

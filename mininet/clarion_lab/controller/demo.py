@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller beside `clarion demo`, and of scenarios that restart theirs: it sees the switches of every run;
-its dashboard shows them live.
+"""The controller beside `clarion demo`, and of scenarios that restart theirs: it sees the switches of every
+run; its dashboard shows them live.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class EmulationEngine(HostEngine):
 
     def restart_controller(self) -> None:
         """Only of a controller that is the run's own, as `check_switches` has found it."""
-        assert self._registrar is not None and self._registrar.restart is not None
+        assert self._registrar is not None
+        assert self._registrar.restart is not None
         self._registrar.restart()
 
     def attach(
