@@ -283,7 +283,7 @@ def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
 
 
 def test_every_reduction_is_judged_by_the_truth(tmp_path: Path) -> None:
-    """CUBIC reduces for the drops of a policer, rightly, and for corruption, wrongly; marks and restarts count."""
+    """CUBIC reduces for a policer, rightly, and for corruption, wrongly; marks and restarts are known."""
     hostile = ["--set", "duration=7 s", "--set", "measure-from=1 s", "--set", "tagging=false"]
     clarion("run", "hostile-policer", *hostile, "--out", str(tmp_path / "policer"))
     policer = summary(tmp_path / "policer")["totals"]
