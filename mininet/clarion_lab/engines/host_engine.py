@@ -148,6 +148,8 @@ class HostEngine(ABC):
                 _note_truth(recording, switches.truth(clock.zero_us))
                 _note_reductions(recording, stream, clock.zero_us)
                 recording.traffic.update(traffic.reports())
+                for number, last_us in traffic.last_bytes_us().items():
+                    recording.finished_us[number] = last_us - clock.zero_us
 
 
 def _note_truth(recording: Recording, records: list[LossRecord]) -> None:
@@ -214,9 +216,6 @@ def run_flows(
         now_us = clock.now_us()
         controller.advance(now_us)
         sampler.sample(now_us)
-        for flow in scenario.flows:
-            if flow.size_bytes is not None and traffic.completed(flow.number):
-                sampler.completed(flow, now_us)
         progress.at(now_us, scenario.duration_us, recording)
         recording.ended_us = min(now_us, scenario.duration_us)
         tick = max(tick + 1, clock.now_us() // SAMPLE_US)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from clarion_lab.engines.switches import Switches
@@ -47,7 +46,6 @@ class Sampler:
         }
         self._dropped = dict.fromkeys(self._devices, 0)
         self._pending: dict[int, bool] = {}
-        self._received: dict[int, list[tuple[int, int]]] = {}  # by sized flow: the last two samples
         self._samples = 0
         self._cpu_s = 0.0
 
@@ -63,14 +61,6 @@ class Sampler:
         self._samples += 1
         self._cpu_s += _cpu_seconds() - began
         self._recording.sampler = {"samples": self._samples, "cpu_s": round(self._cpu_s, 3)}
-
-    def completed(self, flow: Flow, now_us: int) -> None:
-        """The client of a sized flow has ended by `now_us`. If no sample saw the receiver with the last byte,
-        it is taken to have come at the rate between the last two samples.
-        """
-        assert flow.size_bytes is not None
-        end_us = estimated_end_us(self._received.get(flow.number, []), flow.size_bytes, now_us)
-        self._recording.finished_us.setdefault(flow.number, end_us)
 
     def drained(self) -> bool:
         """Whether every flow that is still open had nothing left to send or to have acknowledged."""
@@ -109,21 +99,12 @@ class Sampler:
         ends = self._network.endpoints[flow.number]
         source, sport, destination, dport = self._keys[flow.number]
         receiver = self._diag[ends.receiver.name].query(destination, dport, source, sport)
-        received_bytes = max(0, receiver.bytes_received - COOKIE_BYTES) if receiver else 0
-        if receiver is not None and flow.size_bytes is not None:
-            self._note_received(flow, now_us, received_bytes, receiver.last_data_received_ms * 1000)
+        preface_bytes = COOKIE_BYTES if flow.size_bytes is None else 0  # of iperf3
+        received_bytes = max(0, receiver.bytes_received - preface_bytes) if receiver else 0
         state = self._diag[ends.sender.name].query(source, sport, destination, dport)
         self._pending[flow.number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
         if state is not None:
             self._store_sample(flow.number, now_us, state, received_bytes)
-
-    def _note_received(self, flow: Flow, now_us: int, received_bytes: int, idle_us: int) -> None:
-        assert flow.size_bytes is not None
-        if received_bytes >= flow.size_bytes:
-            self._recording.finished_us.setdefault(flow.number, max(flow.start_us, now_us - idle_us))
-        last = self._received.setdefault(flow.number, [])
-        last.append((now_us, received_bytes))
-        del last[:-2]
 
     def _store_sample(self, number: int, now_us: int, state: SocketState, received_bytes: int) -> None:
         tags = self._recording.agent.get(number, {})
@@ -148,17 +129,6 @@ class Sampler:
                 received_bytes,
             )
         )
-
-
-def estimated_end_us(last: Sequence[tuple[int, int]], size_bytes: int, latest_us: int) -> int:
-    """When a running total reaches a size if it goes on as between its last two samples, (us, bytes), but not
-    after `latest_us`.
-    """
-    if len(last) < 2 or last[1][1] <= last[0][1]:
-        return latest_us
-    (before_us, before_bytes), (now_us, now_bytes) = last
-    us_per_byte = (now_us - before_us) / (now_bytes - before_bytes)
-    return min(latest_us, now_us + round((size_bytes - now_bytes) * us_per_byte))
 
 
 def _cpu_seconds() -> float:

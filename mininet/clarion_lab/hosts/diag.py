@@ -24,11 +24,13 @@ _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 _ATTRIBUTE = struct.Struct("=HH")
 _MESSAGE_BYTES = 72  # struct inet_diag_msg
+_STATE_OFFSET = 1  # in struct inet_diag_msg
+_LISTEN = 10
 _COOKIE = struct.Struct("=Q")
-_COOKIE_OFFSET = 44  # in struct inet_diag_msg
-# mss, unacked, sacked, lost, last data, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
+_COOKIE_OFFSET = 44
+# mss, unacked, sacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
 # received, notsent, min_rtt, delivery, three limits
-_INFO = struct.Struct("=16xI4xIII16xI12xIIII16xIQ8xQQ8xII8xQQQQ")
+_INFO = struct.Struct("=16xI4xIII32xIIII16xIQ8xQQ8xII8xQQQQ")
 assert _INFO.size == 192  # up to tcpi_sndbuf_limited
 
 
@@ -41,7 +43,6 @@ class SocketState:
     unacked_packets: int
     sacked_packets: int
     lost_packets: int
-    last_data_received_ms: int  # ago
     srtt_us: int
     rttvar_us: int
     ssthresh_packets: int
@@ -92,8 +93,8 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
 
 def _parse(message: bytes) -> SocketState | None:
     length, kind = _HEADER.unpack_from(message)[:2]
-    if kind == _NLMSG_ERROR:
-        return None
+    if kind == _NLMSG_ERROR or message[_HEADER.size + _STATE_OFFSET] == _LISTEN:
+        return None  # where a connection is gone, the kernel answers with its listener
     offset = _HEADER.size + _MESSAGE_BYTES
     while offset + _ATTRIBUTE.size <= length:
         size, attribute = _ATTRIBUTE.unpack_from(message, offset)
