@@ -104,7 +104,10 @@ class DataPlane {
     PortState& state = ports_[port];
     if (meta.xcp) {
       state.queue.observe(queue_bytes);
-      if (meta.kind == Kind::data) write_delta_throughput(frame, meta, state.departure.step(meta, len));
+      if (meta.kind == Kind::data) {
+        write_delta_throughput(frame, meta, state.departure.step(meta, len));
+        write_hop(frame, meta);
+      }
     }
     if (!carries_tags(meta.kind)) return;
     if (meta.in_queue) {

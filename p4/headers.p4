@@ -71,11 +71,15 @@ header clarion_t {
     bit<8> length;
     bit<4> version;
     bit<4> format;
-    bit<8> flags;
+    bit<3> rev_field;  // echoes of the receiver: the hop that limits the flow,
+    bit<1> regulated;  // and whether any hop regulated it
+    bit<3> hop;        // regulating hops so far, at most 7
+    bit<1> echo;
 }
 
 header xcp_t {
-    bit<32> rtt;
+    bit<29> rtt;    // 2^-25 s: the low three bits of the word are `field`
+    bit<3> field;   // what the sender heard last of the hop that limits the flow
     bit<32> x;
     bit<32> delta_throughput;  // signed, bytes/s
     bit<32> reverse_feedback;

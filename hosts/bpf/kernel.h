@@ -91,8 +91,14 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
 };
 
+struct net_device {
+	possible_net_t nd_net;
+};
+
 struct sk_buff {
+	struct net_device *dev;
 	struct sock *sk;
+	int skb_iif;
 	__be16 protocol;
 	__u16 network_header;
 	unsigned char *head;

@@ -31,6 +31,14 @@ static __always_inline bool has_header(const struct sk_buff *skb)
 	return protocol != IPPROTO_TCP;
 }
 
+/* Still on its way out of the namespace of its flow? A veth hands packets over with their socket; what happens to them
+ * at the other end is no longer local.
+ */
+static __always_inline bool is_leaving(const struct sk_buff *skb, const struct flow *flow)
+{
+	return !skb->skb_iif && BPF_CORE_READ(skb, dev, nd_net.net, net_cookie) == flow->id.netns_cookie;
+}
+
 SEC("tp_btf/kfree_skb")
 int clarion_local(unsigned long long *ctx)
 {
@@ -45,7 +53,7 @@ int clarion_local(unsigned long long *ctx)
 	if (state == TCP_STATE_TIME_WAIT || state == TCP_STATE_NEW_SYN_RECV)
 		return 0; /* no full socket, no storage */
 	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-	if (flow)
+	if (flow && is_leaving(skb, flow))
 		__sync_fetch_and_add(&flow->stats.local_drops, 1);
 	return 0;
 }

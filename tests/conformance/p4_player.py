@@ -196,6 +196,7 @@ class P4Player:
         tags = ("bucket", "link_seq", "corrupt", "congest")
         read = [get("tags", name) if form in (DATA, TAG) else 0 for name in tags]
         read += [get("xcp", name) if form == DATA else 0 for name in ("rtt", "x", "delta_throughput")]
+        read[-3] *= 8  # the field has the high 29 bits
         read[-1] -= 2**32 if read[-1] >= 2**31 else 0
         return INGRESS_STRUCT.pack(form, at if form else 0, *read)
 

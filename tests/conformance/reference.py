@@ -27,6 +27,7 @@ INITIAL_RTT = 26843546
 
 ORDINARY, DATA, ACK, TAG = range(4)
 HEADER_BYTES = {DATA: 32, ACK: 12, TAG: 16}
+MOST_HOPS = 7
 
 # field: (offset, bytes) per format, for the fields that a router reads or writes
 FIELDS = {
@@ -130,6 +131,7 @@ class Packet:
     frame: bytes
     format: int = ORDINARY
     at: int = 0
+    flags: int = 0
     fields: dict[str, int] = field(default_factory=dict)
     number: int | None = None  # its queue number, if the port stamps
     xcp: bool = False  # XCP was on at the port when the packet joined the queue
@@ -169,16 +171,24 @@ def classify(frame: bytes, protocol: int) -> tuple[Packet, bool]:
         name: int.from_bytes(header[offset : offset + size], "big")
         for name, (offset, size) in FIELDS[fmt].items()
     }
-    if fmt == DATA and read["delta_throughput"] >= 2**31:
-        read["delta_throughput"] -= 2**32
-    return Packet(frame, fmt, begin, read), False
+    if fmt == DATA:
+        read["rtt"] -= read["rtt"] % 8  # the rest is the sender's `field`
+        if read["delta_throughput"] >= 2**31:
+            read["delta_throughput"] -= 2**32
+    return Packet(frame, fmt, begin, header[3], read), False
+
+
+def one_more_hop(flags: int) -> int:
+    """Return the flags behind a hop that regulates: its count is in bits 1 to 3."""
+    hop = flags // 2 % 8
+    return flags - 2 * hop + 2 * min(hop + 1, MOST_HOPS)
 
 
 def rewritten(packet: Packet, changes: dict[str, int]) -> bytes:
     """Return the frame with some header fields replaced."""
     frame = bytearray(packet.frame)
     for name, value in changes.items():
-        offset, size = FIELDS[packet.format][name]
+        offset, size = (3, 1) if name == "flags" else FIELDS[packet.format][name]
         at = packet.at + offset
         frame[at : at + size] = (value % 256**size).to_bytes(size, "big")
     return bytes(frame)
@@ -388,6 +398,7 @@ class Router:
             state.xcp.observe_queue(queue)
             if packet.format == DATA:
                 changes["delta_throughput"] = state.xcp.departure(len(packet.frame), packet)
+                changes["flags"] = one_more_hop(packet.flags)
         if packet.format in (DATA, TAG):
             bucket = packet.fields["bucket"] % self.buckets
             changes["corrupt"] = packet.fields["corrupt"]

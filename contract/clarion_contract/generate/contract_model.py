@@ -31,12 +31,27 @@ class Forwarding:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some bits of a field of the header."""
+
+    name: str
+    bits: int
+    shift: int  # of its lowest bit in the field
+
+    @property
+    def mask(self) -> int:
+        """Its bits in the field."""
+        return ((1 << self.bits) - 1) << self.shift
+
+
+@dataclass(frozen=True)
 class HeaderField:
-    """A field of the header: its place in bytes, and its width."""
+    """A field of the header: its place in bytes, its width, and its parts from the high bits down."""
 
     name: str
     at: int
     bits: int
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -220,13 +235,29 @@ def _layout(node: Node, start: int) -> tuple[HeaderField, ...]:
     bit = 8 * start
     fields = []
     for item in node.items():
-        keys = item.keys(("name", "at", "bits"))
+        keys = item.keys(("name", "at", "bits"), ("parts",))
         field = HeaderField(keys["name"].name(), keys["at"].integer(0, 255), keys["bits"].integer(1, 32))
+        if "parts" in keys:
+            field = replace(field, parts=_parts(keys["parts"], field.bits))
         if field.at != bit // 8:
             raise item.fail(f"stands at byte {field.at}; the one before it ends at {bit // 8}")
         bit += field.bits
         fields.append(field)
     return tuple(fields)
+
+
+def _parts(node: Node, width: int) -> tuple[Part, ...]:
+    """Return parts that together are a field of so many bits."""
+    shift = width
+    parts = []
+    for item in node.items():
+        keys = item.keys(("name", "bits"))
+        bits = keys["bits"].integer(1, width)
+        shift -= bits
+        parts.append(Part(keys["name"].name(), bits, shift))
+    if shift != 0:
+        raise node.fail(f"its parts have {width - shift} bits, not {width}")
+    return tuple(parts)
 
 
 def _format(name: str, node: Node, prefix: tuple[HeaderField, ...]) -> Format:
