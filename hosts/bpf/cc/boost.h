@@ -170,7 +170,11 @@ CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const stru
 	if (s->is_limited || !window_may_grow(&b->w))
 		return;
 	if (boost_is_reno(b, p, s)) {
-		if (!s->in_recovery)
+		if (s->in_recovery)
+			return;
+		if (window_is_guarded(&b->w) && b->w.cwnd_q16 >= b->w.ssthresh_q16)
+			window_grow_guarded(&b->w, p, s->acked_packets);
+		else
 			window_grow_reno(&b->w, p, s->acked_packets);
 		return;
 	}
@@ -204,8 +208,9 @@ CC_INLINE void boost_note_reduction(struct boost *b)
 /* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. */
 CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	__u32 beta_q16 = boost_is_reno(b, p, s) ? Q16_ONE / 2 : p->boost_beta_q16;
-	__u64 left_q16 = min_u64(scale_q16(b->w.cwnd_q16, beta_q16), boost_drained_q16(b, p, s));
+	__u64 beta_q16 = scale_q16(b->w.cwnd_q16, p->boost_beta_q16);
+	__u64 left_q16 = boost_is_reno(b, p, s) ? window_after_loss_q16(&b->w)
+						: min_u64(beta_q16, boost_drained_q16(b, p, s));
 
 	window_reduce(&b->w, max_u64(left_q16, 2 * Q16_ONE));
 	boost_note_reduction(b);

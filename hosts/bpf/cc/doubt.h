@@ -26,6 +26,8 @@
  */
 #define DOUBT_SLACK	   3
 #define DOUBT_SLACK_QUEUED 1
+/* So many behind a risen delay are no chance. */
+#define DOUBT_SLACK_SURE 8
 /* Packets of a period, which is a round trip or more: a few are no sample. */
 #define DOUBT_PERIOD_PACKETS 512
 /* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round
@@ -44,14 +46,16 @@
 
 enum doubt_state {
 	DOUBT_NONE = 0,
-	DOUBT_EXCUSED = 1,   /* a burst of this round is believed */
-	DOUBT_SETTLING = 2,  /* slowed down; packets of the old rate are still acknowledged */
-	DOUBT_MEASURING = 3, /* packets of the lower rate are acknowledged */
+	DOUBT_EXCUSED = 1,   /* nothing more in this round: a burst is believed, or congestion answered */
+	DOUBT_ANSWERED = 2,  /* losses behind a risen delay have been answered; how many are there? */
+	DOUBT_SETTLING = 3,  /* slowed down; packets of the old rate are still acknowledged */
+	DOUBT_MEASURING = 4, /* packets of the lower rate are acknowledged */
 };
 
 enum doubt_answer {
 	DOUBT_OF_NOTHING = 0,
 	DOUBT_CONGESTION, /* losses behind a risen delay */
+	DOUBT_CONFIRMED,  /* they are so many that it is no chance */
 	DOUBT_TEST,	  /* slow down, to the share of the window that has come through, and see */
 	DOUBT_BELIEVED,	  /* the losses stayed: corruption */
 	DOUBT_FELL,	  /* the losses went */
@@ -155,7 +159,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		doubt->before_q16 = cwnd_q16;
 		doubt->clean_q16 = cwnd_q16 / 2;
 		doubt->spike_q16 = share_q16;
-		doubt->state = DOUBT_EXCUSED; /* once per round */
+		doubt->state = DOUBT_ANSWERED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
 	if (share_q16 < DOUBT_FREE_Q16)
@@ -166,6 +170,16 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		return DOUBT_OF_NOTHING;
 	}
 	return doubt_begin_test(doubt, s, share_q16, cwnd_q16);
+}
+
+CC_INLINE enum doubt_answer doubt_confirm(struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	__u64 packets = max_u64(cwnd_q16 >> 16, doubt_packets(doubt));
+
+	if (!doubt_is_spike(doubt, packets, DOUBT_SLACK_SURE))
+		return DOUBT_OF_NOTHING;
+	doubt->state = DOUBT_EXCUSED;
+	return DOUBT_CONFIRMED;
 }
 
 CC_INLINE void doubt_forget(struct cc_doubt *doubt)
@@ -270,6 +284,8 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 		return doubt_end_round(doubt, s, cwnd_q16);
 	if (corrupted && doubt->state == DOUBT_NONE)
 		return doubt_raise(doubt, s, cwnd_q16);
+	if (corrupted && doubt->state == DOUBT_ANSWERED)
+		return doubt_confirm(doubt, cwnd_q16);
 	return DOUBT_OF_NOTHING;
 }
 

@@ -14,6 +14,9 @@
 
 /* Round trips within which a second strike puts the flow under guard. */
 #define GUARD_STRIKE_ROUNDS 64
+/* Under guard: what a reduction leaves, and packets added per round trip, in percent. */
+#define GUARD_BETA_PERCENT  70
+#define GUARD_ALPHA_PERCENT 53
 /* Factor from one guard to the next, and the longest. */
 #define GUARD_GROWTH	 4
 #define GUARD_ROUNDS_MAX 4096
@@ -53,6 +56,16 @@ CC_INLINE void guard_strike(struct cc_guard *guard, const struct cc_params *p, i
 		guard_begin(guard, p);
 	if (guard_is_on(guard) && is_contradiction)
 		guard->distrust = 1;
+}
+
+/* Losses that are no chance: under guard at once, and for long. */
+CC_INLINE void guard_confirm(struct cc_guard *guard, const struct cc_params *p)
+{
+	if (!p->guard_rounds)
+		return;
+	guard->rounds = (__u16)max_u64(guard->rounds, p->guard_rounds * (__u64)GUARD_GROWTH);
+	guard_begin(guard, p);
+	guard->distrust = 1;
 }
 
 CC_INLINE void guard_lift(struct cc_guard *guard)

@@ -39,7 +39,7 @@ CC_INLINE void window_adopt(const struct cc_window *w, struct cc_sample *s)
 		s->min_rtt_us = base_rtt_us(&w->base_rtt);
 }
 
-/* Does the flow have to grow, and answer losses, as Reno does? */
+/* Does the flow have to mind its manners? */
 CC_INLINE int window_is_guarded(const struct cc_window *w)
 {
 	return guard_is_on(&w->guard);
@@ -76,7 +76,7 @@ CC_INLINE int window_answer_signals(struct cc_window *w, const struct cc_params 
 	w->ce_seen = s->ce_packets;
 	if ((!has_marks && !has_local) || w->loss.is_holding)
 		return 0;
-	window_reduce(w, has_local ? w->cwnd_q16 / 2 : window_after_mark_q16(w, p));
+	window_reduce(w, has_local ? window_after_loss_q16(w) : window_after_mark_q16(w, p));
 	loss_rule_hold(&w->loss, s);
 	guard_strike(&w->guard, p, 0);
 	flow_decide(flow, has_local ? FLOW_LOCAL : FLOW_ECN);
@@ -123,6 +123,10 @@ CC_INLINE enum loss_verdict window_examine(struct cc_window *w, const struct cc_
 		guard_strike(&w->guard, p, 1);
 		w->doubt.has_lied = w->guard.distrust;
 		return LOSS_CONTRADICTED;
+	}
+	if (answer == DOUBT_CONFIRMED) {
+		guard_confirm(&w->guard, p);
+		w->doubt.has_lied = w->guard.distrust;
 	}
 	window_test(w, p, answer, flow);
 	return LOSS_NOTHING;

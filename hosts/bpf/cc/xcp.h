@@ -83,7 +83,7 @@ CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, cons
 	}
 }
 
-/* Under guard the ceiling grows by one packet per round trip in which the window has come near it. */
+/* Under guard the ceiling grows in round trips in which the window has come near it. */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
 	__u64 step_q32 = (__u64)s->acked_packets << 32;
@@ -91,7 +91,7 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 	if (!window_is_guarded(&x->w))
 		x->w.ceiling_q16 = x->w.cwnd_q16;
 	else if (x->w.cwnd_q16 >= x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
-		x->w.ceiling_q16 += div_u64(step_q32, x->w.ceiling_q16);
+		x->w.ceiling_q16 += scale_percent(div_u64(step_q32, x->w.ceiling_q16), GUARD_ALPHA_PERCENT);
 }
 
 /* Gives back, once per RTT, part of a window that the application or the receiver leaves unused. */
@@ -122,7 +122,7 @@ CC_INLINE void xcp_on_round(struct xcp *x, const struct cc_params *p, const stru
 CC_INLINE void xcp_reduce(struct xcp *x, __u32 policy)
 {
 	if (policy == XCP_LOSS_RENO)
-		window_reduce(&x->w, x->w.cwnd_q16 / 2);
+		window_reduce(&x->w, window_after_loss_q16(&x->w));
 	else if (policy == XCP_LOSS_ONE)
 		window_collapse(&x->w, x->w.cwnd_q16 / 2);
 }
@@ -179,6 +179,15 @@ CC_INLINE void xcp_on_losses(struct xcp *x, const struct cc_params *p, const str
 		window_restore(&x->w);
 }
 
+/* Growth without routers. */
+CC_INLINE void xcp_grow_alone(struct xcp *x, const struct cc_params *p, const struct cc_sample *s)
+{
+	if (window_is_guarded(&x->w) && x->w.cwnd_q16 >= x->w.ssthresh_q16)
+		window_grow_guarded(&x->w, p, s->acked_packets);
+	else
+		window_grow_reno(&x->w, p, s->acked_packets);
+}
+
 CC_INLINE void xcp_on_ack(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
 			  struct flow *flow)
 {
@@ -194,7 +203,7 @@ CC_INLINE void xcp_on_ack(struct xcp *x, const struct cc_params *p, const struct
 		xcp_apply_feedback(x, p, s, flow);
 	if ((!has_echo || !flow->echo.regulated) && !is_waiting && !s->in_recovery && !s->is_limited &&
 	    window_may_grow(&x->w))
-		window_grow_reno(&x->w, p, s->acked_packets);
+		xcp_grow_alone(x, p, s);
 	xcp_on_round(x, p, flow);
 	xcp_request(x, p, s, flow);
 }

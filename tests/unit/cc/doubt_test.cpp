@@ -94,6 +94,15 @@ TEST_F(Doubt, LossesBehindARisenDelayAreCongestion) {
   EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);  // once per round trip
 }
 
+TEST_F(Doubt, ManyBehindARisenDelayAreNoChance) {
+  sample_.rtt_us = 128000;
+  EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
+  EXPECT_EQ(ack(1), DOUBT_CONGESTION);
+  for (int lost = 3; lost <= 8; lost++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << lost;
+  EXPECT_EQ(ack(1), DOUBT_CONFIRMED);
+  EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
+}
+
 TEST_F(Doubt, ALevelThatCreepsUpIsTestedToo) {
   // A policer that drops a little more each round trip, never enough to stand out.
   bool is_tested = false;

@@ -59,6 +59,13 @@ TEST(Guard, AContradictionIsDistrustedWhileTheGuardLasts) {
   EXPECT_FALSE(guard_is_on(&guard) || guard.distrust);
 }
 
+TEST(Guard, WhatIsNoChanceIsGuardedAtOnceAndForLong) {
+  cc_guard guard{};
+  guard_confirm(&guard, &kDefaults);
+  EXPECT_EQ(guard.rounds_left, 16 * 64);
+  EXPECT_TRUE(guard.distrust);
+}
+
 TEST(Guard, CanBeSwitchedOff) {
   cc_params params = kDefaults;
   params.guard_rounds = 0;
