@@ -352,7 +352,8 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 CC_INLINE struct cc_control boost_control(const struct boost *b, const struct cc_params *p,
 					  const struct cc_sample *s)
 {
-	int is_exp = b->mode == BOOST_EXP && !b->knee_q16;
+	int is_exp =
+	    b->mode == BOOST_EXP && !b->knee_q16 && window_may_grow(&b->w) && !boost_is_reno(b, p, s);
 
 	return window_control(&b->w, p, s, is_exp ? p->boost_exp_pacing_percent : p->boost_pacing_percent);
 }
