@@ -121,6 +121,22 @@ class Wire:
         return self.state in (WireState.DECLARED, WireState.PROVEN)
 
     @property
+    def counts(self) -> str | None:
+        """The side that decides: "lldp" or "declaration"; None if neither says anything."""
+        if self.verdict.judgement is not Judgement.UNPROVEN:
+            return "lldp"
+        return "declaration" if self.declared else None
+
+    @property
+    def explanation(self) -> str:
+        """Why the wire has this state and, in a conflict, what follows; one line."""
+        if self.is_conflict:
+            return f"declared a wire, but {self.verdict.reason}; LLDP counts, the check is off"
+        if self.counts == "declaration":
+            return f"declared a wire; {self.verdict.reason}"
+        return self.verdict.reason
+
+    @property
     def is_conflict(self) -> bool:
         """Whether the port is declared a bare wire and LLDP disproves it. LLDP counts: the check is off."""
         return self.declared and self.verdict.judgement is Judgement.DISPROVED

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLDP at the ports of one switch: hears their neighbours, and for a switch that does not speak LLDP by itself
-says hello and gives it the verdicts on its wires.
+"""LLDP at the ports of one switch: hears their neighbours, and for a switch that does not speak LLDP by
+itself says hello and gives it the verdicts on its wires.
 
 A verdict is a lease of a few seconds by the switch's own clock: it ends with the neighbour's hellos, and with
 this controller.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
-from clarion_control.dashboard.series import Growth
+from clarion_control.growth import Growth
 from clarion_control.model import Interval, Policy, PolicyState, PortState
 
 COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")

@@ -90,9 +90,10 @@ class Link:
 
     def port(self, port: int) -> PortState:
         """DesiredState and effective state of a port."""
-        return self._goal.port(self.switch, port, self._wire(port))
+        return self._goal.port(self.switch, port, self.wire(port))
 
-    def _wire(self, port: int) -> Wire | None:
+    def wire(self, port: int) -> Wire | None:
+        """The wire at a port; None while it is not known."""
         settings = self._goal.effective.get(port)
         if settings is None or not self.is_live():
             return None

@@ -31,7 +31,17 @@ async def test_a_port_shows_what_is_desired_and_what_is(shared: Rig) -> None:
     off = {"xcp": None, "stamp": False, "check": False, "edge": False, "queue_limit_bytes": None}
     shown = answer.json()
     assert shown.pop("changed_us") > 0
-    expected = {"switch": "s1", "port": 1, "desired": off, "effective": off, "applied": True, "version": 1}
+    wire = {
+        "state": "unproven",
+        "declared": False,
+        "conflict": False,
+        "counts": None,
+        "reason": "no LLDP neighbour is heard",
+    }
+    expected = {
+        **{"switch": "s1", "port": 1, "desired": off, "effective": off, "applied": True, "version": 1},
+        "wire": wire,
+    }
     assert shown == expected
 
 

@@ -11,13 +11,11 @@ from clarion_control.dashboard.decision_list import DecisionList
 from clarion_control.dashboard.live import PortCharts
 from clarion_control.dashboard.policy_cards import PolicyCards
 from clarion_control.dashboard.port_row import capacity_bps, fresh, port_address, switch_address
-from clarion_control.dashboard.series import Growth
 from clarion_control.dashboard.settings_form import SettingsForm
 from clarion_control.dashboard.visit import Visit
-from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import NotFoundError
+from clarion_control.growth import Growth
 from clarion_control.model import PortState
-from clarion_control.store.clock import now_us
 from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
@@ -43,7 +41,6 @@ class PortPage:
         self._name, self._port = name, port
         self._refreshes = 0
         self._wire, self._dropped = Growth(), Growth()
-        self._errors = WireErrors()
         self._said: tuple[str, str] | None = None
 
     async def build(self) -> None:
@@ -158,8 +155,7 @@ class PortPage:
 
     def _bit_errors(self) -> float | None:
         """Shows and returns the estimate from the counters, or else that of policy noise where it acts."""
-        self._errors.add(self._controller, self._name, self._port)
-        rates = self._errors.rates(now_us())
+        rates = self._controller.telemetry.wire_errors(self._name, self._port)
         if rates is not None:
             ber, low, high = rates.ber, rates.ber_low, rates.ber_high
         else:
