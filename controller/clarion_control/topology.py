@@ -60,6 +60,11 @@ class WireLink:
         return min(known, key=lambda each: (not each[1].is_conflict, _STANDINGS.index(each[1].state)))
 
     @property
+    def is_conflict(self) -> bool:
+        """Whether LLDP disproves what a port of it declares."""
+        return self.judged[1].is_conflict
+
+    @property
     def state(self) -> WireState:
         """The state of the link as a whole: that of the judged end."""
         return self.judged[1].state

@@ -110,6 +110,8 @@ def flags(state: PortState, policies: Iterable[Policy], degrading: bool) -> tupl
     found = []
     if degrading:
         found.append(("link degrading", "bad"))
+    if state.wire is not None and state.wire.is_conflict:
+        found.append(("wire conflict", "bad"))
     if state.desired is not None and not state.applied:
         found.append(("change not applied", "warn"))
     found += [(f"{each.name} held", "warn") for each in policies if each.state is PolicyState.HELD]

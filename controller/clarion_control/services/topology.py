@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clarion_contract.lldp import LOCAL, Hello
-from clarion_contract.neighbours import Neighbour
+from clarion_contract.neighbours import Neighbour, Wire
 from clarion_control.bit_errors import ErrorRates
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.link import Link
 from clarion_control.fleet.live import Hub
 from clarion_control.store.clock import now_us
 from clarion_control.topology import LinkEnd, LinkFigures, WireLink
+from clarion_p4rt.switch import Switch
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,10 @@ class Topology:
                     made.append(self._between(*sorted((near, far), key=lambda each: each.order)))
         return sorted(made, key=_order)
 
-    def conflicts(self) -> list[WireLink]:
-        """The links at which a port is declared a wire and LLDP disproves it."""
-        return [each for each in self.links() if each.judged[1].is_conflict]
+    def conflicts(self) -> list[tuple[Switch, int, Wire]]:
+        """The ports that are declared wires and that LLDP disproves, each once."""
+        found = ((each.link.switch, each.number, each.link.wire(each.number)) for each in self._live())
+        return [(switch, port, wire) for switch, port, wire in found if wire is not None and wire.is_conflict]
 
     def _live(self) -> Iterator[_Port]:
         for link in self._fleet.links():

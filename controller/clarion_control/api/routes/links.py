@@ -33,6 +33,11 @@ async def list_links(api: Api, switch: OfSwitch = None, conflicts: OnlyConflicts
     """All links that are heard at this moment."""
     if switch is not None:
         api.controller.switches.get(switch)
-    found = api.controller.topology.conflicts() if conflicts else api.controller.topology.links()
-    wanted = (each for each in found if switch is None or switch in {end.switch for end in each.ends})
-    return Links(items=[LinkView.of(each) for each in wanted])
+    return Links(
+        items=[
+            LinkView.of(each)
+            for each in api.controller.topology.links()
+            if (switch is None or switch in {end.switch for end in each.ends})
+            and (not conflicts or each.is_conflict)
+        ]
+    )

@@ -136,7 +136,7 @@ class LinkView(Model):
             heard="two-way" if link.is_two_way else "one-way",
             since_us=link.since_us,
             state=_state(link.state),
-            conflict=wire.is_conflict,
+            conflict=link.is_conflict,
             counts=_side(wire.counts),
             reason=link.reason,
             directions=[DirectionView.of(figures) for figures in link.figures],

@@ -89,7 +89,7 @@ class PortPage:
                 parts.banner("warn", f"{self._name} was removed from this controller.")
             return
         self._link.show(*parts.state_words(status))
-        said = parts.state_sentence(self._name, status)
+        said = parts.state_sentence(self._name, status) or _conflict(state)
         if said != self._said:
             self._said = said
             self._banner.clear()
@@ -129,8 +129,13 @@ class PortPage:
             self._lost = parts.Tile("Lost on wire")
             self._drops = parts.Tile("Dropped by queue")
             self._ber = parts.Tile("Bit error rate")
+            self._wire_state = parts.Tile("Wire")
 
     def _figures(self, state: PortState) -> None:
+        if state.wire is None:
+            self._wire_state.show(quantities.DASH, "not known")
+        else:
+            self._wire_state.show(state.wire.state.value, state.wire.explanation)
         latest = self._controller.telemetry.latest(self._name, self._port)
         capacity = capacity_bps(state)
         if latest is not None:
@@ -168,3 +173,10 @@ class PortPage:
             bounds = f"{quantities.error_rate(low)} to {quantities.error_rate(high)}"
             self._ber.show(quantities.error_rate(ber), f"95 %: {bounds}")
         return ber
+
+
+def _conflict(state: PortState) -> tuple[str, str] | None:
+    """Tone and sentence if LLDP disproves the wire that the port declares."""
+    if state.wire is None or not state.wire.is_conflict:
+        return None
+    return "bad", f"Port {state.port} is {state.wire.explanation}."
