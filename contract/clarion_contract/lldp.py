@@ -166,8 +166,8 @@ def _identifier_value(kind: int, identifier: Identifier) -> bytes:
 
 
 def _clarion(value: bytes) -> ClarionPort | None:
-    """What an organisation's TLV says if it is ours; a later version only adds to it."""
-    if value[:4] != OUI + bytes([SUBTYPE]) or len(value) < 6 or value[4] < VERSION:
+    """What an organisation's TLV says if it is ours, of this version."""
+    if value[:5] != OUI + bytes([SUBTYPE, VERSION]) or len(value) < 6:
         return None
     return ClarionPort(stamps=bool(value[5] & _STAMPS), checks=bool(value[5] & _CHECKS))
 

@@ -9,7 +9,7 @@ several neighbours through.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from clarion_contract.lldp import Hello, Identifier
@@ -75,21 +75,30 @@ class Neighbours:
 def judge(alive: Iterable[Neighbour]) -> Verdict:
     """The verdict on a port with these neighbours alive."""
     neighbours = list(alive)
+    judgement, reason = _judged(neighbours)
+    if judgement is Judgement.UNPROVEN:
+        return Verdict(judgement, reason)
+    for until_us in sorted(each.until_us for each in neighbours):
+        left = [each for each in neighbours if each.until_us > until_us]
+        if _judged(left)[0] is not judgement:
+            return Verdict(judgement, reason, until_us)
+    raise AssertionError("without neighbours nothing is proven or disproved")
+
+
+def _judged(neighbours: Sequence[Neighbour]) -> tuple[Judgement, str]:
     if not neighbours:
-        return Verdict(Judgement.UNPROVEN, "no LLDP neighbour is heard")
+        return Judgement.UNPROVEN, "no LLDP neighbour is heard"
     if len(neighbours) > 1:
         named = " and ".join(_named(each.hello) for each in neighbours[:2])
         more = f" and {len(neighbours) - 2} more" if len(neighbours) > 2 else ""
-        reason = f"{len(neighbours)} neighbours are heard: {named}{more}"
-        until_us = sorted(each.until_us for each in neighbours)[-2]  # then one is left
-        return Verdict(Judgement.DISPROVED, reason, until_us)
+        return Judgement.DISPROVED, f"{len(neighbours)} neighbours are heard: {named}{more}"
     (only,) = neighbours
     name = _named(only.hello)
     if only.hello.clarion is None:
-        return Verdict(Judgement.DISPROVED, f"{name} is not a Clarion port", only.until_us)
+        return Judgement.DISPROVED, f"{name} is not a Clarion port"
     if not only.hello.clarion.stamps:
-        return Verdict(Judgement.UNPROVEN, f"{name} does not number its packets")
-    return Verdict(Judgement.PROVEN, f"{name} is the only neighbour and numbers its packets", only.until_us)
+        return Judgement.UNPROVEN, f"{name} does not number its packets"
+    return Judgement.PROVEN, f"{name} is the only neighbour and numbers its packets"
 
 
 class WireState(enum.Enum):

@@ -111,8 +111,9 @@ def test_what_is_malformed_is_one_error(frame: bytes, fault: str) -> None:
     ("tlvs", "clarion"),
     [
         ([b"\x0a\xc1\xa7\x01\x01\x01"], ClarionPort(True, False)),
-        ([b"\x0a\xc1\xa7\x01\x02\xfd\x99"], ClarionPort(True, False)),  # a later version adds at the end
+        ([b"\x0a\xc1\xa7\x01\x01\xfd\x99"], ClarionPort(True, False)),
         ([b"\x0a\xc1\xa7\x01\x00\x03"], None),
+        ([b"\x0a\xc1\xa7\x01\x02\x03"], None),  # of a version with another meaning
         ([b"\x0a\xc1\xa7\x01\x01"], None),
         ([b"\x0a\xc1\xa7\x02\x01\x03"], None),
         ([b"\x00\x12\x0f\x01\x01\x03"], None),

@@ -63,16 +63,8 @@ class Registrar:
     @classmethod
     def from_options(cls, url: str, token_file: Path, ca: Path | None, tune: Sequence[str]) -> Registrar:
         """From the command line; UserError names the option."""
-        try:
-            token = token_file.read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not a text file"
-            raise UserError(f"--token-file {token_file}: {reason}") from None
-        if not re.fullmatch(r"[!-~]+", token):
-            raise UserError(
-                f"--token-file {token_file}: must hold one token, as `clarion token create` prints it"
-            )
-        return cls(RestClient(url, token, ca), [Tuning.parse(text) for text in tune])
+        client = RestClient.with_token_of(url, token_file, ca)
+        return cls(client, [Tuning.parse(text) for text in tune])
 
     def check(self) -> None:
         """UserError if the controller does not answer, the token is not good, or a policy is not known."""
