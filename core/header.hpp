@@ -20,12 +20,18 @@ constexpr unsigned TAG_BYTES = 16;
 
 constexpr unsigned OFFSET_LENGTH = 1;
 constexpr unsigned OFFSET_VERSION_FORMAT = 2;
+constexpr unsigned OFFSET_FLAGS = 3;
 constexpr unsigned OFFSET_RTT = 4;
 constexpr unsigned OFFSET_X = 8;
 constexpr unsigned OFFSET_DELTA_THROUGHPUT = 12;
 constexpr unsigned OFFSET_REVERSE_FEEDBACK = 16;
 constexpr unsigned OFFSET_DATA_TAGS = 20;  // bucket, link_seq, corrupt, congest, rev_corrupt, rev_congest
 constexpr unsigned OFFSET_TAG_TAGS = 4;    // the same block in a TAG header
+
+// Parts of the flags, and of DATA's word of the round trip time. What is not here passes unchanged.
+constexpr std::uint8_t FLAGS_HOP_MASK = 0x0e;  // regulating hops so far; saturates
+constexpr std::uint8_t FLAGS_HOP_ONE = 0x02;
+constexpr std::uint32_t RTT_MASK = 0xfffffff8;  // the three bits below are the sender's `field`
 
 // Inside the block of tags.
 constexpr unsigned TAGS_BUCKET = 0;
@@ -45,7 +51,8 @@ struct Meta {
   std::uint16_t queue_seq = 0;        // DATA, TAG: number given by enqueue
   std::uint16_t corrupt = 0;          // DATA, TAG: path total of wire losses so far, modulo 2^16
   std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
-  std::uint32_t rtt = 0;              // DATA: ticks, 0 = unknown
+  std::uint8_t flags = 0;             // DATA: as they came
+  std::uint32_t rtt = 0;              // DATA: ticks, a multiple of 8; 0 = unknown
   std::uint32_t x = 0;                // DATA: ticks
   std::int32_t delta_throughput = 0;  // DATA: requested bytes/s
 };
@@ -152,7 +159,8 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
     meta.congest = load_be16(tags + TAGS_CONGEST);
   }
   if (meta.kind == Kind::data) {
-    meta.rtt = load_be32(header + OFFSET_RTT);
+    meta.flags = header[OFFSET_FLAGS];
+    meta.rtt = load_be32(header + OFFSET_RTT) & RTT_MASK;
     meta.x = load_be32(header + OFFSET_X);
     meta.delta_throughput = static_cast<std::int32_t>(load_be32(header + OFFSET_DELTA_THROUGHPUT));
   }
@@ -195,6 +203,17 @@ CLARION_INLINE void write_link_seq(Bytes frame, const Meta& meta, std::uint16_t 
 template <class Bytes>
 CLARION_INLINE void write_delta_throughput(Bytes frame, const Meta& meta, std::int32_t granted) {
   store_be32(frame + meta.offset + OFFSET_DELTA_THROUGHPUT, static_cast<std::uint32_t>(granted));
+}
+
+// One more hop that regulates the flow.
+CLARION_INLINE std::uint8_t flags_with_hop(std::uint8_t flags) {
+  const bool all = (flags & FLAGS_HOP_MASK) == FLAGS_HOP_MASK;
+  return all ? flags : static_cast<std::uint8_t>(flags + FLAGS_HOP_ONE);
+}
+
+template <class Bytes>
+CLARION_INLINE void write_hop(Bytes frame, const Meta& meta) {
+  (frame + meta.offset)[OFFSET_FLAGS] = flags_with_hop(meta.flags);
 }
 
 }  // namespace clarion

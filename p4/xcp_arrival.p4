@@ -139,10 +139,11 @@ control XcpCount(in headers_t hdr, in metadata_t meta, in standard_metadata_t st
     action count_flow() {
         bit<48> x;
         bit<64> x_rtt;
-        bit<64> product = (bit<64>)hdr.xcp.x * (bit<64>)hdr.xcp.rtt;
-        if (hdr.xcp.rtt > meta.xcp.max_interval) {
-            product = (bit<64>)hdr.xcp.x * (bit<64>)meta.xcp.max_interval;
+        duration_t rtt = hdr.xcp.rtt ++ 3w0;
+        if (rtt > meta.xcp.max_interval) {
+            rtt = meta.xcp.max_interval;
         }
+        bit<64> product = (bit<64>)hdr.xcp.x * (bit<64>)rtt;
         sum_x.read(x, meta.cell);
         x = x |+| (bit<48>)hdr.xcp.x;
         sum_x.write(meta.cell, x);

@@ -86,6 +86,7 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
         watch_queue();
         if (meta.format == FORMAT_DATA) {
             grant();
+            hdr.clarion.hop = hdr.clarion.hop |+| 1;
         }
     }
 }

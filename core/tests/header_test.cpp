@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +15,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 // DATA with a different value in every byte from 4 on: 0x04, 0x05, ...
 Bytes data_header() {
-  Bytes header = {6, 32, 0x11, 0};
+  Bytes header = {6, 32, 0x11, 0xa5};
   for (std::uint8_t i = 4; i < 32; ++i) header.push_back(i);
   return header;
 }
@@ -39,7 +40,7 @@ TEST(Parse, ReadsEveryFieldOfData) {
   ASSERT_EQ(parsed(ipv4(data_header()), meta), ParseResult::valid);
   EXPECT_EQ(meta.kind, Kind::data);
   EXPECT_EQ(meta.offset, 34);
-  EXPECT_EQ(meta.rtt, 0x04050607u);
+  EXPECT_EQ(meta.rtt, 0x04050600u);
   EXPECT_EQ(meta.x, 0x08090a0bu);
   EXPECT_EQ(meta.delta_throughput, 0x0c0d0e0f);
   EXPECT_EQ(meta.bucket, 0x1415);
@@ -109,12 +110,22 @@ TEST(Rewrite, TouchesItsFieldsOnly) {
   write_totals(frame.data(), meta);
   write_link_seq(frame.data(), meta, 0xc1c2);
   write_delta_throughput(frame.data(), meta, -2);
+  write_hop(frame.data(), meta);
   Bytes expected = before;
   const Bytes delta = {0xff, 0xff, 0xff, 0xfe};
   const Bytes tags = {0xc1, 0xc2, 0xa1, 0xa2, 0xb1, 0xb2};
+  expected[34 + 3] = 0xa7;  // hop 2 became 3
   std::copy(delta.begin(), delta.end(), expected.begin() + 34 + 12);
   std::copy(tags.begin(), tags.end(), expected.begin() + 34 + 22);
   EXPECT_EQ(frame, expected);
+}
+
+TEST(Rewrite, HopSaturatesAndLeavesTheOtherFlags) {
+  for (unsigned flags = 0; flags < 256; ++flags) {
+    const unsigned hop = flags >> 1 & 7;
+    const unsigned after = (flags & ~0x0eu) | std::min(hop + 1, 7u) << 1;
+    EXPECT_EQ(flags_with_hop(static_cast<std::uint8_t>(flags)), after);
+  }
 }
 
 }  // namespace

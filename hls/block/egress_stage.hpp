@@ -166,8 +166,11 @@ class EgressStage {
       if (waiting.meta.xcp) tracker_.observe(others);
       departure.release.length = waiting.length;
       departure.granted = waiting.meta.xcp && waiting.meta.kind == Kind::data;
-      if (departure.granted) ask(waiting, pool);
       departure.release.patch.offset = waiting.meta.offset;
+      if (departure.granted) {
+        ask(waiting, pool);
+        write_hop(PatchWriter(departure.release.patch), waiting.meta);
+      }
       if (carries_tags(waiting.meta.kind)) tag(waiting.meta, departure.release.patch);
     }
     departures.write(departure);

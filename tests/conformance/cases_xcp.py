@@ -13,7 +13,7 @@ for a mantissa of 2^31 is 65408 and one Newton step makes it 65408 * 65664 = 2^3
 
 from __future__ import annotations
 
-from conformance.frames import data, ipv4
+from conformance.frames import data, ipv4, tag
 from conformance.vectors import Case
 
 SECOND = 2**28
@@ -21,9 +21,14 @@ X = 2**20
 MOST = 2**31 - 1
 
 
-def packet(delta: int = MOST, x: int = X, rtt: int = 2**27) -> bytes:
+def packet(delta: int = MOST, x: int = X, rtt: int = 2**27, flags: int = 0) -> bytes:
     """Return a frame of 14 + 20 + 32 + 34 = 100 bytes."""
-    return ipv4(data(rtt, x, delta) + bytes(34))
+    return ipv4(data(rtt, x, delta, flags=flags) + bytes(34))
+
+
+def left(delta: int, x: int = X, rtt: int = 2**27) -> bytes:
+    """Return the same behind the first hop that regulates it: `hop` is 1."""
+    return packet(delta, x, rtt, flags=0x02)
 
 
 def start(case: Case, **config: int) -> None:
@@ -42,10 +47,10 @@ def grant(case: Case) -> None:
     """A flow that asks for a lot gets its share: 127986711 q8 = 499948 bytes/s and 23/256 over."""
     start(case)
     one_interval(case, packet())
-    case.dequeue(1, packet(0))
+    case.dequeue(1, left(0))
     case.ingress(0, packet(), SECOND)
     case.enqueue(1, SECOND, intervals=1, pos=127987200, neg=0, cp=4095574776, cp_shift=25, cn=0)
-    case.dequeue(1, packet(499948), SECOND, pos=489, carry=23)
+    case.dequeue(1, left(499948), SECOND, pos=489, carry=23)
     case.state(1, rate=25599, phi=127987200, elapsed=SECOND, avg_rtt=2**27 - 512, input=100, sum_x=X)
 
 
@@ -55,7 +60,7 @@ def grant_exactly(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(499948), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(499948), SECOND, pos=489, carry=23)
+    case.dequeue(1, left(499948), SECOND, pos=489, carry=23)
 
 
 def asks_for_less(case: Case) -> None:
@@ -64,7 +69,7 @@ def asks_for_less(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(1000), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(1000), SECOND, pos=127987200 - 256000, neg=0, carry=0)
+    case.dequeue(1, left(1000), SECOND, pos=127987200 - 256000, neg=0, carry=0)
 
 
 def gives_up_rate(case: Case) -> None:
@@ -73,7 +78,7 @@ def gives_up_rate(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(-1000), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(-1000), SECOND, pos=127987200 + 256000, neg=0)
+    case.dequeue(1, left(-1000), SECOND, pos=127987200 + 256000, neg=0)
 
 
 def spent_pool(case: Case) -> None:
@@ -83,7 +88,7 @@ def spent_pool(case: Case) -> None:
     for granted, pos, cp in ((499948, 489, 4095574776), (2, 0, 0), (0, 0, 0)):
         case.ingress(0, packet(), SECOND)
         case.enqueue(1, SECOND)
-        case.dequeue(1, packet(granted), SECOND, pos=pos, cp=cp)
+        case.dequeue(1, left(granted), SECOND, pos=pos, cp=cp)
 
 
 def carry(case: Case) -> None:
@@ -93,7 +98,7 @@ def carry(case: Case) -> None:
     for granted, left_over in ((0, 192), (1, 128), (1, 64), (1, 0), (0, 192)):
         case.ingress(0, packet(x=403), SECOND)
         case.enqueue(1, SECOND)
-        case.dequeue(1, packet(granted, x=403), SECOND, carry=left_over)
+        case.dequeue(1, left(granted, x=403), SECOND, carry=left_over)
 
 
 def overload(case: Case) -> None:
@@ -102,10 +107,10 @@ def overload(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(), SECOND)
     case.enqueue(1, SECOND, pos=0, neg=12799)
-    case.dequeue(1, packet(-50), SECOND, neg=1, carry=2)
+    case.dequeue(1, left(-50), SECOND, neg=1, carry=2)
     case.ingress(0, packet(), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(0), SECOND, neg=0, carry=1, cn=0)
+    case.dequeue(1, left(0), SECOND, neg=0, carry=1, cn=0)
     case.state(1, phi=-12799)
 
 
@@ -115,7 +120,7 @@ def slows_down_more(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(-100), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(-100), SECOND, pos=12801, neg=0)
+    case.dequeue(1, left(-100), SECOND, pos=12801, neg=0)
 
 
 def shuffle(case: Case) -> None:
@@ -125,7 +130,7 @@ def shuffle(case: Case) -> None:
     case.ingress(0, packet(x=X // 2), SECOND)
     case.enqueue(1, SECOND, pos=12799, neg=12799)
     # p = 12798.95 / 2 = 6399, n = 12798.98, floored 12798; -6399 is -25 * 256 + 1
-    case.dequeue(1, packet(-25, x=X // 2), SECOND, pos=6400, neg=1, carry=1)
+    case.dequeue(1, left(-25, x=X // 2), SECOND, pos=6400, neg=1, carry=1)
 
 
 def shuffle_breaks_even(case: Case) -> None:
@@ -134,7 +139,7 @@ def shuffle_breaks_even(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(), SECOND)
     case.enqueue(1, SECOND)
-    case.dequeue(1, packet(0), SECOND, pos=1, neg=1, carry=0)
+    case.dequeue(1, left(0), SECOND, pos=1, neg=1, carry=0)
 
 
 def standing_queue(case: Case) -> None:
@@ -146,7 +151,7 @@ def standing_queue(case: Case) -> None:
     case.ingress(0, packet(rtt=2**26))
     case.enqueue(1, 0, queue=5000, persistent_queue=0, least_queue=5000)
     case.enqueue(1, 2**26, queue=3000, persistent_queue=0, least_queue=3000)
-    case.dequeue(1, packet(0, rtt=2**26), 2**26, queue=2000)
+    case.dequeue(1, left(0, rtt=2**26), 2**26, queue=2000)
     case.ingress(0, packet(rtt=2**26))
     case.enqueue(1, 2**27 - 1, queue=4000, persistent_queue=0, least_queue=2000)
     case.enqueue(1, 2**27, queue=4000, persistent_queue=2000, least_queue=4000)
@@ -160,7 +165,7 @@ def rtt_unknown(case: Case) -> None:
     one_interval(case, packet(rtt=0))
     case.ingress(0, packet(rtt=0), SECOND)
     case.enqueue(1, SECOND, sum_x=0, sum_x_rtt=0, input=100, pos=127987200, cp=0, avg_rtt=26843546)
-    case.dequeue(1, packet(0, rtt=0), SECOND)
+    case.dequeue(1, left(0, rtt=0), SECOND)
 
 
 def rtt_extreme(case: Case) -> None:
@@ -173,9 +178,9 @@ def rtt_extreme(case: Case) -> None:
 
 
 def rtt_shortest(case: Case) -> None:
-    """1 * 127 rounds to 0 and 1 * 128 to 1 of 2^-48 s^2; an average of 0 becomes 1 tick."""
+    """1 * 120 rounds to 0 and 1 * 128 to 1 of 2^-48 s^2; an average of 0 becomes 1 tick."""
     start(case)
-    case.ingress(0, packet(x=1, rtt=127))
+    case.ingress(0, packet(x=1, rtt=120))
     case.enqueue(1, sum_x=1, sum_x_rtt=0)
     case.ingress(0, packet(x=1, rtt=128), SECOND)
     case.enqueue(1, SECOND, avg_rtt=1, sum_x_rtt=1)
@@ -187,17 +192,17 @@ def x_zero(case: Case) -> None:
     one_interval(case, packet(x=0))
     case.ingress(0, packet(x=0), SECOND)
     case.enqueue(1, SECOND, cp=0, avg_rtt=26843546)
-    case.dequeue(1, packet(0, x=0), SECOND)
+    case.dequeue(1, left(0, x=0), SECOND)
 
 
 def sums_saturate(case: Case) -> None:
-    """Each x = rtt = 2^32 - 1 adds 2^56 - 2^25; 256 of them are 2^64 - 2^33, the next one saturates."""
+    """Each (2^32 - 1) * (2^32 - 8) adds 2^56 - 9 * 2^24; 256 of them fit 64 bits, the next one saturates."""
     longest = 2**32 - 1
     case.configure(1, xcp=True, capacity=1, min_interval=longest, max_interval=longest)
     case.ingress(0, packet(x=longest, rtt=longest))
     for count in range(1, 258):
         if count == 256:
-            case.enqueue(1, sum_x=256 * longest, sum_x_rtt=2**64 - 2**33)
+            case.enqueue(1, sum_x=256 * longest, sum_x_rtt=2**64 - 9 * 2**32)
         elif count == 257:
             case.enqueue(1, sum_x=257 * longest, sum_x_rtt=2**64 - 1)
         else:
@@ -210,7 +215,7 @@ def share_of_a_packet_saturates(case: Case) -> None:
     one_interval(case, packet())
     case.ingress(0, packet(), SECOND)
     case.enqueue(1, SECOND, pos=2**46 - 256 - 25599)
-    case.dequeue(1, packet(MOST), SECOND, pos=2**46 - 256 - 25599 - MOST * 256, carry=0)
+    case.dequeue(1, left(MOST), SECOND, pos=2**46 - 256 - 25599 - MOST * 256, carry=0)
 
 
 def gain_saturates(case: Case) -> None:
@@ -219,7 +224,7 @@ def gain_saturates(case: Case) -> None:
     one_interval(case, packet(x=1))
     case.ingress(0, packet(x=1), SECOND)
     case.enqueue(1, SECOND, cp=2**32 - 1, cp_shift=0)
-    case.dequeue(1, packet(16777215, x=1), SECOND, carry=255)
+    case.dequeue(1, left(16777215, x=1), SECOND, carry=255)
 
 
 def limits_of_configuration(case: Case) -> None:
@@ -302,12 +307,44 @@ def xcp_switched_while_queued(case: Case) -> None:
     case.configure(1)
     case.ingress(0, packet(), SECOND, slot=1)
     case.enqueue(1, SECOND, slot=1, queue=200, input=100)
-    case.dequeue(1, packet(1000), SECOND, queue=100, pos=127987200 - 256000)
+    case.dequeue(1, left(1000), SECOND, queue=100, pos=127987200 - 256000)
     start(case)
     case.dequeue(1, packet(), SECOND, slot=1, pos=127987200 - 256000)
 
 
+def hop_counts(case: Case) -> None:
+    """Every hop with XCP is one more, 7 at most; the other flags pass unchanged, and an RTT is not needed."""
+    start(case)
+    for hop, after in ((0, 1), (1, 2), (5, 6), (6, 7), (7, 7)):
+        for others in (0x00, 0xF1):
+            case.ingress(0, packet(rtt=0, flags=hop << 1 | others))
+            case.enqueue(1)
+            case.dequeue(1, packet(0, rtt=0, flags=after << 1 | others))
+
+
+def hop_of_data_only(case: Case) -> None:
+    """TAG has no hop for a router to count, and DATA has none at a port without XCP."""
+    start(case)
+    case.forward(ipv4(tag(5, 9, flags=0xF5) + bytes(50)), ipv4(tag(5, 9, flags=0xF5) + bytes(50)))
+    case.configure(1)
+    case.forward(packet(flags=0xF5), packet(flags=0xF5))
+
+
+def rtt_low_bits(case: Case) -> None:
+    """The low three bits of the RTT's word are no time: 7 is an unknown RTT, 2^27 + 5 counts as 2^27."""
+    start(case)
+    case.ingress(0, packet(rtt=7))
+    case.enqueue(1, sum_x=0, sum_x_rtt=0)
+    case.dequeue(1, left(0, rtt=7))
+    case.ingress(0, packet(rtt=2**27 + 5))
+    case.enqueue(1, sum_x=X, sum_x_rtt=2**39)
+    case.dequeue(1, left(0, rtt=2**27 + 5))
+
+
 XCP_CASES = [
+    hop_counts,
+    hop_of_data_only,
+    rtt_low_bits,
     grant,
     grant_exactly,
     asks_for_less,

@@ -132,7 +132,7 @@ class P4Player:
         self._entry(
             config.xcp, "xcp_port", port, "set_xcp_port", config.capacity, *gains, *bounds, state.xcp_epoch
         )
-        tag = (config.check, config.edge, state.check_epoch or 1)
+        tag = (config.check, config.edge, config.wire, state.check_epoch or 1)
         self._entry(config.check or config.edge, "tag_port", port, "set_tag_port", *tag)
         self._entry(config.stamp, "stamp_port", port, "stamp")
 
@@ -196,6 +196,7 @@ class P4Player:
         tags = ("bucket", "link_seq", "corrupt", "congest")
         read = [get("tags", name) if form in (DATA, TAG) else 0 for name in tags]
         read += [get("xcp", name) if form == DATA else 0 for name in ("rtt", "x", "delta_throughput")]
+        read[-3] *= 8  # the field has the high 29 bits
         read[-1] -= 2**32 if read[-1] >= 2**31 else 0
         return INGRESS_STRUCT.pack(form, at if form else 0, *read)
 

@@ -27,6 +27,7 @@ INITIAL_RTT = 26843546
 
 ORDINARY, DATA, ACK, TAG = range(4)
 HEADER_BYTES = {DATA: 32, ACK: 12, TAG: 16}
+MOST_HOPS = 7
 
 # field: (offset, bytes) per format, for the fields that a router reads or writes
 FIELDS = {
@@ -105,6 +106,7 @@ class Config:
     stamp: bool = False
     check: bool = False
     edge: bool = False
+    wire: bool = False
 
     def limited(self) -> Config:
         """Return the nearest legal configuration."""
@@ -130,6 +132,7 @@ class Packet:
     frame: bytes
     format: int = ORDINARY
     at: int = 0
+    flags: int = 0
     fields: dict[str, int] = field(default_factory=dict)
     number: int | None = None  # its queue number, if the port stamps
     xcp: bool = False  # XCP was on at the port when the packet joined the queue
@@ -169,16 +172,24 @@ def classify(frame: bytes, protocol: int) -> tuple[Packet, bool]:
         name: int.from_bytes(header[offset : offset + size], "big")
         for name, (offset, size) in FIELDS[fmt].items()
     }
-    if fmt == DATA and read["delta_throughput"] >= 2**31:
-        read["delta_throughput"] -= 2**32
-    return Packet(frame, fmt, begin, read), False
+    if fmt == DATA:
+        read["rtt"] -= read["rtt"] % 8  # the rest is the sender's `field`
+        if read["delta_throughput"] >= 2**31:
+            read["delta_throughput"] -= 2**32
+    return Packet(frame, fmt, begin, header[3], read), False
+
+
+def one_more_hop(flags: int) -> int:
+    """Return the flags behind a hop that regulates: its count is in bits 1 to 3."""
+    hop = flags // 2 % 8
+    return flags - 2 * hop + 2 * min(hop + 1, MOST_HOPS)
 
 
 def rewritten(packet: Packet, changes: dict[str, int]) -> bytes:
     """Return the frame with some header fields replaced."""
     frame = bytearray(packet.frame)
     for name, value in changes.items():
-        offset, size = FIELDS[packet.format][name]
+        offset, size = (3, 1) if name == "flags" else FIELDS[packet.format][name]
         at = packet.at + offset
         frame[at : at + size] = (value % 256**size).to_bytes(size, "big")
     return bytes(frame)
@@ -214,6 +225,11 @@ class Check:
             self.total[bucket] = (self.total[bucket] + distance) % 65536
         else:
             self.rebased = min(self.rebased + 1, COUNTER_MAX)
+        self.expected[bucket] = (seq + 1) % 65536
+        return self.total[bucket]
+
+    def follow(self, bucket: int, seq: int) -> int:
+        """Take one number as the new base; return the bucket's total, which stays."""
         self.expected[bucket] = (seq + 1) % 65536
         return self.total[bucket]
 
@@ -364,7 +380,8 @@ class Router:
             if state.config.edge:
                 packet.fields["corrupt"] = packet.fields["congest"] = 0
             if state.config.check:
-                total = state.wire.packet(packet.fields["bucket"] % self.buckets, packet.fields["link_seq"])
+                count = state.wire.packet if state.config.wire else state.wire.follow
+                total = count(packet.fields["bucket"] % self.buckets, packet.fields["link_seq"])
                 packet.fields["corrupt"] = (packet.fields["corrupt"] + total) % 65536
         return packet
 
@@ -388,6 +405,7 @@ class Router:
             state.xcp.observe_queue(queue)
             if packet.format == DATA:
                 changes["delta_throughput"] = state.xcp.departure(len(packet.frame), packet)
+                changes["flags"] = one_more_hop(packet.flags)
         if packet.format in (DATA, TAG):
             bucket = packet.fields["bucket"] % self.buckets
             changes["corrupt"] = packet.fields["corrupt"]

@@ -62,6 +62,7 @@ configs = st.builds(
     stamp=st.booleans(),
     check=st.booleans(),
     edge=st.booleans(),
+    wire=st.booleans(),
 )
 
 
@@ -140,7 +141,8 @@ def test_a_gain_is_within_its_bound(numerator: int, denominator: int, factor: in
 START = 5_000_000  # ticks
 LEAST_ELAPSED = 2**28  # the longest control interval of these ports
 
-flows = st.tuples(st.integers(1, 2**28), st.integers(1, 2**31), s32, st.integers(0, 1400))
+rtts = st.integers(1, 2**25).map(lambda units: units * 8)  # what the header can say
+flows = st.tuples(rtts, st.integers(1, 2**31), s32, st.integers(0, 1400))
 
 
 class Interval:
@@ -249,7 +251,7 @@ def test_grants_are_what_leaves_the_pools(target: Target, interval: Interval) ->
 
 def numbered(seqs: list[int], bucket: int) -> list[Event]:
     """Packets with these numbers of a wire that port 0 checks."""
-    made: list[Event] = [Configure(0, Config(check=True))]
+    made: list[Event] = [Configure(0, Config(check=True, wire=True))]
     for seq in seqs:
         frame = frames.ipv4(frames.tag(bucket=bucket, link_seq=seq % 65536))
         made += [Ingress(0, 0, 0, frame), Enqueue(1, 0, 0, 0)]
@@ -284,22 +286,24 @@ def test_reordering_alone_counts_nothing_in_the_end(target: Target, start: int, 
 
 @given(frame=frame_bytes)
 def test_only_the_named_fields_change(target: Target, frame: bytes) -> None:
-    everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True)
+    everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True, wire=True)
     events: list[Event] = [Configure(0, everything), Configure(1, everything)]
     events += [Ingress(0, 0, 0, frame), Enqueue(1, 0, 0, 0), Dequeue(1, 0, 0, 0)]
     left = bytes.fromhex(answers(target, events)[-1][1]["frame"])
     packet, _ = classify(frame, 253)
     changed = {at - packet.at for at in range(len(frame)) if left[at] != frame[at]}
     allowed: dict[int, set[int]] = {
-        DATA: {*range(12, 16), *range(22, 28)},
+        DATA: {3, *range(12, 16), *range(22, 28)},
         TAG: set(range(6, 12)),
         ACK: set(),
     }
     assert len(left) == len(frame)
     assert changed <= allowed.get(packet.format, set())
+    if 3 in changed:
+        assert (left[packet.at + 3] ^ frame[packet.at + 3]) & ~0x0E == 0
 
 
 def test_packets_are_independent_copies() -> None:
-    packet = Packet(b"", DATA, 0, {"corrupt": 1})
+    packet = Packet(b"", DATA, 0, fields={"corrupt": 1})
     packet.copy().fields["corrupt"] = 2
     assert packet.fields["corrupt"] == 1

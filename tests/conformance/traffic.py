@@ -43,6 +43,7 @@ def config(random: Random) -> Config:
         stamp=random.random() < 0.85,
         check=random.random() < 0.85,
         edge=random.random() < 0.2,
+        wire=random.random() < 0.8,
     )
 
 
@@ -156,10 +157,15 @@ class Traffic:
             if random.random() < 0.3:
                 delta = -delta
             rtt = 0 if chance < 0.03 else self._number_32()
-            return frames.data(rtt, self._number_32(), delta, random.getrandbits(32), **self._tags(port))
+            echoed = {"reverse": random.getrandbits(32), "flags": self._flags()}
+            return frames.data(rtt, self._number_32(), delta, **echoed, **self._tags(port))
         if chance < 0.9:
-            return frames.tag(**self._tags(port))
-        return frames.ack(random.getrandbits(32), random.getrandbits(16), random.getrandbits(16))
+            return frames.tag(**self._tags(port), flags=self._flags())
+        echoes = (random.getrandbits(32), random.getrandbits(16), random.getrandbits(16))
+        return frames.ack(*echoes, flags=self._flags())
+
+    def _flags(self) -> int:
+        return self.random.choice((0, 1, 0x0C, 0x0E, 0xFF, self.random.getrandbits(8)))
 
     def _frame(self, port: int) -> bytes:
         random = self.random

@@ -119,14 +119,14 @@ def count_writes(switch: PrimarySession, monkeypatch: pytest.MonkeyPatch) -> lis
 
 def test_settings_reach_the_tables(address: str) -> None:
     async def configure(switch: PrimarySession) -> Any:
-        first = PortSettings(1, check=True, edge=True)
+        first = PortSettings(1, check=True, edge=True, wire=True)
         second = PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5_000_000)
         await switch.configure([first, second])
         return await tables(switch)
 
     present = on(address, configure)[0]
     assert {key: entry.arguments for key, entry in present.items()} == {
-        ("tag_port", 1): {"check": 1, "edge": 1, "epoch": 1},
+        ("tag_port", 1): {"check": 1, "edge": 1, "wire": 1, "epoch": 1},
         ("xcp_port", 2): {
             "capacity": 12_500_000,
             "alpha": 26214,

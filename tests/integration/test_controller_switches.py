@@ -22,7 +22,7 @@ from integration.controller_net import Bmv2, Embedded, FarSide, running, setting
 
 BMV2_FAULT = bmv2_installation.fault()
 XCP = XcpSettings(100_000_000, alpha=0.3, beta=0.1273)
-FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, queue_limit_bytes=250_000)
+FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, wire=True, queue_limit_bytes=250_000)
 
 KINDS = [
     pytest.param(Embedded, id="embedded", marks=pytest.mark.root),

@@ -34,7 +34,10 @@ OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "core-settings": (contract_cpp.as_settings, "core/xcp_settings.hpp"),
     "block": (contract_cpp.as_words, "hls/block/xcp_words.hpp"),
     "block-sim": (contract_cpp.as_places, "hls/sim/xcp_command.hpp"),
-    "header-docs": (page("docs/wire-format.md", {"header": contract_docs.layout}), "docs/wire-format.md"),
+    "header-docs": (
+        page("docs/wire-format.md", {"header": contract_docs.layout, "header parts": contract_docs.parts}),
+        "docs/wire-format.md",
+    ),
     "p4-docs": (page("docs/p4.md", {"tables": contract_docs.tables}), "docs/p4.md"),
     "rest-docs": (page("docs/rest.md", {"settings": contract_docs.settings}), "docs/rest.md"),
     "scenario-docs": (page("docs/scenarios.md", {"xcp": contract_docs.scenario}), "docs/scenarios.md"),

@@ -71,6 +71,17 @@ def layout(contract: Contract) -> str:
     return _table(("offset", *titles), rows)
 
 
+def parts(contract: Contract) -> str:
+    """Return the parts of the header's fields, by their bits."""
+    fields = [*contract.prefix, *(field for each in contract.formats for field in each.fields)]
+    rows = [
+        (f"`{field.name}`", f"`{part.name}`", str(part.bits), f"0x{part.mask:0{field.bits // 4}x}")
+        for field in fields
+        for part in field.parts
+    ]
+    return _table(("field", "part", "bits", "mask"), rows)
+
+
 def _lines(contract: Contract, each: Format) -> dict[int, str]:
     """Names and bits of the fields by the offset of their word: those of one word share a line."""
     known = {"length": str(each.size), "version": str(contract.version), "format": str(each.code)}

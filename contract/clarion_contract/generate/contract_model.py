@@ -16,7 +16,7 @@ from clarion_contract.setting import Argument, Setting, Stable, Table
 SOURCE = ROOT / "contract" / "contract.yaml"
 PARTS = (
     *("ports", "cpu_port", "flood", "epoch", "tables", "forwarding", "xcp", "port"),
-    *("header", "digests", "counters"),
+    *("judging", "header", "packets", "digests", "counters"),
 )
 UNITS = ("", "bit/s", "us", "B")
 
@@ -31,12 +31,48 @@ class Forwarding:
 
 
 @dataclass(frozen=True)
+class Judging:
+    """The table of what a controller found out about the wires, and the argument of its actions."""
+
+    table: str
+    key: str
+    proven: str
+    disproven: str
+    until: str
+    until_bits: int
+
+
+@dataclass(frozen=True)
+class Packets:
+    """The headers in front of frames between controller and switch: members and their bits."""
+
+    packet_in: Mapping[str, int]
+    packet_out: Mapping[str, int]
+    as_received: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some bits of a field of the header."""
+
+    name: str
+    bits: int
+    shift: int  # of its lowest bit in the field
+
+    @property
+    def mask(self) -> int:
+        """Its bits in the field."""
+        return ((1 << self.bits) - 1) << self.shift
+
+
+@dataclass(frozen=True)
 class HeaderField:
-    """A field of the header: its place in bytes, and its width."""
+    """A field of the header: its place in bytes, its width, and its parts from the high bits down."""
 
     name: str
     at: int
     bits: int
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +96,7 @@ class Contract:
     epoch_bits: int
     last_epoch: int
     tables: tuple[Table, ...]
+    judging: Judging
     forwarding: Forwarding
     xcp: tuple[Setting, ...]
     port: tuple[Setting, ...]
@@ -67,6 +104,7 @@ class Contract:
     version: int
     prefix: tuple[HeaderField, ...]
     formats: tuple[Format, ...]
+    packets: Packets
     digests: Mapping[str, Mapping[str, int]]
     counters: Mapping[str, str]
 
@@ -99,6 +137,7 @@ def _contract(root: Node) -> Contract:
         epoch_bits=bits,
         last_epoch=epoch["last"].integer(1, (1 << bits) - 1),
         tables=tables,
+        judging=_judging(parts["judging"]),
         forwarding=Forwarding(*(forwarding[name].name() for name in ("table", "key", "action"))),
         xcp=_fields(parts["xcp"], names, "xcp_port"),
         port=_fields(parts["port"], names, ""),
@@ -106,12 +145,30 @@ def _contract(root: Node) -> Contract:
         version=header["version"].integer(0, 15),
         prefix=prefix,
         formats=tuple(_format(name, node, prefix) for name, node in header["formats"].entries().items()),
-        digests={
-            name: {member: bits.integer(1, 128) for member, bits in node.entries().items()}
-            for name, node in parts["digests"].entries().items()
-        },
+        packets=_packets(parts["packets"]),
+        digests={name: _members(node) for name, node in parts["digests"].entries().items()},
         counters={name: node.text() for name, node in parts["counters"].entries().items()},
     )
+
+
+def _judging(node: Node) -> Judging:
+    keys = node.keys(("table", "key", "proven", "disproven", "until"))
+    until = keys["until"].keys(("name", "bits"))
+    names = (keys[name].name() for name in ("table", "key", "proven", "disproven"))
+    return Judging(*names, until["name"].name(), until["bits"].integer(1, 64))
+
+
+def _packets(node: Node) -> Packets:
+    keys = node.keys(("packet_in", "packet_out", "as_received"))
+    headers = [_members(keys[name]) for name in ("packet_in", "packet_out")]
+    for name, members in zip(("packet_in", "packet_out"), headers, strict=True):
+        if sum(members.values()) % 8:
+            raise keys[name].fail(f"its members have {sum(members.values())} bits, not whole bytes")
+    return Packets(*headers, keys["as_received"].integer(0, 511))
+
+
+def _members(node: Node) -> dict[str, int]:
+    return {member: bits.integer(1, 128) for member, bits in node.entries().items()}
 
 
 def _table(name: str, node: Node) -> Table:
@@ -220,13 +277,29 @@ def _layout(node: Node, start: int) -> tuple[HeaderField, ...]:
     bit = 8 * start
     fields = []
     for item in node.items():
-        keys = item.keys(("name", "at", "bits"))
+        keys = item.keys(("name", "at", "bits"), ("parts",))
         field = HeaderField(keys["name"].name(), keys["at"].integer(0, 255), keys["bits"].integer(1, 32))
+        if "parts" in keys:
+            field = replace(field, parts=_parts(keys["parts"], field.bits))
         if field.at != bit // 8:
             raise item.fail(f"stands at byte {field.at}; the one before it ends at {bit // 8}")
         bit += field.bits
         fields.append(field)
     return tuple(fields)
+
+
+def _parts(node: Node, width: int) -> tuple[Part, ...]:
+    """Return parts that together are a field of so many bits."""
+    shift = width
+    parts = []
+    for item in node.items():
+        keys = item.keys(("name", "bits"))
+        bits = keys["bits"].integer(1, width)
+        shift -= bits
+        parts.append(Part(keys["name"].name(), bits, shift))
+    if shift != 0:
+        raise node.fail(f"its parts have {width - shift} bits, not {width}")
+    return tuple(parts)
 
 
 def _format(name: str, node: Node, prefix: tuple[HeaderField, ...]) -> Format:

@@ -142,6 +142,7 @@ CLARION_INLINE void visit(V& v, Meta& meta) {
   v.field(meta.queue_seq);
   v.field(meta.corrupt);
   v.field(meta.congest);
+  v.field(meta.flags);
   v.field(meta.rtt);
   v.field(meta.x);
   v.field(meta.delta_throughput);

@@ -226,7 +226,7 @@ def _settings(port: Mapping[str, Any]) -> dict[str, Any]:
     """A port of clarion-switch's configuration as a document of the REST API."""
     xcp = {key: value for key, value in port.get("xcp", {}).items() if key != "enabled"}
     tag = {key: port.get("tag", {}).get(key, False) for key in ("stamp", "check", "edge")}
-    return {"xcp": xcp or None, **tag}
+    return {"xcp": xcp or None, **tag, "wire": port.get("wire") == "declared"}
 
 
 def _same(found: Any, wanted: Any) -> bool:

@@ -202,4 +202,5 @@ def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
         config["xcp"] = {"enabled": True, **asdict(xcp)}
     if scenario.tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
+        config["wire"] = "declared"
     return config

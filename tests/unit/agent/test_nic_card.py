@@ -227,7 +227,7 @@ def test_the_only_card_is_found_and_others_are_named(tmp_path: Path, monkeypatch
 
 def test_what_is_set_is_read_back(opened: Card) -> None:
     for unit in opened.units.values():
-        wanted = XCP if unit.kind == "egress" else {"check": 1, "edge": 1, "epoch": 255}
+        wanted = XCP if unit.kind == "egress" else {"check": 1, "edge": 1, "wire": 1, "epoch": 255}
         assert opened.configuration(unit) != wanted
         opened.configure(unit, wanted)
         assert opened.configuration(unit) == wanted
@@ -410,7 +410,7 @@ def test_programs_and_threads_take_turns(card_file: Path, tmp_path: Path) -> Non
             unit = mine.unit("ingress", 0)
             for _ in range(20):
                 with mine.exclusive():
-                    mine.configure(unit, {"check": 0, "edge": 0, "epoch": number})
+                    mine.configure(unit, {"check": 0, "edge": 0, "wire": 0, "epoch": number})
                     found = mine.configuration(unit)["epoch"]
                 if found != number:
                     wrong.append((number, found))

@@ -22,6 +22,7 @@ EXAMPLE: dict[str, Any] = {
     "stamp": True,
     "check": True,
     "edge": False,
+    "wire": True,
     "queue_limit_bytes": 1_500_000,
 }
 
