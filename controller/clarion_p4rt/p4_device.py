@@ -24,7 +24,7 @@ from clarion_contract import entries, pipeline
 from clarion_contract.checks import checked_addresses
 from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
-from clarion_contract.settings import FLOOD_GROUP, PORT_TABLES, PortSettings
+from clarion_contract.settings import FLOOD_GROUP, JUDGING, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS
 from clarion_p4rt import capabilities, refusals, table_entries, wire_leases
 from clarion_p4rt.device import (
@@ -175,7 +175,7 @@ class P4Device:
         """Gives these ports these verdicts on their wires; None takes one away."""
         leased, self._leased = self._leased, None  # read anew after a failure
         if leased is None:
-            leased = wire_leases.decoded(await self._session.read("wire_judged", wire_leases.ALL))
+            leased = wire_leases.decoded(await self._session.read(JUDGING, wire_leases.ALL))
         await self._session.write(wire_leases.changes(leased, leases))
         after = {**leased, **leases}
         self._leased = {port: lease for port, lease in after.items() if lease is not None}

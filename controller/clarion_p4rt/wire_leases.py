@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdicts on wires as entries of the table `wire_judged`, each of which ends at a time of the switch."""
+"""The verdicts on wires as table entries, each of which ends at a time of the switch."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 from finsy import P4TableAction, P4TableEntry, P4TableMatch
 
+from clarion_contract.settings import DISPROVE, JUDGING, PROVE, UNTIL
 from clarion_p4rt.device import Lease
 
-TABLE = "wire_judged"
 LAST_US = 2**48 - 1
-ALL = (P4TableEntry(TABLE),)
-
-_PROVE, _DISPROVE = "prove", "disprove"
+ALL = (P4TableEntry(JUDGING),)
 
 
 def changes(present: Mapping[int, Lease], wanted: Mapping[int, Lease | None]) -> list[Any]:
@@ -39,10 +37,10 @@ def decoded(entities: Iterable[P4TableEntry]) -> dict[int, Lease]:
         assert entity.match is not None
         assert isinstance(entity.action, P4TableAction)
         (port,) = entity.match.values()
-        found[port] = Lease(entity.action.name == _PROVE, entity.action.args["until"])
+        found[port] = Lease(entity.action.name == PROVE, entity.action.args[UNTIL])
     return found
 
 
 def _encoded(port: int, lease: Lease) -> P4TableEntry:
-    action = P4TableAction(_PROVE if lease.proven else _DISPROVE, until=min(lease.until_us, LAST_US))
-    return P4TableEntry(TABLE, match=P4TableMatch(port=port), action=action)
+    action = P4TableAction(PROVE if lease.proven else DISPROVE, **{UNTIL: min(lease.until_us, LAST_US)})
+    return P4TableEntry(JUDGING, match=P4TableMatch(port=port), action=action)

@@ -97,7 +97,7 @@ class Link:
         settings = self._goal.effective.get(port)
         if settings is None or not self.is_live():
             return None
-        return Wire(getattr(settings, "wire", False), self.wires.verdict(port))
+        return Wire(settings.wire, self.wires.verdict(port))
 
     def forwarding(self) -> Forwarding | None:
         """The desired forwarding."""
