@@ -106,9 +106,7 @@ def test_keys_have_names_and_tables_have_sizes() -> None:
 
 
 def test_the_page_has_every_table_digest_counter_and_register() -> None:
-    names = [
-        name for kind in (*IDS, "registers") for name in ids_of(kind)
-    ]
+    names = [name for kind in (*IDS, "registers") for name in ids_of(kind)]
     assert [name for name in names if name != "NoAction" and not re.search(rf"`{name}\b", PAGE)] == []
 
 

@@ -94,7 +94,10 @@ def test_forwarding_and_flooding() -> None:
 
 
 def test_entries_name_the_action_of_their_table() -> None:
-    made = [entry("tag_port", 3, check=1, edge=0, wire=0, epoch=9), Entry("l2_forward", 0x020000000001, {"port": 2})]
+    made = [
+        entry("tag_port", 3, check=1, edge=0, wire=0, epoch=9),
+        Entry("l2_forward", 0x020000000001, {"port": 2}),
+    ]
     tag = P4TableAction("set_tag_port", check=1, edge=0, wire=0, epoch=9)
     updates = changes([], made)
     assert updates == [

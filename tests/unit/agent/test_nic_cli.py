@@ -84,7 +84,9 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
         "capacity=100G", "alpha=0.3", "min-interval=500us", "max_interval=2 s", "stamp=on", "queue_limit=2MB",
     )  # fmt: skip
     text = printed(card_file, capsys, "set", "1", *given)
-    assert lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s on off off off 2 MB"  # beta follows alpha
+    assert (
+        lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s on off off off 2 MB"
+    )  # beta follows alpha
     with Card(Place("nic", card_file, 0)) as card:
         values = card.configuration(card.unit("egress", 1))
         epoch = values.pop("epoch")
