@@ -98,7 +98,7 @@ async def test_capabilities_name_the_switches_that_send_lldp(target: FakeTarget,
         extra = Struct()
         if not response.experimental.Unpack(extra):
             return {}
-        return cast("dict[str, Any]", dict(extra["lldp"]))  # type: ignore[arg-type]
+        return cast("dict[str, Any]", dict(extra["lldp"]))
 
     found = await lldp()
     assert found["chassis_id"] == "test/s1"
