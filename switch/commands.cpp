@@ -146,10 +146,9 @@ std::string wires(const Request& request, JsonObject& object) {
 }
 
 const std::map<std::string, std::string (*)(const Request&, JsonObject&)> COMMANDS = {
-    {"stats", stats},       {"info", info},       {"set", set},
-    {"batch", batch},       {"entries", entries}, {"registers", registers},
-    {"counters", counters}, {"inject", inject},   {"subscribe", subscribe},
-    {"wires", wires},
+    {"stats", stats},         {"info", info},           {"set", set},           {"batch", batch},
+    {"entries", entries},     {"registers", registers}, {"counters", counters}, {"inject", inject},
+    {"subscribe", subscribe}, {"wires", wires},
 };
 
 std::string refusal(const Fault& fault) {

@@ -68,7 +68,8 @@ class Fabric {
   // The same in the data plane's own integers, epochs included.
   void enter(Port& port, const PortEntries& entries);
 
-  // A frame from a controller: to one port, or, if that is null, forwarded like one that came in by a port of its own.
+  // A frame from a controller: to one port, or, if that is null, forwarded like one that came in by a port of
+  // its own.
   void inject(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length);
 
   // A frame for the controller, if one listens; `from` null: it came in by no port.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP at the ports of all switches of the process: hellos every second, neighbours heard, wires judged.
 //
-// A hello does not join the port's queue, as control traffic has one of its own in a switch: a full queue must not
-// make the neighbour deaf. The wire's losses hold for it, with random numbers of its own, so that data meets the same
-// losses with and without it; neither the truth log nor the port's counters have it.
+// A hello does not join the port's queue, as control traffic has one of its own in a switch: a full queue
+// must not make the neighbour deaf. The wire's losses hold for it, with random numbers of its own, so that
+// data meets the same losses with and without it; neither the truth log nor the port's counters have it.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ class Lldp {
   // Tells all neighbours that this process ends.
   void farewell(Nanoseconds now);
 
+  bool speaks() const { return speaks_; }
   bool speaks(const Port& port) const { return speaks_ && port.options.wire != WireKnowledge::none; }
 
  private:

@@ -73,7 +73,8 @@ class Tlvs {
 
 bool read_id(Tlvs& tlvs, unsigned type, LldpId& id) {
   Tlv tlv;
-  if (!tlvs.next(tlv) || tlv.type != type || tlv.length < 2 || tlv.length > 1 + LldpId::MAX_BYTES) return false;
+  if (!tlvs.next(tlv) || tlv.type != type || tlv.length < 2 || tlv.length > 1 + LldpId::MAX_BYTES)
+    return false;
   id.subtype = tlv.value[0];
   id.value.assign(reinterpret_cast<const char*>(tlv.value) + 1, tlv.length - 1);
   return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is heard by LLDP on a port, and what follows for its wire (docs/datapath.md, "What is known of a wire").
+// Who is heard by LLDP on a port, and what follows for its wire (docs/datapath.md, "What is known of a
+// wire").
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ struct LossOptions {
   double bad_loss = 1;   // and in the bad state
 };
 
-// What is known of the link at a port. `declared`: that it is a bare wire; LLDP may still disprove it. `lldp`: what LLDP
-// finds out. `none`: nothing, and LLDP is off at the port.
+// What is known of the link at a port. `declared`: that it is a bare wire; LLDP may still disprove it.
+// `lldp`: what LLDP finds out. `none`: nothing, and LLDP is off at the port.
 enum class WireKnowledge { declared, lldp, none };
 
 struct XcpOptions {

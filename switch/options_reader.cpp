@@ -133,14 +133,15 @@ const json& non_empty_array(JsonObject& object, const std::string& key) {
   return value;
 }
 
-// Unlike that of any other switch near: host, network namespace, name. The same after a restart, so that neighbours do
-// not take the switch for two.
+// Unlike that of any other switch near: host, network namespace, name. The same after a restart, so that
+// neighbours do not take the switch for two.
 std::string own_chassis_id(const std::string& name) {
   char host[HOST_BYTES] = "host";
   gethostname(host, sizeof host - 1);
   struct stat space{};
   stat("/proc/self/ns/net", &space);
-  return (std::string(host) + "-" + std::to_string(space.st_ino) + "/" + name).substr(0, MAX_CHASSIS_ID_BYTES);
+  return (std::string(host) + "-" + std::to_string(space.st_ino) + "/" + name)
+      .substr(0, MAX_CHASSIS_ID_BYTES);
 }
 
 SwitchOptions read_switch(const json& value, const Path& path) {

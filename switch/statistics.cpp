@@ -135,9 +135,10 @@ std::string describe(const Fabric& fabric) {
                        {"queue_limit_bytes", port->options.queue_bytes},
                        {"delay_us", port->options.delay_us}});
     }
-    switches.push_back({{"name", sw->name}, {"ports", std::move(ports)}});
+    switches.push_back({{"name", sw->name}, {"chassis_id", sw->chassis_id}, {"ports", std::move(ports)}});
   }
   return json{{"clock", "monotonic"},
+              {"lldp", fabric.lldp().speaks()},
               {"real_to_monotonic_us", real_to_monotonic_ns() / 1000},
               {"max_frame_bytes", Netdev::MAX_FRAME_BYTES},
               {"queue_hist_lower_edges_bytes", std::move(edges)},

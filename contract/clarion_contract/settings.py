@@ -204,7 +204,7 @@ PORT = {
         name="wire",
         label="Bare wire",
         kind="flag",
-        about="the link is declared a bare wire: nothing on it queues or drops, so that what it lost was corrupted",
+        about="the link is declared a bare wire, on which nothing queues: what it lost was corrupted",
         default=False,
         table="tag_port",
         argument=Argument(name="wire", bits=1, about="the link is a bare wire: gaps in its numbers count"),

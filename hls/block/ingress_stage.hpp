@@ -131,7 +131,8 @@ class IngressStage {
     const std::uint32_t edge = word_of(command_, INGRESS_CONFIGURE_EDGE);
     const std::uint32_t epoch = word_of(command_, INGRESS_CONFIGURE_EPOCH);
     const std::uint32_t wire = word_of(command_, INGRESS_CONFIGURE_WIRE);
-    if (check > 1 || edge > 1 || wire > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT || (check == 1 && epoch == 0)) {
+    if (check > 1 || edge > 1 || wire > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT ||
+        (check == 1 && epoch == 0)) {
       return false;
     }
     config_ = Config{check == 1, edge == 1, wire == 1, static_cast<std::uint8_t>(epoch)};

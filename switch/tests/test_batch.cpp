@@ -191,7 +191,7 @@ TEST_F(BatchTest, ForwardsAsProgrammedAndPuntsToTheController) {
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
   const json event = json::parse(fabric_->events().lines())["packet"];
   EXPECT_EQ(event[0], "s1");
-  EXPECT_EQ(event[1], 1);  // port a
+  EXPECT_EQ(event[1], 1);                                 // port a
   EXPECT_LE(event[2].get<std::uint64_t>(), 11'000'000U);  // us since the switch started, 10 s before
   EXPECT_GE(event[2].get<std::uint64_t>(), 9'000'000U);
   EXPECT_EQ(event[3], "ffffffffffff02000000000a0000");
@@ -271,9 +271,8 @@ TEST_F(BatchTest, ReportsThatDoNotFitAreCounted) {
 
 TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
   build(THREE_PORTS);
-  batch(
-      R"([{"port":1,"tag":{"check":true,"wire":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},)"
-      R"({"note":"n"}])");
+  batch(R"([{"port":1,"tag":{"check":true,"wire":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},)"
+        R"({"note":"n"}])");
   receive("s1:a", 0, tagged(10));
   receive("s1:a", 0, tagged(12));
   batch(R"([{"reset":true}])");

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from finsy import P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
-from finsy.proto import p4r
 
 from clarion_contract import entries, pipeline
 from clarion_contract.entries import Entry
@@ -26,6 +25,7 @@ from clarion_p4rt import table_entries
 from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.primary import CONNECT_TIMEOUT_S, PrimarySession
 from clarion_p4rt.switch import Forwarding, Switch
+from fakes.p4runtime_messages import packet_out
 from integration.switch_net import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
@@ -293,7 +293,7 @@ async def inject(switch: PrimarySession, *frames: bytes) -> None:
     client = switch._device._session._client
     assert client is not None
     for each in frames:
-        await client.send(p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=each)))
+        await client.send(packet_out(each))
 
 
 def test_digests_arrive(address: str) -> None:

@@ -154,17 +154,23 @@ def _contract(root: Node) -> Contract:
 def _judging(node: Node) -> Judging:
     keys = node.keys(("table", "key", "proven", "disproven", "until"))
     until = keys["until"].keys(("name", "bits"))
-    names = (keys[name].name() for name in ("table", "key", "proven", "disproven"))
-    return Judging(*names, until["name"].name(), until["bits"].integer(1, 64))
+    return Judging(
+        table=keys["table"].name(),
+        key=keys["key"].name(),
+        proven=keys["proven"].name(),
+        disproven=keys["disproven"].name(),
+        until=until["name"].name(),
+        until_bits=until["bits"].integer(1, 64),
+    )
 
 
 def _packets(node: Node) -> Packets:
     keys = node.keys(("packet_in", "packet_out", "as_received"))
-    headers = [_members(keys[name]) for name in ("packet_in", "packet_out")]
-    for name, members in zip(("packet_in", "packet_out"), headers, strict=True):
+    headers = {name: _members(keys[name]) for name in ("packet_in", "packet_out")}
+    for name, members in headers.items():
         if sum(members.values()) % 8:
             raise keys[name].fail(f"its members have {sum(members.values())} bits, not whole bytes")
-    return Packets(*headers, keys["as_received"].integer(0, 511))
+    return Packets(headers["packet_in"], headers["packet_out"], keys["as_received"].integer(0, 511))
 
 
 def _members(node: Node) -> dict[str, int]:

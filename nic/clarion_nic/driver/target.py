@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from clarion_base.errors import UserError
-from clarion_contract.target import Change, Listener, Present, TargetError
+from clarion_contract.target import Change, Judged, Listener, Present, TargetError
 from clarion_nic.driver import state
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
@@ -42,6 +42,7 @@ class NicTarget:
     def __init__(self, place: Place) -> None:
         """CardError or UserError if the card cannot be served."""
         self.name = place.card
+        self.chassis_id: str | None = None
         self._place = place
         self._card: Card | None = Card(place)
         try:
@@ -99,11 +100,15 @@ class NicTarget:
         """Packets and bytes by array and port."""
         return await self._do(_counters)
 
-    async def inject(self, frame: bytes) -> None:
+    async def inject(self, frame: bytes, port: int | None) -> None:
         """Refused: a card has no port for the controller."""
         raise TargetError(
             "a NIC takes no frames from a controller, only from its host and its wire", gone=False
         )
+
+    async def judged(self) -> Mapping[int, Judged]:
+        """None: wires at a card are declared."""
+        return {}
 
     # Life cycle.
 

@@ -32,6 +32,7 @@ from fakes.p4runtime_messages import (
     group,
     insert,
     modify,
+    packet_out,
     register,
     table_entry,
 )
@@ -154,7 +155,7 @@ async def test_counters_of_a_nic_are_its_own(manager: Primary, fake_card: FakeCa
         "tx: counters can be read only; VERIFY_AND_COMMIT sets them to zero"
     ]
     with pytest.raises(Refused, match="packet_out: payload: a NIC takes no frames from a controller"):
-        await manager.device.packet_out(p4r.PacketOut(payload=b"x"))
+        await manager.device.packet_out(packet_out(b"x").packet)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +344,7 @@ class Heard:
         assert name == "interval_report_t"
         self.reports.append(members)
 
-    def on_packet(self, frame: bytes) -> None:
+    def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
         raise AssertionError
 
     def on_lost(self, count: int) -> None:
