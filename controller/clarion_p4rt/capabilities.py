@@ -13,9 +13,10 @@ from google.protobuf.struct_pb2 import Struct
 from clarion_p4rt.device import OwnLldp
 
 
-def own_lldp(answer: Any) -> OwnLldp | None:
-    """The LLDP of a switch by its answer, `{"lldp": {"chassis_id": NAME, "ports": {NUMBER: NAME}}}` as a
-    google.protobuf.Struct; None if it says nothing, or nothing that can be read.
+def own_lldp(answer: Any, device_id: int) -> OwnLldp | None:
+    """The LLDP of a device by its server's answer: a google.protobuf.Struct
+    `{"lldp": {"chassis_ids": {DEVICE: NAME}, "port_ids": {DEVICE: {PORT: NAME}}}}`, or with `chassis_id` for
+    the only device. None if it says nothing of the device, or nothing that can be read.
     """
     document = Struct()
     try:
@@ -23,12 +24,17 @@ def own_lldp(answer: Any) -> OwnLldp | None:
             return None
     except DecodeError:
         return None
-    said = json_format.MessageToDict(document).get("lldp")
-    if not isinstance(said, Mapping) or not isinstance(said.get("chassis_id"), str):
+    said = _object(json_format.MessageToDict(document).get("lldp"))
+    only = {str(device_id): said.get("chassis_id")}
+    chassis_id = _object(said.get("chassis_ids", only)).get(str(device_id))
+    if not isinstance(chassis_id, str):
         return None
-    ports = said.get("ports")
-    named = ports.items() if isinstance(ports, Mapping) else ()
+    ports = _object(_object(said.get("port_ids")).get(str(device_id)))
     return OwnLldp(
-        said["chassis_id"],
-        {int(number): name for number, name in named if number.isdecimal() and isinstance(name, str)},
+        chassis_id,
+        {int(port): name for port, name in ports.items() if port.isdecimal() and isinstance(name, str)},
     )
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -165,7 +165,7 @@ class P4Device:
     async def own_lldp(self) -> OwnLldp | None:
         """What the switch says of its own LLDP; None if it leaves LLDP to its controller."""
         answer = await self._session.capabilities()
-        return None if answer is None else capabilities.own_lldp(answer)
+        return None if answer is None else capabilities.own_lldp(answer, self._switch.device_id)
 
     async def send(self, port: int, frame: bytes) -> None:
         """Sends a frame out of a port."""

@@ -100,7 +100,15 @@ class P4RuntimeService:
         named = {number: chassis_id for number, chassis_id in ids.items() if chassis_id is not None}
         if named:
             extra = Struct()
-            extra["lldp"] = {"chassis_id": next(iter(named.values())), "chassis_ids": named}
+            ports = {
+                str(device.id): {str(port): name for port, name in device.target.ports.items()}
+                for device in self._devices.values()
+            }
+            extra["lldp"] = {
+                "chassis_id": next(iter(named.values())),
+                "chassis_ids": named,
+                "port_ids": {number: ports[number] for number in named},
+            }
             response.experimental.Pack(extra)
         return response
 
