@@ -138,8 +138,8 @@ std::optional<LldpFrame> parse_lldp(const std::uint8_t* frame, std::uint32_t len
   found.ttl_s = static_cast<std::uint16_t>(tlv.value[0] << 8 | tlv.value[1]);
   while (!tlvs.at_end()) {
     if (!tlvs.next(tlv)) return std::nullopt;
-    if (tlv.type == END) break;  // behind it is padding
-    if (tlv.type <= TTL) return std::nullopt;
+    if (tlv.type == END && tlv.length == 0) break;  // behind it is padding
+    if (tlv.type <= TTL) return std::nullopt;       // an end with a value, or one of the first three again
     if (!found.clarion) found.clarion = read_clarion(tlv);
   }
   return found;

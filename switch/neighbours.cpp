@@ -31,12 +31,12 @@ Judgement Neighbours::judgement_after(Nanoseconds time) const {
   bool stamps = false;
   for (const Neighbour& each : alive_) {
     if (each.until <= time) continue;
-    if (!each.clarion) return Judgement::disproven;
+    if (!each.clarion) return Judgement::disproved;
     stamps = each.clarion->stamps;
     ++count;
   }
-  if (count > 1) return Judgement::disproven;
-  return count == 1 && stamps ? Judgement::proven : Judgement::open;
+  if (count > 1) return Judgement::disproved;
+  return count == 1 && stamps ? Judgement::proven : Judgement::unproven;
 }
 
 Nanoseconds Neighbours::judged_until() const {

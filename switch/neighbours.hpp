@@ -18,16 +18,16 @@ struct Neighbour {
   Nanoseconds until = 0;               // alive before this
 };
 
-enum class Judgement : std::uint8_t { open, proven, disproven };
+enum class Judgement : std::uint8_t { unproven, proven, disproved };
 
 constexpr const char* name_of(Judgement judgement) {
-  constexpr const char* NAMES[] = {"open", "proven", "disproven"};
+  constexpr const char* NAMES[] = {"unproven", "proven", "disproved"};
   return NAMES[static_cast<std::size_t>(judgement)];
 }
 
 // What a declaration is worth beside what LLDP says.
 constexpr bool is_bare_wire(bool declared, Judgement judgement) {
-  return judgement != Judgement::disproven && (declared || judgement == Judgement::proven);
+  return judgement != Judgement::disproved && (declared || judgement == Judgement::proven);
 }
 
 class Neighbours {

@@ -56,7 +56,7 @@ TEST_F(LldpTest, TheProofEndsWhenTheHelloStaysAway) {
   EXPECT_EQ(judgement("s1", 1), "proven");
   EXPECT_TRUE(counts("s1:b"));
   wait(4'100'000'000);
-  EXPECT_EQ(judgement("s1", 1), "open");
+  EXPECT_EQ(judgement("s1", 1), "unproven");
   EXPECT_FALSE(counts("s1:b"));
   EXPECT_EQ(judgement("s2", 0), "proven");  // the other direction lives
 }
@@ -66,16 +66,16 @@ TEST_F(LldpTest, AGoodbyeEndsItAtOnce) {
   hear(neighbour("x"));
   EXPECT_TRUE(counts());
   hear(neighbour("x", 0), 1000);
-  EXPECT_EQ(judgement(), "open");
+  EXPECT_EQ(judgement(), "unproven");
   EXPECT_FALSE(counts());
   hear(neighbour("y", 0), 2000);  // of nobody known
-  EXPECT_EQ(judgement(), "open");
+  EXPECT_EQ(judgement(), "unproven");
 }
 
 TEST_F(LldpTest, ANeighbourThatDoesNotNumberProvesNothing) {
   build(TWO_SWITCHES);
   hear(neighbour("x", 4, false));
-  EXPECT_EQ(judgement(), "open");
+  EXPECT_EQ(judgement(), "unproven");
   hear(neighbour("x", 4, true), 1000);
   EXPECT_EQ(judgement(), "proven");
 }
@@ -84,7 +84,7 @@ TEST_F(LldpTest, TwoNeighboursDisproveUntilOneFallsSilent) {
   build(TWO_SWITCHES);
   hear(neighbour("x", 10));
   hear(neighbour("y", 2), 1000);
-  EXPECT_EQ(judgement(), "disproven");
+  EXPECT_EQ(judgement(), "disproved");
   EXPECT_FALSE(counts());
   EXPECT_EQ(wire()["until_us"], wire()["neighbours"][1]["until_us"]);
   wait(2'100'000'000);
@@ -98,7 +98,7 @@ TEST_F(LldpTest, AnOrdinaryBridgeBeatsTheDeclaration) {
   EXPECT_TRUE(counts());
   EXPECT_EQ(wire()["conflict"], false);
   hear(bridge("\x02\x03\x04\x05\x06\xff"));
-  EXPECT_EQ(judgement(), "disproven");
+  EXPECT_EQ(judgement(), "disproved");
   EXPECT_FALSE(counts());
   EXPECT_TRUE(wire()["conflict"] && wire()["declared"] && !wire()["effective"]);
   EXPECT_EQ(wire()["neighbours"][0]["chassis_id"], "02:03:04:05:06:ff");
@@ -127,14 +127,14 @@ TEST_F(LldpTest, APortCanBeLeftOut) {
   EXPECT_EQ(wire()["neighbours"], json::array());
   command(R"({"cmd":"set","port":"s1:b","wire":"none"})");
   wait(5'000'000'000);
-  EXPECT_EQ(judgement("s2", 0), "open");  // it does not speak either
+  EXPECT_EQ(judgement("s2", 0), "unproven");  // it does not speak either
 }
 
 TEST_F(LldpTest, ManyNeighboursAreCapped) {
   build(TWO_SWITCHES);
   for (unsigned i = 0; i < 100; ++i) hear(neighbour(std::to_string(i).c_str()), i);
   EXPECT_EQ(wire()["neighbours"].size(), Neighbours::MAX);
-  EXPECT_EQ(judgement(), "disproven");
+  EXPECT_EQ(judgement(), "disproved");
 }
 
 TEST_F(LldpTest, ReceivedFramesGoToTheControllerAlone) {
@@ -233,6 +233,7 @@ TEST(LldpFrame, WhatIsMalformedIsNone) {
       {2, 2, 4, 1, 4, 2, 3, 1, 6, 1, 0, 0, 0},                 // a TTL of one byte
       {2, 2, 4, 1, 4, 2, 3, 1, 6, 2, 0, 9, 8, 9, 1},           // longer than the frame
       {2, 2, 4, 1, 4, 2, 3, 1, 6, 2, 0, 9, 6, 2, 0, 9, 0, 0},  // two TTLs
+      {2, 2, 4, 1, 4, 2, 3, 1, 6, 2, 0, 9, 0, 1, 5},           // an end with a value
       {2, 2, 4, 1, 4, 2, 3, 1, 6, 2, 0, 9, 8},                 // half of a head
   };
   for (const Bytes& tlvs : malformed) EXPECT_FALSE(legal(lldpdu(tlvs))) << tlvs.size();

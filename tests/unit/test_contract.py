@@ -95,7 +95,7 @@ def of_p4(root: Path) -> Iterator[Difference]:
     for name, members in packet_headers().items():
         yield f"p4 {name}", struct("header", f"{name}_t"), list(members.items())
     judging = CONTRACT.judging
-    for verdict in (judging.proven, judging.disproven):
+    for verdict in (judging.proven, judging.disproved):
         match = re.search(rf"action {verdict}\((.*?)\) {{", text)
         yield f"p4 {verdict}", fields(match[1]) if match else None, [(judging.until, judging.until_bits)]
     counters = re.findall(r"counter\(PORTS, CounterType\.(\w+)\) (\w+);", text)
@@ -139,7 +139,7 @@ def of_p4info(root: Path) -> Iterator[Difference]:
     judging = schema.tables[CONTRACT.judging.table]
     yield "p4info judging key", [field.name for field in judging.match_fields], [CONTRACT.judging.key]
     yield "p4info judging", judging.size, CONTRACT.ports
-    for verdict in (CONTRACT.judging.proven, CONTRACT.judging.disproven):
+    for verdict in (CONTRACT.judging.proven, CONTRACT.judging.disproved):
         found = [(parameter.name, parameter.bitwidth) for parameter in schema.actions[verdict].params]
         yield f"p4info {verdict}", found, [(CONTRACT.judging.until, CONTRACT.judging.until_bits)]
     headers = {each.alias: list(each.metadata) for each in schema.controller_packet_metadata}

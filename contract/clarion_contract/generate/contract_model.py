@@ -37,7 +37,7 @@ class Judging:
     table: str
     key: str
     proven: str
-    disproven: str
+    disproved: str
     until: str
     until_bits: int
 
@@ -152,13 +152,13 @@ def _contract(root: Node) -> Contract:
 
 
 def _judging(node: Node) -> Judging:
-    keys = node.keys(("table", "key", "proven", "disproven", "until"))
+    keys = node.keys(("table", "key", "proven", "disproved", "until"))
     until = keys["until"].keys(("name", "bits"))
     return Judging(
         table=keys["table"].name(),
         key=keys["key"].name(),
         proven=keys["proven"].name(),
-        disproven=keys["disproven"].name(),
+        disproved=keys["disproved"].name(),
         until=until["name"].name(),
         until_bits=until["bits"].integer(1, 64),
     )

@@ -31,7 +31,7 @@ PORT_TABLES = tuple(TABLES)
 ADDRESSES = {forwarding.table!r}
 ACTIONS = {{name: table.action for name, table in TABLES.items()}} | {{ADDRESSES: {forwarding.action!r}}}
 JUDGING = {judging.table!r}
-PROVE, DISPROVE, UNTIL = {judging.proven!r}, {judging.disproven!r}, {judging.until!r}
+PROVE, DISPROVE, UNTIL = {judging.proven!r}, {judging.disproved!r}, {judging.until!r}
 AS_RECEIVED = {packets.as_received}  # egress port of a PacketOut that is forwarded by its address
 
 

@@ -91,7 +91,7 @@ class EmbeddedSwitch:
         return {
             wire["port"]: Judged(wire["judgement"] == "proven", wire["until_us"])
             for wire in wires
-            if wire["judgement"] != "open"
+            if wire["judgement"] != "unproven"
         }
 
     async def _ask(self, command: str, **arguments: Any) -> Json:

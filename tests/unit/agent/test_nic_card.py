@@ -300,8 +300,9 @@ def test_what_is_noted_of_a_simulation_goes_with_its_run(tmp_path: Path, run_roo
     with FakeCard(registers), Card(Place("simulation", registers, 0)) as opened:
         token = token_of(opened)
         note = Note("simulation", registers)
-        note.write(token, "text")
-        assert note.text(token) == "text"
+        note.write(token, "text", {1: True})
+        assert (note.text(token), note.declared(token)) == ("text", {1: True})
+        assert (note.text(token + 1), note.declared(token + 1)) == ("", {})
         note.close()
     assert not list(run_root.glob("nic/*"))
     assert {path.name for path in registers.parent.iterdir()} == {
