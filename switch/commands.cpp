@@ -17,7 +17,9 @@ using nlohmann::json;
 
 constexpr const char* OK = R"({"ok":true})";
 constexpr std::uint64_t MAX_CELLS = DEFAULT_BUCKETS;  // of one reply
-constexpr int MAX_DEPTH = 16;                         // a message that quotes a value recurses into it
+constexpr std::uint64_t MAX_TIME_US = std::uint64_t{1} << 53;
+constexpr std::uint64_t MAX_DOWN_US = 60'000'000;
+constexpr int MAX_DEPTH = 16;  // a message that quotes a value recurses into it
 
 struct Request {
   Fabric& fabric;
@@ -34,6 +36,13 @@ Switch& named_switch(JsonObject& object, Fabric& fabric) {
   return *sw;
 }
 
+// When a command is to be carried out; 0: at once.
+Nanoseconds time_of(JsonObject& object) {
+  std::uint64_t at_us = 0;
+  object.integer("at_us", 0, MAX_TIME_US, at_us);
+  return at_us * 1000;
+}
+
 std::string set(const Request& request, JsonObject& object) {
   std::string name;
   object.require("port");
@@ -41,7 +50,30 @@ std::string set(const Request& request, JsonObject& object) {
   Port* port = request.fabric.find(name);
   if (port == nullptr)
     object.fail("port", FaultCode::not_found, "there is no port '" + name + "'; write switch:port");
-  request.fabric.reconfigure(*port, read_port_changes(request.command, port->options));
+  const PortOptions changed = read_port_changes(request.command, port->options);
+  const Nanoseconds time = time_of(object);
+  if (time <= request.fabric.now()) {
+    request.fabric.reconfigure(*port, changed);
+  } else {
+    request.fabric.at(time, [&fabric = request.fabric, port, command = request.command] {
+      fabric.reconfigure(*port, read_port_changes(command, port->options));
+    });
+  }
+  return OK;
+}
+
+std::string restart(const Request& request, JsonObject& object) {
+  Switch& sw = named_switch(object, request.fabric);
+  std::uint64_t down_us = 0;
+  object.integer("down_us", 0, MAX_DOWN_US, down_us);
+  const Nanoseconds time = time_of(object);
+  object.refuse_unknown_keys();
+  const auto work = [&fabric = request.fabric, &sw, down_us] { fabric.restart(sw, down_us * 1000); };
+  if (time <= request.fabric.now()) {
+    work();
+  } else {
+    request.fabric.at(time, work);
+  }
   return OK;
 }
 
@@ -148,7 +180,7 @@ std::string wires(const Request& request, JsonObject& object) {
 const std::map<std::string, std::string (*)(const Request&, JsonObject&)> COMMANDS = {
     {"stats", stats},         {"info", info},           {"set", set},           {"batch", batch},
     {"entries", entries},     {"registers", registers}, {"counters", counters}, {"inject", inject},
-    {"subscribe", subscribe}, {"wires", wires},
+    {"subscribe", subscribe}, {"restart", restart},     {"wires", wires},
 };
 
 std::string refusal(const Fault& fault) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "core/data_plane.hpp"
 #include "epochs.hpp"
@@ -14,7 +16,9 @@ namespace clarion::emu {
 class CorePath final : public PortPath {
  public:
   // The packets of `out` that are queued are this path's; the rest is on the wire.
-  CorePath(PacketFifo& out, std::uint8_t protocol) : out_(out) { plane_.set_protocol(protocol); }
+  CorePath(PacketFifo& out, std::uint8_t protocol) : out_(out), protocol_(protocol) {
+    plane_.set_protocol(protocol);
+  }
 
   void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override {
     epochs_.enter(plane_.state(0), entries);
@@ -23,6 +27,13 @@ class CorePath final : public PortPath {
   }
 
   void forget() override { epochs_.forget(plane_.state(0)); }
+
+  void restart() override {
+    plane_.~DataPlane();  // in its place: it is too large for the stack
+    new (&plane_) DataPlane<1>();
+    plane_.set_protocol(protocol_);
+    epochs_ = Epochs{};
+  }
 
   std::uint8_t fresh_xcp_epoch() const override { return epochs_.fresh_xcp(); }
   std::uint8_t fresh_check_epoch() const override { return epochs_.fresh_check(); }
@@ -68,6 +79,7 @@ class CorePath final : public PortPath {
   const IntervalReport& report() const { return plane_.port(0).interval.report(); }
 
   PacketFifo& out_;
+  std::uint8_t protocol_;
   DataPlane<1> plane_;  // this port's own state is all a packet meets at this port
   Epochs epochs_;
   std::uint64_t queue_bytes_ = 0;

@@ -6,6 +6,7 @@
 
 #include "core/xcp_settings.hpp"
 #include "error.hpp"
+#include "frame_edit.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -103,6 +104,7 @@ void Fabric::apply(Port& port, const PortOptions& options) {
   port.hello_out.configure(options.loss);
   port.hello_in.configure(options.ingress_loss);
   if (!lldp_.speaks(port)) port.neighbours.clear();
+  port.hazards.configure(options.hazards);
   enter(port, entries);
 }
 
@@ -135,16 +137,53 @@ Switch* Fabric::find_switch(const std::string& name) {
 
 void Fabric::advance(Nanoseconds time) {
   for (;;) {
-    const Nanoseconds next = std::min(schedule_.next_time(), lldp_.next_time());
+    const Nanoseconds planned = work_.empty() ? NEVER : work_.begin()->first;
+    const Nanoseconds next = std::min({planned, schedule_.next_time(), lldp_.next_time()});
     if (next > time) break;
     now_ = std::max(now_, next);
-    if (lldp_.next_time() == next) {
+    if (planned == next) {
+      run_work();
+    } else if (lldp_.next_time() == next) {
       lldp_.run(now_);
     } else {
       run(*ports_[schedule_.next_port()]);
     }
   }
   now_ = std::max(now_, time);
+}
+
+void Fabric::at(Nanoseconds time, std::function<void()> work) { work_.emplace(time, std::move(work)); }
+
+void Fabric::run_work() {
+  const auto first = work_.extract(work_.begin());
+  try {
+    first.mapped()();
+  } catch (const Fault& fault) {  // legal when it was planned, but not with what was set since
+    warn("planned change: " + sentence(fault));
+  }
+}
+
+void Fabric::restart(Switch& sw, Nanoseconds down_ns) {
+  for (Port* port : sw.ports) lose_queue(*port);
+  for (Port* port : sw.ports) {
+    port->path->restart();
+    port->neighbours.clear();
+    enter(*port, port->entries);
+    reschedule(*port);
+  }
+  sw.table = ForwardingTable{};
+  sw.down_until = now_ + down_ns;
+}
+
+void Fabric::lose_queue(Port& port) {
+  while (port.path->queued() > 0) {
+    Packet& packet = *port.path->depart(ticks_of_ns(now_));
+    packet.arrival = now_;
+    packet.lost = true;
+    ++port.counters.hazard_lost_packets;
+    log(port, TruthLog::Direction::out, TruthLog::Cause::outage, packet.frame(), packet.length);
+  }
+  port.queue_statistics.change(now_, 0);
 }
 
 void Fabric::run(Port& port) {
@@ -158,6 +197,7 @@ void Fabric::reschedule(Port& port) {
   Nanoseconds next = NEVER;
   if (port.path->queued() > 0) next = port.shaper.free_at();
   if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
+  if (port.peer != nullptr) next = std::min(next, port.hazards.next_time());
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
   schedule_.set(port.id, next);
 }
@@ -167,7 +207,7 @@ void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, st
   if (is_for_nearest_bridge(frame, length)) return lldp_.receive(port, now_, frame, length);
   if (port.in_wire.loses(length)) {
     ++port.counters.ingress_lost_packets;
-    log_loss(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
+    log(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
     return;
   }
   const Nanoseconds arrival = port.in_wire.arrival_of(now_);
@@ -175,7 +215,7 @@ void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, st
   Packet* packet = port.in.push(frame, length, Meta{});
   if (packet == nullptr) {
     ++port.counters.memory_drops;
-    log_loss(port, TruthLog::Direction::in, TruthLog::Cause::queue, frame, length);
+    log(port, TruthLog::Direction::in, TruthLog::Cause::queue, frame, length);
     return;
   }
   packet->arrival = arrival;
@@ -197,6 +237,10 @@ void Fabric::deliver_inside(Port& port) {
     if (!packet->lost) arrive(*port.peer, packet->frame(), packet->length);
     port.out.pop();
   }
+  while (port.hazards.next_time() <= now_) {
+    const FrameBytes frame = port.hazards.take_next();
+    arrive(*port.peer, frame.data(), static_cast<std::uint32_t>(frame.size()));
+  }
 }
 
 // The frame is at the switch: from here on it is looked up and copied to where it goes.
@@ -204,6 +248,10 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
   if (length < ETHERNET_BYTES) {
     ++port.counters.rx_runts;
     return;
+  }
+  if (now_ < port.parent->down_until) {
+    ++port.counters.ingress_lost_packets;
+    return log(port, TruthLog::Direction::in, TruthLog::Cause::outage, frame, length);
   }
   if (is_for_nearest_bridge(frame, length)) return lldp_.hear(port, now_, frame, length);
   ++port.counters.rx_packets;
@@ -261,11 +309,22 @@ void Fabric::tell_controller(const Switch& sw, const Port* from, const std::uint
 void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
   const bool listened = port.parent->listeners.intervals > 0;
   const std::uint64_t intervals = listened ? port.path->intervals() : 0;
+  const std::uint64_t threshold = port.options.ecn_threshold_bytes;
+  const bool marks = threshold > 0 && port.path->queue_bytes() > threshold && is_ecn_capable(frame, length);
+  if (marks) {
+    marked_.assign(frame, frame + length);
+    mark_congestion(marked_.data(), length);
+    frame = marked_.data();
+  }
   const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
   if (listened && port.path->intervals() > intervals) events_.interval(port);
   if (admission != Admission::taken) {
     if (admission == Admission::no_memory) ++port.counters.memory_drops;
     return drop(port, frame, length);
+  }
+  if (marks) {
+    ++port.counters.marked_packets;
+    log(port, TruthLog::Direction::out, TruthLog::Cause::mark, frame, length);
   }
   port.queue_statistics.change(now_, port.path->queue_bytes());
   serve(port);
@@ -276,7 +335,7 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
   ++port.counters.drop_packets;
   port.counters.drop_bytes += length;
   ++port.drop_number;
-  log_loss(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
+  log(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
   if (port.parent->listeners.drops > 0) {
     events_.drop(port, switch_time_us(now_), frame, length, protocol_);
   }
@@ -291,13 +350,41 @@ void Fabric::serve(Port& port) {
 void Fabric::depart(Port& port) {
   Packet& packet = *port.path->depart(ticks_of_ns(now_));
   port.queue_statistics.change(now_, port.path->queue_bytes());
-  packet.arrival = port.out_wire.arrival_of(port.shaper.transmit(now_, packet.length));
-  packet.lost = port.out_wire.loses(packet.length);
+  const Nanoseconds sent = port.shaper.transmit(now_, packet.length);
   ++port.counters.tx_packets;
   port.counters.tx_bytes += packet.length;
+  if (port.hazards.on()) return enter_hazards(port, packet, sent);
+  packet.arrival = port.out_wire.arrival_of(sent);
+  packet.lost = port.out_wire.loses(packet.length);
   if (!packet.lost) return;
   ++port.counters.wire_lost_packets;
-  log_loss(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
+  log(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
+}
+
+// From here on a copy of the packet is under way; what happens to it is settled now as well.
+void Fabric::enter_hazards(Port& port, Packet& packet, Nanoseconds sent) {
+  packet.arrival = sent;
+  packet.lost = true;
+  port.hazards.enter(
+      sent, FrameBytes(packet.frame(), packet.frame() + packet.length), port.out_wire,
+      [this, &port](TruthLog::Cause cause, const FrameBytes& frame) { note_hazard(port, cause, frame); });
+}
+
+void Fabric::note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& frame) {
+  const auto length = static_cast<std::uint32_t>(frame.size());
+  log(port, TruthLog::Direction::out, cause, frame.data(), length);
+  if (cause == TruthLog::Cause::wire) {
+    ++port.counters.wire_lost_packets;
+  } else if (TruthLog::is_loss(cause)) {
+    ++port.counters.hazard_lost_packets;
+  }
+  const HazardOptions& hazards = port.options.hazards;
+  const bool too_long = hazards.mtu_bytes != 0 && ip_bytes(frame.data(), length) > hazards.mtu_bytes;
+  if (cause != TruthLog::Cause::blocked || !hazards.icmp || !too_long) return;
+  const auto mtu_bytes = static_cast<std::uint32_t>(hazards.mtu_bytes);
+  const FrameBytes answer = too_big(frame.data(), length, mtu_bytes);
+  if (answer.empty()) return;
+  forward(*port.parent, nullptr, answer.data(), static_cast<std::uint32_t>(answer.size()), Meta{});
 }
 
 void Fabric::transmit() {
@@ -317,6 +404,13 @@ void Fabric::transmit(Port& port) {
     }
     if (port.netdev) port.netdev->flush();
     while (taken-- > 0) port.out.pop();
+  }
+  while (port.hazards.next_time() <= now_) {
+    const FrameBytes frame = port.hazards.take_next();
+    if (!port.netdev) continue;
+    if (port.netdev->burst_full()) port.netdev->flush();
+    port.netdev->send(frame.data(), static_cast<std::uint32_t>(frame.size()));
+    port.netdev->flush();
   }
 }
 
@@ -339,13 +433,14 @@ Nanoseconds Fabric::next_time() {
       next = std::min(next, port->shaper.free_at());
     }
     if (port->in.flying() > 0) next = std::min(next, port->in.wire_head()->arrival);
+    next = std::min(next, port->hazards.next_time());
   }
-  return next;
+  return work_.empty() ? next : std::min(next, work_.begin()->first);
 }
 
-void Fabric::log_loss(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
-                      const std::uint8_t* frame, std::uint32_t length) {
-  truth_.lost(now_, port.switch_name, port.options.name, direction, cause, frame, length);
+void Fabric::log(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
+                 const std::uint8_t* frame, std::uint32_t length) {
+  truth_.record(now_, port.switch_name, port.options.name, direction, cause, frame, length);
 }
 
 }  // namespace clarion::emu

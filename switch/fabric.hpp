@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +34,7 @@ struct Switch {
   ForwardingTable table;
   ProgrammedForwarding programmed;
   Listeners listeners;
+  Nanoseconds down_until = 0;  // after a restart
   std::string note;  // a controller's agent keeps here what it needs to know again when it starts again
 
   Port* numbered(std::uint64_t number) const {
@@ -64,6 +67,13 @@ class Fabric {
 
   // Changes a port while it runs. The options must be valid.
   void reconfigure(Port& port, const PortOptions& options);
+
+  // Work to be done at a time, between what is due before and what is due after.
+  void at(Nanoseconds time, std::function<void()> work);
+
+  // As after a power cut of the switch: its queues and its state are lost, its entries come back with it.
+  // Frames that come in within `down_ns` are lost too. Fault: a path that cannot.
+  void restart(Switch& sw, Nanoseconds down_ns);
 
   // The same in the data plane's own integers, epochs included.
   void enter(Port& port, const PortEntries& entries);
@@ -104,12 +114,16 @@ class Fabric {
   void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
   void serve(Port& port);
   void depart(Port& port);
+  void enter_hazards(Port& port, Packet& packet, Nanoseconds sent);
+  void note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& frame);
+  void lose_queue(Port& port);
   void deliver_inside(Port& port);
+  void run_work();
   void deliver_incoming(Port& port);
   void transmit(Port& port);
   void hand_over(Port& port, Packet& packet);
-  void log_loss(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
-                const std::uint8_t* frame, std::uint32_t length);
+  void log(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause, const std::uint8_t* frame,
+           std::uint32_t length);
 
   ChunkPool pool_;
   TruthLog truth_;
@@ -117,6 +131,8 @@ class Fabric {
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<std::unique_ptr<Port>> ports_;
   Schedule schedule_;
+  std::multimap<Nanoseconds, std::function<void()>> work_;
+  FrameBytes marked_;  // a frame with its mark, on its way into a queue
   Nanoseconds now_ = 0;
   Nanoseconds born_ = 0;
   std::uint8_t protocol_;

@@ -33,7 +33,7 @@ void Lldp::send(Port& port, Nanoseconds now, std::uint16_t ttl_s) {
                                    ttl_s,
                                    ClarionPort{port.entries.stamp, checks}});
   const auto length = static_cast<std::uint32_t>(frame.size());
-  if (port.hello_out.lost(length)) return;
+  if (port.hello_out.lost(length) || port.options.hazards.down || now < port.parent->down_until) return;
   if (port.peer != nullptr) return hear(*port.peer, now, frame.data(), length);
   port.netdev->send(frame.data(), length);
   port.netdev->flush();
@@ -44,6 +44,7 @@ void Lldp::receive(Port& port, Nanoseconds now, const std::uint8_t* frame, std::
 }
 
 void Lldp::hear(Port& port, Nanoseconds now, const std::uint8_t* frame, std::uint32_t length) {
+  if (now < port.parent->down_until) return;
   fabric_.tell_controller(*port.parent, &port, frame, length);
   if (!speaks(port)) return;
   const auto heard = parse_lldp(frame, length);

@@ -2,8 +2,9 @@
 // LLDP at the ports of all switches of the process: hellos every second, neighbours heard, wires judged.
 //
 // A hello does not join the port's queue, as control traffic has one of its own in a switch: a full queue
-// must not make the neighbour deaf. The wire's losses hold for it, with random numbers of its own, so that
-// data meets the same losses with and without it; neither the truth log nor the port's counters have it.
+// must not make the neighbour deaf. The wire's losses and outages hold for it, with random numbers of its
+// own, so that data meets the same losses with and without it; what else a link does that is no wire, it
+// passes. Neither the truth log nor the port's counters have it.
 #pragma once
 
 #include <cstdint>

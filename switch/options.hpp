@@ -25,6 +25,31 @@ struct LossOptions {
 // `lldp`: what LLDP finds out. `none`: nothing, and LLDP is off at the port.
 enum class WireKnowledge { declared, lldp, none };
 
+// What a link does that is not a wire (hazards.hpp). All off.
+struct HazardOptions {
+  enum class Header { keep, strip, block, flip };
+
+  bool down = false;             // nothing passes
+  std::uint64_t mtu_bytes = 0;   // longest IP packet; 0: any
+  bool icmp = false;             // and the sender of a longer one is told
+  std::uint64_t police_bps = 0;  // 0: no policer
+  std::uint64_t police_burst_bytes = 0;
+  std::uint64_t queue_bps = 0;    // of a queue inside the link; 0: none
+  std::uint64_t queue_bytes = 0;  // its limit
+  Header header = Header::keep;   // what a middlebox does to packets with a Clarion header
+  double header_share = 1;        // to that share of them
+  double ack_loss = 0;            // share of the acknowledgements without data that get lost
+  double duplicate = 0;           // share of the packets that arrive twice
+  double reorder = 0;             // share of the packets that come late, by
+  std::uint64_t reorder_delay_us = 0;
+  std::uint64_t reorder_packets = 0;  // or until that many others have passed
+
+  bool on() const {
+    return down || mtu_bytes != 0 || police_bps != 0 || queue_bps != 0 || header != Header::keep ||
+           ack_loss > 0 || duplicate > 0 || reorder > 0;
+  }
+};
+
 struct XcpOptions {
   bool enabled = false;
   XcpSettings settings;  // capacity 0: the port's rate
@@ -46,6 +71,8 @@ struct PortOptions {
   LossOptions loss;
   std::uint64_t ingress_delay_us = 0;
   LossOptions ingress_loss;
+  std::uint64_t ecn_threshold_bytes = 0;  // a longer queue marks; 0: it does not
+  HazardOptions hazards;
   XcpOptions xcp;
   TagConfig tag;  // its `wire`: declared
   WireKnowledge wire = WireKnowledge::lldp;

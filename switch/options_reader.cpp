@@ -24,7 +24,10 @@ constexpr std::uint64_t MAX_RATE_BPS = 400'000'000'000;
 constexpr std::uint64_t MAX_DELAY_US = 60'000'000;
 constexpr std::uint64_t MIN_QUEUE_BYTES = 2'048;  // one full frame must fit
 constexpr std::size_t MAX_CHASSIS_ID_BYTES = 64;
-constexpr std::size_t HOST_BYTES = 32;  // of its name, in a chassis ID
+constexpr std::size_t HOST_BYTES = 32;       // of its name, in a chassis ID
+constexpr std::uint64_t MIN_MTU_BYTES = 68;  // RFC 791
+constexpr std::uint64_t MAX_MTU_BYTES = 65'535;
+constexpr std::uint64_t MAX_DISPLACEMENT = 10'000;
 constexpr std::uint64_t MAX_QUEUE_BYTES = std::uint64_t{1} << 31;
 
 LossOptions read_loss(const json& value, const Path& path) {
@@ -53,6 +56,80 @@ LossOptions read_loss(const json& value, const Path& path) {
   return loss;
 }
 
+// Each key replaces what was there under it.
+void read_mtu(const json& value, const Path& path, HazardOptions& hazards) {
+  JsonObject object(value, path);
+  object.require("bytes");
+  hazards.icmp = false;
+  object.integer("bytes", MIN_MTU_BYTES, MAX_MTU_BYTES, hazards.mtu_bytes);
+  object.boolean("icmp", hazards.icmp);
+  object.refuse_unknown_keys();
+}
+
+void read_policer(const json& value, const Path& path, HazardOptions& hazards) {
+  JsonObject object(value, path);
+  object.require("rate_bps");
+  object.require("burst_bytes");
+  object.integer("rate_bps", 8, MAX_RATE_BPS, hazards.police_bps);
+  object.integer("burst_bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, hazards.police_burst_bytes);
+  object.refuse_unknown_keys();
+}
+
+void read_hidden_queue(const json& value, const Path& path, HazardOptions& hazards) {
+  JsonObject object(value, path);
+  object.require("rate_bps");
+  object.require("bytes");
+  object.integer("rate_bps", 8, MAX_RATE_BPS, hazards.queue_bps);
+  object.integer("bytes", MIN_QUEUE_BYTES, MAX_QUEUE_BYTES, hazards.queue_bytes);
+  object.refuse_unknown_keys();
+}
+
+void read_header(const json& value, const Path& path, HazardOptions& hazards) {
+  static const std::map<std::string, HazardOptions::Header> ACTIONS = {
+      {"keep", HazardOptions::Header::keep},
+      {"strip", HazardOptions::Header::strip},
+      {"block", HazardOptions::Header::block},
+      {"flip", HazardOptions::Header::flip},
+  };
+  JsonObject object(value, path);
+  std::string action;
+  object.require("action");
+  object.text("action", action);
+  const auto known = ACTIONS.find(action);
+  if (known == ACTIONS.end()) {
+    object.fail("action", FaultCode::unknown, "must be keep, strip, block or flip, not \"" + action + "\"");
+  }
+  hazards.header = known->second;
+  hazards.header_share = 1;
+  object.real("share", 0, 1, hazards.header_share);
+  object.refuse_unknown_keys();
+}
+
+void read_reorder(const json& value, const Path& path, HazardOptions& hazards) {
+  JsonObject object(value, path);
+  object.require("share");
+  if (object.has("delay_us") == object.has("packets"))
+    object.fail("delay_us", FaultCode::conflict, "exactly one of delay_us and packets is needed");
+  hazards.reorder_delay_us = hazards.reorder_packets = 0;
+  object.real("share", 0, 1, hazards.reorder);
+  object.integer("delay_us", 1, MAX_DELAY_US, hazards.reorder_delay_us);
+  object.integer("packets", 1, MAX_DISPLACEMENT, hazards.reorder_packets);
+  object.refuse_unknown_keys();
+}
+
+void read_hazards(const json& value, const Path& path, HazardOptions& hazards) {
+  JsonObject object(value, path);
+  object.boolean("down", hazards.down);
+  if (const json* v = object.find("mtu")) read_mtu(*v, object.path_of("mtu"), hazards);
+  if (const json* v = object.find("policer")) read_policer(*v, object.path_of("policer"), hazards);
+  if (const json* v = object.find("header")) read_header(*v, object.path_of("header"), hazards);
+  if (const json* v = object.find("queue")) read_hidden_queue(*v, object.path_of("queue"), hazards);
+  object.real("ack_loss", 0, 1, hazards.ack_loss);
+  if (const json* v = object.find("reorder")) read_reorder(*v, object.path_of("reorder"), hazards);
+  object.real("duplicate", 0, 1, hazards.duplicate);
+  object.refuse_unknown_keys();
+}
+
 void read_tag(const json& value, const Path& path, TagConfig& tag) {
   JsonObject object(value, path);
   object.boolean("stamp", tag.stamp);
@@ -79,6 +156,8 @@ void read_settings(JsonObject& object, PortOptions& port) {
   object.integer("ingress_delay_us", 0, MAX_DELAY_US, port.ingress_delay_us);
   if (const json* v = object.find("ingress_loss"))
     port.ingress_loss = read_loss(*v, object.path_of("ingress_loss"));
+  object.integer("ecn_threshold_bytes", 0, MAX_QUEUE_BYTES, port.ecn_threshold_bytes);
+  if (const json* v = object.find("hazards")) read_hazards(*v, object.path_of("hazards"), port.hazards);
   if (const json* v = object.find("xcp")) read_xcp(*v, object.path_of("xcp"), port.xcp);
   if (const json* v = object.find("tag")) read_tag(*v, object.path_of("tag"), port.tag);
   if (object.find("wire") != nullptr) {
@@ -241,6 +320,7 @@ PortOptions read_port_changes(const json& command, const PortOptions& current) {
   JsonObject object(command, Path());
   object.find("cmd");
   object.find("port");
+  object.find("at_us");
   PortOptions port = current;
   read_settings(object, port);
   return port;

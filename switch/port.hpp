@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clock.hpp"
+#include "hazards.hpp"
 #include "loss_model.hpp"
 #include "neighbours.hpp"
 #include "netdev.hpp"
@@ -31,6 +32,8 @@ struct PortCounters {
   std::uint64_t drop_bytes = 0;
   std::uint64_t memory_drops = 0;  // part of drop_packets: the packet memory was at its limit
   std::uint64_t wire_lost_packets = 0;
+  std::uint64_t hazard_lost_packets = 0;  // on the outgoing wire, but not corrupted
+  std::uint64_t marked_packets = 0;       // by the queue
   std::uint64_t ingress_lost_packets = 0;
   std::uint64_t tx_late_packets = 0;  // handed to the netdev more than 1 ms after their time
   Nanoseconds tx_late_max_ns = 0;
@@ -55,6 +58,7 @@ struct Port {
         out(pool),
         path(make_path(out, protocol)),
         out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
+        hazards(RandomStream(seed, switch_name + ":" + options.name + ":hazards"), protocol),
         in(pool),
         in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")),
         hello_out(RandomStream(seed, switch_name + ":" + options.name + ":hello-out")),
@@ -72,6 +76,7 @@ struct Port {
   std::unique_ptr<PortPath> path;
   Shaper shaper;
   Wire out_wire;
+  Hazards hazards;  // of the outgoing wire
   QueueStatistics queue_statistics;
 
   PacketFifo in;  // incoming wire, only where the options delay what comes in

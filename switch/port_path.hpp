@@ -25,6 +25,9 @@ class PortPath {
   // Controllers and checks start from nothing, whatever the next epoch is.
   virtual void forget() = 0;
 
+  // As after a power cut: every state is lost, with the queue, which must be empty by now.
+  virtual void restart() = 0;
+
   virtual std::uint8_t fresh_xcp_epoch() const = 0;
   virtual std::uint8_t fresh_check_epoch() const = 0;
 

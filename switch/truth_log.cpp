@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t BUFFER_BYTES = 1 << 20;
 constexpr std::size_t LONGEST_LINE_BYTES = 512;
+constexpr std::string_view CAUSES[] = {"wire", "queue",     "policer",   "outage",   "blocked",
+                                       "mark", "duplicate", "displaced", "stripped", "flipped"};
 constexpr std::string_view HEADER =
     "time_us,switch,port,direction,cause,bytes,proto,src,sport,dst,dport,tcp_seq,payload_bytes,format,"
     "bucket\n";
@@ -51,8 +53,8 @@ void TruthLog::append(std::uint64_t value) {
   buffer_.append(text.data(), end).push_back(',');
 }
 
-void TruthLog::lost(Nanoseconds time, std::string_view switch_name, std::string_view port,
-                    Direction direction, Cause cause, const std::uint8_t* frame, std::uint32_t length) {
+void TruthLog::record(Nanoseconds time, std::string_view switch_name, std::string_view port,
+                      Direction direction, Cause cause, const std::uint8_t* frame, std::uint32_t length) {
   if (fd_ < 0) return;
   const FlowId flow = identify_flow(frame, length, clarion_protocol_);
   std::array<char, 48> text{};
@@ -60,7 +62,7 @@ void TruthLog::lost(Nanoseconds time, std::string_view switch_name, std::string_
   append(switch_name);
   append(port);
   append(direction == Direction::out ? "out" : "in");
-  append(cause == Cause::wire ? "wire" : "queue");
+  append(CAUSES[static_cast<std::size_t>(cause)]);
   append(length);
   append(flow.protocol);
   append(address_text(flow, flow.source, text));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ground truth: one CSV line for every packet that a wire or a queue lost. docs: switch/README.md.
+// Ground truth: one CSV line for every packet that a link or a queue lost, marked or changed. docs:
+// switch/README.md.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,20 @@ namespace clarion::emu {
 
 class TruthLog {
  public:
-  enum class Cause { wire, queue };
+  // First those that a packet does not survive.
+  enum class Cause : std::uint8_t {
+    wire,
+    queue,
+    policer,
+    outage,
+    blocked,
+    mark,
+    duplicate,
+    displaced,
+    stripped,
+    flipped,
+  };
+  static bool is_loss(Cause cause) { return cause <= Cause::blocked; }
   enum class Direction { out, in };  // out of the switch's port, or into it
 
   TruthLog(const std::string& path, std::uint8_t clarion_protocol);  // empty path: logs nothing
@@ -20,8 +34,8 @@ class TruthLog {
   TruthLog& operator=(const TruthLog&) = delete;
   ~TruthLog();
 
-  void lost(Nanoseconds time, std::string_view switch_name, std::string_view port, Direction direction,
-            Cause cause, const std::uint8_t* frame, std::uint32_t length);
+  void record(Nanoseconds time, std::string_view switch_name, std::string_view port, Direction direction,
+              Cause cause, const std::uint8_t* frame, std::uint32_t length);
 
   // Writes out what is buffered if the last write is a second old.
   void tick(Nanoseconds now);

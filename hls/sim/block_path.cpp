@@ -79,6 +79,10 @@ void BlockPath::forget() {
               "hls-sim does not offer it here; `clarion nic` resets the block's units"};
 }
 
+void BlockPath::restart() {
+  throw Fault{"restart", FaultCode::unsupported, "hls-sim starts no switch again; use clarion-switch"};
+}
+
 const RegisterArray* BlockPath::find_register(const std::string& /*name*/) const {
   throw Fault{"register", FaultCode::unsupported,
               "hls-sim has none here; the block's are in its register window: clarion nic --bar FILE"};

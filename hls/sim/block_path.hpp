@@ -26,7 +26,8 @@ class BlockPath final : public PortPath {
   ~BlockPath() override;
 
   void enter(const PortEntries& entries, std::uint64_t queue_limit_bytes) override;
-  void forget() override;  // Fault: only a reset of the block does that
+  void forget() override;   // Fault: only a reset of the block does that
+  void restart() override;  // Fault: as forget
 
   std::uint8_t fresh_xcp_epoch() const override { return next_epoch(xcp_epoch_); }
   std::uint8_t fresh_check_epoch() const override { return next_epoch(check_epoch_); }

@@ -79,10 +79,24 @@ static __always_inline void compose_request(struct clarion_data *data, const str
 
 	if (!request->wanted)
 		return;
-	data->rtt = bpf_htonl(request->rtt);
+	if (request->rtt & ~(__u32)CLARION_RTT_FIELD)
+		data->rtt = bpf_htonl((request->rtt & ~(__u32)CLARION_RTT_FIELD) |
+				      (request->field & CLARION_RTT_FIELD));
 	data->x = bpf_htonl(compose_scale(request->x, frame_bytes, full_len));
 	data->delta_throughput =
 	    bpf_htonl(compose_scale_signed(request->delta_throughput, frame_bytes, full_len));
+}
+
+/* What the flags say of the packets received. TAG speaks of loss causes only. */
+static __always_inline __u8 compose_echo_flags(const struct flow_seen *seen, enum clarion_format format)
+{
+	__u8 flags = CLARION_FLAG_ECHO;
+
+	if (format == CLARION_TAG)
+		return flags;
+	if (seen->regulated)
+		flags |= CLARION_FLAG_REGULATED;
+	return flags | seen->field << CLARION_REV_FIELD_SHIFT;
 }
 
 /* Fills `header`, which is zero, for a frame of `frame_bytes` with the header in it. */
@@ -97,7 +111,7 @@ static __always_inline void compose_header(union clarion_header *header, const s
 	header->prefix.next_protocol = IPPROTO_TCP;
 	header->prefix.length = clarion_length(format);
 	header->prefix.version_format = clarion_version_format(format);
-	header->prefix.flags = flow->id.heard ? CLARION_FLAG_ECHO : 0;
+	header->prefix.flags = flow->id.heard ? compose_echo_flags(&flow->seen, format) : 0;
 	switch (format) {
 	case CLARION_DATA:
 		compose_request(&header->data, &flow->request, frame_bytes);

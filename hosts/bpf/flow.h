@@ -29,8 +29,22 @@ enum clarion_turn {
 	CLARION_TURN_HEADER = 2, /* the next pure ACK goes with */
 };
 
+/* Why a law has made its window smaller. */
+enum flow_reason {
+	FLOW_NOT_REDUCED = 0,
+	FLOW_CONGESTION = 1,   /* the congestion total has moved: a queue of the path dropped packets */
+	FLOW_UNEXPLAINED = 2,  /* more losses than both totals explain */
+	FLOW_LOSS = 3,	       /* any loss: causes are unknown or unused */
+	FLOW_TIMEOUT = 4,      /* a retransmission timeout */
+	FLOW_DELAY = 5,	       /* a standing queue, seen as delay */
+	FLOW_ECN = 6,	       /* a queue marked packets (RFC 3168) */
+	FLOW_CONTRADICTED = 7, /* losses tagged as corruption that behave like congestion */
+	FLOW_LOCAL = 8,	       /* a queue of this host dropped packets */
+	FLOW_REASONS = 9,
+};
+
 /* Size of one law's private state in `struct flow`; each law asserts that its state fits. */
-#define CLARION_LAW_BYTES 192
+#define CLARION_LAW_BYTES 352
 
 /* Written by the handshake and the shim. */
 struct flow_identity {
@@ -44,16 +58,30 @@ struct flow_identity {
 	__u8 plain_fallbacks; /* times `plain` was set */
 	__u8 heard;	      /* totals have arrived: there is an echo to send */
 	__u8 plain_turn;      /* enum clarion_turn */
-	__u8 attempts;	      /* failed attempts in a row, all for the segment at `attempts_una` */
-	__u8 pad[2];
-	__u32 attempts_una;
+	__u8 pad[3];
+};
+
+/* Written by the shim on egress and at the handshake's timeouts: do headers get through (fallback.h)? */
+struct flow_passage {
+	__u32
+	    attempt_seq; /* segment that timeouts are counted for, then the one sent plain, then the probe */
+	__u32 tried_seq; /* first segment of an idle socket, as last handed to the device */
+	__u32 probe_bytes; /* payload from which on a packet with header is in doubt */
+	__u32 retry_us;	   /* low 32 bits of the clock from which on a plain flow may probe again */
+	__u8 state;	   /* enum flow_passage_state */
+	__u8 attempts;	   /* timeouts in a row for the segment at `attempt_seq` */
+	__u8 tries;	   /* times that the segment at `tried_seq` was handed to the device */
+	__u8 pad;
 };
 
 /* Written by the shim on ingress: totals of the packets received, to be echoed. */
 struct flow_seen {
-	__u32 granted; /* running total of delta_throughput granted to the peer, bytes/s, modulo 2^32 */
-	__u16 corrupt; /* path total of wire losses, modulo 2^16, own wire check included */
-	__u16 congest; /* path total of queue drops, modulo 2^16 */
+	__u32 granted;	/* running total of delta_throughput granted to the peer, bytes/s, modulo 2^32 */
+	__u16 corrupt;	/* path total of wire losses, modulo 2^16, own wire check included */
+	__u16 congest;	/* path total of queue drops, modulo 2^16 */
+	__u8 regulated; /* a hop with XCP on has seen the last packet with a request */
+	__u8 field;	/* the hop that limits the peer, as the last packet with a request had it */
+	__u8 pad[2];
 };
 
 /* Written by the shim on ingress: the peer's echo about the packets of this end. */
@@ -61,13 +89,17 @@ struct flow_echo {
 	__u32 reverse_feedback; /* running total, bytes/s, modulo 2^32 */
 	__u16 rev_corrupt;
 	__u16 rev_congest;
-	__u32 nr_echoes; /* headers received that carried an echo; 0 = the three above mean nothing yet */
+	__u32 nr_echoes; /* headers received that carried an echo; 0 = the others mean nothing yet */
+	__u8 regulated;	 /* a hop of the path regulates */
+	__u8 field;	 /* the hop that limits this end, 0 = unknown */
+	__u8 pad[2];
 };
 
 /* Written by a controller that wants rate feedback; the shim puts it into DATA headers. */
 struct flow_request {
 	__u8 wanted; /* 1: data packets carry DATA headers */
-	__u8 pad[3];
+	__u8 field;  /* the hop that limits the flow, as echoed; 0 = unknown */
+	__u8 pad[2];
 	__u32 rtt; /* Q4.28 s, 0 = none yet */
 	__u32 x;   /* Q4.28 s, of a packet of `full_len` bytes; the shim scales it for shorter ones */
 	__s32 delta_throughput; /* bytes/s requested by a packet of `full_len` bytes, scaled likewise */
@@ -80,24 +112,35 @@ struct flow_stats {
 	__u64 rx_headers;	    /* shim */
 	__u64 gso_passed;	    /* shim: packets left untouched because they were GSO */
 	__s64 feedback_bytes_per_s; /* controller: sum of feedback received */
-	__u32 reduced_congestion;   /* controller: reductions because the congestion total moved */
-	__u32 reduced_unexplained;  /* controller: because losses exceeded both totals */
-	__u32 reduced_loss;	    /* controller: any loss, causes unknown or unused */
-	__u32 reduced_timeout;	    /* controller: retransmission timeout */
-	__u32 reduced_delay;	    /* controller: a standing queue, seen as delay */
-	__u32 rebased;		    /* controller: totals that jumped and became a new base */
-	__u32 corrupt;		    /* shim: rev_corrupt unwrapped to 32 bits */
-	__u32 congest;		    /* shim: rev_congest unwrapped to 32 bits */
+	__u32 local_drops;	    /* tracing: packets with header that a queue of this host dropped */
+	__u32 local_corrupt;	    /* controller: of `corrupt`, those that were local drops */
+	__u32 refused_segments;	    /* shim: segments that TCP would not accept: their headers are not read */
+	__u32 reduced[FLOW_REASONS]; /* controller: reductions by enum flow_reason */
+	__u32 rebased;		     /* controller: totals that jumped and became a new base */
+	__u32 corrupt;		     /* shim: rev_corrupt unwrapped to 32 bits */
+	__u32 congest;		     /* shim: rev_congest unwrapped to 32 bits */
 };
 
 struct flow {
 	struct flow_identity id;
+	struct flow_passage passage;
 	struct flow_seen seen;
 	struct flow_echo echo;
 	struct flow_request request;
 	struct flow_stats stats;
+	__u8 decision; /* enum flow_reason of a reduction that is not reported yet */
+	__u8 pad[7];
 	__u64 law[CLARION_LAW_BYTES / 8]; /* private to the controller */
 	struct bpf_spin_lock lock;	  /* of what the shim writes on ingress */
 };
+
+/* Counts a reduction; the glue around the laws reports it (decisions.h). */
+static inline __attribute__((always_inline, unused)) void flow_decide(struct flow *flow,
+								      enum flow_reason reason)
+{
+	flow->decision = reason;
+	if (reason < FLOW_REASONS)
+		flow->stats.reduced[reason]++;
+}
 
 #endif /* CLARION_FLOW_H */

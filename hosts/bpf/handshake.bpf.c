@@ -141,8 +141,8 @@ static __always_inline void note_timeout(struct bpf_sock_ops *skops)
 {
 	struct flow *flow = find_flow(skops);
 
-	if (flow && flow->id.aware && !flow->id.plain)
-		flow_note_attempt(flow, skops->snd_una);
+	if (flow && flow->id.aware)
+		passage_note_timeout(flow, skops->snd_una);
 }
 
 static __always_inline void close_flow(struct bpf_sock_ops *skops)

@@ -19,8 +19,15 @@
 #define CLARION_MIN_BYTES  CLARION_ACK_BYTES
 #define CLARION_MAX_BYTES  CLARION_DATA_BYTES
 
-/* Flag bits. Routers pass them on unchanged. */
-#define CLARION_FLAG_ECHO 0x01 /* the rev_* fields (and reverse_feedback) hold an echo */
+/* Flag bits. Routers raise the hop count of DATA and pass the others on unchanged. */
+#define CLARION_FLAG_ECHO	0x01 /* the rev_* fields (and reverse_feedback) hold an echo */
+#define CLARION_FLAG_HOPS	0x0e /* ports with XCP on that a DATA packet has passed, at most 7 */
+#define CLARION_FLAG_REGULATED	0x10 /* echo: the last request received had passed such a port */
+#define CLARION_FLAG_REV_FIELD	0xe0 /* echo: the `field` of that request */
+#define CLARION_REV_FIELD_SHIFT 5
+
+/* The low bits of `rtt` hold `field`, the hop that limits the flow; 0 = unknown. */
+#define CLARION_RTT_FIELD 0x07
 
 /* First four bytes of every format. */
 struct clarion_prefix {
@@ -32,7 +39,7 @@ struct clarion_prefix {
 
 struct clarion_data {
 	struct clarion_prefix prefix;
-	__be32 rtt;		 /* Q4.28 s, 0 = none yet */
+	__be32 rtt;		 /* Q4.28 s, 0 = none yet; its low three bits are `field` */
 	__be32 x;		 /* packet size / throughput, Q4.28 s */
 	__be32 delta_throughput; /* signed bytes/s: requested, then granted */
 	__be32 reverse_feedback; /* running total modulo 2^32, bytes/s */

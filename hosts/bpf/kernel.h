@@ -91,6 +91,19 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
 };
 
+struct net_device {
+	possible_net_t nd_net;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	struct sock *sk;
+	int skb_iif;
+	__be16 protocol;
+	__u16 network_header;
+	unsigned char *head;
+};
+
 struct minmax_sample {
 	__u32 t;
 	__u32 v;
@@ -115,11 +128,16 @@ struct tcp_sock {
 	__u32 sacked_out;
 	__u32 lost_out;
 	__u32 delivered;
+	__u32 delivered_ce;
 	__u32 lost;
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 write_seq;
 	__u32 snd_wnd;
+	__u32 max_window;
+	__u32 rcv_nxt;
+	__u32 rcv_wup;
+	__u32 rcv_wnd;
 	__u32 reordering;
 	__u32 reord_seen;
 	__u16 tcp_header_len;

@@ -49,4 +49,13 @@ struct {
 	__type(value, struct device_counters);
 } devices SEC(".maps");
 
+/* What is known of the wire in front of each attached device, by the same number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, __u32);
+	__type(value, struct wire);
+} wires SEC(".maps");
+
 #endif /* CLARION_MAPS_H */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* Filling a flow record from a TCP socket: for the iterator while it lives, for the handshake as it closes.
+/* Filling records from a TCP socket: of a flow, for the iterator while it lives and for the handshake as it
+ * closes; and of a reduction of its window.
  */
 #ifndef CLARION_OBSERVE_H
 #define CLARION_OBSERVE_H
@@ -51,6 +52,20 @@ static __always_inline void observe(struct flow_record *record, const struct tcp
 	record->echo = flow->echo;
 	record->stats = flow->stats;
 	record->wanted = flow->request.wanted;
+}
+
+/* Fills in when it was made and by whom; reason, windows and cookie are the caller's. */
+static __always_inline void decision_observe(struct decision *decision, const struct tcp_sock *tp)
+{
+	const struct inet_connection_sock *icsk = &tp->inet_conn;
+	const struct sock_common *common = &icsk->icsk_inet.sk.__sk_common;
+
+	decision->time_ns = bpf_ktime_get_ns();
+	decision->netns_cookie = BPF_CORE_READ(common, skc_net.net, net_cookie);
+	decision->family = common->skc_family;
+	decision->sport = common->skc_num;
+	decision->dport = bpf_ntohs(common->skc_dport);
+	BPF_CORE_READ_STR_INTO(&decision->cc, icsk, icsk_ca_ops, name);
 }
 
 #endif /* CLARION_OBSERVE_H */

@@ -3,7 +3,6 @@
 #ifndef CLARION_RECEIVE_H
 #define CLARION_RECEIVE_H
 
-#include "fallback.h"
 #include "header.h"
 #include "sequence.h"
 
@@ -13,8 +12,9 @@
 struct received {
 	__u8 format;
 	__u8 next_protocol;
-	__u8 echo; /* the rev fields hold an echo */
 	__u8 length;
+	__u8 flags;
+	__u8 field; /* the hop that limits the sender of this packet */
 	__u16 bucket;
 	__u16 link_seq;
 	__u16 corrupt;
@@ -22,13 +22,14 @@ struct received {
 	__u16 rev_corrupt;
 	__u16 rev_congest;
 	__u32 reverse_feedback;
-	__u32 rtt;
+	__u32 rtt; /* without `field` */
 	__u32 delta_throughput;
 };
 
 static __always_inline void receive_data(struct received *received, const struct clarion_data *data)
 {
-	received->rtt = bpf_ntohl(data->rtt);
+	received->rtt = bpf_ntohl(data->rtt) & ~(__u32)CLARION_RTT_FIELD;
+	received->field = received->rtt ? bpf_ntohl(data->rtt) & CLARION_RTT_FIELD : 0;
 	received->delta_throughput = bpf_ntohl(data->delta_throughput);
 	received->reverse_feedback = bpf_ntohl(data->reverse_feedback);
 	received->bucket = bpf_ntohs(data->bucket);
@@ -69,8 +70,11 @@ static __always_inline void receive_totals(struct flow *flow, const struct recei
 	if (wire)
 		flow->seen.corrupt += *(const volatile __u16 *)&wire->total;
 	flow->seen.congest = received->congest;
-	if (received->format == CLARION_DATA && received->rtt)
+	if (received->format == CLARION_DATA && received->rtt) {
 		flow->seen.granted += received->delta_throughput;
+		flow->seen.regulated = !!(received->flags & CLARION_FLAG_HOPS);
+		flow->seen.field = received->field;
+	}
 	if (has_payload)
 		flow->id.peer_format = received->format;
 	flow->id.heard = 1;
@@ -87,7 +91,7 @@ static __always_inline void receive_unwrap(__u32 *count, __u16 from, __u16 to)
 
 static __always_inline void receive_echo(struct flow *flow, const struct received *received)
 {
-	if (!received->echo)
+	if (!(received->flags & CLARION_FLAG_ECHO))
 		return;
 	if (flow->echo.nr_echoes) {
 		receive_unwrap(&flow->stats.corrupt, flow->echo.rev_corrupt, received->rev_corrupt);
@@ -95,14 +99,15 @@ static __always_inline void receive_echo(struct flow *flow, const struct receive
 	}
 	flow->echo.rev_corrupt = received->rev_corrupt;
 	flow->echo.rev_congest = received->rev_congest;
-	if (received->format != CLARION_TAG)
+	if (received->format != CLARION_TAG) {
 		flow->echo.reverse_feedback = received->reverse_feedback;
+		flow->echo.regulated = !!(received->flags & CLARION_FLAG_REGULATED);
+		flow->echo.field = (received->flags & CLARION_FLAG_REV_FIELD) >> CLARION_REV_FIELD_SHIFT;
+	}
 	flow->echo.nr_echoes++;
 }
 
-/* All that a header changes in a flow, under the lock of the flow. It also proves that the path carries
- * headers. `wire` is NULL without check.
- */
+/* All that a header changes in a flow, under the lock of the flow. `wire` is NULL without check. */
 static __always_inline void receive_flow(struct flow *flow, const struct received *received,
 					 const struct clarion_sequence *wire, bool has_payload)
 {
@@ -111,7 +116,6 @@ static __always_inline void receive_flow(struct flow *flow, const struct receive
 		flow->id.plain_turn = CLARION_TURN_ALWAYS;
 	receive_echo(flow, received);
 	flow->stats.rx_headers++;
-	flow_note_header(flow);
 }
 
 /* Payload came without header. */

@@ -29,6 +29,22 @@ struct device_counters {
 	__u64 malformed;   /* header protocol on ingress, but no valid header: left as it came */
 	__u64 no_flow;	   /* header taken off, but no socket with a flow: nothing to update */
 	__u64 corrupt;	   /* wire losses seen by the ingress check, all buckets together */
+	__u64 refused;	   /* header taken off a segment that TCP would not accept: not believed */
+};
+
+/* What LLDP says of a wire. */
+enum wire_judgement {
+	WIRE_UNPROVEN = 0,
+	WIRE_PROVEN = 1,    /* one neighbour, which stamps */
+	WIRE_DISPROVED = 2, /* something is between */
+};
+
+/* The wire in front of a device: its losses are corruption only if nothing on it queues. */
+struct wire {
+	__u64 until_ns;	  /* CLOCK_MONOTONIC: the judgement holds until then */
+	__u8 judgement;	  /* enum wire_judgement, by the agent's LLDP */
+	__u8 is_declared; /* by the user: --wire */
+	__u8 pad[6];
 };
 
 /* State of one TCP socket and its flow; what `clarion-host stats` prints. */
@@ -50,6 +66,21 @@ struct flow_record {
 	__u8 wanted;	 /* the controller requests rate feedback */
 	__u8 src[16];	 /* IPv4 addresses in the first four bytes */
 	__u8 dst[16];
+	char cc[CLARION_CC_NAME_MAX];
+};
+
+/* One reduction of a window. */
+struct decision {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 netns_cookie;
+	__u64 cookie;	   /* of the socket */
+	__u32 cwnd_before; /* packets */
+	__u32 cwnd_after;
+	__u16 family;
+	__u16 sport; /* host byte order */
+	__u16 dport;
+	__u8 reason;	/* enum flow_reason */
+	__u8 is_kernel; /* a congestion control of the kernel's own, seen by its change of state */
 	char cc[CLARION_CC_NAME_MAX];
 };
 

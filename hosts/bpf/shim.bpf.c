@@ -55,27 +55,33 @@ static __always_inline struct bucket *find_bucket(__u16 number)
 
 /* --- egress --- */
 
-/* The flow of a socket, if headers go on its packets on this device. */
+/* The flow of a socket, if it knows the header and is this device's. */
 static __always_inline struct flow *egress_flow(struct bpf_sock *sk)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 
-	if (!flow || !flow->id.aware || flow->id.plain)
+	if (!flow || !flow->id.aware)
 		return NULL;
 	/* A bridge or a veth pair may carry packets of another namespace with their socket. */
 	return flow->id.netns_cookie == netns_cookie ? flow : NULL;
 }
 
-/* A device may refuse packets with header, as a veth does when its peer's MTU is smaller. TCP then tries the
- * same first segment again and again, with nothing in flight, and without a timeout callback.
- */
-static __always_inline bool is_refused(struct flow *flow, struct bpf_sock *sk, __u32 seq)
+/* Does a packet of the flow go with a header? Pure ACKs do while the flow's data do. */
+static __always_inline bool allows_header(struct flow *flow, struct bpf_sock *sk, __u32 seq,
+					  __u32 payload_bytes)
 {
 	struct bpf_tcp_sock *tp = bpf_tcp_sock(sk);
+	struct passage_packet packet = {.seq = seq, .payload_bytes = payload_bytes};
 
-	if (!tp || tp->packets_out || seq != tp->snd_una)
-		return false;
-	return flow_note_attempt(flow, seq);
+	if (!payload_bytes || !tp)
+		return !flow->id.plain;
+	packet.una = tp->snd_una;
+	packet.is_again = passage_before(seq, tp->snd_nxt);
+	if (flow->passage.state >= PASSAGE_PROBING)
+		packet.now_us = bpf_ktime_get_ns() / 1000;
+	if (!tp->packets_out && seq == tp->snd_una)
+		passage_note_try(flow, &packet);
+	return passage_allows(flow, &packet);
 }
 
 static __always_inline int store_header(struct __sk_buff *skb, __u32 at, const union clarion_header *header,
@@ -160,7 +166,7 @@ int clarion_egress(struct __sk_buff *skb)
 	}
 	tcp_bytes = tcp.doff * 4;
 	payload_bytes = packet.l4_bytes > tcp_bytes ? packet.l4_bytes - tcp_bytes : 0;
-	if (payload_bytes && is_refused(flow, sk, bpf_ntohl(tcp.seq)))
+	if (!allows_header(flow, sk, bpf_ntohl(tcp.seq), payload_bytes))
 		return TC_ACT_UNSPEC;
 	format = compose_format(flow, payload_bytes);
 	if (format == CLARION_NONE)
@@ -205,14 +211,29 @@ static __always_inline bool read_header(struct __sk_buff *skb, const struct pack
 	}
 	received->length = length;
 	received->next_protocol = header.prefix.next_protocol;
-	received->echo = header.prefix.flags & CLARION_FLAG_ECHO;
+	received->flags = header.prefix.flags;
 	return true;
+}
+
+/* Is there nothing on the wire in front of this device that queues? LLDP counts for more than a declaration.
+ */
+static __always_inline bool wire_is_bare(void)
+{
+	__u32 key = device;
+	const struct wire *wire = bpf_map_lookup_elem(&wires, &key);
+
+	if (!wire)
+		return false;
+	if (wire->judgement != WIRE_UNPROVEN && bpf_ktime_get_ns() < wire->until_ns)
+		return wire->judgement == WIRE_PROVEN;
+	return wire->is_declared;
 }
 
 /* Checks the wire in front of this device; the check of the header's bucket, NULL if the header has none. */
 static __always_inline const struct clarion_sequence *check_wire(const struct received *received)
 {
 	struct bucket *bucket;
+	bool is_bare;
 	__s32 lost;
 
 	if (received->format == CLARION_ACK)
@@ -220,8 +241,9 @@ static __always_inline const struct clarion_sequence *check_wire(const struct re
 	bucket = find_bucket(received->bucket);
 	if (!bucket)
 		return NULL;
+	is_bare = wire_is_bare();
 	bpf_spin_lock(&bucket->lock);
-	lost = clarion_sequence_check(&bucket->wire, received->link_seq);
+	lost = clarion_sequence_check(&bucket->wire, received->link_seq, is_bare);
 	bpf_spin_unlock(&bucket->lock);
 	if (lost) {
 		__u32 key = device;
@@ -253,11 +275,28 @@ static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const
 	return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
 }
 
+/* Would TCP take this segment for one of the connection (RFC 9293, 3.10.7.4; RFC 5961, 5.2)? A stranger who
+ * knows only addresses and ports does not hit both windows. An answer may be here before TCP has noted that
+ * it sent the question, so acknowledgements are good up to what is queued.
+ */
+static __always_inline bool is_acceptable(struct bpf_sock *sk, const struct tcphdr *tcp, __u32 payload_bytes)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	__u32 seq = bpf_ntohl(tcp->seq), ack = bpf_ntohl(tcp->ack_seq);
+
+	if (!tp || !tcp->ack)
+		return false;
+	if (passage_before(seq + payload_bytes, tp->rcv_wup) ||
+	    passage_before(tp->rcv_wup + tp->rcv_wnd, seq))
+		return false;
+	return !passage_before(tp->write_seq, ack) && !passage_before(ack, tp->snd_una - tp->max_window);
+}
+
 /* Updates the flow of a packet by its header, or by the lack of one (`received` is NULL); false without flow.
  */
 static __always_inline bool update_flow(struct __sk_buff *skb, const struct packet *packet,
 					const struct tcphdr *tcp, const struct received *received,
-					const struct clarion_sequence *wire, bool has_payload)
+					const struct clarion_sequence *wire, __u32 payload_bytes)
 {
 	struct bpf_sock *sk = find_socket(skb, packet, tcp);
 	struct flow *flow;
@@ -265,9 +304,12 @@ static __always_inline bool update_flow(struct __sk_buff *skb, const struct pack
 	if (!sk)
 		return false;
 	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-	if (flow && received) {
+	if (flow && !is_acceptable(sk, tcp, payload_bytes)) {
+		flow->stats.refused_segments++;
+		count(refused);
+	} else if (flow && received) {
 		bpf_spin_lock(&flow->lock);
-		receive_flow(flow, received, wire, has_payload);
+		receive_flow(flow, received, wire, payload_bytes > 0);
 		bpf_spin_unlock(&flow->lock);
 	} else if (flow) {
 		receive_plain(flow);
@@ -286,7 +328,7 @@ static __always_inline void receive_without(struct __sk_buff *skb, const struct 
 	if (tcp.syn)
 		option_mark(skb, packet, &tcp, CLARION_OPTION_ARRIVED);
 	else if (packet->l4_bytes > tcp.doff * 4U)
-		update_flow(skb, packet, &tcp, NULL, NULL, true);
+		update_flow(skb, packet, &tcp, NULL, NULL, packet->l4_bytes - tcp.doff * 4U);
 }
 
 /* A packet with a valid header: checks the last link and updates the flow. */
@@ -294,12 +336,17 @@ static __always_inline void receive_with(struct __sk_buff *skb, const struct pac
 					 const struct received *received)
 {
 	const struct clarion_sequence *wire = check_wire(received);
+	__u32 header_bytes, payload_bytes;
 	struct tcphdr tcp;
 
 	if (received->next_protocol != IPPROTO_TCP ||
-	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp)) ||
-	    !update_flow(skb, packet, &tcp, received, wire,
-			 packet->l4_bytes > received->length + tcp.doff * 4U))
+	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp))) {
+		count(no_flow);
+		return;
+	}
+	header_bytes = received->length + tcp.doff * 4U;
+	payload_bytes = packet->l4_bytes > header_bytes ? packet->l4_bytes - header_bytes : 0;
+	if (!update_flow(skb, packet, &tcp, received, wire, payload_bytes))
 		count(no_flow);
 }
 

@@ -11,6 +11,7 @@
 #include "flow_id.hpp"
 #include "forwarding_table.hpp"
 #include "frame_repair.hpp"
+#include "frames.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -89,28 +90,6 @@ TEST(FrameRepair, VlanTagGoesBehindTheAddresses) {
   EXPECT_EQ(frame[16], 12);
 }
 
-std::vector<std::uint8_t> ipv4_frame(std::uint8_t protocol, const std::vector<std::uint8_t>& rest) {
-  std::vector<std::uint8_t> frame(14 + 20 + rest.size());
-  store_be16(frame.data() + 12, 0x0800);
-  std::uint8_t* ip = frame.data() + 14;
-  ip[0] = 0x45;
-  store_be16(ip + 2, static_cast<std::uint16_t>(20 + rest.size()));
-  ip[9] = protocol;
-  const std::uint8_t addresses[] = {10, 0, 0, 1, 10, 0, 0, 2};
-  std::memcpy(ip + 12, addresses, 8);
-  std::copy(rest.begin(), rest.end(), frame.begin() + 34);
-  return frame;
-}
-
-std::vector<std::uint8_t> tcp_segment(std::size_t payload) {
-  std::vector<std::uint8_t> tcp(20 + payload);
-  store_be16(tcp.data(), 40000);
-  store_be16(tcp.data() + 2, 5001);
-  store_be32(tcp.data() + 4, 0x01020304);
-  tcp[12] = 0x50;
-  return tcp;
-}
-
 TEST(FlowId, PlainTcp) {
   const auto frame = ipv4_frame(6, tcp_segment(100));
   const FlowId flow = identify_flow(frame.data(), static_cast<std::uint32_t>(frame.size()), 253);
@@ -123,14 +102,7 @@ TEST(FlowId, PlainTcp) {
 }
 
 TEST(FlowId, TcpBehindATagHeader) {
-  const auto tcp = tcp_segment(10);
-  std::vector<std::uint8_t> rest(16 + tcp.size());
-  rest[0] = 6;
-  rest[1] = 16;
-  rest[2] = 0x13;
-  store_be16(rest.data() + 4, 777);
-  std::copy(tcp.begin(), tcp.end(), rest.begin() + 16);
-  const auto frame = ipv4_frame(253, rest);
+  const auto frame = tagged_frame(10);
   const FlowId flow = identify_flow(frame.data(), static_cast<std::uint32_t>(frame.size()), 253);
   EXPECT_EQ(flow.protocol, 6);
   EXPECT_EQ(flow.format, 3);

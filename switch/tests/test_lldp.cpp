@@ -61,6 +61,30 @@ TEST_F(LldpTest, TheProofEndsWhenTheHelloStaysAway) {
   EXPECT_EQ(judgement("s2", 0), "proven");  // the other direction lives
 }
 
+TEST_F(LldpTest, AnOutageOfTheLinkEndsItToo) {
+  build(TWO_SWITCHES);
+  wait(0);
+  command(R"({"cmd":"set","port":"s2:b","hazards":{"down":true}})");
+  wait(4'100'000'000);
+  EXPECT_EQ(judgement("s1", 1), "unproven");
+  command(R"({"cmd":"set","port":"s2:b","hazards":{"down":false}})");
+  wait(5'200'000'000);
+  EXPECT_EQ(judgement("s1", 1), "proven");
+}
+
+TEST_F(LldpTest, ARestartForgetsAndProvesAnew) {
+  build(TWO_SWITCHES);
+  wait(0);
+  command(R"({"cmd":"restart","switch":"s2","down_us":6000000})");
+  EXPECT_EQ(judgement("s2", 0), "unproven");
+  wait(5'000'000'000);
+  EXPECT_EQ(judgement("s2", 0), "unproven");  // down, it hears nothing
+  EXPECT_EQ(judgement("s1", 1), "unproven");  // and says nothing
+  wait(7'100'000'000);
+  EXPECT_EQ(judgement("s2", 0), "proven");
+  EXPECT_EQ(judgement("s1", 1), "proven");
+}
+
 TEST_F(LldpTest, AGoodbyeEndsItAtOnce) {
   build(TWO_SWITCHES);
   hear(neighbour("x"));

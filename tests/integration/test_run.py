@@ -24,6 +24,8 @@ PROMISED = (
     "flows.parquet",
     "ports.parquet",
     "losses.parquet",
+    "incidents.parquet",
+    "decisions.parquet",
     "throughput.png",
     "window.png",
     "queue.png",
@@ -278,3 +280,39 @@ def test_two_runs_at_once_are_refused(tmp_path: Path) -> None:
     finally:
         run.terminate()
         run.communicate(timeout=120)
+
+
+def test_every_reduction_is_judged_by_the_truth(tmp_path: Path) -> None:
+    """CUBIC reduces for a policer, rightly, and for corruption, wrongly; marks and restarts are known."""
+    hostile = ["--set", "duration=7 s", "--set", "measure-from=1 s", "--set", "tagging=false"]
+    clarion("run", "hostile-policer", *hostile, "--out", str(tmp_path / "policer"))
+    policer = summary(tmp_path / "policer")["totals"]
+    assert policer["losses"]["data_policer"] > 0
+    assert policer["decisions"]["recorded"]
+    assert policer["decisions"]["right"] > 0
+    assert policer["decisions"]["precision"] > 0.9
+    clarion("run", "hostile-corruption", *hostile, "--out", str(tmp_path / "corruption"))
+    corruption = summary(tmp_path / "corruption")["totals"]
+    assert corruption["decisions"]["wrong"] > 10
+    assert corruption["decisions"]["right"] == 0
+    marks = ["--set", "ecn=true", "--set", "links.bottleneck.hazards={both: {duplicate: 0.01}}"]
+    restart = ["--set", "restarts=[{at: 3 s, switch: s1, for: 300 ms}]"]
+    clarion("run", "hostile-policer", *hostile, *marks, *restart, "--out", str(tmp_path / "marks"))
+    marked = summary(tmp_path / "marks")["totals"]
+    assert marked["losses"]["data_queue"] == 0
+    assert marked["losses"]["data_outage"] > 0
+    assert marked["incidents"]["mark"] > 0
+    assert marked["incidents"]["duplicate"] > 0
+    assert marked["decisions"]["right"] > 0
+
+
+def test_a_transfer_ends_with_its_last_byte_at_the_receiver(tmp_path: Path) -> None:
+    """1.25 MB at 20 Mbit/s of frames: at least 0.52 s. The sender knows it a round trip later."""
+    sized = ["--set", "flows=[{size: 1250 kB, algorithm: reno}]", "--set", "links.bottleneck.loss={}"]
+    slow = ["--set", "links.bottleneck.rtt=200 ms", "--set", "links.bottleneck.rate=20 Mbit/s"]
+    clarion("run", "smoke", *sized, *slow, "--set", "duration=10 s", "--out", str(tmp_path / "out"))
+    (flow,) = summary(tmp_path / "out")["flows"]
+    assert flow["iperf3"]["received_bytes"] == 1_250_000
+    least_s = 1_250_000 / 1448 * 1514 * 8 / 20e6
+    assert least_s < flow["completed_s"] < flow["iperf3"]["seconds"]
+    assert flow["goodput_bits_per_s"] == pytest.approx(10e6 / flow["completed_s"], rel=0.001)

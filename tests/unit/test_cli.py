@@ -60,7 +60,7 @@ def older_batch(out: Path) -> None:
         (out / directory / "iperf3" / "flow-1.json").write_text("{}")
         (out / directory / "flows.parquet").write_text("old")
     runs = [{"directory": "xcp/run-1"}, {"directory": "xcp/run-2"}]
-    (out / "summary.json").write_text(json.dumps({"format": "clarion-batch", "runs": runs}))
+    (out / "summary.json").write_text(json.dumps({"format": "clarion-batch", "version": 2, "runs": runs}))
     (out / "overview.png").write_text("old")
 
 
@@ -97,7 +97,7 @@ def test_a_summary_cannot_name_a_directory_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     out = tmp_path / "out"
     out.mkdir()
-    summary = {"format": "clarion-batch", "runs": [{"directory": "../elsewhere"}]}
+    summary = {"format": "clarion-batch", "version": 2, "runs": [{"directory": "../elsewhere"}]}
     (out / "summary.json").write_text(json.dumps(summary))
     with pytest.raises(UserError, match=r"names \.\./elsewhere, outside of it"):
         batch.prepare(out)

@@ -58,7 +58,9 @@ def test_tag_quality_counts_per_flow_and_cause() -> None:
     assert quality[:3] == (15, 16, 14)
     assert quality.precision == pytest.approx(14 / 15)
     assert quality.recall == pytest.approx(14 / 16)
-    assert metrics.tag_quality([(0, 0)]) == (0, 0, 0, None, None)
+    assert metrics.tag_quality([(0, 0)]) == (0, 0, 0, None, None, 0)
+    # late packets took back more than the gaps had counted: reported, and not correct
+    assert metrics.tag_quality([(-1, 0), (3, 4)]) == (2, 4, 3, 1.0, 0.75, 1)
     assert metrics.tag_quality([(3, 0)]).precision == 0
 
 

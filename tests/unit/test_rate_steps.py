@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clarion_base.faults import ScenarioError
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
-from clarion_lab.engines.emulation import EmulationEngine
-from clarion_lab.engines.host_engine import _StepsToTake
+from clarion_lab.engines.emulation import EmbeddedSwitches, EmulationEngine
 from clarion_lab.results.summary import payload_ceiling
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
-from clarion_lab.scenario.rate_steps import RateSteps
+from clarion_lab.scenario.steps import Steps
 from clarion_lab.scenario.topology import plan, switch_config
 
 BASE: dict[str, Any] = {
@@ -48,12 +48,12 @@ def test_xcp_goes_on_handing_out_the_rate_of_the_start() -> None:
 
 
 def test_the_mean_rate_weighs_each_rate_with_its_time() -> None:
-    steps = RateSteps(((10_000_000, 40_000_000), (30_000_000, 100_000_000)))
+    steps = Steps(((10_000_000, 40_000_000), (30_000_000, 100_000_000)))
     # 10 s at 100, 20 s at 40, 10 s at 100 Mbit/s: 2800 Mbit in 40 s.
-    assert steps.mean_bps(100_000_000, 0, 40_000_000) == 70_000_000
-    assert steps.mean_bps(100_000_000, 12_000_000, 28_000_000) == 40_000_000
-    assert steps.mean_bps(100_000_000, 35_000_000, 39_000_000) == 100_000_000
-    assert RateSteps().mean_bps(100_000_000, 0, 40_000_000) == 100_000_000
+    assert steps.mean(100_000_000, 0, 40_000_000, float) == 70_000_000
+    assert steps.mean(100_000_000, 12_000_000, 28_000_000, float) == 40_000_000
+    assert steps.mean(100_000_000, 35_000_000, 39_000_000, float) == 100_000_000
+    assert Steps[int]().mean(100_000_000, 0, 40_000_000, float) == 100_000_000
 
 
 def test_the_ceiling_follows_the_mean_rate() -> None:
@@ -61,26 +61,25 @@ def test_the_ceiling_follows_the_mean_rate() -> None:
     assert payload_ceiling(load(), 0, 40_000_000) == pytest.approx(65_562_743, abs=1)
 
 
-class Rates:
-    """Switches that only record the rates set."""
+class Process:
+    """A switch process that only notes its commands."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str, int]] = []
+        self.told: list[dict[str, Any]] = []
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        self.told.append((switch, port, rate_bps))
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        self.told.append({"cmd": command, **fields})
+        return {}
 
 
-def test_each_step_is_taken_once_in_both_directions_and_late_ones_are_skipped() -> None:
-    switches = Rates()
-    steps = _StepsToTake(switches, plan(load()))  # type: ignore[arg-type]
-    for now_us in (-1_000_000, 9_999_999, 10_000_000, 10_100_000):
-        steps.take(now_us)
-    assert switches.told == [("s1", "s1-right", 40_000_000), ("s2", "s2-left", 40_000_000)]
-    switches.told.clear()
-    steps.take(35_000_000)
-    steps.take(39_000_000)
-    assert switches.told == [("s1", "s1-right", 100_000_000), ("s2", "s2-left", 100_000_000)]
+def test_the_switch_is_told_every_step_with_its_time_for_both_directions(tmp_path: Path) -> None:
+    process = Process()
+    EmbeddedSwitches(plan(load()), process, tmp_path).plan_changes(5_000_000)  # type: ignore[arg-type]
+    assert process.told == [
+        {"cmd": "set", "port": port, "at_us": at_us, "rate_bps": rate_bps}
+        for port in ("s1:s1-right", "s2:s2-left")
+        for at_us, rate_bps in ((15_000_000, 40_000_000), (35_000_000, 100_000_000))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -108,13 +107,13 @@ def test_faults_name_the_step(steps: object, line: str) -> None:
 
 
 def test_only_a_bottleneck_changes_its_rate() -> None:
-    with pytest.raises(ScenarioError, match=r"links\.access\.rate-steps: only a bottleneck may"):
+    with pytest.raises(ScenarioError, match=r"links\.access\.rate-steps: only a bottleneck has it"):
         load(link="access")
 
 
 def test_engines_refuse_what_they_do_not_carry() -> None:
     scenario = load()
-    with pytest.raises(ScenarioError, match=r"links\.bottleneck\.rate-steps: engine bmv2 changes no rate"):
+    with pytest.raises(ScenarioError, match=r"links\.bottleneck\.rate-steps: engine bmv2 does not have it"):
         Bmv2Engine().check_switches(scenario, plan(scenario))
     fast = load([{"at": "1 s", "rate": "2 Gbit/s"}])
     with pytest.raises(ScenarioError, match=r"rate-steps\[0\]\.rate: 2 Gbit/s: beyond the 1\.2 Gbit/s"):

@@ -81,7 +81,7 @@ def test_tags_on_plain_tcp_bring_the_tag_header() -> None:
         ),
         (
             {"links__bottleneck__speed": "1 s"},
-            "links.bottleneck.speed: unknown key; use rate, rate-steps, rtt,",
+            "links.bottleneck.speed: unknown key; use rate, rate-steps, delay-steps,",
         ),
         ({"topology": "ring"}, 'topology: "ring": use dumbbell, parking-lot'),
         ({"algorithm": "vegas"}, 'algorithm: "vegas": unknown algorithm; use xcp,'),

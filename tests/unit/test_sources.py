@@ -47,7 +47,7 @@ def test_controller_defaults_are_those_of_the_contract() -> None:
     document = documents.read(documents.locate("geo"))
     del document["xcp"]
     scenario = build("geo", documents.points("geo", document)[0].document)
-    assert scenario.xcp_of(100_000_000) == XcpSettings(100_000_000)
+    assert scenario.xcp_of("s1", 100_000_000) == XcpSettings(100_000_000)
 
 
 def test_faults_of_the_switch_have_the_codes_of_python() -> None:

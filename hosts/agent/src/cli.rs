@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::kernel::{objects, preconditions};
 use crate::model::attachment::Headroom;
-use crate::operations::{attach, list, parameters, restore, stats};
+use crate::operations::{attach, decisions, list, lldp, parameters, restore, stats};
 
 /// Makes Linux hosts Clarion senders and shows what their flows do.
 #[derive(Parser)]
@@ -31,6 +31,11 @@ enum Command {
     List(OutputArgs),
     /// Show every flow of the attached namespaces
     Stats(StatsArgs),
+    /// Say hello on every attached device (LLDP) and judge by the answers whether its link is a bare wire, until
+    /// SIGTERM or SIGINT
+    Lldp,
+    /// Print every reduction of a window as it is made, one line of JSON each, until SIGTERM or SIGINT
+    Decisions(DecisionsArgs),
     /// Show the run-time parameters of the congestion-control laws, their ranges and defaults
     Params(OutputArgs),
 }
@@ -57,6 +62,10 @@ struct AttachArgs {
     /// Request loss causes for the packets of this host
     #[arg(long, value_enum, default_value_t = Toggle::On)]
     tags: Toggle,
+    /// The link of the device is a bare wire: nothing on it but the neighbour queues packets, so what it loses is
+    /// corruption. LLDP proves that, too, and counts for more
+    #[arg(long)]
+    wire: bool,
     /// Where the bytes for the header come from: a larger device MTU, or routes limited to shorter packets
     #[arg(long, value_enum, default_value_t = HeadroomSource::Raise)]
     headroom: HeadroomSource,
@@ -104,6 +113,14 @@ struct StatsArgs {
     duration_s: Option<u64>,
 }
 
+#[derive(Args)]
+struct DecisionsArgs {
+    /// Network namespace in which the kernel's own congestion controls are watched, too; may be repeated; the
+    /// attached ones if not given
+    #[arg(long)]
+    netns: Vec<String>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Toggle {
     On,
@@ -132,6 +149,7 @@ impl From<AttachArgs> for attach::Request {
             device: args.target.dev,
             cc: args.cc,
             tags: args.tags == Toggle::On,
+            wire: args.wire,
             headroom: args.headroom.into(),
             settings: args.set,
             protocol: args.protocol,
@@ -169,6 +187,8 @@ impl Cli {
             }
             Command::List(args) => list::list(args.json),
             Command::Stats(args) => stats::run(&args.schedule(), args.json),
+            Command::Lldp => lldp::run(),
+            Command::Decisions(args) => decisions::run(&args.netns),
             Command::Params(_) => Ok(()),
         }
     }

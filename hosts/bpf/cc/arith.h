@@ -10,6 +10,15 @@
 
 #define CC_INLINE static inline __attribute__((always_inline, unused))
 
+/* A part with many branches. In eBPF it is a program of its own, verified once and not along each path that
+ * leads to it; so its arguments are pointers to whole structures, which it has to find non-null, and numbers.
+ */
+#ifdef __bpf__
+#define CC_SUBPROGRAM __attribute__((noinline))
+#else
+#define CC_SUBPROGRAM CC_INLINE
+#endif
+
 #define Q16_ONE	     65536ULL
 #define USEC_PER_SEC 1000000ULL
 

@@ -9,13 +9,15 @@
  * total. Losses and reordering within that RTT are the only difference: FS then counts what arrived.
  *
  * Ours, each with a parameter that switches it off and all off in the literal variant: the cap on
- * exponential growth, the delay gate, the drain and the knee (params.def says what they do).
+ * exponential growth, the delay gate, the drain, the knee, and B compared once per round trip (params.def
+ * says what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h),
+ * it halves and grows as Reno does.
  */
 #ifndef CLARION_CC_BOOST_H
 #define CLARION_CC_BOOST_H
 
+#include "judgement.h"
 #include "loss_heuristic.h"
-#include "window.h"
 
 enum boost_mode {
 	BOOST_EXP = 0,
@@ -26,11 +28,10 @@ enum boost_mode {
 struct boost {
 	struct cc_window w;
 	struct loss_heuristic heuristic;
-	__u64 b;	 /* B, payload bytes/s */
-	__u64 bc_max[2]; /* largest BC of this round and of the one before */
-	__u64 b_past[3]; /* the last three values compared, newest first; 0: none */
-	__u64 knee_q16;	 /* packets: window after the last congestion, 0: none */
-	struct cc_round round;
+	__u64 b;	     /* B, payload bytes/s */
+	__u64 bc_max[2];     /* largest BC of this round and of the one before */
+	__u64 b_past[3];     /* the last three values compared, newest first; 0: none */
+	__u64 knee_q16;	     /* packets: window after the last congestion, 0: none */
 	__u8 mode;	     /* GM of the paper */
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
@@ -48,6 +49,28 @@ CC_INLINE int boost_uses_tags(const struct cc_params *p, const struct cc_sample 
 	return p->boost_loss == BOOST_LOSS_TAGGED && s->has_tags;
 }
 
+/* No better than Reno: tags were to tell causes, and they do not. */
+CC_INLINE int boost_is_reno(const struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	return p->boost_loss == BOOST_LOSS_TAGGED && (!s->has_tags || window_is_guarded(&b->w));
+}
+
+/* The window of a new or idle flow. */
+CC_INLINE __u32 boost_initial_packets(const struct cc_params *p, const struct flow *flow)
+{
+	int is_large = p->boost_loss == BOOST_LOSS_JUDGED ||
+		       (p->boost_loss == BOOST_LOSS_TAGGED && flow->id.aware && flow->id.tags);
+
+	if (is_large)
+		return p->boost_initial_window_packets;
+	return (__u32)min_u64(p->boost_initial_window_packets, p->initial_window_packets);
+}
+
+CC_INLINE int boost_compares_per_ack(const struct cc_params *p)
+{
+	return p->boost_per_ack || !boost_has_additions(p);
+}
+
 /* SRTT > eta * RTTmin */
 CC_INLINE int boost_is_queued(const struct cc_params *p, const struct cc_sample *s)
 {
@@ -58,22 +81,35 @@ CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const stru
 			  struct flow *flow)
 {
 	flow->request.wanted = 0;
-	window_init(&b->w, p, p->boost_initial_window_packets, s);
-	round_begin(&b->round, s);
+	window_init(&b->w, p, boost_initial_packets(p, flow), s);
 	b->mode = BOOST_EXP; /* step 1, B = 0 */
 	b->was_queued = 1;
 }
 
-/* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmissions give no sample (Karn). */
+/* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmitted packets give no sample. */
 CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
 	__u64 fs_bytes = (__u64)(s->delivered_packets - s->prior_delivered) * s->mss_bytes;
 	__u64 bc = mul_div_u64(fs_bytes, USEC_PER_SEC, s->rtt_us);
 
-	if (!s->has_delivery || !s->rtt_us)
+	if (!s->has_delivery || !s->rtt_us || s->is_retransmitted)
 		return;
 	b->b = scale_q16(b->b, Q16_ONE - p->boost_alpha_q16) + scale_q16(bc, p->boost_alpha_q16);
 	b->bc_max[0] = max_u64(b->bc_max[0], bc);
+}
+
+/* Does B rise enough to start exponential growth? The paper's words allow two readings: the rise exceeds
+ * gamma (the default), or B itself does.
+ */
+CC_INLINE int boost_rises(const struct boost *b, const struct cc_params *p)
+{
+	__u64 before = b->b_past[0];
+
+	if (b->b <= before)
+		return 0;
+	if (p->boost_gamma_rate_kbit_per_s)
+		return b->b > p->boost_gamma_rate_kbit_per_s * 125ULL;
+	return b->b - before > scale_q16(before, p->boost_gamma_q16);
 }
 
 /* Step 4: the growth mode by the change of B. The paper leaves open a rise below gamma and a fall below
@@ -84,7 +120,7 @@ CC_INLINE void boost_choose_mode(struct boost *b, const struct cc_params *p, con
 	__u64 before = b->b_past[0], third = b->b_past[2];
 	int fell_thrice = b->b < before && before < b->b_past[1] && b->b_past[1] < third;
 
-	if (b->b > before && b->b - before > scale_q16(before, p->boost_gamma_q16)) {
+	if (boost_rises(b, p)) {
 		b->mode = BOOST_EXP;
 		b->knee_q16 = 0;
 	} else if (fell_thrice && third - b->b >= scale_q16(third, p->boost_delta_q16)) {
@@ -131,7 +167,14 @@ CC_INLINE void boost_grow_exponentially(struct boost *b, const struct cc_params 
 
 CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	if (b->is_backing_off || s->is_limited)
+	if (s->is_limited || !window_may_grow(&b->w))
+		return;
+	if (boost_is_reno(b, p, s)) {
+		if (!s->in_recovery)
+			window_grow_reno(&b->w, p, s->acked_packets);
+		return;
+	}
+	if (b->is_backing_off)
 		return;
 	if (boost_has_additions(p) && p->boost_gate && b->mode == BOOST_EXP && boost_is_queued(p, s))
 		b->mode = BOOST_STOP;
@@ -149,17 +192,23 @@ CC_INLINE __u64 boost_drained_q16(const struct boost *b, const struct cc_params 
 	return min_u64(b->w.cwnd_q16, boost_share_of_bdp(b->b, s, p->boost_drain_percent));
 }
 
-/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. */
-CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+CC_INLINE void boost_note_reduction(struct boost *b)
 {
-	__u64 beta_q16 = scale_q16(b->w.cwnd_q16, p->boost_beta_q16);
-
-	window_reduce(&b->w, max_u64(min_u64(beta_q16, boost_drained_q16(b, p, s)), 2 * Q16_ONE));
 	b->knee_q16 = b->w.cwnd_q16;
 	b->has_congested = 1;
 	b->mode = BOOST_STOP;
 	b->is_backing_off = 1;
 	b->is_draining = 1;
+}
+
+/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. */
+CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u32 beta_q16 = boost_is_reno(b, p, s) ? Q16_ONE / 2 : p->boost_beta_q16;
+	__u64 left_q16 = min_u64(scale_q16(b->w.cwnd_q16, beta_q16), boost_drained_q16(b, p, s));
+
+	window_reduce(&b->w, max_u64(left_q16, 2 * Q16_ONE));
+	boost_note_reduction(b);
 }
 
 /* Ours: a queue that stood for a whole RTT is drained without waiting for it to overflow. */
@@ -168,7 +217,7 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 {
 	__u64 drained_q16 = boost_drained_q16(b, p, s);
 
-	if (!boost_has_additions(p) || !p->boost_drain_percent || b->is_backing_off)
+	if (!boost_has_additions(p) || !p->boost_drain_percent || b->is_backing_off || boost_is_reno(b, p, s))
 		return;
 	if (b->was_queued && !b->is_draining && drained_q16 < b->w.cwnd_q16) {
 		window_reduce(&b->w, max_u64(drained_q16, 2 * Q16_ONE));
@@ -176,7 +225,7 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 		b->has_congested = 1;
 		b->mode = BOOST_LIN;
 		b->is_draining = 1;
-		flow->stats.reduced_delay++;
+		flow_decide(flow, FLOW_DELAY);
 		return;
 	}
 	b->is_draining = 0;
@@ -184,16 +233,25 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 		b->mode = BOOST_LIN;
 }
 
+/* Ours: the path is another one now, what was learnt about its queue is void. */
+CC_INLINE void boost_start_over(struct boost *b)
+{
+	b->mode = BOOST_EXP;
+	b->knee_q16 = 0;
+	b->has_congested = 0;
+}
+
 CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			      struct flow *flow)
 {
 	b->was_queued &= (__u8)boost_is_queued(p, s);
-	if (!round_has_ended(&b->round, s))
+	if (!b->w.is_new_round)
 		return;
-	if (!p->boost_per_ack && !b->is_backing_off)
+	if (b->w.is_longer)
+		boost_start_over(b);
+	if (!boost_compares_per_ack(p) && !b->is_backing_off)
 		boost_choose_mode(b, p, s);
 	boost_drain_queue(b, p, s, flow);
-	round_begin(&b->round, s);
 	b->was_queued = 1;
 	b->bc_max[1] = b->bc_max[0];
 	b->bc_max[0] = 0;
@@ -207,16 +265,25 @@ CC_INLINE void boost_on_exit_recovery(struct boost *b)
 	b->is_backing_off = 0;
 }
 
+CC_INLINE int boost_is_loss_excused(const struct boost *b, const struct cc_params *p,
+				    const struct cc_sample *s)
+{
+	if (p->boost_loss != BOOST_LOSS_JUDGED)
+		return 0;
+	return !loss_heuristic_is_congestion(&b->heuristic, p, s);
+}
+
 CC_INLINE void boost_on_enter_recovery(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 				       struct flow *flow)
 {
 	b->w.undo_q16 = b->w.cwnd_q16;
-	if (boost_uses_tags(p, s))
+	if (boost_uses_tags(p, s) || window_has_new_marks(&b->w, s) || boost_is_loss_excused(b, p, s))
 		return;
-	if (p->boost_loss != BOOST_LOSS_LITERAL && !loss_heuristic_is_congestion(&b->heuristic, p, s))
+	if (b->w.loss.is_holding && boost_has_additions(p))
 		return;
 	boost_back_off(b, p, s);
-	flow->stats.reduced_loss++;
+	loss_rule_hold(&b->w.loss, s);
+	flow_decide(flow, FLOW_LOSS);
 }
 
 /* A timeout is a loss like any other (step 5), but the window opens again only with the first ACK, which also
@@ -227,37 +294,26 @@ CC_INLINE void boost_on_timeout(struct boost *b, const struct cc_params *p, cons
 {
 	if (!b->w.loss.timeout_pending)
 		b->w.undo_q16 = b->w.cwnd_q16;
-	loss_rule_on_timeout(&b->w.loss, s);
+	loss_rule_on_timeout(&b->w.loss, s, flow);
 	window_collapse(&b->w, b->w.undo_q16 / 2);
 	if (!boost_uses_tags(p, s))
-		flow->stats.reduced_timeout++;
-}
-
-CC_INLINE enum loss_verdict boost_verdict(struct boost *b, const struct cc_params *p,
-					  const struct cc_sample *s, struct flow *flow)
-{
-	enum loss_verdict verdict;
-
-	if (boost_uses_tags(p, s)) {
-		verdict = loss_rule_on_ack(&b->w.loss, s, flow);
-		loss_rule_count(&flow->stats, verdict);
-		return verdict;
-	}
-	b->w.loss.has_base = 0;
-	if (!b->w.loss.timeout_pending || !s->acked_packets)
-		return LOSS_NOTHING;
-	b->w.loss.timeout_pending = 0;
-	return LOSS_TIMEOUT_REAL;
+		flow_decide(flow, FLOW_TIMEOUT);
 }
 
 CC_INLINE void boost_on_losses(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			       struct flow *flow)
 {
-	enum loss_verdict verdict = boost_verdict(b, p, s, flow);
+	enum loss_verdict verdict;
 
+	if (boost_uses_tags(p, s))
+		verdict = window_judge(&b->w, p, s, flow);
+	else
+		verdict = window_timeout_is_over(&b->w, s) ? LOSS_TIMEOUT_REAL : LOSS_NOTHING;
+	if (verdict == LOSS_TIMEOUT_REAL && boost_is_reno(b, p, s))
+		return; /* slow start from one packet, as RFC 5681 has it */
 	if (verdict == LOSS_TIMEOUT_EXPLAINED || verdict == LOSS_TIMEOUT_REAL)
 		window_restore(&b->w);
-	if (verdict == LOSS_CONGESTION || verdict == LOSS_UNEXPLAINED || verdict == LOSS_TIMEOUT_REAL)
+	if (verdict != LOSS_NOTHING && verdict != LOSS_TIMEOUT_EXPLAINED)
 		boost_back_off(b, p, s);
 }
 
@@ -266,8 +322,10 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 {
 	loss_heuristic_observe(&b->heuristic, s, (__u32)s->now_us - b->w.last_ack_us);
 	boost_measure(b, p, s);
-	if (p->boost_per_ack && !b->is_backing_off && s->rtt_us)
+	if (boost_compares_per_ack(p) && !b->is_backing_off && s->rtt_us && !s->is_retransmitted)
 		boost_choose_mode(b, p, s);
+	if (window_answer_signals(&b->w, p, s, flow))
+		boost_note_reduction(b);
 	boost_on_losses(b, p, s, flow);
 	if (b->is_backing_off && s->is_open && !b->w.loss.is_holding)
 		boost_on_exit_recovery(b);
@@ -282,10 +340,8 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 	flow->request.wanted = 0;
 	if (!window_is_idle(&b->w, s))
 		return;
-	b->w.cwnd_q16 = min_u64(b->w.cwnd_q16, (__u64)p->boost_initial_window_packets << 16);
-	b->mode = BOOST_EXP;
-	b->knee_q16 = 0;
-	b->has_congested = 0;
+	b->w.cwnd_q16 = min_u64(b->w.cwnd_q16, (__u64)boost_initial_packets(p, flow) << 16);
+	boost_start_over(b);
 }
 
 CC_INLINE struct cc_control boost_control(const struct boost *b, const struct cc_params *p,

@@ -3,19 +3,19 @@
  *
  *     w <- min{ 2w, (1 - gamma) w + gamma (baseRTT / RTT * w + alpha) }
  *
- * RTT is the mean of the samples since the last update. Loss halves. Start: doubling per RTT until alpha
+ * RTT is the mean of the samples since the last update; baseRTT follows a path that becomes longer
+ * (base_rtt.h). Loss halves. Start: doubling per RTT until alpha
  * packets stand in the queues, w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha.
  */
 #ifndef CLARION_CC_FAST_H
 #define CLARION_CC_FAST_H
 
-#include "window.h"
+#include "judgement.h"
 
 struct fast {
 	struct cc_window w;
 	__u64 rtt_sum_us; /* of the samples since the last update */
 	__u32 nr_rtts;
-	struct cc_round round;
 	__u8 is_starting;
 	__u8 nr_rounds; /* since the last update */
 };
@@ -25,7 +25,6 @@ CC_INLINE void fast_init(struct fast *f, const struct cc_params *p, const struct
 {
 	flow->request.wanted = 0;
 	window_init(&f->w, p, p->initial_window_packets, s);
-	round_begin(&f->round, s);
 	f->is_starting = 1;
 }
 
@@ -55,7 +54,7 @@ CC_INLINE void fast_update(struct fast *f, const struct cc_params *p, const stru
 {
 	__u32 rtt_us = (__u32)div_u64(f->rtt_sum_us, f->nr_rtts);
 
-	if (rtt_us && !s->in_recovery && !s->is_limited && !f->is_starting)
+	if (rtt_us && !s->is_limited && !f->is_starting && window_may_grow(&f->w))
 		window_set(&f->w, p, fast_equation_q16(f->w.cwnd_q16, p, s->min_rtt_us, rtt_us));
 	f->rtt_sum_us = 0;
 	f->nr_rtts = 0;
@@ -70,7 +69,7 @@ CC_INLINE void fast_start_phase(struct fast *f, const struct cc_params *p, const
 	if (fast_queued_q16(f->w.cwnd_q16, s->min_rtt_us, s->srtt_us) >= alpha_q16 ||
 	    f->w.cwnd_q16 >= f->w.ssthresh_q16)
 		f->is_starting = 0;
-	else if (!s->in_recovery && !s->is_limited)
+	else if (!s->is_limited && window_may_grow(&f->w))
 		window_grow_double(&f->w, p, s->acked_packets);
 }
 
@@ -84,10 +83,11 @@ CC_INLINE void fast_on_enter_recovery(struct fast *f, const struct cc_params *p,
 				      struct flow *flow)
 {
 	f->w.undo_q16 = f->w.cwnd_q16;
-	if (fast_uses_tags(p, s))
+	if (fast_uses_tags(p, s) || window_has_new_marks(&f->w, s) || f->w.loss.is_holding)
 		return;
 	fast_halve(f);
-	flow->stats.reduced_loss++;
+	loss_rule_hold(&f->w.loss, s);
+	flow_decide(flow, FLOW_LOSS);
 }
 
 CC_INLINE void fast_on_timeout(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
@@ -95,12 +95,11 @@ CC_INLINE void fast_on_timeout(struct fast *f, const struct cc_params *p, const 
 {
 	if (!f->w.loss.timeout_pending)
 		f->w.undo_q16 = f->w.cwnd_q16;
-	loss_rule_on_timeout(&f->w.loss, s);
+	loss_rule_on_timeout(&f->w.loss, s, flow);
 	window_collapse(&f->w, f->w.undo_q16 / 2);
 	f->is_starting = 1;
-	if (fast_uses_tags(p, s))
-		return;
-	flow->stats.reduced_timeout++;
+	if (!fast_uses_tags(p, s))
+		flow_decide(flow, FLOW_TIMEOUT);
 }
 
 CC_INLINE void fast_on_losses(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
@@ -109,16 +108,14 @@ CC_INLINE void fast_on_losses(struct fast *f, const struct cc_params *p, const s
 	enum loss_verdict verdict;
 
 	if (!fast_uses_tags(p, s)) {
-		f->w.loss.has_base = 0;
-		f->w.loss.timeout_pending &= !s->acked_packets;
+		window_timeout_is_over(&f->w, s);
 		return;
 	}
-	verdict = loss_rule_on_ack(&f->w.loss, s, flow);
-	if (verdict == LOSS_CONGESTION || verdict == LOSS_UNEXPLAINED)
+	verdict = window_judge(&f->w, p, s, flow);
+	if (verdict == LOSS_CONGESTION || verdict == LOSS_UNEXPLAINED || verdict == LOSS_CONTRADICTED)
 		fast_halve(f);
 	if (verdict == LOSS_TIMEOUT_EXPLAINED)
 		window_restore(&f->w);
-	loss_rule_count(&flow->stats, verdict);
 }
 
 CC_INLINE void fast_on_ack(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
@@ -128,12 +125,17 @@ CC_INLINE void fast_on_ack(struct fast *f, const struct cc_params *p, const stru
 		f->rtt_sum_us += s->rtt_us;
 		f->nr_rtts++;
 	}
+	if (window_answer_signals(&f->w, p, s, flow))
+		f->is_starting = 0;
 	fast_on_losses(f, p, s, flow);
+	if (f->w.is_longer) {
+		f->is_starting = 1;
+		f->w.ssthresh_q16 = ~0ULL;
+	}
 	if (f->is_starting)
 		fast_start_phase(f, p, s);
-	if (!round_has_ended(&f->round, s))
+	if (!f->w.is_new_round)
 		return;
-	round_begin(&f->round, s);
 	if (++f->nr_rounds >= p->fast_update_rtts)
 		fast_update(f, p, s);
 }

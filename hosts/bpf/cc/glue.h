@@ -10,6 +10,7 @@
 
 #include "../header.h"
 #include "../maps.h"
+#include "../observe.h"
 #include "params.h"
 #include "sample.h"
 
@@ -37,6 +38,14 @@ struct {
 	__type(key, __u64);
 	__type(value, struct cc_params);
 } params SEC(".maps");
+
+/* Reductions of the window, for `clarion-host decisions`. While nobody reads it fills up, and new ones are
+ * lost. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} decisions SEC(".maps");
 
 /* The one source of defaults and of the legal ranges; the agent reads them from this object. */
 const struct cc_params default_params = {
@@ -92,17 +101,37 @@ CC_INLINE const struct rate_sample *cong_control_sample(unsigned long long *ctx)
 	return rs;
 }
 
+/* A dual-stack socket may speak IPv4, with v4-mapped addresses (RFC 4291, 2.5.5.2). */
+CC_INLINE __u32 ip_header_bytes(const struct sock *sk)
+{
+	const struct sock_common *common = &sk->__sk_common;
+	const struct in6_addr *to = &common->skc_v6_daddr;
+
+	if (common->skc_family != AF_INET6)
+		return 20;
+	return to->in6_u.u6_addr32[0] || to->in6_u.u6_addr32[1] || to->in6_u.u6_addr32[2] != bpf_htonl(0xffff)
+		   ? 40
+		   : 20;
+}
+
+/* Bytes that the receiver's window still takes; none beyond a window that it has shrunk. */
+CC_INLINE __u32 window_room_bytes(const struct tcp_sock *tp)
+{
+	__s32 room = wrap_diff_u32(tp->snd_una + tp->snd_wnd, tp->snd_nxt);
+
+	return room > 0 ? (__u32)room : 0;
+}
+
 /* Everything but what an ACK adds. */
 CC_INLINE void sample_socket(struct cc_sample *s, struct sock *sk, const struct flow *flow, __u8 ca_state)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	__u32 ip_bytes = sk->__sk_common.skc_family == AF_INET6 ? 40 : 20;
 
 	__builtin_memset(s, 0, sizeof(*s));
 	s->now_us = tp->tcp_mstamp;
 	s->mss_bytes = tp->mss_cache;
-	s->full_len_bytes =
-	    ETHERNET_HEADER_BYTES + ip_bytes + CLARION_DATA_BYTES + tp->tcp_header_len + s->mss_bytes;
+	s->full_len_bytes = ETHERNET_HEADER_BYTES + ip_header_bytes(sk) + CLARION_DATA_BYTES +
+			    tp->tcp_header_len + s->mss_bytes;
 	s->srtt_us = tp->srtt_us >> 3;
 	s->min_rtt_us = tp->rtt_min.s[0].v;
 	if (s->min_rtt_us == ~0U)
@@ -111,7 +140,9 @@ CC_INLINE void sample_socket(struct cc_sample *s, struct sock *sk, const struct 
 	s->lost_packets = tp->lost;
 	s->in_flight_packets = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 	s->outstanding_packets = tp->packets_out;
-	s->is_limited = tp->snd_una + tp->snd_wnd - tp->snd_nxt < tp->mss_cache;
+	s->ce_packets = tp->delivered_ce;
+	s->local_drops = flow->stats.local_drops;
+	s->is_limited = window_room_bytes(tp) < tp->mss_cache;
 	s->is_open = ca_state == CA_STATE_OPEN && !tp->sacked_out && !tp->lost_out;
 	s->in_recovery = ca_state == CA_STATE_RECOVERY || ca_state == CA_STATE_CWR;
 	s->saw_reordering = tp->reord_seen != 0;
@@ -127,20 +158,41 @@ CC_INLINE void sample_ack(struct cc_sample *s, struct sock *sk, const struct rat
 	s->outstanding_packets += s->acked_packets;
 	s->has_delivery = rs->delivered > 0;
 	s->prior_delivered = rs->prior_delivered;
+	s->is_retransmitted = rs->is_retrans;
 	s->rtt_us = rs->rtt_us > 0 ? (__u32)rs->rtt_us : 0;
 	s->is_limited |= rs->is_app_limited;
 }
 
-/* Writes window and pacing; the first pacing rate also enables the stack's own pacing (fq takes precedence).
+/* Reports a reduction that the law has just made, if it has. */
+CC_INLINE void report_decision(struct sock *sk, struct flow *flow, __u32 before_packets, __u32 after_packets)
+{
+	struct decision decision = {};
+
+	if (flow->decision == FLOW_NOT_REDUCED)
+		return;
+	decision.reason = flow->decision;
+	flow->decision = FLOW_NOT_REDUCED;
+	decision.cookie = flow->id.cookie;
+	decision.cwnd_before = before_packets;
+	decision.cwnd_after = after_packets;
+	decision_observe(&decision, tcp_sk(sk));
+	bpf_ringbuf_output(&decisions, &decision, sizeof(decision), 0);
+}
+
+/* Writes window and rate. Pacing by timers is switched on with the first paced window (fq takes precedence)
+ * and off for windows that are not paced. The rate stands in both cases: TCP's small queues let a socket have
+ * at most a millisecond of it in the queues of this host.
  */
 CC_INLINE void apply_control(struct sock *sk, struct cc_control c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	tp->snd_cwnd = (__u32)clamp_u64(c.cwnd_packets, 1, max_u64(tp->snd_cwnd_clamp, 1));
-	if (sk->sk_pacing_status == SK_PACING_NONE)
+	if (c.is_paced && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
-	sk->sk_pacing_rate = min_u64(c.pacing_bytes_per_s, sk->sk_max_pacing_rate);
+	else if (!c.is_paced && sk->sk_pacing_status == SK_PACING_NEEDED)
+		sk->sk_pacing_status = SK_PACING_NONE;
+	sk->sk_pacing_rate = min_u64(c.bytes_per_s, sk->sk_max_pacing_rate);
 }
 
 #endif /* CLARION_CC_GLUE_H */

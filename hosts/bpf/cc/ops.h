@@ -26,6 +26,7 @@ void LAW_CALLBACK(init)(unsigned long long *ctx)
 		return;
 	sample_socket(&s, sk, flow, CA_STATE_OPEN);
 	LAW_FN(init)(LAW_STATE(flow), p, &s, flow);
+	flow->decision = FLOW_NOT_REDUCED;
 	apply_control(sk, LAW_FN(control)(LAW_STATE(flow), p, &s));
 }
 
@@ -37,14 +38,18 @@ void LAW_CALLBACK(cong_control)(unsigned long long *ctx)
 	struct flow *flow = flow_of(sk);
 	const struct cc_params *p = params_of(sk);
 	struct cc_sample s;
+	__u32 before_packets;
 	struct LAW *law;
 
 	if (!flow)
 		return;
 	law = LAW_STATE(flow);
+	before_packets = window_packets(&law->w);
 	sample_ack(&s, sk, rs, flow, law->w.ca_state);
+	window_begin_ack(&law->w, p, &s);
 	LAW_FN(on_ack)(law, p, &s, flow);
-	window_note_ack(&law->w, &s);
+	window_end_ack(&law->w, &s);
+	report_decision(sk, flow, before_packets, window_packets(&law->w));
 	apply_control(sk, LAW_FN(control)(law, p, &s));
 }
 
@@ -57,12 +62,15 @@ void LAW_CALLBACK(set_state)(unsigned long long *ctx)
 	struct flow *flow = flow_of(sk);
 	const struct cc_params *p = params_of(sk);
 	struct cc_sample s;
+	__u32 before_packets;
 	struct LAW *law;
 
 	if (!flow)
 		return;
 	law = LAW_STATE(flow);
+	before_packets = window_packets(&law->w);
 	sample_socket(&s, sk, flow, law->w.ca_state);
+	window_adopt(&law->w, &s);
 	if (new_state == CA_STATE_LOSS)
 		LAW_FN(on_timeout)(law, p, &s, flow);
 	else if (new_state >= CA_STATE_CWR && law->w.ca_state < CA_STATE_CWR)
@@ -70,6 +78,7 @@ void LAW_CALLBACK(set_state)(unsigned long long *ctx)
 	else if (new_state < CA_STATE_CWR && law->w.ca_state >= CA_STATE_CWR)
 		LAW_FN(on_exit_recovery)(law);
 	law->w.ca_state = new_state;
+	report_decision(sk, flow, before_packets, window_packets(&law->w));
 	apply_control(sk, LAW_FN(control)(law, p, &s));
 }
 
@@ -85,6 +94,7 @@ void LAW_CALLBACK(cwnd_event)(unsigned long long *ctx)
 	if (!flow || event != CA_EVENT_TX_START)
 		return;
 	sample_socket(&s, sk, flow, LAW_STATE(flow)->w.ca_state);
+	window_adopt(&LAW_STATE(flow)->w, &s);
 	LAW_FN(on_tx_start)(LAW_STATE(flow), p, &s, flow);
 	apply_control(sk, LAW_FN(control)(LAW_STATE(flow), p, &s));
 }

@@ -16,8 +16,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _list(_: argparse.Namespace) -> int:
     print("scenarios:")
-    for name, path in shipped().items():
-        print(f"  {name:13} {' '.join(read(path)['description'].split())}")
+    scenarios = shipped()
+    width = max(map(len, scenarios))
+    for name, path in scenarios.items():
+        print(f"  {name:{width}} {' '.join(read(path)['description'].split())}")
     print("algorithms:")
     for algorithm in ALGORITHMS.values():
         print(f"  {algorithm.name:13} {algorithm.summary}")

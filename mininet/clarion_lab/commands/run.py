@@ -13,6 +13,7 @@ from typing import Any
 from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
+from clarion_lab.controller.demo import DemoController
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import registry
 from clarion_lab.engines.registry import Engine
@@ -22,7 +23,7 @@ from clarion_lab.results import tables
 from clarion_lab.results.expectations import missed
 from clarion_lab.results.report import REPORT
 from clarion_lab.run import batch
-from clarion_lab.scenario.documents import locate, parse_assignment, parse_sweep, points, read
+from clarion_lab.scenario.documents import Document, locate, parse_assignment, parse_sweep, points, read
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +77,26 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def run_batch(options: argparse.Namespace, scenario: str, sweeps: list[tuple[str, list[object]]]) -> int:
-    """Run all points of a scenario, print the table, and return the exit status."""
+    """Run all points of a scenario, print the table, and return the exit status. Where it restarts its
+    controller and none is given, it has one of its own.
+    """
     path = locate(scenario)
+    own = options.engine == "emu" and options.controller is None
+    if own and any("controller" in restart for restart in _restarts(read(path))):
+        with DemoController() as controller:
+            options.controller, options.token_file = controller.url, controller.token_file
+            options.controller_restart = controller.restart
+            return _run_points(options, path, sweeps)
+    return _run_points(options, path, sweeps)
+
+
+def _restarts(document: Document) -> list[Document]:
+    """The restarts of a document that may not be valid."""
+    given = document.get("restarts")
+    return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+
+
+def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str, list[object]]]) -> int:
     settings = [parse_assignment(text) for text in options.set]
     document = read(path)
     if sweeps:
@@ -128,7 +147,13 @@ def _engine(options: argparse.Namespace) -> Engine:
     if options.token_file is None:
         raise UserError("--controller: give a token with --token-file")
     made.use_controller(
-        Registrar.from_options(options.controller, options.token_file, options.controller_ca, options.tune)
+        Registrar.from_options(
+            options.controller,
+            options.token_file,
+            options.controller_ca,
+            options.tune,
+            getattr(options, "controller_restart", None),
+        )
     )
     return made
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controller beside `clarion demo`: it sees the switches of every run; its dashboard shows them live."""
+"""The controller beside `clarion demo`, and of scenarios that restart theirs: it sees the switches of every
+run; its dashboard shows them live.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,7 @@ class DemoController:
     def __init__(self) -> None:
         self.url = ""
         self.sign_in = ""
+        self._listen = ""
         self._stack = contextlib.ExitStack()
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -61,14 +64,25 @@ class DemoController:
         self.token_file.write_text(made.stdout.strip() + "\n")
 
     def _start(self) -> None:
-        listen = f"{HOST}:{PORT if _is_free(PORT) else 0}"
-        command = [*CLARION, "controller", "serve", "--listen", listen, "--store", self._store]
-        command += ["--sign-in-link", TOKEN]
+        self._listen = f"{HOST}:{PORT if _is_free(PORT) else 0}"
         path = self._directory / "controller.log"
-        with path.open("wb") as log:
-            self._child = processes.background(command, stdout=subprocess.PIPE, stderr=log)
+        self._child = self._spawn()
         found = processes.await_output(self._child, "the controller", SERVING, START_TIMEOUT_S, path)
         self.url, self.sign_in = found.groups()
+        self._listen = self.url.partition("://")[2]
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        command = [*CLARION, "controller", "serve", "--listen", self._listen, "--store", self._store]
+        command += ["--sign-in-link", TOKEN]
+        with (self._directory / "controller.log").open("ab") as log:
+            return processes.background(command, stdout=subprocess.PIPE, stderr=log)
+
+    def restart(self) -> None:
+        """Kills it and starts it again at its address; returns before it serves."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait()
+        self._child = self._spawn()
 
     def _stop(self) -> None:
         if self._child is not None:

@@ -56,15 +56,29 @@ class Tuning:
 class Registrar:
     """A controller and the policies to activate there: registers the switches of each run of a batch."""
 
-    def __init__(self, client: RestClient, tunings: Sequence[Tuning] = ()) -> None:
+    def __init__(
+        self,
+        client: RestClient,
+        tunings: Sequence[Tuning] = (),
+        restart: Callable[[], None] | None = None,
+    ) -> None:
+        """`restart` starts the controller again; None where it is not the run's own."""
         self.client = client
         self.tunings = tuple(tunings)
+        self.restart = restart
 
     @classmethod
-    def from_options(cls, url: str, token_file: Path, ca: Path | None, tune: Sequence[str]) -> Registrar:
+    def from_options(
+        cls,
+        url: str,
+        token_file: Path,
+        ca: Path | None,
+        tune: Sequence[str],
+        restart: Callable[[], None] | None = None,
+    ) -> Registrar:
         """From the command line; UserError names the option."""
         client = RestClient.with_token_of(url, token_file, ca)
-        return cls(client, [Tuning.parse(text) for text in tune])
+        return cls(client, [Tuning.parse(text) for text in tune], restart)
 
     def check(self) -> None:
         """UserError if the controller does not answer, the token is not good, or a policy is not known."""

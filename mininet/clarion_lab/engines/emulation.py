@@ -40,6 +40,12 @@ class EmulationEngine(HostEngine):
         registrar.check()
         self._registrar = registrar
 
+    def restart_controller(self) -> None:
+        """Only of a controller that is the run's own, as `check_switches` has found it."""
+        assert self._registrar is not None
+        assert self._registrar.restart is not None
+        self._registrar.restart()
+
     def attach(
         self,
         scenario: Scenario,
@@ -64,7 +70,8 @@ class EmulationEngine(HostEngine):
         return link_fields(scenario)
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
-        """Refuses rates that one switch process does not carry."""
+        """Refuses rates that one switch process does not carry, and restarts that it has not."""
+        self._check_restarts(scenario)
         limit = format_rate(self.max_rate_bps)
         for path, link in self.limited_links(scenario):
             for key, rate_bps in _rates(link):
@@ -77,6 +84,13 @@ class EmulationEngine(HostEngine):
                 f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
             )
             raise ScenarioError(scenario.name, ("links", "bottleneck"), reason)
+
+    def _check_restarts(self, scenario: Scenario) -> None:
+        own = self._registrar is not None and self._registrar.restart is not None
+        for index, restart in enumerate(scenario.restarts):
+            if restart.switch is None and not own:
+                reason = "restarts the run's own controller; leave --controller out"
+                raise ScenarioError(scenario.name, ("restarts", index, "controller"), reason)
 
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
@@ -109,9 +123,18 @@ class EmbeddedSwitches:
         """RunFailedError if the process has died."""
         self._process.check()
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Changes the shaper only: the capacity that XCP hands out is a setting of its own."""
-        self._process.ask("set", port=f"{switch}:{port}", rate_bps=rate_bps)
+    def plan_changes(self, zero_us: int) -> None:
+        """The process carries every change out at its time, to the microsecond. A rate is the shaper's only:
+        the capacity that XCP hands out is a setting of its own.
+        """
+        for switch, ports in self._network.switches.items():
+            for port in ports:
+                for change in port.changes:
+                    at_us = zero_us + change.at_us
+                    self._process.ask("set", port=f"{switch}:{port.name}", at_us=at_us, **change.settings)
+        for restart in self._network.restarts:
+            at_us = zero_us + restart.at_us
+            self._process.ask("restart", switch=restart.switch, at_us=at_us, down_us=restart.down_us)
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """One command on the control socket reads all ports."""
@@ -130,8 +153,8 @@ class EmbeddedSwitches:
         """Stops the process."""
         self._process.stop()
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
-        """The losses in the truth log."""
+    def truth(self, zero_us: int) -> list[LossRecord]:
+        """What the truth log says."""
         return truth.read(self._truth_log, self._network, zero_us)
 
 

@@ -50,6 +50,9 @@ class HlsSimEngine(EmulationEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine hls-sim has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+        if scenario.restarts:
+            reason = "engine hls-sim starts nothing again; use --engine emu"
+            raise ScenarioError(scenario.name, ("restarts",), reason)
         super().check_switches(scenario, network)
         self._check_queues(scenario)
 

@@ -23,12 +23,14 @@ from clarion_lab.engines.sampling import Sampler
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts import tuning
 from clarion_lab.hosts.agent import Agent, attach_commands
+from clarion_lab.hosts.decisions import DecisionStream
 from clarion_lab.hosts.traffic import Traffic
 from clarion_lab.machine import requirements
 from clarion_lab.machine.cleanup import tidy, undo
 from clarion_lab.machine.state import RunState, machine_lock
+from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
-from clarion_lab.recording.recording import SAMPLE_US, Recording
+from clarion_lab.recording.recording import SAMPLE_US, LossRecord, Recording
 from clarion_lab.scenario.model import Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
@@ -68,6 +70,10 @@ class HostEngine(ABC):
     ) -> Callable[[], None]:
         """Registers the running switches at a controller if there is one; returns its undoing."""
         return _nothing
+
+    def restart_controller(self) -> None:
+        """Starts the run's own controller again."""
+        raise UserError(f"restarts: engine {self.name} has no controller; use --engine emu")
 
     def check(self, scenario: Scenario) -> None:
         """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
@@ -118,6 +124,9 @@ class HostEngine(ABC):
             stack.callback(agent.detach)
             agent.attach(attach_commands(scenario, network), pids)
             recording.commands.extend(agent.commands)
+            stream = DecisionStream(state, directory)
+            stack.callback(stream.stop)
+            stream.start(pids[name] for name in {ends.sender.name for ends in network.endpoints})
             traffic = Traffic(scenario, network, state, pids, directory)
             stack.callback(traffic.stop)
             traffic.listen()
@@ -126,7 +135,8 @@ class HostEngine(ABC):
 
             clock = _Clock(traffic.first_launch_us)
             try:
-                run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock)
+                due = _ControllerRestarts(scenario, self.restart_controller)
+                run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock, due)
                 sampler.finish()
                 switches.finish()
                 traffic.stop()
@@ -134,8 +144,24 @@ class HostEngine(ABC):
                 recording.ended_us = max(recording.ended_us, min(clock.now_us(), scenario.duration_us))
                 recording.commands.extend(traffic.commands)
                 switches.stop()
-                recording.losses.extend(switches.losses(clock.zero_us))
+                stream.stop()
+                _note_truth(recording, switches.truth(clock.zero_us))
+                _note_reductions(recording, stream, clock.zero_us)
                 recording.traffic.update(traffic.reports())
+                for number, last_us in traffic.last_bytes_us().items():
+                    recording.finished_us[number] = last_us - clock.zero_us
+
+
+def _note_truth(recording: Recording, records: list[LossRecord]) -> None:
+    for record in records:
+        (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
+
+
+def _note_reductions(recording: Recording, stream: DecisionStream, zero_us: int) -> None:
+    recording.reductions = stream.reductions(zero_us, recording.cookies)
+    recording.reductions_fault = stream.fault
+    if stream.fault:
+        print(f"clarion: decisions are not recorded: {stream.fault}", file=sys.stderr)
 
 
 def _nothing() -> None:
@@ -155,25 +181,17 @@ class _Clock:
         return time.monotonic_ns() // 1000 - self.zero_us
 
 
-class _StepsToTake:
-    """Changes the rates of links when it is time; late by a sample at most."""
+class _ControllerRestarts:
+    """Starts the controller again when it is time; late by a sample at most."""
 
-    def __init__(self, switches: Switches, network: Network) -> None:
-        self._switches = switches
-        self._ports = [
-            (switch, port)
-            for switch, ports in network.switches.items()
-            for port in ports
-            if port.rate_steps.steps
-        ]
-        self._taken_us = 0
+    def __init__(self, scenario: Scenario, restart: Callable[[], None]) -> None:
+        self._due_us = sorted(each.at_us for each in scenario.restarts if each.switch is None)
+        self._restart = restart
 
-    def take(self, now_us: int) -> None:
-        for switch, port in self._ports:
-            rate_bps = port.rate_steps.due(self._taken_us, now_us)
-            if rate_bps is not None:
-                self._switches.set_rate(switch, port.name, rate_bps)
-        self._taken_us = max(self._taken_us, now_us)
+    def advance(self, now_us: int) -> None:
+        while self._due_us and self._due_us[0] <= now_us:
+            self._due_us.pop(0)
+            self._restart()
 
 
 def run_flows(
@@ -185,9 +203,10 @@ def run_flows(
     recording: Recording,
     progress: Progress,
     clock: _Clock,
+    controller: _ControllerRestarts,
 ) -> None:
     """The measured part: launches flows when due and samples every 100 ms until the duration is over."""
-    steps = _StepsToTake(switches, network)
+    switches.plan_changes(clock.zero_us)
     drain_us = max(MIN_DRAIN_US, MAX_DRAIN_ROUND_TRIPS * scenario.max_rtt_us)
     tick = traffic.first_launch_us // SAMPLE_US
     while clock.now_us() < scenario.duration_us + drain_us and not (traffic.all_ended and sampler.drained()):
@@ -195,11 +214,8 @@ def run_flows(
         progress.check()
         traffic.advance(clock.now_us())
         now_us = clock.now_us()
-        steps.take(now_us)
+        controller.advance(now_us)
         sampler.sample(now_us)
-        for flow in scenario.flows:
-            if flow.size_bytes is not None and traffic.completed(flow.number):
-                recording.finished_us.setdefault(flow.number, now_us)
         progress.at(now_us, scenario.duration_us, recording)
         recording.ended_us = min(now_us, scenario.duration_us)
         tick = max(tick + 1, clock.now_us() // SAMPLE_US)
@@ -218,12 +234,14 @@ def link_fields(scenario: Scenario) -> list[tuple[faults.Path, Link]]:
 
 def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:
     """Tunes every host, side by side."""
+    senders = {ends.sender.name: flow for flow, ends in zip(scenario.flows, network.endpoints, strict=True)}
     processes.run_all(
         [
             (
                 f"tuning {host.name}",
                 processes.in_namespace(
-                    pids[host.name], ["sh", "-c", tuning.script(scenario, host, network.neighbour(host))]
+                    pids[host.name],
+                    ["sh", "-c", tuning.script(scenario, host, network.neighbour(host), senders)],
                 ),
             )
             for host in network.hosts

@@ -8,9 +8,11 @@ from typing import Any
 
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts.agent import Agent, FlowKey
-from clarion_lab.hosts.diag import NamespaceDiag
-from clarion_lab.recording.recording import FlowSample, Recording
-from clarion_lab.scenario.model import Scenario
+from clarion_lab.hosts.diag import NamespaceDiag, SocketState
+from clarion_lab.hosts.qdisc import DeviceDrops
+from clarion_lab.hosts.traffic import COOKIE_BYTES
+from clarion_lab.recording.recording import FlowSample, LossRecord, Recording
+from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network
 
 _UNPACED = 2**64 - 1  # the kernel's pacing rate of a socket that has none yet
@@ -33,11 +35,16 @@ class Sampler:
         self._switches = switches
         self._agent = agent
         self._recording = recording
-        senders = {ends.sender.name for ends in network.endpoints}
-        self._diag = {name: NamespaceDiag(pids[name]) for name in senders}
+        self._diag = {host.name: NamespaceDiag(pids[host.name]) for host in network.hosts}
         self._keys: list[FlowKey] = [
             (ends.sender.address, ends.sport, ends.receiver.address, ends.dport) for ends in network.endpoints
         ]
+        self._devices = {
+            flow.number: DeviceDrops(pids[network.endpoints[flow.number].sender.name])
+            for flow in scenario.flows
+            if flow.device is not None
+        }
+        self._dropped = dict.fromkeys(self._devices, 0)
         self._pending: dict[int, bool] = {}
         self._samples = 0
         self._cpu_s = 0.0
@@ -48,7 +55,8 @@ class Sampler:
         self._sample_agent()
         for flow in self._scenario.flows:
             if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
-                self._sample_flow(flow.number, now_us)
+                self._sample_flow(flow, now_us)
+        self._sample_devices(now_us)
         self._switches.sample(now_us, self._recording, now_us >= self._scenario.measure_from_us)
         self._samples += 1
         self._cpu_s += _cpu_seconds() - began
@@ -67,6 +75,17 @@ class Sampler:
         """Closes the netlink sockets."""
         for diag in self._diag.values():
             diag.close()
+        for device in self._devices.values():
+            device.close()
+
+    def _sample_devices(self, now_us: int) -> None:
+        """What the senders' own devices have dropped since the sample before."""
+        for number, device in self._devices.items():
+            total = device.total()
+            name = self._network.endpoints[number].sender.device
+            dropped = LossRecord(now_us, number, True, "local", name, 0, 0, 0)
+            self._recording.incidents.extend([dropped] * (total - self._dropped[number]))
+            self._dropped[number] = total
 
     def _sample_agent(self) -> None:
         self._store(self._agent.latest())
@@ -76,18 +95,25 @@ class Sampler:
             if key in latest:
                 self._recording.agent[number] = latest[key]
 
-    def _sample_flow(self, number: int, now_us: int) -> None:
-        sender = self._network.endpoints[number].sender.name
-        state = self._diag[sender].query(*self._keys[number])
-        self._pending[number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
-        if state is None:
-            return
+    def _sample_flow(self, flow: Flow, now_us: int) -> None:
+        ends = self._network.endpoints[flow.number]
+        source, sport, destination, dport = self._keys[flow.number]
+        receiver = self._diag[ends.receiver.name].query(destination, dport, source, sport)
+        preface_bytes = COOKIE_BYTES if flow.size_bytes is None else 0  # of iperf3
+        received_bytes = max(0, receiver.bytes_received - preface_bytes) if receiver else 0
+        state = self._diag[ends.sender.name].query(source, sport, destination, dport)
+        self._pending[flow.number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
+        if state is not None:
+            self._store_sample(flow.number, now_us, state, received_bytes)
+
+    def _store_sample(self, number: int, now_us: int, state: SocketState, received_bytes: int) -> None:
         tags = self._recording.agent.get(number, {})
+        self._recording.cookies[state.cookie] = number
         self._recording.flow_samples.append(
             FlowSample(
                 now_us,
                 number,
-                state.delivered_packets * state.mss_bytes,
+                state.delivered_bytes,
                 state.bytes_acked,
                 state.cwnd_packets,
                 state.srtt_us,
@@ -100,6 +126,7 @@ class Sampler:
                 state.sndbuf_limited_us,
                 tags.get("rev_corrupt", 0),
                 tags.get("rev_congest", 0),
+                received_bytes,
             )
         )
 

@@ -23,9 +23,9 @@ class Switches(Protocol):
     def check(self) -> None:
         """RunFailedError if a switch has died."""
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Changes the rate of the link behind a port, not the capacity that XCP hands out; RunFailedError if
-        refused.
+    def plan_changes(self, zero_us: int) -> None:
+        """Tells the switches what changes during the run, and when: links, restarts. `zero_us` is the run's
+        start on CLOCK_MONOTONIC.
         """
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
@@ -39,8 +39,10 @@ class Switches(Protocol):
     def stop(self) -> None:
         """Stops the switches; what they lost is known afterwards."""
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
-        """Every packet that a link or a queue lost; `zero_us` is the run's start on CLOCK_MONOTONIC."""
+    def truth(self, zero_us: int) -> list[LossRecord]:
+        """Every packet that a link or a queue lost, marked or changed; `zero_us` is the run's start on
+        CLOCK_MONOTONIC.
+        """
 
 
 def note_histogram(

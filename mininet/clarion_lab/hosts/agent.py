@@ -28,6 +28,8 @@ def attach_commands(scenario: Scenario, network: Network) -> list[tuple[PlannedH
         if not flow.uses_agent:
             continue
         options = ["--tags", "on" if flow.tags else "off"]
+        if scenario.access.wire == "declared":
+            options.append("--wire")
         if flow.algorithm.needs_agent:
             options += ["--cc", flow.algorithm.kernel]
             for key, value in flow.params.items():

@@ -7,11 +7,11 @@ linux/inet_diag.h and struct tcp_info of linux/tcp.h, which only ever grow at th
 
 from __future__ import annotations
 
-import ctypes
-import os
 import socket
 import struct
 from dataclasses import dataclass
+
+from clarion_lab.hosts.namespaces import in_namespace
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -19,26 +19,29 @@ _NLM_F_REQUEST = 1
 _NLMSG_ERROR = 2
 _INET_DIAG_INFO = 2
 _NO_COOKIE = 0xFFFFFFFF
-_CLONE_NEWNET = 0x40000000
 
 _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 _ATTRIBUTE = struct.Struct("=HH")
 _MESSAGE_BYTES = 72  # struct inet_diag_msg
-# mss, unacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes_acked, min_rtt, delivery, three
-# limits
-_INFO = struct.Struct("=16xI4xI4xI32xIIII16xIQ8xQ16xII8xQQQQI")
-assert _INFO.size == 196  # up to tcpi_delivered
-
-_libc = ctypes.CDLL(None, use_errno=True)
+_STATE_OFFSET = 1  # in struct inet_diag_msg
+_LISTEN = 10
+_COOKIE = struct.Struct("=Q")
+_COOKIE_OFFSET = 44
+# mss, unacked, sacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
+# received, notsent, min_rtt, delivery, three limits
+_INFO = struct.Struct("=16xI4xIII32xIIII16xIQ8xQQ8xII8xQQQQ")
+assert _INFO.size == 192  # up to tcpi_sndbuf_limited
 
 
 @dataclass(frozen=True)
 class SocketState:
-    """What a sample keeps of struct tcp_info."""
+    """What a sample keeps of struct tcp_info, and the socket's cookie."""
 
+    cookie: int
     mss_bytes: int
     unacked_packets: int
+    sacked_packets: int
     lost_packets: int
     srtt_us: int
     rttvar_us: int
@@ -47,30 +50,26 @@ class SocketState:
     retransmits: int
     pacing_bytes_per_s: int
     bytes_acked: int
+    bytes_received: int  # in order
     notsent_bytes: int
     min_rtt_us: int
     delivery_bytes_per_s: int
     busy_us: int
     rwnd_limited_us: int
     sndbuf_limited_us: int
-    delivered_packets: int  # acknowledged, selectively too; each once
+
+    @property
+    def delivered_bytes(self) -> int:
+        """Payload that the receiver has acknowledged, in order or selectively, each byte once."""
+        return self.bytes_acked + self.sacked_packets * self.mss_bytes
 
 
 class NamespaceDiag:
     """A netlink socket that lives in the network namespace of a process."""
 
     def __init__(self, pid: int) -> None:
-        here = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-        there = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
-        try:
-            _enter(there)
-            try:
-                self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
-            finally:
-                _enter(here)
-        finally:
-            os.close(there)
-            os.close(here)
+        with in_namespace(pid):
+            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG)
         self._socket.settimeout(2.0)
 
     def query(self, source: str, sport: int, destination: str, dport: int) -> SocketState | None:
@@ -81,12 +80,6 @@ class NamespaceDiag:
     def close(self) -> None:
         """Closes the netlink socket."""
         self._socket.close()
-
-
-def _enter(descriptor: int) -> None:
-    if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error), "setns")
 
 
 def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
@@ -100,12 +93,13 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
 
 def _parse(message: bytes) -> SocketState | None:
     length, kind = _HEADER.unpack_from(message)[:2]
-    if kind == _NLMSG_ERROR:
-        return None
+    if kind == _NLMSG_ERROR or message[_HEADER.size + _STATE_OFFSET] == _LISTEN:
+        return None  # where a connection is gone, the kernel answers with its listener
     offset = _HEADER.size + _MESSAGE_BYTES
     while offset + _ATTRIBUTE.size <= length:
         size, attribute = _ATTRIBUTE.unpack_from(message, offset)
         if attribute == _INET_DIAG_INFO and size - _ATTRIBUTE.size >= _INFO.size:
-            return SocketState(*_INFO.unpack_from(message, offset + _ATTRIBUTE.size))
+            (cookie,) = _COOKIE.unpack_from(message, _HEADER.size + _COOKIE_OFFSET)
+            return SocketState(cookie, *_INFO.unpack_from(message, offset + _ATTRIBUTE.size))
         offset += (size + 3) & ~3
     return None

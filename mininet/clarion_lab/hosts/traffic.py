@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flows' traffic: one iperf3 server and client per flow, started so that data begins at the flow's start.
+"""The flows' traffic: a sender and a receiver per flow, started so that data begins at the flow's start:
+iperf3, and for a transfer of a given size a program that knows when its last byte came (transfer.py).
 
 iperf3 talks over a control connection first, which takes a handful of round trips before the first byte of
 data; the client is launched that much earlier. Both ends' ports are fixed, so that every observer finds the
@@ -11,26 +12,33 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError
+from clarion_lab.hosts import transfer
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording import files
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Endpoints, Network
 
+TRANSFER = (sys.executable, str(Path(transfer.__file__)))
 CONTROL_ROUND_TRIPS = 5  # measured: connect, cookie, parameters, data connection, start
 LAUNCH_US = 30_000  # to start the program itself
 LISTEN_TIMEOUT_S = 10.0
+COOKIE_BYTES = 37  # with which iperf3 opens the data connection
+TRANSFER_LEAD_US = 700_000  # to start Python twice on a busy machine, beside two round trips
 SPARE_S = 60  # a client's own duration is this much longer than the flow's; see Traffic.advance
 
 
 def lead_us(scenario: Scenario, flow: Flow) -> int:
     """How long before its first data a flow's client is launched."""
+    if flow.size_bytes is not None:
+        return 2 * scenario.path_rtt_us(flow) + TRANSFER_LEAD_US
     return CONTROL_ROUND_TRIPS * scenario.path_rtt_us(flow) + LAUNCH_US
 
 
@@ -49,7 +57,6 @@ class Traffic:
         self._clients: dict[int, subprocess.Popen[bytes]] = {}
         self._waiting = sorted(scenario.flows, key=lambda flow: flow.start_us - lead_us(scenario, flow))
         self._ended: set[int] = set()  # completed or paused
-        self._completed: set[int] = set()
         self.commands: list[str] = []
 
     @property
@@ -62,14 +69,19 @@ class Traffic:
         self._directory.mkdir(exist_ok=True)
         for flow in self._scenario.flows:
             ends = self._ends(flow)
+            sized = flow.size_bytes is not None
             command = ["iperf3", "--server", "--one-off", "--port", str(ends.dport)]
-            self._servers.append(self._spawn(flow, "server", self._pids[ends.receiver.name], command, False))
+            if sized:
+                command = [*TRANSFER, "receive", "--port", str(ends.dport)]
+            self._servers.append(self._spawn(flow, "server", self._pids[ends.receiver.name], command, sized))
         deadline = time.monotonic() + LISTEN_TIMEOUT_S
         for flow in self._scenario.flows:
             ends = self._ends(flow)
             while not _listens(self._pids[ends.receiver.name], ends.dport):
                 if time.monotonic() > deadline:
-                    raise RunFailedError(f"flow {flow.name}: iperf3 does not listen on port {ends.dport}")
+                    raise RunFailedError(
+                        f"flow {flow.name}: its receiver does not listen on port {ends.dport}"
+                    )
                 time.sleep(0.01)
 
     def advance(self, now_us: int) -> None:
@@ -81,14 +93,13 @@ class Traffic:
         while (
             self._waiting and self._waiting[0].start_us - lead_us(self._scenario, self._waiting[0]) <= now_us
         ):
-            self._launch(self._waiting.pop(0))
+            self._launch(self._waiting.pop(0), now_us)
         for number, client in self._clients.items():
             flow = self._scenario.flows[number]
             if number in self._ended:
                 continue
             if client.poll() is not None:
                 self._ended.add(number)
-                self._completed.add(number)
                 if client.returncode != 0:
                     raise RunFailedError(self._failure(flow))
             elif now_us >= flow.stop_us:
@@ -100,10 +111,6 @@ class Traffic:
         """Whether every flow has sent what it had to send."""
         return not self._waiting and len(self._ended) == len(self._scenario.flows)
 
-    def completed(self, number: int) -> bool:
-        """Whether that flow's client has sent all it had to send, and was not paused before that."""
-        return number in self._completed
-
     def stop(self) -> None:
         """Ends all clients, which then write their reports, and all servers."""
         for client in self._clients.values():
@@ -113,10 +120,13 @@ class Traffic:
         processes.stop([*self._clients.values(), *self._servers])
 
     def reports(self) -> dict[int, dict[str, Any]]:
-        """iperf3's own totals per flow, as far as it came to report them."""
+        """The programs' own totals per flow, as far as they came to report them."""
         reports = {}
         for flow in self._scenario.flows:
             report = self._report(flow)
+            if flow.size_bytes is not None and "seconds" in report:
+                received = self._received(flow).get("received_bytes", 0)
+                reports[flow.number] = {**report, "received_bytes": received, "retransmits": None}
             end = report.get("end", {})
             if "sum_sent" in end and "sum_received" in end:
                 reports[flow.number] = {
@@ -127,14 +137,34 @@ class Traffic:
                 }
         return reports
 
-    def _launch(self, flow: Flow) -> None:
+    def last_bytes_us(self) -> dict[int, int]:
+        """When the transfers that are complete had their last byte at the receiver, on CLOCK_MONOTONIC."""
+        found = {}
+        for flow in self._scenario.flows:
+            received = self._received(flow) if flow.size_bytes is not None else {}
+            if received.get("received_bytes") == flow.size_bytes and "last_byte_ns" in received:
+                found[flow.number] = received["last_byte_ns"] // 1000
+        return found
+
+    def _launch(self, flow: Flow, now_us: int) -> None:
         ends = self._ends(flow)
-        amount = (
-            ["--bytes", str(flow.size_bytes)]
-            if flow.size_bytes is not None
-            else ["--time", str((flow.stop_us - flow.start_us) // 1_000_000 + SPARE_S)]
-        )
-        command = [
+        if flow.size_bytes is None:
+            command = self._iperf3(flow, ends)
+        else:
+            at_ns = time.monotonic_ns() + (flow.start_us - now_us) * 1000
+            command = [*TRANSFER, "send", "--to", ends.receiver.address, "--law", flow.algorithm.kernel]
+            for option, value in (
+                ("port", ends.dport),
+                ("source-port", ends.sport),
+                ("bytes", flow.size_bytes),
+                ("at-ns", at_ns),
+            ):
+                command += [f"--{option}", str(value)]
+        self._clients[flow.number] = self._spawn(flow, "client", self._pids[ends.sender.name], command, True)
+        self.commands.append(f"{ends.sender.name}: {' '.join(command)}")
+
+    def _iperf3(self, flow: Flow, ends: Endpoints) -> list[str]:
+        return [
             "iperf3",
             "--client",
             ends.receiver.address,
@@ -147,36 +177,38 @@ class Traffic:
             "--interval",
             "0",
             "--json",
-            *amount,
+            "--time",
+            str((flow.stop_us - flow.start_us) // 1_000_000 + SPARE_S),
         ]
-        self._clients[flow.number] = self._spawn(flow, "client", self._pids[ends.sender.name], command, True)
-        self.commands.append(f"{ends.sender.name}: {' '.join(command)}")
 
     def _spawn(
         self, flow: Flow, role: str, pid: int, command: list[str], keep: bool
     ) -> subprocess.Popen[bytes]:
-        name = f"iperf3 {role} {flow.number + 1}"
+        name = f"{'transfer' if flow.size_bytes is not None else 'iperf3'} {role} {flow.number + 1}"
         if not keep:
             return children.spawn(self._state, name, processes.in_namespace(pid, command))
-        with self._file(flow).open("wb") as output:
+        with self._file(flow, role).open("wb") as output:
             return children.spawn(self._state, name, processes.in_namespace(pid, command), stdout=output)
 
     def _ends(self, flow: Flow) -> Endpoints:
         return self._network.endpoints[flow.number]
 
-    def _file(self, flow: Flow) -> Path:
-        return self._directory / f"flow-{flow.number + 1}.json"
+    def _file(self, flow: Flow, role: str) -> Path:
+        return self._directory / f"flow-{flow.number + 1}{'-received' if role == 'server' else ''}.json"
 
-    def _report(self, flow: Flow) -> dict[str, Any]:
+    def _received(self, flow: Flow) -> dict[str, Any]:
+        return self._report(flow, "server")
+
+    def _report(self, flow: Flow, role: str = "client") -> dict[str, Any]:
         try:
-            report = json.loads(self._file(flow).read_text())
+            report = json.loads(self._file(flow, role).read_text())
         except (OSError, ValueError):
             return {}
         return report if isinstance(report, dict) else {}
 
     def _failure(self, flow: Flow) -> str:
         said = self._report(flow).get("error", "stopped without a reason")
-        return f"flow {flow.name}: iperf3: {said}"
+        return f"flow {flow.name}: its sender: {said}"
 
 
 def _listens(pid: int, port: int) -> bool:

@@ -9,9 +9,10 @@ pacing then needs a timer per packet, to a quarter of 1 Gbit/s.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
-from clarion_lab.scenario.model import Scenario
+from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import PlannedHost
 
 OFFLOADS_OFF = ("tx", "tso", "gso", "gro")
@@ -19,6 +20,8 @@ MIN_BUFFER_BYTES = 4 << 20
 MAX_BUFFER_BYTES = 1 << 30
 # Socket memory is charged about twice the payload, and a window stays for each time that a packet is lost.
 BUFFER_BDPS = 16
+MIN_BURST_BYTES = 3200  # two full packets with headers
+BURST_S = 0.002  # of a device that is slower than the path
 MIN_UNSENT_BYTES = 256 << 10
 UNSENT_S = 0.02
 
@@ -51,7 +54,7 @@ def sysctls(scenario: Scenario) -> dict[str, str]:
         # it; a host that gets its processor a little later than that would limit the flow.
         "net.ipv4.tcp_pacing_ss_ratio": "1000",
         "net.ipv4.tcp_pacing_ca_ratio": "1000",
-        "net.ipv4.tcp_ecn": "0",
+        "net.ipv4.tcp_ecn": "1" if scenario.ecn else "0",
         # A socket born under BBR keeps BBR's pacing timers when iperf3 chooses another sender for it.
         "net.ipv4.tcp_congestion_control": "reno",
         # What a run leaves unsent must not hold the kernel's TCP memory for minutes after its end.
@@ -60,7 +63,18 @@ def sysctls(scenario: Scenario) -> dict[str, str]:
     }
 
 
-def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost) -> str:
+def device_limit(scenario: Scenario, host: PlannedHost, senders: Mapping[str, Flow]) -> list[str]:
+    """The command that makes a sender's own device the bottleneck; none for other hosts."""
+    flow = senders.get(host.name)
+    if flow is None or flow.device is None:
+        return []
+    rate_bps = flow.device.rate_bps
+    burst = max(MIN_BURST_BYTES, int(rate_bps / 8 * BURST_S))
+    limit = max(burst, scenario.limit_bytes(flow.device.queue, rate_bps))
+    return [f"tc qdisc replace dev {host.device} root tbf rate {rate_bps}bit burst {burst} limit {limit}"]
+
+
+def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost, senders: Mapping[str, Flow]) -> str:
     """A shell script that tunes one host; it stops at the first command that fails."""
     device = host.device
     offloads = " ".join(f"{name} off" for name in OFFLOADS_OFF)
@@ -71,6 +85,7 @@ def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost) -> str
             f"ethtool -K {device} {offloads} >/dev/null",
             f"sysctl -qw {settings}",
             f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
+            *device_limit(scenario, host, senders),
         ]
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -12,32 +13,39 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clarion_base.errors import UserError
-from clarion_lab.recording.recording import FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.recording.recording import Decision, FlowSample, LossRecord, PortSample, Recording
 
 RUN_FORMAT = "clarion-summary"
 BATCH_FORMAT = "clarion-batch"
+VERSIONS = {RUN_FORMAT: 2, BATCH_FORMAT: 2}
 SUMMARY = "summary.json"
 FLOWS = "flows.parquet"
 PORTS = "ports.parquet"
 LOSSES = "losses.parquet"
+INCIDENTS = "incidents.parquet"
+JUDGED = "decisions.parquet"  # of the senders
 ERROR_LOG = "error.log"
-DECISIONS = "decisions.json"
+DECISIONS = "decisions.json"  # of the tuner
 TRAFFIC = "iperf3"
 _FILES = re.compile(
-    r"summary\.(json|new)|(flows|ports|losses)\.parquet|(throughput|window|queue|losses|overview)\.png"
-    r"|report\.html|switch\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|decisions\.(json|new)"
+    r"summary\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
+    r"|report\.html|switch\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)"
 )
-_TRAFFIC_FILES = re.compile(r"flow-[0-9]+\.json")
+_TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received)?\.json")
 
 _TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
 
 
-def write(directory: Path, summary: dict[str, Any], recording: Recording) -> None:
+def write(
+    directory: Path, summary: dict[str, Any], recording: Recording, decisions: Sequence[Decision]
+) -> None:
     """Writes the series, then the summary, so that a summary is never without its series."""
     directory.mkdir(parents=True, exist_ok=True)
     _write_table(directory / FLOWS, FlowSample, recording.flow_samples)
     _write_table(directory / PORTS, PortSample, recording.port_samples)
     _write_table(directory / LOSSES, LossRecord, recording.losses)
+    _write_table(directory / INCIDENTS, LossRecord, recording.incidents)
+    _write_table(directory / JUDGED, Decision, decisions)
     write_json(directory / SUMMARY, summary)
 
 
@@ -58,7 +66,7 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
     temporary.replace(path)
 
 
-def _write_table(path: Path, kind: Any, rows: list[Any]) -> None:
+def _write_table(path: Path, kind: Any, rows: Sequence[Any]) -> None:
     fields = list(kind._fields)
     hints = get_type_hints(kind)
     schema = pa.schema([(name, _TYPES[hints[name]]) for name in fields])
@@ -87,4 +95,7 @@ def read_summary(directory: Path) -> dict[str, Any]:
         raise UserError(f"{path}: not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("format") not in (RUN_FORMAT, BATCH_FORMAT):
         raise UserError(f"{path}: not a summary of clarion")
+    wanted = VERSIONS[document["format"]]
+    if document.get("version") != wanted:
+        raise UserError(f"{path}: version {document.get('version')}, read is version {wanted}; run it again")
     return document

@@ -18,7 +18,7 @@ class FlowSample(NamedTuple):
 
     time_us: int
     flow: int
-    delivered_bytes: int  # payload that arrived, selectively acknowledged too, each byte once
+    delivered_bytes: int  # payload acknowledged, in order or selectively, each byte once
     bytes_acked: int  # of it, in order
     cwnd_packets: int
     srtt_us: int
@@ -31,6 +31,7 @@ class FlowSample(NamedTuple):
     sndbuf_limited_us: int
     tagged_corrupt: int
     tagged_congest: int
+    received_bytes: int  # in order, counted by the receiver
 
 
 class PortSample(NamedTuple):
@@ -49,16 +50,39 @@ class PortSample(NamedTuple):
 
 
 class LossRecord(NamedTuple):
-    """One lost packet of the ground truth; flow is -1 for packets of no flow."""
+    """One packet of the ground truth, and what happened to it; flow is -1 for packets of no flow."""
 
     time_us: int
     flow: int
     forward: bool  # in the direction of the flow's data
-    cause: str  # "wire" or "queue"
+    cause: str  # see clarion_lab.recording.causes
     port: str
     bytes: int
     payload_bytes: int
     header: int  # 0 none, 1 DATA, 2 ACK, 3 TAG
+
+
+class Reduction(NamedTuple):
+    """One reduction of a flow's window, as its sender explained it."""
+
+    time_us: int
+    flow: int
+    law: str
+    reason: str
+    cwnd_before_packets: int
+    cwnd_after_packets: int
+
+
+class Decision(NamedTuple):
+    """A reduction with its verdict (`right`, `wrong`, `told`), or a missed one; `reason` is empty then."""
+
+    time_us: int
+    flow: int
+    law: str
+    reason: str
+    cwnd_before_packets: int
+    cwnd_after_packets: int
+    verdict: str
 
 
 @dataclass
@@ -84,8 +108,14 @@ class Recording:
         default_factory=dict
     )  # per port: what its rate and queue became, where an engine counts in packets
     losses: list[LossRecord] = field(default_factory=list)
+    incidents: list[LossRecord] = field(default_factory=list)  # packets marked or changed, but not lost
+    reductions: list[Reduction] | None = None  # None: not recorded
+    reductions_fault: str = ""  # why they were not
+    cookies: dict[int, int] = field(default_factory=dict)  # flows by their sockets' cookies
     agent: dict[int, dict[str, Any]] = field(default_factory=dict)  # last clarion-host record per flow
-    finished_us: dict[int, int] = field(default_factory=dict)  # flows with a size: when all was delivered
+    finished_us: dict[int, int] = field(
+        default_factory=dict
+    )  # flows with a size: when the last byte was at the receiver
     idle_rtt_us: dict[int, float] = field(default_factory=dict)  # per flow, before any traffic
     traffic: dict[int, dict[str, Any]] = field(default_factory=dict)  # iperf3's own summary per flow
     environment: dict[str, Any] = field(default_factory=dict)

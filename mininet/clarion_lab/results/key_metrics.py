@@ -31,10 +31,15 @@ def key_metrics(summary: dict[str, Any]) -> dict[str, float | None]:
         "jain": totals["jain"],
         "queue_mean_bdp": max((queue for queue in queues if queue is not None), default=None),
         "convergence_s": totals["convergence"]["time_s"] if totals["convergence"] else None,
+        "settling_s": totals["settling"]["time_s"] if totals["settling"] else None,
         "newcomer_round_trips": totals["newcomer"]["round_trips"] if totals["newcomer"] else None,
         "retransmits": totals["retransmits"],
         "lost_wire": totals["losses"].get("data_wire", 0),
         "lost_queue": totals["losses"].get("data_queue", 0),
         "tag_precision": tags.get("precision"),
         "tag_recall": tags.get("recall"),
+        **{
+            f"decisions_{verdict}": totals["decisions"].get(verdict)
+            for verdict in ("right", "wrong", "missed")
+        },
     }

@@ -31,13 +31,16 @@ class Estimate(NamedTuple):
 
 
 class TagQuality(NamedTuple):
-    """How well tags match the truth; a quotient without a denominator is None."""
+    """How well tags match the truth; a quotient without a denominator is None. `negative` totals, of flows
+    whose late packets took back more than their gaps had counted, are part of `tagged`.
+    """
 
     tagged: int
     truth: int
     true_positives: int
     precision: float | None
     recall: float | None
+    negative: int
 
 
 def jain(values: Sequence[float]) -> float | None:
@@ -130,10 +133,25 @@ def tag_quality(pairs: Sequence[tuple[int, int]]) -> TagQuality:
     """
     tagged = sum(pair[0] for pair in pairs)
     truth = sum(pair[1] for pair in pairs)
-    correct = sum(min(pair) for pair in pairs)
+    correct = sum(max(0, min(pair)) for pair in pairs)
     return TagQuality(
-        tagged, truth, correct, correct / tagged if tagged else None, correct / truth if truth else None
+        tagged,
+        truth,
+        correct,
+        min(1.0, correct / tagged) if tagged > 0 else None,
+        correct / truth if truth else None,
+        sum(pair[0] < 0 for pair in pairs),
     )
+
+
+def settled_index(
+    rates: Sequence[Sequence[float]], levels: Sequence[float], hold: int = CONVERGENCE_ROUND_TRIPS
+) -> int | None:
+    """First interval from which every flow stays within 20 % of its own level for `hold` intervals."""
+    shares = [
+        [rate / level if level else 0.0 for rate in flow] for flow, level in zip(rates, levels, strict=True)
+    ]
+    return convergence_index(shares, 1.0, hold)
 
 
 def t95(degrees_of_freedom: float) -> float:

@@ -26,6 +26,15 @@ _FLOW_COLUMNS = (
     "lost in queue",
     "tagged corrupt",
     "tagged congest",
+    "right/wrong/missed",
+)
+_PERIOD_COLUMNS = (
+    "seconds",
+    "right/wrong/missed",
+    "decisions: precision",
+    "recall",
+    "tags: precision",
+    "recall",
 )
 _PORT_COLUMNS = ("port", "rate", "utilisation", "queue mean", "queue p99", "dropped", "lost on wire")
 _environment = jinja2.Environment(
@@ -58,11 +67,34 @@ def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
         "columns": tables.COLUMNS,
         "rows": [tables.row(summary["scenario"], summary)],
         "images": [(name, _inline(directory / name)) for name in plots.PLOTS],
+        "period_columns": _PERIOD_COLUMNS,
+        "period_rows": _period_rows(summary["totals"]),
         "flow_columns": _FLOW_COLUMNS,
         "flow_rows": [_flow_row(flow) for flow in summary["flows"]],
         "port_columns": _PORT_COLUMNS,
         "port_rows": [_port_row(port) for port in summary["ports"]],
     }
+
+
+def _period_rows(totals: dict[str, Any]) -> list[list[str]]:
+    """Decisions and tags over time; empty where neither was recorded."""
+    decisions = totals["decisions"].get("over_time", [])
+    tags = (totals["tags"] or {}).get("over_time", [])
+    rows = []
+    for index, period in enumerate(decisions or tags):
+        judged = decisions[index] if decisions else {}
+        tagged = tags[index]["all"] if tags else {}
+        rows.append(
+            [
+                f"{period['from_s']:.1f} to {period['to_s']:.1f}",
+                tables.verdicts(judged),
+                text_table.number(judged.get("precision"), 3),
+                text_table.number(judged.get("recall"), 3),
+                text_table.number(tagged.get("precision"), 3),
+                text_table.number(tagged.get("recall"), 3),
+            ]
+        )
+    return rows
 
 
 def _flow_row(flow: dict[str, Any]) -> list[str]:
@@ -78,6 +110,7 @@ def _flow_row(flow: dict[str, Any]) -> list[str]:
         str(flow["losses"]["data_queue"]),
         text_table.number(tagged.get("corrupt"), 0),
         text_table.number(tagged.get("congest"), 0),
+        tables.verdicts(flow["decisions"]),
     ]
 
 

@@ -8,35 +8,41 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from clarion_lab.recording.files import RUN_FORMAT
-from clarion_lab.recording.recording import SAMPLE_US, FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.recording.causes import INCIDENTS, LOSSES, TAGS
+from clarion_lab.recording.files import RUN_FORMAT, VERSIONS
+from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, LossRecord, PortSample, Recording
 from clarion_lab.results import metrics
+from clarion_lab.results.decisions import over_time, periods, quality
 from clarion_lab.scenario.algorithms import frame_bytes, payload_share
+from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Flow, Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
 
-VERSION = 1
 Series = tuple[list[int], list[int]]  # times in us, running totals
 
 
 def summarise(
-    scenario: Scenario, network: Network, recording: Recording, status: Mapping[str, Any]
+    scenario: Scenario,
+    network: Network,
+    recording: Recording,
+    status: Mapping[str, Any],
+    decisions: Sequence[Decision],
 ) -> dict[str, Any]:
     """The whole summary; `status` holds state, reason, engine, point and repeat."""
-    flows = [_flow(scenario, network, recording, flow) for flow in scenario.flows]
-    tags = _tag_qualities(scenario, recording)
+    flows = [_flow(scenario, network, recording, flow, decisions) for flow in scenario.flows]
     return {
         "format": RUN_FORMAT,
-        "version": VERSION,
+        "version": VERSIONS[RUN_FORMAT],
         **status,
         "scenario": scenario.name,
         "description": scenario.description,
         "seed": scenario.seed,
         "duration_s": scenario.duration_us / 1e6,
         "measured_s": list(_seconds(_window(scenario, recording))),
-        "totals": _totals(scenario, recording, flows, tags),
+        "totals": _totals(scenario, recording, flows, decisions),
         "flows": flows,
         "ports": _ports(scenario, network, recording),
         "environment": recording.environment,
@@ -69,8 +75,8 @@ def _flow_window(scenario: Scenario, recording: Recording, flow: Flow) -> tuple[
 
 
 def _goodput(scenario: Scenario, recording: Recording, flow: Flow) -> float:
-    """Bits of payload per second that arrived, each byte once, in order or selectively acknowledged; for a
-    sized flow its size over its completion time.
+    """Bits of payload per second that the receiver acknowledged, in order or selectively, each byte once; for
+    a sized flow its size over the time to its last byte at the receiver.
     """
     begin_us, end_us = _flow_window(scenario, recording, flow)
     finished = recording.finished_us.get(flow.number)
@@ -80,7 +86,9 @@ def _goodput(scenario: Scenario, recording: Recording, flow: Flow) -> float:
     return 8 * metrics.rate_between(times, totals, begin_us, end_us)
 
 
-def _flow(scenario: Scenario, network: Network, recording: Recording, flow: Flow) -> dict[str, Any]:
+def _flow(
+    scenario: Scenario, network: Network, recording: Recording, flow: Flow, decisions: Sequence[Decision]
+) -> dict[str, Any]:
     samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
     ends = network.endpoints[flow.number]
     begin_us, end_us = _flow_window(scenario, recording, flow)
@@ -104,13 +112,19 @@ def _flow(scenario: Scenario, network: Network, recording: Recording, flow: Flow
         "path_rtt_ms": scenario.path_rtt_us(flow) / 1e3,
         "idle_rtt_ms": None if idle_rtt_us is None else idle_rtt_us / 1e3,
         "goodput_bits_per_s": _goodput(scenario, recording, flow),
+        "settling": settling(scenario, recording, [flow], flow.start_us),
         "acked_bytes": samples[-1].bytes_acked if samples else 0,
+        "received_bytes": max((sample.received_bytes for sample in samples), default=0),
         "retransmits": samples[-1].retransmits if samples else 0,
         "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in inside]),
         "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in inside]),
         "receiver_limited": _share(inside, "rwnd_limited_us"),
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
         "losses": _losses(recording.losses, flow),
+        "incidents": _incidents(recording.incidents, flow),
+        "decisions": None
+        if recording.reductions is None
+        else quality(decision for decision in decisions if decision.flow == flow.number),
         "tagged": {"corrupt": agent.get("rev_corrupt"), "congest": agent.get("rev_congest")}
         if flow.tags
         else None,
@@ -139,35 +153,118 @@ def _losses(losses: Sequence[LossRecord], flow: Flow) -> dict[str, int]:
     counts = Counter(
         f"{'data' if loss.forward else 'ack'}_{loss.cause}" for loss in losses if loss.flow == flow.number
     )
-    return {key: counts[key] for key in ("data_wire", "data_queue", "ack_wire", "ack_queue")}
+    return {f"{kind}_{cause}": counts[f"{kind}_{cause}"] for kind in ("data", "ack") for cause in LOSSES}
+
+
+def _incidents(incidents: Sequence[LossRecord], flow: Flow) -> dict[str, int]:
+    """What happened to the flow's packets beside losses, in both directions."""
+    counts = Counter(incident.cause for incident in incidents if incident.flow == flow.number)
+    return {cause: counts[cause] for cause in INCIDENTS}
 
 
 def _tag_qualities(scenario: Scenario, recording: Recording) -> dict[str, Any] | None:
-    """Tags against the truth, by cause and together; None if no flow was tagged."""
-    pairs: dict[str, list[tuple[int, int]]] = {"wire": [], "queue": []}
-    for flow in scenario.flows:
-        record = recording.agent.get(flow.number)
-        if not flow.tags or record is None:
-            continue
-        truth = Counter(
-            loss.cause
-            for loss in recording.losses
-            if loss.flow == flow.number and loss.forward and loss.header
-        )
-        pairs["wire"].append((record["rev_corrupt"], truth["wire"]))
-        pairs["queue"].append((record["rev_congest"], truth["queue"]))
-    if not pairs["wire"]:
+    """Tags against the truth, by cause and together, at the end and over time; None if no flow was tagged.
+
+    The truth is every lost packet of data, with or without a header.
+    """
+    tagged = [flow for flow in scenario.flows if flow.tags and flow.number in recording.agent]
+    if not tagged:
         return None
-    qualities = {**pairs, "all": pairs["wire"] + pairs["queue"]}
-    return {cause: metrics.tag_quality(counts)._asdict() for cause, counts in qualities.items()}
+    counts = [_tag_counts(scenario, recording, flow) for flow in tagged]
+    stretches = periods(scenario, recording.ended_us)
+    return {
+        **_qualities([[count.at_end(cause) for cause in TAGS] for count in counts]),
+        "over_time": [
+            {
+                "from_s": begin_us / 1e6,
+                "to_s": end_us / 1e6,
+                **_qualities(
+                    [[count.between(cause, begin_us, end_us) for cause in TAGS] for count in counts]
+                ),
+            }
+            for begin_us, end_us in stretches
+        ],
+    }
+
+
+def _qualities(pairs: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Any]:
+    """By cause and together, of (tagged, truth) by flow and cause."""
+    by_cause = {cause: [flow[index] for flow in pairs] for index, cause in enumerate(TAGS)}
+    everything = [pair for flow in pairs for pair in flow]
+    return {
+        cause: metrics.tag_quality(counts)._asdict()
+        for cause, counts in {**by_cause, "all": everything}.items()
+    }
+
+
+@dataclass(frozen=True)
+class _TagCounts:
+    """What was tagged and what was lost of one flow, over time."""
+
+    lag_us: int  # from a loss to its echo at the sender
+    times_us: Sequence[int]
+    totals: Mapping[str, Sequence[int]]  # by cause, at these times
+    last: Mapping[str, int]  # by cause, at the end
+    lost_us: Mapping[str, Sequence[int]]  # by cause: when
+
+    def at_end(self, cause: str) -> tuple[int, int]:
+        return self.last[cause], len(self.lost_us[cause])
+
+    def between(self, cause: str, begin_us: int, end_us: int) -> tuple[int, int]:
+        lost = sum(begin_us <= time_us < end_us for time_us in self.lost_us[cause])
+        return self._echoed(cause, end_us) - self._echoed(cause, begin_us), lost
+
+    def _echoed(self, cause: str, at_us: int) -> int:
+        """What the sender knew of losses until then."""
+        if at_us <= 0 or not self.times_us:
+            return 0
+        return round(metrics.interpolate(self.times_us, self.totals[cause], at_us + self.lag_us))
+
+
+def _tag_counts(scenario: Scenario, recording: Recording, flow: Flow) -> _TagCounts:
+    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    record = recording.agent[flow.number]
+    return _TagCounts(
+        scenario.path_rtt_us(flow),
+        [sample.time_us for sample in samples],
+        {
+            "wire": [sample.tagged_corrupt for sample in samples],
+            "queue": [sample.tagged_congest for sample in samples],
+        },
+        {"wire": record["rev_corrupt"], "queue": record["rev_congest"]},
+        {
+            cause: [
+                loss.time_us
+                for loss in recording.losses
+                if loss.flow == flow.number and loss.forward and loss.cause in truths
+            ]
+            for cause, truths in TAGS.items()
+        },
+    )
+
+
+def _decisions(scenario: Scenario, recording: Recording, decisions: Sequence[Decision]) -> dict[str, Any]:
+    """All decisions, at the end and over time; without figures where none were recorded."""
+    if recording.reductions is None:
+        return {"recorded": False, "reason": recording.reductions_fault or "the run ended before"}
+    stretches = periods(scenario, recording.ended_us)
+    return {
+        "recorded": True,
+        **quality(decisions),
+        "over_time": over_time(decisions, stretches),
+    }
 
 
 def _totals(
-    scenario: Scenario, recording: Recording, flows: list[dict[str, Any]], tags: dict[str, Any] | None
+    scenario: Scenario, recording: Recording, flows: list[dict[str, Any]], decisions: Sequence[Decision]
 ) -> dict[str, Any]:
     goodput = sum(flow["goodput_bits_per_s"] for flow in flows)
     ceiling = payload_ceiling(scenario, *_window(scenario, recording))
-    limit = None if ceiling is None else ceiling * survival(scenario, scenario.flows[0])
+    limit = (
+        None
+        if ceiling is None
+        else ceiling * survival(scenario, scenario.flows[0], *_window(scenario, recording))
+    )
     return {
         "goodput_bits_per_s": goodput,
         "payload_ceiling_bits_per_s": ceiling,
@@ -176,11 +273,16 @@ def _totals(
         "fraction_of_limit": None if not limit else goodput / limit,
         "jain": metrics.jain([flow["goodput_bits_per_s"] for flow in flows]),
         "convergence": convergence(scenario, recording, limit),
+        "settling": settling(
+            scenario, recording, scenario.flows, max(flow.start_us for flow in scenario.flows)
+        ),
         "newcomer": newcomer(scenario, recording, limit),
         "retransmits": sum(flow["retransmits"] for flow in flows),
         "losses": {cause: sum(flow["losses"][cause] for flow in flows) for cause in flows[0]["losses"]},
+        "incidents": {kind: sum(flow["incidents"][kind] for flow in flows) for kind in INCIDENTS},
         "unasked_drop_packets": sum(recording.unasked_drops.values()),
-        "tags": tags,
+        "tags": _tag_qualities(scenario, recording),
+        "decisions": _decisions(scenario, recording, decisions),
     }
 
 
@@ -195,22 +297,31 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     if len(paths) > 1:
         return None
     rate = min(
-        link.rate_steps.mean_bps(link.rate_bps, begin_us, end_us)
+        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float)
         for link in scenario.bottlenecks[first.first : first.last + 1]
     )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 
 
-def survival(scenario: Scenario, flow: Flow) -> float:
-    """The share of a flow's full-size packets that survive the errors of its path."""
+def survival(scenario: Scenario, flow: Flow, begin_us: int = 0, end_us: int = 0) -> float:
+    """The share of a flow's full-size packets that survive the errors of its path, on average between two
+    instants.
+    """
     crossed: list[Link] = [
         scenario.access,
         *scenario.bottlenecks[flow.first : flow.last + 1],
         scenario.access,
     ]
     size = frame_bytes(flow.header)
-    losses = [link.reverse_loss if flow.reverse else link.forward_loss for link in crossed]
-    return math.prod(1 - loss.mean_packet_loss(size) for loss in losses)
+    side = 1 if flow.reverse else 0
+
+    def survives(losses: tuple[LossModel, LossModel]) -> float:
+        return 1 - losses[side].mean_packet_loss(size)
+
+    return math.prod(
+        link.loss_steps.mean((link.forward_loss, link.reverse_loss), begin_us, end_us, survives)
+        for link in crossed
+    )
 
 
 def convergence(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
@@ -224,6 +335,20 @@ def convergence(scenario: Scenario, recording: Recording, limit: float | None) -
     rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in scenario.flows]
     hold = math.ceil(metrics.CONVERGENCE_ROUND_TRIPS * scenario.max_rtt_us / interval_us)
     return _span(scenario, metrics.convergence_index(rates, limit / len(scenario.flows), hold))
+
+
+def settling(
+    scenario: Scenario, recording: Recording, flows: Sequence[Flow], since_us: int
+) -> dict[str, float] | None:
+    """Time from `since_us` until the flows stay within 20 % of their own steady levels for 10 round trips, or
+    None. A flow's level is its mean rate in the second half of the time since then.
+    """
+    if any(flow.size_bytes is not None for flow in scenario.flows) or _steps(scenario):
+        return None
+    rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in flows]
+    levels = [sum(half) / len(half) if (half := flow[len(flow) // 2 :]) else 0.0 for flow in rates]
+    hold = math.ceil(metrics.CONVERGENCE_ROUND_TRIPS * scenario.max_rtt_us / averaging_us(scenario))
+    return _span(scenario, metrics.settled_index(rates, levels, hold))
 
 
 def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
@@ -241,8 +366,8 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
 
 
 def _steps(scenario: Scenario) -> bool:
-    """Whether a link changes its rate: then there is no one fair share to converge to."""
-    return any(link.rate_steps.steps for link in scenario.bottlenecks)
+    """Whether a link changes: then there is no one fair share to converge to."""
+    return any(link.changes for link in scenario.bottlenecks)
 
 
 def averaging_us(scenario: Scenario) -> int:
@@ -301,7 +426,7 @@ def _port(
         "rate_steps": [{"at_s": at_us / 1e6, "rate_bits_per_s": bps} for at_us, bps in port.rate_steps.steps],
         "queue_limit_bytes": port.queue_bytes,
         "bdp_bytes": bdp_bytes,
-        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean_bps(port.rate_bps, *window)
+        "utilisation": 8 * rate("tx_bytes") / port.rate_steps.mean(port.rate_bps, *window, float)
         if port.rate_bps
         else None,
         "queue_mean_bytes": mean_bytes,

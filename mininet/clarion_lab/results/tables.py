@@ -18,6 +18,7 @@ COLUMNS = (
     "lost in queue",
     "tag precision",
     "tag recall",
+    "decisions right/wrong/missed",
 )
 
 
@@ -39,7 +40,15 @@ def row(name: str, summary: dict[str, Any]) -> list[str]:
         str(losses.get("data_queue", 0)),
         number(tags.get("precision"), 4),
         number(tags.get("recall"), 4),
+        verdicts(totals["decisions"]),
     ]
+
+
+def verdicts(decisions: dict[str, Any] | None) -> str:
+    """The counts of right, wrong and missed decisions; a dash where they were not recorded."""
+    if not decisions or not decisions.get("recorded", True):
+        return MISSING
+    return "/".join(str(decisions[verdict]) for verdict in ("right", "wrong", "missed"))
 
 
 def spread_row(name: str, estimates: dict[str, Any]) -> list[str]:
@@ -63,4 +72,7 @@ def spread_row(name: str, estimates: dict[str, Any]) -> list[str]:
         spread("lost_queue", 1, 0),
         spread("tag_precision", 1, 4),
         spread("tag_recall", 1, 4),
+        "/".join(spread(f"decisions_{verdict}", 1, 0) for verdict in ("right", "wrong", "missed"))
+        if "decisions_right" in estimates
+        else MISSING,
     ]

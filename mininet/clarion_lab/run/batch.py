@@ -19,8 +19,6 @@ from clarion_lab.run.runner import Outcome, run
 from clarion_lab.scenario.documents import Point
 from clarion_lab.scenario.model import Scenario, build
 
-VERSION = 1
-
 
 @dataclass
 class Batch:
@@ -160,7 +158,7 @@ def aggregate(
         rows.append(members[0]["row"] if len(members) == 1 else tables.spread_row(label, estimates[point]))
     return {
         "format": files.BATCH_FORMAT,
-        "version": VERSION,
+        "version": files.VERSIONS[files.BATCH_FORMAT],
         "scenario": name,
         "description": description,
         "rows": rows,

@@ -15,6 +15,7 @@ from clarion_lab.recording import files
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import Recording
 from clarion_lab.results import plots, report
+from clarion_lab.results.decisions import judged
 from clarion_lab.results.expectations import evaluate
 from clarion_lab.results.summary import summarise
 from clarion_lab.scenario.model import Scenario
@@ -50,9 +51,10 @@ def run(
         state, error = "failed", _failure(failure, directory)
     status = {"state": state, "reason": _reason(error), "engine": engine.name, **labels}
     progress.step("results")
-    summary = summarise(scenario, plan(scenario), recording, status)
+    decisions = judged(scenario, recording)
+    summary = summarise(scenario, plan(scenario), recording, status, decisions)
     summary["expectations"] = evaluate(scenario.expect, summary, labels.get("settings", {}))
-    files.write(directory, summary, recording)
+    files.write(directory, summary, recording, decisions)
     plots.draw(directory)
     report.write(directory)
     progress.done()

@@ -8,17 +8,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from clarion_base import units
-from clarion_base.faults import FaultError, Path, ScenarioError
+from clarion_base.faults import Fault, FaultError, Path, ScenarioError
 from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.scenario.documents import Document
+from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.loss import LossModel, parse_loss
-from clarion_lab.scenario.rate_steps import RateSteps, parse_rate_steps
+from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, rate_of
 
 DEFAULT_ALGORITHM = "xcp"
+DEFAULT_ECN_SHARE = 0.5  # of a queue, above which it marks
 MAX_RTT_US = 16_000_000  # the header's rtt is Q4.28 s
+MAX_DOWN_US = 60_000_000  # of a switch that starts again
+MIN_DEVICE_BPS = 64_000
+BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards")
 T = TypeVar("T")
 
 
@@ -35,7 +40,42 @@ class Link:
     queue: units.QueueLimit
     forward_loss: LossModel
     reverse_loss: LossModel
-    rate_steps: RateSteps = field(default_factory=RateSteps)
+    rate_steps: Steps[int] = field(default_factory=Steps)
+    delay_steps: Steps[int] = field(default_factory=Steps)
+    loss_steps: Steps[tuple[LossModel, LossModel]] = field(default_factory=Steps)  # forward, reverse
+    wire: str = "declared"  # or "lldp", "none"
+    ecn_threshold: units.QueueLimit | None = None
+    hazards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as written, by direction
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is not the same link from the beginning to the end."""
+        return any(each.steps for each in (self.rate_steps, self.delay_steps, self.loss_steps))
+
+
+@dataclass(frozen=True)
+class DeviceLimit:
+    """A sender's own device that is slower than the path, with a queue of its own."""
+
+    rate_bps: int
+    queue: units.QueueLimit
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A switch, or the controller if `switch` is None, that starts again."""
+
+    at_us: int
+    switch: str | None
+    down_us: int
+
+
+@dataclass(frozen=True)
+class SwitchSettings:
+    """What a switch is: with both false one that knows nothing of Clarion."""
+
+    tagging: bool
+    xcp: bool
 
 
 @dataclass(frozen=True)
@@ -54,6 +94,7 @@ class Flow:
     last: int
     tags: bool
     header: str
+    device: DeviceLimit | None = None
 
     @property
     def uses_agent(self) -> bool:
@@ -77,6 +118,9 @@ class Scenario:
     bottlenecks: tuple[Link, ...]
     xcp: XcpSettings | None  # of every shaped port, but for its capacity
     tagging: bool
+    ecn: bool
+    switches: Mapping[str, SwitchSettings]
+    restarts: tuple[Restart, ...]
     flows: tuple[Flow, ...]
     duration_us: int
     measure_from_us: int
@@ -89,9 +133,43 @@ class Scenario:
         is_list = isinstance(self.document["links"]["bottleneck"], list)
         return ("links", "bottleneck", index) if is_list else ("links", "bottleneck")
 
-    def xcp_of(self, rate_bps: int) -> XcpSettings | None:
-        """The controllers of a port of this rate; None: without XCP."""
-        return replace(self.xcp, capacity_bps=rate_bps) if self.xcp and rate_bps else None
+    def xcp_of(self, switch: str, rate_bps: int) -> XcpSettings | None:
+        """The controllers of a switch's port of this rate; None: without XCP."""
+        with_xcp = self.xcp and rate_bps and self.switches[switch].xcp
+        return replace(self.xcp, capacity_bps=rate_bps) if self.xcp and with_xcp else None
+
+    def hazards_of(self, link: Link, direction: str) -> Hazards:
+        """What a link does in a direction, "forward" or "reverse", that is not a wire."""
+        document = {**link.hazards.get("both", {}), **link.hazards.get(direction, {})}
+        return parse_hazards(document, self.limit_bytes, self.duration_us)
+
+    def limit_bytes(self, limit: units.QueueLimit, rate_bps: int) -> int:
+        """A queue limit in bytes at a rate; one bdp is that rate times the longest empty round trip."""
+        packet = max(frame_bytes(flow.header) for flow in self.flows)
+        return max(limit.in_bytes(rate_bps / 8 * self.max_rtt_us / 1e6, packet), packet)
+
+    def ecn_threshold_bytes(self, link: Link) -> int:
+        """The queue above which a link's ports mark; 0: they do not."""
+        if not self.ecn or not link.rate_bps:
+            return 0
+        if link.ecn_threshold is None:
+            return int(DEFAULT_ECN_SHARE * self.queue_bytes(link))
+        return self.limit_bytes(link.ecn_threshold, link.rate_bps)
+
+    def emulated_only(self) -> Path | None:
+        """The first field that only the embedded switch and the simulated block carry out; None: none."""
+        if self.ecn:
+            return ("ecn",)
+        if self.restarts:
+            return ("restarts",)
+        if "switches" in self.document:
+            return ("switches",)
+        for index in range(len(self.bottlenecks)):
+            for key in ("rate-steps", "delay-steps", "loss-steps", "hazards"):
+                given = self.document["links"]["bottleneck"]
+                if key in (given[index] if isinstance(given, list) else given):
+                    return (*self.bottleneck_path(index), key)
+        return None
 
     def path_rtt_us(self, flow: Flow) -> int:
         """A flow's round-trip time with empty queues: both access links and the bottlenecks that it
@@ -107,8 +185,7 @@ class Scenario:
 
     def queue_bytes(self, link: Link) -> int:
         """A link's queue limit in bytes; one bdp is its rate times the longest path's empty round trip."""
-        packet = max(frame_bytes(flow.header) for flow in self.flows)
-        return max(link.queue.in_bytes(link.rate_bps / 8 * self.max_rtt_us / 1e6, packet), packet)
+        return self.limit_bytes(link.queue, link.rate_bps)
 
     def bdp_bytes(self, link: Link) -> float:
         """Rate times the longest path's empty round trip, in bytes."""
@@ -152,22 +229,70 @@ class _Reader:
         queue = self.optional(units.parse_queue, document, "queue", path, units.QueueLimit(1, "bdp"))
         if queue.unit == "bdp" and rate_bps == 0 and "queue" in document:
             raise self.fail((*path, "queue"), "in bdp needs a rate")
-        steps = RateSteps()
-        if "rate-steps" in document:
-            if not bottleneck:
-                raise self.fail((*path, "rate-steps"), "only a bottleneck may change its rate")
-            steps = self._rate_steps(document["rate-steps"], (*path, "rate-steps"))
+        for key in () if bottleneck else BOTTLENECK_KEYS:
+            if key in document:
+                raise self.fail((*path, key), "only a bottleneck has it")
         losses = {
             direction: self._loss(document.get("loss", {}).get(direction), (*path, "loss", direction))
             for direction in ("forward", "reverse")
         }
-        return Link(rate_bps, delay_us, queue, losses["forward"], losses["reverse"], steps)
+        first = (losses["forward"], losses["reverse"])
+        return Link(
+            rate_bps,
+            delay_us,
+            queue,
+            *first,
+            self._steps(document, "rate-steps", path, rate_of),
+            self._steps(document, "delay-steps", path, delay_of),
+            self._steps(document, "loss-steps", path, _losses_after(first)),
+            document.get("wire", "declared"),
+            self.optional(units.parse_queue, document, "ecn-threshold", path, None),
+            document.get("hazards", {}),
+        )
 
-    def _rate_steps(self, document: list[Mapping[str, Any]], path: Path) -> RateSteps:
+    def _steps(
+        self, document: Mapping[str, Any], key: str, path: Path, value_of: Callable[[Mapping[str, Any]], T]
+    ) -> Steps[T]:
         try:
-            return parse_rate_steps(document)
+            return parse_steps(document.get(key, ()), value_of)
         except FaultError as error:
-            raise self.fail((*path, *error.fault.path), error.fault.reason) from error
+            raise self.fail((*path, key, *error.fault.path), error.fault.reason) from error
+
+    def restarts(self, document: Document, switches: Mapping[str, SwitchSettings]) -> tuple[Restart, ...]:
+        found = []
+        duration_us = units.parse_time(document["duration"])
+        for index, entry in enumerate(document.get("restarts", ())):
+            path: Path = ("restarts", index)
+            if ("switch" in entry) == ("controller" in entry):
+                raise self.fail((*path, "switch"), "give one of switch and controller")
+            if entry.get("controller") is False:
+                raise self.fail((*path, "controller"), "must be true")
+            if "controller" in entry and "for" in entry:
+                raise self.fail((*path, "for"), "a controller is back as soon as it has started")
+            if "switch" in entry and entry["switch"] not in switches:
+                raise self.fail((*path, "switch"), f'"{entry["switch"]}": use {", ".join(switches)}')
+            at_us = self.parse(units.parse_time, entry["at"], (*path, "at"))
+            if not 0 < at_us < duration_us:
+                raise self.fail((*path, "at"), "must lie above 0 s and before duration")
+            down_us = self.optional(units.parse_time, entry, "for", path, 0)
+            if down_us > MAX_DOWN_US:
+                raise self.fail((*path, "for"), "must be at most 60 s")
+            found.append(Restart(at_us, entry.get("switch"), down_us))
+        return tuple(found)
+
+    def switches(self, document: Document, bottlenecks: int) -> dict[str, SwitchSettings]:
+        names = [f"s{number + 1}" for number in range(bottlenecks + 1)]
+        given = document.get("switches", {})
+        for name in given:
+            if name not in names:
+                raise self.fail(("switches", name), f"unknown switch; use {', '.join(names)}")
+        tagging = document.get("tagging", True)
+        return {
+            name: SwitchSettings(
+                given.get(name, {}).get("tagging", tagging), given.get(name, {}).get("xcp", True)
+            )
+            for name in names
+        }
 
     def _loss(self, document: Mapping[str, Any] | None, path: Path) -> LossModel:
         try:
@@ -230,6 +355,9 @@ class _Reader:
             raise self.fail((*path, "size"), "must be above 0, and without stop")
         if not start_us + (count - 1) * stagger_us < stop_us <= duration_us:
             raise self.fail((*path, "stop"), "must lie after the start of every flow and not after duration")
+        device = self._device(group["local-bottleneck"], path) if "local-bottleneck" in group else None
+        if device is not None and pairs < count:
+            raise self.fail((*path, "host-pairs"), "with local-bottleneck every flow needs a host of its own")
         texts = {key: str(value) for key, value in params.items()}
         return [
             Flow(
@@ -245,9 +373,39 @@ class _Reader:
                 last=last - 1,
                 tags=tags,
                 header=header,
+                device=device,
             )
             for n in range(count)
         ]
+
+    def _device(self, document: Mapping[str, Any], group: Path) -> DeviceLimit:
+        path = (*group, "local-bottleneck")
+        rate_bps = self.parse(units.parse_rate, document["rate"], (*path, "rate"))
+        if rate_bps < MIN_DEVICE_BPS:
+            raise self.fail((*path, "rate"), "must be at least 64 kbit/s")
+        queue = self.optional(units.parse_queue, document, "queue", path, units.QueueLimit(1, "bdp"))
+        return DeviceLimit(rate_bps, queue)
+
+
+def _losses_after(
+    first: tuple[LossModel, LossModel],
+) -> Callable[[Mapping[str, Any]], tuple[LossModel, LossModel]]:
+    """Reads a step of losses; a direction that it does not name keeps what it has."""
+    last = list(first)
+
+    def read(entry: Mapping[str, Any]) -> tuple[LossModel, LossModel]:
+        if "forward" not in entry and "reverse" not in entry:
+            raise FaultError(Fault(("forward",), "give forward or reverse"))
+        for index, direction in enumerate(("forward", "reverse")):
+            if direction not in entry:
+                continue
+            try:
+                last[index] = parse_loss(entry[direction])
+            except FaultError as error:
+                raise FaultError(error.fault.below(direction)) from error
+        return last[0], last[1]
+
+    return read
 
 
 def build(name: str, document: Document) -> Scenario:
@@ -264,6 +422,7 @@ def build(name: str, document: Document) -> Scenario:
     else:
         bottlenecks = (reader.link(given, ("links", "bottleneck"), True),)
     duration_us = reader.parse(units.parse_time, document["duration"], ("duration",))
+    switches = reader.switches(document, len(bottlenecks))
     measure_from_us = reader.optional(units.parse_time, document, "measure-from", (), 0)
     if not measure_from_us < duration_us:
         raise reader.fail(("measure-from",), "must lie before duration")
@@ -275,6 +434,9 @@ def build(name: str, document: Document) -> Scenario:
         bottlenecks=bottlenecks,
         xcp=reader.xcp(document.get("xcp", {})),
         tagging=document.get("tagging", True),
+        ecn=document.get("ecn", False),
+        switches=switches,
+        restarts=reader.restarts(document, switches),
         flows=reader.flows(document, len(bottlenecks), duration_us),
         duration_us=duration_us,
         measure_from_us=measure_from_us,
@@ -289,6 +451,8 @@ def build(name: str, document: Document) -> Scenario:
         )
     _check_hosts(reader, scenario)
     _check_steps(reader, scenario)
+    _check_marks(reader, scenario)
+    _check_hazards(reader, scenario)
     return scenario
 
 
@@ -303,7 +467,34 @@ def _check_hosts(reader: _Reader, scenario: Scenario) -> None:
 
 def _check_steps(reader: _Reader, scenario: Scenario) -> None:
     for index, link in enumerate(scenario.bottlenecks):
-        late = [n for n, (at_us, _) in enumerate(link.rate_steps.steps) if at_us >= scenario.duration_us]
-        if late:
-            place = scenario.bottleneck_path(index)
-            raise reader.fail((*place, "rate-steps", late[0], "at"), "must lie before duration")
+        all_steps: dict[str, Steps[Any]] = {
+            "rate-steps": link.rate_steps,
+            "delay-steps": link.delay_steps,
+            "loss-steps": link.loss_steps,
+        }
+        for key, steps in all_steps.items():
+            late = [n for n, (at_us, _) in enumerate(steps.steps) if at_us >= scenario.duration_us]
+            if late:
+                place = scenario.bottleneck_path(index)
+                raise reader.fail((*place, key, late[0], "at"), "must lie before duration")
+
+
+def _check_marks(reader: _Reader, scenario: Scenario) -> None:
+    for index, link in enumerate(scenario.bottlenecks):
+        place = (*scenario.bottleneck_path(index), "ecn-threshold")
+        if link.ecn_threshold is not None and not scenario.ecn:
+            raise reader.fail(place, "only with ecn: true")
+        if scenario.ecn_threshold_bytes(link) >= scenario.queue_bytes(link) and scenario.ecn:
+            raise reader.fail(place, "must be below the queue's limit, or it never marks")
+
+
+def _check_hazards(reader: _Reader, scenario: Scenario) -> None:
+    for index, link in enumerate(scenario.bottlenecks):
+        for direction in ("forward", "reverse"):
+            try:
+                scenario.hazards_of(link, direction)
+            except FaultError as error:
+                key = str(error.fault.path[0])
+                written = direction if key in link.hazards.get(direction, {}) else "both"
+                place = (*scenario.bottleneck_path(index), "hazards", written, *error.fault.path)
+                raise reader.fail(place, error.fault.reason) from error

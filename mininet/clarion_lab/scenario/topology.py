@@ -9,13 +9,15 @@ r2, ...) where they leave.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from clarion_lab.scenario.hazards import Change
 from clarion_lab.scenario.loss import LossModel
-from clarion_lab.scenario.model import Flow, Link, Scenario
-from clarion_lab.scenario.rate_steps import RateSteps
+from clarion_lab.scenario.model import Flow, Link, Restart, Scenario
+from clarion_lab.scenario.steps import Steps
 
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
 FIRST_SOURCE_PORT = 40001  # of the senders
@@ -34,7 +36,11 @@ class PlannedPort:
     ingress_delay_us: int = 0
     ingress_loss: LossModel = field(default_factory=LossModel)
     role: str = "access"  # or "bottleneck 1 forward", "bottleneck 1 reverse"
-    rate_steps: RateSteps = field(default_factory=RateSteps)
+    rate_steps: Steps[int] = field(default_factory=Steps)
+    ecn_threshold_bytes: int = 0
+    hazards: Mapping[str, Any] = field(default_factory=dict)  # as keys of the switch's configuration
+    changes: tuple[Change, ...] = ()  # in the order of time
+    wire: str = "declared"
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ class Network:
     switches: dict[str, list[PlannedPort]]
     hosts: list[PlannedHost]
     endpoints: list[Endpoints]  # by flow number
+    restarts: list[Restart]  # of switches
 
     def neighbour(self, host: PlannedHost) -> PlannedHost:
         """The other host of the pair."""
@@ -91,36 +98,51 @@ def plan(scenario: Scenario) -> Network:
     for index, link in enumerate(scenario.bottlenecks):
         left, right = f"s{index + 1}", f"s{index + 2}"
         left_name, right_name = bottleneck_ports(index)
-        queue_bytes = scenario.queue_bytes(link)
-        switches[left].append(
-            PlannedPort(
-                left_name,
-                f"{right}:{right_name}",
-                link.rate_bps,
-                queue_bytes,
-                link.delay_us,
-                link.forward_loss,
-                role=f"bottleneck {index + 1} forward",
-                rate_steps=link.rate_steps,
-            )
-        )
-        switches[right].append(
-            PlannedPort(
-                right_name,
-                f"{left}:{left_name}",
-                link.rate_bps,
-                queue_bytes,
-                link.delay_us,
-                link.reverse_loss,
-                role=f"bottleneck {index + 1} reverse",
-                rate_steps=link.rate_steps,
-            )
-        )
+        forward = (left_name, f"{right}:{right_name}")
+        reverse = (right_name, f"{left}:{left_name}")
+        switches[left].append(_bottleneck_port(scenario, link, forward, index, "forward"))
+        switches[right].append(_bottleneck_port(scenario, link, reverse, index, "reverse"))
     hosts: dict[str, PlannedHost] = {}
     for flow in scenario.flows:
         for side in ("h", "r"):
             _add_host(hosts, switches, scenario, flow, side)
-    return Network(switches, list(hosts.values()), [_endpoints(hosts, flow) for flow in scenario.flows])
+    return Network(
+        switches,
+        list(hosts.values()),
+        [_endpoints(hosts, flow) for flow in scenario.flows],
+        [restart for restart in scenario.restarts if restart.switch is not None],
+    )
+
+
+def _bottleneck_port(
+    scenario: Scenario, link: Link, ends: tuple[str, str], index: int, direction: str
+) -> PlannedPort:
+    name, peer = ends
+    hazards = scenario.hazards_of(link, direction)
+    return PlannedPort(
+        name,
+        peer,
+        link.rate_bps,
+        scenario.queue_bytes(link),
+        link.delay_us,
+        link.forward_loss if direction == "forward" else link.reverse_loss,
+        role=f"bottleneck {index + 1} {direction}",
+        rate_steps=link.rate_steps,
+        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
+        hazards=hazards.settings,
+        changes=tuple(sorted([*_steps(link, direction), *hazards.changes], key=lambda change: change.at_us)),
+        wire=link.wire,
+    )
+
+
+def _steps(link: Link, direction: str) -> list[Change]:
+    """A link's steps as changes of a port."""
+    side = 0 if direction == "forward" else 1
+    return [
+        *(Change(at_us, {"rate_bps": rate_bps}) for at_us, rate_bps in link.rate_steps.steps),
+        *(Change(at_us, {"delay_us": delay_us}) for at_us, delay_us in link.delay_steps.steps),
+        *(Change(at_us, {"loss": losses[side].switch_config()}) for at_us, losses in link.loss_steps.steps),
+    ]
 
 
 def bottleneck_ports(index: int) -> tuple[str, str]:
@@ -154,7 +176,16 @@ def _access_port(name: str, scenario: Scenario, link: Link, left: bool) -> Plann
     )
     queue_bytes = scenario.queue_bytes(link) if link.rate_bps else 0
     return PlannedPort(
-        name, None, link.rate_bps, queue_bytes, link.delay_us, toward_host, link.delay_us, from_host
+        name,
+        None,
+        link.rate_bps,
+        queue_bytes,
+        link.delay_us,
+        toward_host,
+        link.delay_us,
+        from_host,
+        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
+        wire=link.wire,
     )
 
 
@@ -178,13 +209,13 @@ def switch_config(scenario: Scenario, network: Network, truth_log: str) -> dict[
         "seed": scenario.seed,
         "truth_log": truth_log,
         "switches": [
-            {"name": name, "ports": [_port_config(scenario, port) for port in ports]}
+            {"name": name, "ports": [_port_config(scenario, name, port) for port in ports]}
             for name, ports in network.switches.items()
         ],
     }
 
 
-def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
+def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str, Any]:
     config: dict[str, Any] = {"name": port.name}
     if port.peer:
         config["peer"] = port.peer
@@ -197,10 +228,14 @@ def _port_config(scenario: Scenario, port: PlannedPort) -> dict[str, Any]:
     config |= {"rate_bps": port.rate_bps, "delay_us": port.delay_us, "loss": port.loss.switch_config()}
     if port.rate_bps:
         config["queue_bytes"] = port.queue_bytes
-    xcp = scenario.xcp_of(port.rate_bps)
+    if port.ecn_threshold_bytes:
+        config["ecn_threshold_bytes"] = port.ecn_threshold_bytes
+    if port.hazards:
+        config["hazards"] = dict(port.hazards)
+    xcp = scenario.xcp_of(switch, port.rate_bps)
     if xcp is not None:
         config["xcp"] = {"enabled": True, **asdict(xcp)}
-    if scenario.tagging:
+    if scenario.switches[switch].tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
-        config["wire"] = "declared"
+        config["wire"] = port.wire
     return config

@@ -45,7 +45,7 @@ class NicTarget:
     """One card, whose ports have the numbers that they have on the card."""
 
     def __init__(self, place: Place, sockets: Mapping[int, socket.socket] | None = None) -> None:
-        """CardError or UserError if the card cannot be served. `sockets`: to its neighbours; None: those of its
+        """CardError or UserError if the card cannot be served. `sockets`: to its neighbours; None: of its
         network devices.
         """
         self.name = place.card

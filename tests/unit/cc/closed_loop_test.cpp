@@ -82,7 +82,7 @@ TEST(ClosedLoop, XcpWithTagsCarriesWhatCorruptionLeaves) {
   path.wire_loss = 0.1;
   Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 2, 10, 20)), 0.88);  // of 0.90
-  EXPECT_EQ(simulation.stats(0).reduced_congestion + simulation.stats(0).reduced_unexplained, 0u);
+  EXPECT_EQ(simulation.stats(0).reduced[FLOW_CONGESTION] + simulation.stats(0).reduced[FLOW_UNEXPLAINED], 0u);
 }
 
 TEST(ClosedLoop, XcpWithoutTagsDoesNot) {
@@ -91,14 +91,14 @@ TEST(ClosedLoop, XcpWithoutTagsDoesNot) {
   path.wire_loss = 0.1;
   Simulation simulation = with_flows<XcpLaw>(2, path, kDefaults, false);
   EXPECT_LT(total(shares(simulation, 2, 10, 20)), 0.6);
-  EXPECT_GT(simulation.stats(0).reduced_loss, 10u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_LOSS], 10u);
 }
 
 TEST(ClosedLoop, XcpWithoutARouterStaysATcp) {
   // Grants come back unreduced. The buffer is one bandwidth-delay product: Reno fills the pipe.
   Simulation simulation = with_flows<XcpLaw>(1, Path{}, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 20, 40)), 0.95);
-  EXPECT_GT(simulation.stats(0).reduced_congestion, 0u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_CONGESTION], 0u);
   EXPECT_LT(simulation.cwnd_packets(0), 2000u);
 }
 
@@ -107,7 +107,7 @@ TEST(ClosedLoop, BoostTaggedFillsALossyPipe) {
   path.wire_loss = 0.005;
   Simulation simulation = with_flows<BoostLaw>(1, path, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 5, 20)), 0.96);  // of 0.995
-  EXPECT_EQ(simulation.stats(0).reduced_congestion, 0u);
+  EXPECT_EQ(simulation.stats(0).reduced[FLOW_CONGESTION], 0u);
 }
 
 TEST(ClosedLoop, BoostLiteralBacksOffOnEveryLoss) {
@@ -117,7 +117,7 @@ TEST(ClosedLoop, BoostLiteralBacksOffOnEveryLoss) {
   params.boost_loss = BOOST_LOSS_LITERAL;
   Simulation simulation = with_flows<BoostLaw>(1, path, params, true);
   simulation.run_until(20);
-  EXPECT_GT(simulation.stats(0).reduced_loss, 20u);
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_LOSS], 20u);
 }
 
 TEST(ClosedLoop, BoostJudgesWithoutTags) {
@@ -142,7 +142,7 @@ TEST(ClosedLoop, BoostDrainsItsQueueAgainAndAgain) {
   Simulation simulation = with_flows<BoostLaw>(1, Path{}, kDefaults, true);
   EXPECT_GT(total(shares(simulation, 1, 5, 25)), 0.95);
   EXPECT_LT(simulation.queue_mean_packets(), 202);
-  EXPECT_GT(simulation.stats(0).reduced_delay, 20u);  // one in seven round trips
+  EXPECT_GT(simulation.stats(0).reduced[FLOW_DELAY], 20u);  // one in seven round trips
 }
 
 TEST(ClosedLoop, BoostFlowsThatStartApartKeepTheQueueShort) {
@@ -150,7 +150,7 @@ TEST(ClosedLoop, BoostFlowsThatStartApartKeepTheQueueShort) {
   shares(simulation, 3, 20, 60);
   EXPECT_LT(simulation.queue_mean_packets(), 350);  // of 808, one bandwidth-delay product
   EXPECT_EQ(simulation.queue_drops(), 0u);
-  for (int i = 0; i < 3; i++) EXPECT_GT(simulation.stats(i).reduced_delay, 50u) << i;
+  for (int i = 0; i < 3; i++) EXPECT_GT(simulation.stats(i).reduced[FLOW_DELAY], 50u) << i;
 }
 
 TEST(ClosedLoop, BoostStartDoesNotOverflowABufferOfOneBdp) {
@@ -190,6 +190,126 @@ TEST(ClosedLoop, FastCollapsesUnderCorruption) {
   path.wire_loss = 0.01;
   Simulation simulation = with_flows<FastLaw>(1, path, kDefaults, false);
   EXPECT_LT(total(shares(simulation, 1, 10, 20)), 0.5);
+}
+
+// --- paths that lie: queues and policers whose drops count as corruption ---
+
+// Use of the bottleneck by `count` flows from 5 s to 40 s, and packets lost.
+struct Outcome {
+  double share;
+  std::uint32_t lost;
+  flow_stats stats;
+};
+
+template <class LawType>
+Outcome outcome(Path path, bool has_tags, cc_params params = kDefaults, int count = 1) {
+  Simulation simulation(path, params);
+  for (int i = 0; i < count; i++) simulation.add_flow(std::make_unique<LawType>(), 0, has_tags, has_tags);
+  Outcome result{total(shares(simulation, count, 5, 40)), 0, simulation.stats(0)};
+  for (int i = 0; i < count; i++) result.lost += simulation.lost(i);
+  return result;
+}
+
+constexpr cc_params believing() {
+  cc_params params = kDefaults;
+  params.doubt = 0;
+  return params;
+}
+
+TEST(LyingWire, ASenderThatBelievesItNeverBacksOff) {
+  Path path;
+  path.is_lying = true;
+  path.queue_packets = 80;
+  EXPECT_GT(outcome<XcpLaw>(path, true, believing()).lost, 100000u);
+}
+
+TEST(LyingWire, XcpLosesAtMostTwiceWhatRenoDoes) {
+  for (int queue_packets : {80, 400, 808}) {
+    Path path;
+    path.is_lying = true;
+    path.queue_packets = queue_packets;
+    Outcome reno = outcome<XcpLaw>(path, false);
+    EXPECT_LE(outcome<XcpLaw>(path, true).lost, 2 * reno.lost) << queue_packets;
+    EXPECT_LE(outcome<BoostLaw>(path, true).lost, 2 * reno.lost) << queue_packets;
+  }
+}
+
+TEST(LyingWire, APolicerIsFoundOutAlthoughRoutersGrantMore) {
+  // Half of the rate that the router in front of it hands out, for bursts of 10 to 660 packets. Believing the
+  // tags loses 165,000 packets.
+  for (double burst_bytes : {15e3, 100e3, 1e6}) {
+    Path path;
+    path.policer_bytes_per_s = 6e6;
+    path.policer_burst_bytes = burst_bytes;
+    path.has_xcp_router = true;
+    Outcome xcp = outcome<XcpLaw>(path, true);
+    EXPECT_LT(xcp.lost, 2000u) << burst_bytes;
+    EXPECT_GT(xcp.share, 0.25) << burst_bytes;
+    EXPECT_GT(xcp.stats.reduced[FLOW_CONTRADICTED], 0u) << burst_bytes;
+  }
+}
+
+TEST(LyingWire, BoostFindsThePolicer) {
+  for (double burst_bytes : {15e3, 100e3, 1e6}) {
+    Path path;
+    path.policer_bytes_per_s = 6e6;
+    path.policer_burst_bytes = burst_bytes;
+    Outcome boost = outcome<BoostLaw>(path, true);
+    EXPECT_LT(boost.lost, 1000u) << burst_bytes;
+    EXPECT_GT(boost.share, 0.2) << burst_bytes;
+  }
+}
+
+TEST(HonestWire, DoubtCostsLessThanOnePercent) {
+  for (double loss : {0.001, 0.01, 0.1}) {
+    for (int count : {1, 10}) {
+      Path path;
+      path.wire_loss = loss;
+      path.has_xcp_router = true;
+      double believed = outcome<XcpLaw>(path, true, believing(), count).share;
+      EXPECT_GT(outcome<XcpLaw>(path, true, kDefaults, count).share, 0.99 * believed)
+          << loss << ", " << count;
+    }
+    Path path;
+    path.wire_loss = loss;
+    double believed = outcome<BoostLaw>(path, true, believing()).share;
+    EXPECT_GT(outcome<BoostLaw>(path, true).share, 0.99 * believed) << loss;
+  }
+}
+
+TEST(HonestWire, BurstsAloneProveNothing) {
+  // One percent in bursts of 3 to 200 packets, and a tenth of that.
+  for (double end : {0.3, 0.1, 0.02, 0.005}) {
+    for (double share : {0.01, 0.001}) {
+      Path path;
+      path.burst_begin = end * share;
+      path.burst_end = end;
+      path.has_xcp_router = true;
+      double believed = outcome<XcpLaw>(path, true, believing()).share;
+      EXPECT_GT(outcome<XcpLaw>(path, true).share, 0.99 * believed) << 1 / end << ", " << share;
+    }
+  }
+}
+
+// --- paths that change ---
+
+// Share of the bottleneck in the round trips 11 to 20 after its round trip has stepped from 40 to 120 ms.
+template <class LawType>
+double share_after_step(bool has_router, bool has_tags) {
+  Path path;
+  path.rtt_s = 0.04;
+  path.step_at_s = 10;
+  path.step_rtt_s = 0.12;
+  path.has_xcp_router = has_router;
+  Simulation simulation(path, kDefaults);
+  for (int i = 0; i < 2; i++) simulation.add_flow(std::make_unique<LawType>(), 0, has_tags, has_tags);
+  return total(shares(simulation, 2, 10 + 10 * 0.12, 10 + 20 * 0.12));
+}
+
+TEST(LongerPath, EverySenderIsBackWithinTenRoundTrips) {
+  EXPECT_GT(share_after_step<XcpLaw>(true, true), 0.9);
+  EXPECT_GT(share_after_step<BoostLaw>(false, true), 0.9);
+  EXPECT_GT(share_after_step<FastLaw>(false, false), 0.8);
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ class LossRule : public ::testing::Test {
     flow_.echo.nr_echoes++;
     flow_.echo.rev_corrupt = corrupt;
     flow_.echo.rev_congest = congest;
-    return loss_rule_on_ack(&rule_, &sample_, &flow_);
+    loss_verdict verdict = loss_rule_on_ack(&rule_, &sample_, &flow_.echo, &flow_.stats, distrusts_);
+    loss_rule_end_ack(&rule_, &sample_);
+    return verdict;
   }
 
   // A base of the given totals, a round trip old.
@@ -35,6 +37,7 @@ class LossRule : public ::testing::Test {
   }
 
   loss_rule rule_{};
+  bool distrusts_ = false;
   cc_sample sample_ = ordinary_ack();
   flow flow_{};
 };
@@ -65,7 +68,9 @@ TEST_F(LossRule, OneReductionPerRoundTrip) {
   EXPECT_EQ(ack(5, 0, 5, true), LOSS_NOTHING);
   EXPECT_EQ(ack(9, 0, 9, true), LOSS_NOTHING);
   sample_.delivered_packets += 200;  // everything in flight at the reduction is delivered
-  EXPECT_EQ(ack(10, 0, 10), LOSS_CONGESTION);
+  // This packet was sent after the reduction, but its total counts drops from before it.
+  EXPECT_EQ(ack(10, 0, 10), LOSS_NOTHING);
+  EXPECT_EQ(ack(11, 0, 11), LOSS_CONGESTION);
 }
 
 TEST_F(LossRule, MoreLossesThanTheTotalsExplainReduce) {
@@ -153,23 +158,82 @@ TEST_F(LossRule, RestartFromZeroIsBelievedAfterARoundTrip) {
 TEST_F(LossRule, TimeoutByCorruptionGivesTheWindowBack) {
   settle(0, 0, 0);
   sample_.lost_packets = 100;  // the kernel marked the whole window
-  loss_rule_on_timeout(&rule_, &sample_);
-  EXPECT_EQ(ack(100, 40, 0), LOSS_TIMEOUT_EXPLAINED);
-  EXPECT_EQ(ack(100, 40, 0), LOSS_NOTHING);
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
+  EXPECT_EQ(ack(100, 60, 0), LOSS_TIMEOUT_EXPLAINED);
+  EXPECT_EQ(ack(100, 60, 0), LOSS_NOTHING);
 }
 
 TEST_F(LossRule, TimeoutExplainedBeforeItCameGivesTheWindowBack) {
   settle(0, 0, 0);
-  EXPECT_EQ(ack(0, 5, 0), LOSS_NOTHING);  // five explained ahead
+  EXPECT_EQ(ack(0, 60, 0), LOSS_NOTHING);  // sixty explained ahead
   sample_.lost_packets = 100;
-  loss_rule_on_timeout(&rule_, &sample_);
-  EXPECT_EQ(ack(100, 5, 0), LOSS_TIMEOUT_EXPLAINED);
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
+  EXPECT_EQ(ack(100, 60, 0), LOSS_TIMEOUT_EXPLAINED);
+}
+
+TEST_F(LossRule, AFewCorruptedPacketsDoNotExcuseATimeoutOfAWholeWindow) {
+  // An outage on a hop that does not tag, and one packet in a hundred corrupted on one that does.
+  settle(0, 0, 0);
+  sample_.lost_packets = 100;
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
+  EXPECT_EQ(ack(100, 49, 0), LOSS_TIMEOUT_REAL);
+}
+
+TEST_F(LossRule, ATimeoutWaitsForTotalsThatAreNewerThanIt) {
+  // The segment was sent again without header: its ACK brings no news.
+  settle(0, 0, 0);
+  sample_.lost_packets = 100;
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
+  flow_.echo.nr_echoes--;  // undoes what ack() adds
+  EXPECT_EQ(ack(100, 0, 0), LOSS_NOTHING);
+  EXPECT_EQ(ack(100, 80, 0), LOSS_TIMEOUT_EXPLAINED);
+}
+
+TEST_F(LossRule, ATimeoutDoesNotWaitForEver) {
+  settle(0, 0, 0);
+  sample_.lost_packets = 100;
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
+  for (int rounds = 0; rounds < LOSS_TIMEOUT_PATIENCE_ROUNDS; rounds++) loss_rule_round(&rule_);
+  flow_.echo.nr_echoes--;
+  EXPECT_EQ(ack(100, 0, 0), LOSS_TIMEOUT_REAL);
+}
+
+TEST_F(LossRule, AJumpForgivesNoLoss) {
+  settle(0, 1000, 1000);
+  EXPECT_EQ(ack(3, 9000, 9000), LOSS_UNEXPLAINED);
+  EXPECT_EQ(flow_.stats.rebased, 1u);
+}
+
+TEST_F(LossRule, DropsByThisHostAreNoCorruption) {
+  // Three packets dropped behind the shim show as gaps on the first wire; two more are corruption.
+  settle(0, 0, 0);
+  sample_.local_drops = 3;
+  EXPECT_TRUE(loss_rule_notice_local(&rule_, &sample_));
+  EXPECT_EQ(ack(0, 5, 0), LOSS_NOTHING);
+  EXPECT_EQ(rule_.corrupted, 2);
+  EXPECT_EQ(flow_.stats.local_corrupt, 3u);
+  EXPECT_EQ(ack(3, 5, 0), LOSS_UNEXPLAINED);  // two explained, not five
+}
+
+TEST_F(LossRule, DropsByThisHostThatNeverShowAreForgotten) {
+  settle(0, 0, 0);
+  sample_.local_drops = 3;
+  loss_rule_notice_local(&rule_, &sample_);
+  for (int rounds = 0; rounds < LOSS_LOCAL_ROUNDS; rounds++) loss_rule_round(&rule_);
+  EXPECT_EQ(ack(0, 3, 0), LOSS_NOTHING);
+  EXPECT_EQ(rule_.corrupted, 3);
+}
+
+TEST_F(LossRule, DistrustedCorruptionExplainsNothing) {
+  settle(0, 0, 0);
+  distrusts_ = true;
+  EXPECT_EQ(ack(2, 2, 0), LOSS_CONTRADICTED);
 }
 
 TEST_F(LossRule, AnAckWithoutDeliveryDecidesNothingAboutATimeout) {
   settle(0, 0, 0);
   sample_.lost_packets = 100;
-  loss_rule_on_timeout(&rule_, &sample_);
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
   sample_.acked_packets = 0;
   EXPECT_EQ(ack(100, 0, 0), LOSS_NOTHING);
   sample_.acked_packets = 1;
@@ -179,13 +243,13 @@ TEST_F(LossRule, AnAckWithoutDeliveryDecidesNothingAboutATimeout) {
 TEST_F(LossRule, TimeoutByQueueDropsIsReal) {
   settle(0, 0, 0);
   sample_.lost_packets = 100;
-  loss_rule_on_timeout(&rule_, &sample_);
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
   EXPECT_EQ(ack(100, 40, 1), LOSS_TIMEOUT_REAL);
 }
 
 TEST_F(LossRule, TimeoutWithoutAnyExplanationIsReal) {
   settle(0, 7, 7);
-  loss_rule_on_timeout(&rule_, &sample_);
+  loss_rule_on_timeout(&rule_, &sample_, &flow_);
   EXPECT_EQ(ack(0, 7, 7), LOSS_TIMEOUT_REAL);
 }
 

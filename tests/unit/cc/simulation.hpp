@@ -28,7 +28,7 @@ class Law {
  public:
   virtual ~Law() = default;
   virtual void init(const cc_params&, const cc_sample&, flow&) = 0;
-  virtual void on_ack(const cc_params&, const cc_sample&, flow&) = 0;
+  virtual void on_ack(const cc_params&, cc_sample&, flow&) = 0;
   virtual void on_enter_recovery(const cc_params&, const cc_sample&, flow&) = 0;
   virtual void on_exit_recovery() = 0;
   virtual void on_timeout(const cc_params&, const cc_sample&, flow&) = 0;
@@ -40,8 +40,10 @@ class Law {
    public:                                                                                                  \
     struct law state{};                                                                                     \
     void init(const cc_params& p, const cc_sample& s, flow& f) override { law##_init(&state, &p, &s, &f); } \
-    void on_ack(const cc_params& p, const cc_sample& s, flow& f) override {                                 \
+    void on_ack(const cc_params& p, cc_sample& s, flow& f) override {                                       \
+      window_begin_ack(&state.w, &p, &s);                                                                   \
       law##_on_ack(&state, &p, &s, &f);                                                                     \
+      window_end_ack(&state.w, &s);                                                                         \
     }                                                                                                       \
     void on_enter_recovery(const cc_params& p, const cc_sample& s, flow& f) override {                      \
       law##_on_enter_recovery(&state, &p, &s, &f);                                                          \
@@ -65,6 +67,14 @@ struct Path {
   int queue_packets = 1000;
   double wire_loss = 0;
   bool has_xcp_router = false;
+  // Bursts of the wire (Gilbert-Elliott): chances per packet to go bad and good again; 0: none.
+  double burst_begin = 0, burst_end = 1;
+  // A wire that lies: what the queue drops counts as corrupted.
+  bool is_lying = false;
+  // A policer behind the queue, a token bucket; its drops count as corrupted, too. 0: none.
+  double policer_bytes_per_s = 0, policer_burst_bytes = 30000;
+  // From then on the base round trip is another one. 0: never.
+  double step_at_s = 0, step_rtt_s = 0;
 };
 
 class Simulation {
@@ -95,6 +105,7 @@ class Simulation {
   }
 
   std::uint32_t delivered(int i) const { return senders_[i]->delivered; }
+  std::uint32_t lost(int i) const { return senders_[i]->lost; }
   const flow_stats& stats(int i) const { return senders_[i]->kernel.stats; }
   std::uint32_t cwnd_packets(int i) const { return senders_[i]->control.cwnd_packets; }
   std::uint64_t queue_drops() const { return queue_drops_; }
@@ -199,13 +210,13 @@ class Simulation {
   void send(int i) {
     Sender& sender = *senders_[i];
     while (sender.outstanding.size() < sender.control.cwnd_packets) {
-      if (sender.control.pacing_bytes_per_s != CC_UNPACED && now_s_ < sender.next_send_s) {
+      if (sender.control.is_paced && now_s_ < sender.next_send_s) {
         if (!sender.is_pace_pending) schedule(sender.next_send_s, Kind::kPace, i, 0);
         sender.is_pace_pending = true;
         return;
       }
-      sender.next_send_s = std::max(now_s_, sender.next_send_s) +
-                           kMss / static_cast<double>(sender.control.pacing_bytes_per_s);
+      sender.next_send_s =
+          std::max(now_s_, sender.next_send_s) + kMss / static_cast<double>(sender.control.bytes_per_s);
       transmit(i);
     }
   }
@@ -222,7 +233,7 @@ class Simulation {
     sender.outstanding[packet.number] = now_s_;
     router_arrival(packet);
     if (static_cast<int>(queue_.size()) >= path_.queue_packets) {
-      sender.congest++;
+      (path_.is_lying ? sender.corrupt : sender.congest)++;
       queue_drops_++;
       return;
     }
@@ -248,14 +259,35 @@ class Simulation {
       schedule(now_s_ + kFullLen / path_.rate_bytes_per_s, Kind::kDeparture, queue_.front().flow, 0);
     Sender& sender = *senders_[packet.flow];
     router_departure(packet);
-    if (std::uniform_real_distribution<>(0, 1)(random_) < path_.wire_loss) {
+    if (is_corrupted() || is_policed()) {
       sender.corrupt++;
       return;
     }
     packet.corrupt = sender.corrupt;
     sender.granted += static_cast<std::uint32_t>(packet.granted);
     packet.granted = sender.granted;
+    if (path_.step_at_s > 0 && now_s_ >= path_.step_at_s) sender.base_rtt_s = path_.step_rtt_s;
     schedule(now_s_ + sender.base_rtt_s, Kind::kAck, packet.flow, packet.number, packet);
+  }
+
+  bool chance(double share) { return std::uniform_real_distribution<>(0, 1)(random_) < share; }
+
+  bool is_corrupted() {
+    if (path_.burst_begin > 0) is_burst_ = chance(is_burst_ ? 1 - path_.burst_end : path_.burst_begin);
+    return is_burst_ || chance(path_.wire_loss);
+  }
+
+  bool is_policed() {
+    if (path_.policer_bytes_per_s <= 0) return false;
+    tokens_ =
+        std::min(path_.policer_burst_bytes, tokens_ + (now_s_ - tokens_at_s_) * path_.policer_bytes_per_s);
+    tokens_at_s_ = now_s_;
+    if (tokens_ < kFullLen) {
+      policed_++;
+      return true;
+    }
+    tokens_ -= kFullLen;
+    return false;
   }
 
   void acknowledge(Sender& sender, const Packet& packet) {
@@ -268,11 +300,13 @@ class Simulation {
       sender.kernel.echo.reverse_feedback = static_cast<__u32>(packet.granted);
       sender.kernel.echo.rev_corrupt = packet.corrupt;
       sender.kernel.echo.rev_congest = packet.congest;
+      sender.kernel.echo.regulated = path_.has_xcp_router;
     }
     double rtt_s = now_s_ - packet.sent_s;
     sender.srtt_s = sender.srtt_s ? sender.srtt_s + (rtt_s - sender.srtt_s) / 8 : rtt_s;
     sender.min_rtt_s = sender.min_rtt_s ? std::min(sender.min_rtt_s, rtt_s) : rtt_s;
 
+    auto outstanding = static_cast<__u32>(sender.outstanding.size()) + 1;
     bool has_new_loss = mark_losses(sender);
     if (has_new_loss && !sender.is_recovering) {
       sender.high = sender.next_number;
@@ -284,7 +318,7 @@ class Simulation {
     }
     cc_sample s = sample(sender);
     s.acked_packets = 1;
-    s.outstanding_packets++;
+    s.outstanding_packets = outstanding;
     s.has_delivery = 1;
     s.prior_delivered = packet.prior_delivered;
     s.rtt_us = static_cast<__u32>(rtt_s * 1e6);
@@ -366,6 +400,9 @@ class Simulation {
   Path path_;
   cc_params params_;
   std::mt19937 random_;
+  bool is_burst_ = false;
+  double tokens_ = 0, tokens_at_s_ = 0;
+  std::uint64_t policed_ = 0;
   double now_s_ = 0;
   std::uint64_t order_ = 0, queue_drops_ = 0;
   std::priority_queue<Event> events_;

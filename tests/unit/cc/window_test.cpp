@@ -66,7 +66,7 @@ TEST(Window, RateIsOneWindowPerRoundTrip) {
   EXPECT_EQ(window_rate(packets_q16(100), 1448, &s), 1448000u);  // 100 * 1448 / 0.1 s
   EXPECT_EQ(window_rate(packets_q16(3) / 2, 1448, &s), 21720u);  // 1.5 * 1448 / 0.1 s
   s.srtt_us = 0;
-  EXPECT_EQ(window_rate(packets_q16(100), 1448, &s), CC_UNPACED);
+  EXPECT_EQ(window_rate(packets_q16(100), 1448, &s), CC_NO_RATE);
 }
 
 TEST(Window, RateOfTheLargestWindowFits) {
@@ -81,7 +81,7 @@ TEST(Window, PacesWithTheFractionAndRoundsTheWindowUp) {
   w.cwnd_q16 += 1;
   cc_control c = window_control(&w, &kDefaults, &s, 105);
   EXPECT_EQ(c.cwnd_packets, 11u);
-  EXPECT_EQ(c.pacing_bytes_per_s, 152040u);  // 105 % of 10 * 1448 / 0.1 s
+  EXPECT_EQ(c.bytes_per_s, 152040u);  // 105 % of 10 * 1448 / 0.1 s
 }
 
 TEST(Window, TooFastForTimersIsAckClockedInSmallBursts) {
@@ -91,13 +91,14 @@ TEST(Window, TooFastForTimersIsAckClockedInSmallBursts) {
   s.acked_packets = 2;
   cc_window w = window_of(2000);
   cc_control c = window_control(&w, &kDefaults, &s, 105);
-  EXPECT_EQ(c.pacing_bytes_per_s, CC_UNPACED);
-  EXPECT_EQ(c.cwnd_packets, 1068u);  // in flight 1000 + twice the 2 acknowledged + 64
+  EXPECT_FALSE(c.is_paced);
+  EXPECT_EQ(c.bytes_per_s, 30408000u);  // 105 % of 2000 * 1448 / 0.1 s: for TCP's small queues
+  EXPECT_EQ(c.cwnd_packets, 1068u);     // in flight 1000 + twice the 2 acknowledged + 64
   s.in_flight_packets = 1995;
   EXPECT_EQ(window_control(&w, &kDefaults, &s, 105).cwnd_packets, 2000u);
   cc_params always = kDefaults;
   always.pacing_min_gap_us = 0;
-  EXPECT_NE(window_control(&w, &always, &s, 105).pacing_bytes_per_s, CC_UNPACED);
+  EXPECT_TRUE(window_control(&w, &always, &s, 105).is_paced);
 }
 
 TEST(Window, IdleMeansTwoRoundTripsAndAFifthOfASecond) {

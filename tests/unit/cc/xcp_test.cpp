@@ -17,10 +17,16 @@ class Xcp : public ::testing::Test {
     sample_.has_feedback = 1;
     xcp_init(&xcp_, &params_, &sample_, &flow_);
     flow_.echo.nr_echoes = 1;
+    flow_.echo.regulated = 1;
   }
   void window(__u64 packets) { xcp_.w.cwnd_q16 = packets_q16(packets); }
   void echo(__s32 feedback) { flow_.echo.reverse_feedback += static_cast<__u32>(feedback); }
-  void ack() { xcp_on_ack(&xcp_, &params_, &sample_, &flow_); }
+  void ack() {
+    cc_sample s = sample_;
+    window_begin_ack(&xcp_.w, &params_, &s);
+    xcp_on_ack(&xcp_, &params_, &s, &flow_);
+    window_end_ack(&xcp_.w, &s);
+  }
 
   cc_params params_ = kDefaults;
   cc_sample sample_ = ordinary_ack();
@@ -81,7 +87,6 @@ TEST_F(Xcp, NeverBelowOnePacketNorAboveTheLargestWindow) {
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   params_.max_window_packets = 200;
-  params_.xcp_unregulated_percent = 0;
   echo(0x7fffffff);
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(200));
@@ -139,15 +144,21 @@ TEST_F(Xcp, LimitedFlowDoesNotGrowAndGivesBackHalfPerRoundTrip) {
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(550));  // 1000 - (1000 - 100) / 2
 }
 
-TEST_F(Xcp, UnreducedGrantsMeanNoRouterAndAreNotUsed) {
-  // No router lowers the request: the echo brings back all of it. Believing it would mean 10 Gbit/s.
+TEST_F(Xcp, GrantsThatNoHopRegulatesAreNotUsed) {
+  // The echo brings back all of the request. Believing it would mean 10 Gbit/s.
+  flow_.echo.regulated = 0;
   window(10);
   xcp_.w.ssthresh_q16 = packets_q16(10);
   xcp_request(&xcp_, &params_, &sample_, &flow_);
   echo(flow_.request.delta_throughput);
   ack();
-  EXPECT_TRUE(xcp_.is_unregulated);
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10) + 6553);  // one packet per RTT instead: 1/10
+  flow_.echo.regulated = 1;                            // a router has appeared: its grants, not the old ones
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(10) + 6553);
+  echo(15460);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11) + 6553);
 }
 
 TEST_F(Xcp, WaitsForTheFirstEchoButNotForEver) {
@@ -173,7 +184,7 @@ TEST_F(Xcp, PlainFlowSlowStartsAndHalves) {
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11));
   xcp_on_enter_recovery(&xcp_, &params_, &sample_, &flow_);
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(11) / 2);
-  EXPECT_EQ(flow_.stats.reduced_loss, 1u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_LOSS], 1u);
 }
 
 TEST_F(Xcp, LossPoliciesWithoutTags) {
@@ -203,8 +214,8 @@ TEST_F(Xcp, TagsDecideInsteadOfTheRecovery) {
   flow_.echo.rev_congest = 1;
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
-  EXPECT_EQ(flow_.stats.reduced_congestion, 1u);
-  EXPECT_EQ(flow_.stats.reduced_loss, 0u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_CONGESTION], 1u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_LOSS], 0u);
 }
 
 TEST_F(Xcp, TimeoutByCorruptionRestoresTheWindowAtTheFirstAck) {
@@ -216,9 +227,10 @@ TEST_F(Xcp, TimeoutByCorruptionRestoresTheWindowAtTheFirstAck) {
   xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);  // backed off twice: still the window before both
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   flow_.echo.rev_corrupt = 100;
+  flow_.echo.nr_echoes++;
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
-  EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_TIMEOUT], 0u);
 }
 
 TEST_F(Xcp, TimeoutByCongestionRestartsFromOne) {
@@ -227,9 +239,10 @@ TEST_F(Xcp, TimeoutByCongestionRestartsFromOne) {
   ack();
   xcp_on_timeout(&xcp_, &params_, &sample_, &flow_);
   flow_.echo.rev_congest = 3;
+  flow_.echo.nr_echoes++;
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
-  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_TIMEOUT], 1u);
 }
 
 TEST_F(Xcp, TimeoutWhereNoLossCountsRestoresTheWindowAtTheFirstAck) {
@@ -239,7 +252,7 @@ TEST_F(Xcp, TimeoutWhereNoLossCountsRestoresTheWindowAtTheFirstAck) {
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
-  EXPECT_EQ(flow_.stats.reduced_timeout, 0u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_TIMEOUT], 0u);
 }
 
 TEST_F(Xcp, TagsThatComeBackStartFromANewBase) {
@@ -254,7 +267,7 @@ TEST_F(Xcp, TagsThatComeBackStartFromANewBase) {
   sample_.prior_delivered = sample_.delivered_packets;
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
-  EXPECT_EQ(flow_.stats.reduced_unexplained, 0u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_UNEXPLAINED], 0u);
 }
 
 TEST_F(Xcp, TimeoutWithoutTagsRestartsFromOneAndSlowStartsToHalf) {
@@ -263,7 +276,7 @@ TEST_F(Xcp, TimeoutWithoutTagsRestartsFromOneAndSlowStartsToHalf) {
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   EXPECT_EQ(xcp_.w.ssthresh_q16, packets_q16(50));
-  EXPECT_EQ(flow_.stats.reduced_timeout, 1u);
+  EXPECT_EQ(flow_.stats.reduced[FLOW_TIMEOUT], 1u);
 }
 
 TEST_F(Xcp, IdleFlowFallsBackToTheInitialWindow) {

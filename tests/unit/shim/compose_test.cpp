@@ -25,8 +25,11 @@ flow full_flow() {
   f.seen.granted = 0x03040506;
   f.seen.corrupt = 0x0708;
   f.seen.congest = 0x090a;
+  f.seen.regulated = 1;
+  f.seen.field = 5;
   f.request.wanted = 1;
   f.request.rtt = 0x0b0c0d0e;
+  f.request.field = 3;
   f.request.x = 0x10111213;
   f.request.delta_throughput = 0x14151617;
   f.request.full_len = 1546;
@@ -40,16 +43,17 @@ Bytes compose(const flow& f, clarion_format format, __u32 frame_bytes = 1546) {
 }
 
 TEST(Compose, DataHeaderByteForByte) {
-  // TCP, 32 bytes, version 1 and format 1, ECHO; zeros are the totals that switches count.
+  // TCP, 32 bytes, version 1 and format 1; ECHO, REGULATED and 5; `field` in the low bits of the RTT; zeros
+  // are the totals that switches count.
   EXPECT_EQ(compose(full_flow(), CLARION_DATA),
-            (Bytes{6,    32,   0x11, 1,    0x0b, 0x0c, 0x0d, 0x0e, 0x10, 0x11, 0x12,
+            (Bytes{6,    32,   0x11, 0xb1, 0x0b, 0x0c, 0x0d, 0x0b, 0x10, 0x11, 0x12,
                    0x13, 0x14, 0x15, 0x16, 0x17, 0x03, 0x04, 0x05, 0x06, 0x01, 0x02,
                    0x18, 0x19, 0,    0,    0,    0,    0x07, 0x08, 0x09, 0x0a}));
 }
 
 TEST(Compose, AckHeaderByteForByte) {
   EXPECT_EQ(compose(full_flow(), CLARION_ACK),
-            (Bytes{6, 12, 0x12, 1, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a}));
+            (Bytes{6, 12, 0x12, 0xb1, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a}));
 }
 
 TEST(Compose, TagHeaderByteForByte) {
@@ -71,9 +75,15 @@ TEST(Compose, WithoutARequestTheHeaderHasRttZero) {
   EXPECT_EQ(Bytes(header.begin() + 4, header.begin() + 16), Bytes(12, 0));
 }
 
+TEST(Compose, AnRttTooShortForItsFieldIsNone) {
+  flow f = full_flow();
+  f.request.rtt = 7;
+  EXPECT_EQ(compose(f, CLARION_DATA)[7], 0);
+}
+
 TEST(Compose, ShorterPacketsRequestTheirShare) {
   flow f{};
-  f.request = {1, {}, 1000, 3000, -3001, 1500};
+  f.request = {1, 0, {}, 1000, 3000, -3001, 1500};
   clarion_header header{};
   compose_header(&header, &f, CLARION_DATA, 500, 0);
   EXPECT_EQ(bpf_ntohl(header.data.rtt), 1000u);  // of the flow, not of the packet

@@ -13,8 +13,7 @@ class Receive : public ::testing::Test {
   // A DATA header as the last switch leaves it.
   static received data() {
     clarion_data header{};
-    header.prefix.flags = CLARION_FLAG_ECHO;
-    header.rtt = bpf_htonl(100);
+    header.rtt = bpf_htonl(96 + 5);
     header.delta_throughput = bpf_htonl(5000);
     header.reverse_feedback = bpf_htonl(70000);
     header.bucket = bpf_htons(11);
@@ -25,19 +24,20 @@ class Receive : public ::testing::Test {
     header.rev_congest = bpf_htons(16);
     received r{};
     r.format = CLARION_DATA;
-    r.echo = 1;
+    r.flags = CLARION_FLAG_ECHO;
     receive_data(&r, &header);
     return r;
   }
   void take(const received& r, bool has_payload = true) { receive_flow(&flow_, &r, &wire_, has_payload); }
 
   flow flow_{};
-  clarion_sequence wire_{0, 2, 1};  // the last wire lost two packets
+  clarion_sequence wire_{0, 2, 0, 1, 0};  // the last wire lost two packets
 };
 
 TEST_F(Receive, ReadsEachFieldOfADataHeader) {
   received r = data();
-  EXPECT_EQ(r.rtt, 100u);
+  EXPECT_EQ(r.rtt, 96u);
+  EXPECT_EQ(r.field, 5);
   EXPECT_EQ(r.delta_throughput, 5000u);
   EXPECT_EQ(r.reverse_feedback, 70000u);
   EXPECT_EQ(r.bucket, 11);
@@ -87,10 +87,39 @@ TEST_F(Receive, WithoutARequestNothingIsGranted) {
   received r = data();
   r.rtt = 0;
   take(r);
-  r.rtt = 100;
+  r.rtt = 96;
   r.format = CLARION_TAG;
   take(r);
   EXPECT_EQ(flow_.seen.granted, 0u);
+}
+
+TEST_F(Receive, HopsOfARequestAreEchoedAsRegulated) {
+  received r = data();
+  take(r);
+  EXPECT_FALSE(flow_.seen.regulated);
+  EXPECT_EQ(flow_.seen.field, 5);
+  r.flags = 0x02;  // one hop
+  take(r);
+  EXPECT_TRUE(flow_.seen.regulated);
+  r.flags = 0;
+  r.rtt = 0;  // no request: says nothing of the path
+  take(r);
+  EXPECT_TRUE(flow_.seen.regulated);
+  r.rtt = 96;
+  take(r);
+  EXPECT_FALSE(flow_.seen.regulated);
+}
+
+TEST_F(Receive, TheEchoSaysWhetherAHopRegulates) {
+  received r = data();
+  r.flags = CLARION_FLAG_ECHO | CLARION_FLAG_REGULATED | 6 << CLARION_REV_FIELD_SHIFT;
+  take(r);
+  EXPECT_TRUE(flow_.echo.regulated);
+  EXPECT_EQ(flow_.echo.field, 6);
+  r.flags = CLARION_FLAG_ECHO;  // a receiver of before, or a path without routers
+  take(r);
+  EXPECT_FALSE(flow_.echo.regulated);
+  EXPECT_EQ(flow_.echo.field, 0);
 }
 
 TEST_F(Receive, AnAckHeaderHasNoTotals) {
@@ -114,7 +143,7 @@ TEST_F(Receive, OnlyPayloadSaysWhatThePeersDataCarries) {
 
 TEST_F(Receive, EchoIsTakenOnlyWithItsFlag) {
   received r = data();
-  r.echo = 0;
+  r.flags = 0;
   take(r);
   EXPECT_EQ(flow_.echo.nr_echoes, 0u);
   EXPECT_EQ(flow_.echo.rev_corrupt, 0);

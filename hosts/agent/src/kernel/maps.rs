@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
 use crate::kernel::pins::pin_of;
-use crate::model::record::{self, DeviceCounters, FlowRecord};
+use crate::model::record::{self, DeviceCounters, FlowRecord, Wire};
 
 /// Entries of the map of closed flows that are read in one system call.
 const CLOSED_BATCH: u32 = 1024;
@@ -44,8 +44,19 @@ pub fn counters(device: u32) -> DeviceCounters {
     value.and_then(|bytes| record::from_bytes(&bytes)).unwrap_or_default()
 }
 
-pub fn clear_counters(device: u32) {
+pub fn set_wire(device: u32, wire: &Wire) -> Result<()> {
+    let map = open_loaded("wires")?;
+    map.update(&device.to_ne_bytes(), &record::to_bytes(wire), MapFlags::ANY).context("write map wires")
+}
+
+pub fn wire(device: u32) -> Wire {
+    let value = open("wires").and_then(|map| map.lookup(&device.to_ne_bytes(), MapFlags::ANY).ok()?);
+    value.and_then(|bytes| record::from_bytes(&bytes)).unwrap_or_default()
+}
+
+pub fn clear_device(device: u32) {
     delete("devices", &device.to_ne_bytes());
+    delete("wires", &device.to_ne_bytes());
 }
 
 pub fn set_parameters(cookie: u64, values: &[u8]) -> Result<()> {
@@ -76,14 +87,16 @@ mod tests {
     use libbpf_rs::btf::{Btf, TypeId};
     use libbpf_rs::HasSize;
 
-    use crate::kernel::objects::STATS;
+    use crate::kernel::objects::{DECISIONS, SHIM, STATS};
     use crate::model::record::*;
 
     /// Offsets of all members by the BTF of the compiled programs, and the size.
     fn layout(name: &str) -> (Vec<(String, usize)>, usize) {
-        let btf = Btf::from_raw("stats", STATS).expect("BTF").expect("BTF in the object");
-        let found = (1..btf.len() as u32)
-            .filter_map(|id| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
+        let objects = [("stats", STATS), ("shim", SHIM), ("decisions", DECISIONS)];
+        let btfs = objects.map(|(name, object)| Btf::from_raw(name, object).expect("BTF").expect("BTF"));
+        let types = btfs.iter().flat_map(|btf| (1..btf.len() as u32).map(move |id| (btf, id)));
+        let found = types
+            .filter_map(|(btf, id)| btf.type_by_id::<Struct<'_>>(TypeId::from(id)))
             .find(|candidate| candidate.name().is_some_and(|own| own == name))
             .unwrap_or_else(|| panic!("struct {name} in BTF"));
         let members = found.iter().map(|member| {
@@ -119,12 +132,20 @@ mod tests {
             plain_fallbacks,
             heard,
             plain_turn,
-            attempts,
-            pad,
-            attempts_una
+            pad
         );
-        assert_layout!("flow_seen", FlowSeen, granted, corrupt, congest);
-        assert_layout!("flow_echo", FlowEcho, reverse_feedback, rev_corrupt, rev_congest, nr_echoes);
+        assert_layout!("flow_seen", FlowSeen, granted, corrupt, congest, regulated, field, pad);
+        assert_layout!(
+            "flow_echo",
+            FlowEcho,
+            reverse_feedback,
+            rev_corrupt,
+            rev_congest,
+            nr_echoes,
+            regulated,
+            field,
+            pad
+        );
         assert_layout!(
             "flow_stats",
             FlowStats,
@@ -132,11 +153,10 @@ mod tests {
             rx_headers,
             gso_passed,
             feedback_bytes_per_s,
-            reduced_congestion,
-            reduced_unexplained,
-            reduced_loss,
-            reduced_timeout,
-            reduced_delay,
+            local_drops,
+            local_corrupt,
+            refused_segments,
+            reduced,
             rebased,
             corrupt,
             congest
@@ -173,7 +193,24 @@ mod tests {
             no_headroom,
             malformed,
             no_flow,
-            corrupt
+            corrupt,
+            refused
+        );
+        assert_layout!("wire", Wire, until_ns, judgement, is_declared, pad);
+        assert_layout!(
+            "decision",
+            Decision,
+            time_ns,
+            netns_cookie,
+            cookie,
+            cwnd_before,
+            cwnd_after,
+            family,
+            sport,
+            dport,
+            reason,
+            is_kernel,
+            cc
         );
         let (members, size) = layout("attachment");
         assert_eq!(size, ATTACHMENT_BYTES);

@@ -24,12 +24,14 @@ macro_rules! object {
 pub static HANDSHAKE: &[u8] = object!("handshake.o");
 pub static SHIM: &[u8] = object!("shim.o");
 pub static STATS: &[u8] = object!("stats.o");
+pub static DECISIONS: &[u8] = object!("decisions.o");
+pub static LOCAL: &[u8] = object!("local.o");
 pub static CC: &[u8] = object!("cc.o");
 
 /// A number that differs between agents whose programs differ.
 pub fn digest() -> String {
     let mut hasher = DefaultHasher::new();
-    for object in [HANDSHAKE, SHIM, STATS, CC] {
+    for object in [HANDSHAKE, SHIM, STATS, DECISIONS, LOCAL, CC] {
         object.hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())

@@ -8,7 +8,7 @@ use nix::mount::{mount, MsFlags};
 use nix::sys::statfs::{statfs, BPF_FS_MAGIC};
 
 use crate::kernel::pins::PINS;
-use crate::kernel::{handshake, laws};
+use crate::kernel::{handshake, laws, local};
 
 const BPF_MOUNT: &str = "/sys/fs/bpf";
 
@@ -17,6 +17,7 @@ pub fn load() -> Result<()> {
     mount_bpf()?;
     fs::create_dir_all(PINS).with_context(|| format!("create {PINS}"))?;
     laws::register()?; // first: it is refused if another mount namespace has them
+    local::load()?;
     handshake::load()
 }
 

@@ -59,6 +59,8 @@ pub struct Attachment {
     pub protocol: u8,
     pub headroom: Headroom,
     pub tags: bool,
+    /// Its link is declared to be a bare wire.
+    pub wire: bool,
     pub cc: Option<String>,
     pub parameters: BTreeMap<String, u32>,
     /// Everything was done; false in a file that a killed attach left.

@@ -52,20 +52,14 @@ pub struct Flow {
     pub rev_congest: u32,
     pub rx_corrupt: u16,
     pub rx_congest: u16,
-    pub reductions: Reductions,
+    pub local_drops: u32,
+    pub refused_segments: u32,
+    pub regulated: bool,
+    pub reductions: BTreeMap<&'static str, u32>,
     pub tx_headers: u64,
     pub rx_headers: u64,
     pub gso_passed: u64,
     pub closed: bool,
-}
-
-#[derive(Serialize)]
-pub struct Reductions {
-    pub congestion: u32,
-    pub unexplained: u32,
-    pub loss: u32,
-    pub timeout: u32,
-    pub delay: u32,
 }
 
 impl Flow {
@@ -96,17 +90,14 @@ impl Flow {
             delivered: flow.delivered,
             lost: flow.lost,
             feedback_bytes_per_s: stats.feedback_bytes_per_s,
-            rev_corrupt: total(stats.corrupt),
+            rev_corrupt: total(stats.corrupt.wrapping_sub(stats.local_corrupt)),
             rev_congest: total(stats.congest),
             rx_corrupt: flow.seen.corrupt,
             rx_congest: flow.seen.congest,
-            reductions: Reductions {
-                congestion: stats.reduced_congestion,
-                unexplained: stats.reduced_unexplained,
-                loss: stats.reduced_loss,
-                timeout: stats.reduced_timeout,
-                delay: stats.reduced_delay,
-            },
+            local_drops: stats.local_drops,
+            refused_segments: stats.refused_segments,
+            regulated: flow.echo.regulated != 0,
+            reductions: record::REASONS.into_iter().zip(stats.reduced).skip(1).collect(),
             tx_headers: stats.tx_headers,
             rx_headers: stats.rx_headers,
             gso_passed: stats.gso_passed,
@@ -146,7 +137,7 @@ fn address(family: u16, bytes: [u8; 16]) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]))
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

@@ -3,5 +3,6 @@
 
 pub mod attachment;
 pub mod flow;
+pub mod lldp;
 pub mod parameters;
 pub mod record;

@@ -8,6 +8,14 @@ pub const ATTACHMENT_TAGS: usize = 4;
 
 pub const FORMAT_NONE: u8 = 0;
 
+/// `enum wire_judgement`.
+pub const WIRE_PROVEN: u8 = 1;
+pub const WIRE_DISPROVED: u8 = 2;
+
+/// Why a window was reduced, by `enum flow_reason`.
+pub const REASONS: [&str; 9] =
+    ["none", "congestion", "unexplained", "loss", "timeout", "delay", "ecn", "contradicted", "local"];
+
 /// A structure that any byte string of its size is a value of.
 ///
 /// # Safety
@@ -27,9 +35,7 @@ pub struct FlowIdentity {
     pub plain_fallbacks: u8,
     pub heard: u8,
     pub plain_turn: u8,
-    pub attempts: u8,
-    pub pad: [u8; 2],
-    pub attempts_una: u32,
+    pub pad: [u8; 3],
 }
 
 #[repr(C)]
@@ -38,6 +44,9 @@ pub struct FlowSeen {
     pub granted: u32,
     pub corrupt: u16,
     pub congest: u16,
+    pub regulated: u8,
+    pub field: u8,
+    pub pad: [u8; 2],
 }
 
 #[repr(C)]
@@ -47,6 +56,9 @@ pub struct FlowEcho {
     pub rev_corrupt: u16,
     pub rev_congest: u16,
     pub nr_echoes: u32,
+    pub regulated: u8,
+    pub field: u8,
+    pub pad: [u8; 2],
 }
 
 #[repr(C)]
@@ -56,11 +68,10 @@ pub struct FlowStats {
     pub rx_headers: u64,
     pub gso_passed: u64,
     pub feedback_bytes_per_s: i64,
-    pub reduced_congestion: u32,
-    pub reduced_unexplained: u32,
-    pub reduced_loss: u32,
-    pub reduced_timeout: u32,
-    pub reduced_delay: u32,
+    pub local_drops: u32,
+    pub local_corrupt: u32,
+    pub refused_segments: u32,
+    pub reduced: [u32; REASONS.len()],
     pub rebased: u32,
     pub corrupt: u32,
     pub congest: u32,
@@ -100,12 +111,48 @@ pub struct DeviceCounters {
     pub malformed: u64,
     pub no_flow: u64,
     pub corrupt: u64,
+    pub refused: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wire {
+    pub until_ns: u64,
+    pub judgement: u8,
+    pub is_declared: u8,
+    pub pad: [u8; 6],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decision {
+    pub time_ns: u64,
+    pub netns_cookie: u64,
+    pub cookie: u64,
+    pub cwnd_before: u32,
+    pub cwnd_after: u32,
+    pub family: u16,
+    pub sport: u16,
+    pub dport: u16,
+    pub reason: u8,
+    pub is_kernel: u8,
+    pub cc: [u8; 16],
 }
 
 // SAFETY: integers and arrays of integers, repr(C).
 unsafe impl Plain for FlowRecord {}
 // SAFETY: integers, repr(C).
 unsafe impl Plain for DeviceCounters {}
+// SAFETY: integers and arrays of integers, repr(C).
+unsafe impl Plain for Wire {}
+// SAFETY: integers and arrays of integers, repr(C).
+unsafe impl Plain for Decision {}
+
+/// The bytes of a structure.
+pub fn to_bytes<T: Plain>(value: &T) -> Vec<u8> {
+    // SAFETY: the pointer is valid for the size of `T`, and a `Plain` type has no padding that matters.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) }.to_vec()
+}
 
 /// Reads a structure; `None` if `bytes` has another size.
 pub fn from_bytes<T: Plain>(bytes: &[u8]) -> Option<T> {
@@ -122,7 +169,7 @@ mod tests {
 
     #[test]
     fn refuses_another_size() {
-        assert!(from_bytes::<DeviceCounters>(&[0; 63]).is_none());
-        assert!(from_bytes::<DeviceCounters>(&[0; 64]).is_some());
+        assert!(from_bytes::<DeviceCounters>(&[0; 71]).is_none());
+        assert!(from_bytes::<DeviceCounters>(&[0; 72]).is_some());
     }
 }

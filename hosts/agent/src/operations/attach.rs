@@ -11,6 +11,7 @@ use crate::kernel::routes::Route;
 use crate::kernel::{laws, maps, objects, parameters, shared, sysctl, tc};
 use crate::model::attachment::{Attachment, Headroom, Original, HEADER_BYTES};
 use crate::model::parameters::{encode, parse};
+use crate::model::record::Wire;
 use crate::operations::store::{Programs, Store};
 use crate::operations::{congestion, restore};
 
@@ -25,6 +26,8 @@ pub struct Request {
     pub cc: Option<String>,
     /// Loss causes are wanted for what this host sends.
     pub tags: bool,
+    /// The link of the device is declared to be a bare wire.
+    pub wire: bool,
     pub headroom: Headroom,
     /// Parameters of the laws, as KEY=VALUE.
     pub settings: Vec<String>,
@@ -69,6 +72,7 @@ pub fn attach(request: &Request) -> Result<()> {
         protocol: request.protocol,
         headroom: request.headroom,
         tags: request.tags,
+        wire: request.wire,
         cc: request.cc.clone(),
         parameters,
         complete: false,
@@ -105,6 +109,7 @@ impl Changes<'_> {
         features.switch(&attachment.original.features, false)?;
         features.ensure_checksums_off()?;
         maps::start_counters(attachment.key)?;
+        maps::set_wire(attachment.key, &Wire { is_declared: attachment.wire.into(), ..Wire::default() })?;
         tc::attach(attachment)?;
         maps::set_parameters(
             attachment.netns_cookie,

@@ -3,8 +3,11 @@
 
 pub mod attach;
 pub mod congestion;
+pub mod decisions;
 pub mod list;
+pub mod lldp;
 pub mod parameters;
 pub mod restore;
+pub mod signals;
 pub mod stats;
 pub mod store;

@@ -106,7 +106,7 @@ pub fn put_back(store: &Store, attachment: &Attachment) -> Result<()> {
         Some(netns) => netns.enter().and_then(|()| put_back_here(attachment, last_of_netns)),
         None => Ok(()),
     };
-    maps::clear_counters(attachment.key);
+    maps::clear_device(attachment.key);
     here.enter()?;
     result?;
     store.forget(attachment)

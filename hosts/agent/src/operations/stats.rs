@@ -3,18 +3,16 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
-use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
 use serde::Serialize;
 
 use crate::kernel::flows::Flows;
 use crate::kernel::maps;
 use crate::model::flow::Flow;
 use crate::model::record::FlowRecord;
-use crate::operations::store;
+use crate::operations::{signals, store};
 
 /// When samples are taken: once, or every `interval` until a signal comes or `duration` is over.
 pub struct Schedule {
@@ -28,22 +26,12 @@ struct Sample {
     flows: Vec<Flow>,
 }
 
-static STOP: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn stop(_: libc::c_int) {
-    STOP.store(true, Ordering::Relaxed);
-}
-
 pub fn run(schedule: &Schedule, json: bool) -> Result<()> {
-    for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let action = SigAction::new(SigHandler::Handler(stop), SaFlags::empty(), SigSet::empty());
-        // SAFETY: the handler only stores into an atomic.
-        unsafe { sigaction(signal, &action) }.context("set a signal handler")?;
-    }
+    signals::stop_on_term_and_int()?;
     let end = schedule.duration.map(|duration| Instant::now() + duration);
     let mut flows = None;
     let mut next = Instant::now();
-    while !STOP.load(Ordering::Relaxed) {
+    while !signals::stopped() {
         if flows.is_none() {
             flows = Flows::open()?; // something may be attached while this runs
         }

@@ -36,10 +36,9 @@ class Bmv2Engine(HostEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine bmv2 has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, ("flows",), reason)
-        for path, link in link_fields(scenario):
-            if link.rate_steps.steps:
-                reason = "engine bmv2 changes no rate during a run; use --engine emu"
-                raise ScenarioError(scenario.name, (*path, "rate-steps"), reason)
+        beyond = scenario.emulated_only()
+        if beyond is not None:
+            raise ScenarioError(scenario.name, beyond, "engine bmv2 does not have it; use --engine emu")
         self._check_rates(scenario, network)
         plans.check_settings(scenario, network)
         if fault := bmv2_installation.fault():

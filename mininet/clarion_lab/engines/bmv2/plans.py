@@ -15,7 +15,7 @@ from clarion_lab.scenario.topology import Network, PlannedPort
 def switch_plans(scenario: Scenario, network: Network) -> list[SwitchPlan]:
     """One plan per switch; device ids count from 1."""
     return [
-        SwitchPlan(name, device_id, _settings(scenario, ports), _addresses(network, name))
+        SwitchPlan(name, device_id, _settings(scenario, name, ports), _addresses(network, name))
         for device_id, (name, ports) in enumerate(network.switches.items(), 1)
     ]
 
@@ -25,20 +25,20 @@ def check_settings(scenario: Scenario, network: Network) -> None:
     for name, ports in network.switches.items():
         numbers = range(1, len(ports) + 1)
         try:
-            checked_settings(name, numbers, _settings(scenario, ports))
+            checked_settings(name, numbers, _settings(scenario, name, ports))
         except SettingsError as error:
             raise ScenarioError(scenario.name, ("links",), error.fault.reason) from error
 
 
-def _settings(scenario: Scenario, ports: list[PlannedPort]) -> list[PortSettings]:
+def _settings(scenario: Scenario, switch: str, ports: list[PlannedPort]) -> list[PortSettings]:
     return [
         PortSettings(
             port=number,
-            xcp=scenario.xcp_of(port.rate_bps),
+            xcp=scenario.xcp_of(switch, port.rate_bps),
             stamp=scenario.tagging,
             check=scenario.tagging,
             edge=scenario.tagging and port.peer is None,
-            wire=scenario.tagging,
+            wire=scenario.tagging and port.wire == "declared",
             queue_limit_bytes=port.queue_bytes if port.rate_bps else None,
         )
         for number, port in enumerate(ports, 1)

@@ -89,9 +89,8 @@ class Bmv2Switches:
         self._wires.check()
         self._control.check()
 
-    def set_rate(self, switch: str, port: str, rate_bps: int) -> None:
-        """Never called: the engine refuses such scenarios."""
-        raise RunFailedError(f"{switch}:{port}: engine bmv2 changes no rate during a run")
+    def plan_changes(self, zero_us: int) -> None:
+        """Nothing: the engine refuses scenarios in which anything changes."""
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
         """Queries all switches before it reads the first answer."""
@@ -132,14 +131,14 @@ class Bmv2Switches:
             process.stop()
         self._wires.stop()
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
+    def truth(self, zero_us: int) -> list[LossRecord]:
         """The wires' log and the switches' reports, in the order of time."""
         flows = truth.FlowTable(self._network)
         dropped = [
             _loss(flows, drop.time_us + self._clock_zero_us[switch] - zero_us, self._names[switch], drop)
             for switch, drop in self._drops
         ]
-        return sorted([*self._wires.losses(zero_us), *dropped], key=lambda loss: loss.time_us)
+        return sorted([*self._wires.truth(zero_us), *dropped], key=lambda loss: loss.time_us)
 
     def _collect(self) -> None:
         for switch, report in self._control.reports():

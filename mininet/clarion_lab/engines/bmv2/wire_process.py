@@ -59,7 +59,7 @@ class WireProcess:
         if self._process is not None:
             self._process.stop()
 
-    def losses(self, zero_us: int) -> list[LossRecord]:
+    def truth(self, zero_us: int) -> list[LossRecord]:
         """Every loss in the truth log, in time since `zero_us`."""
         ports = {name: end.port for name, end in self._ends.items()}
         return truth.read(self._truth_log, self._network, zero_us, ports)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* Is a loss that the tags call corruption really corruption?
+ *
+ * A modem, a bridge or a policer between two stamping ports drops packets, too, and their checks call that
+ * corruption. Two things give such a queue away. Its losses come when it is full: behind a round trip time
+ * that has risen. And they come and go with the sending rate, also where there is no queue (a policer);
+ * corruption does neither. So what a path corrupts all the time has to be verified, once and now and then
+ * again: the flow slows down a little for two round trips. If the losses stay they are corruption and the
+ * window comes back. If they go they have followed the rate; half of the window comes back, and a second time
+ * soon after counts as congestion (guard.h). Losses clearly above that level behind a risen delay are
+ * congestion at once.
+ *
+ * Bursts alone prove nothing, radio fades come in bursts: a gap counts for at most two packets, because a
+ * queue that is offered more than it carries drops one packet here and one there.
+ */
+#ifndef CLARION_CC_DOUBT_H
+#define CLARION_CC_DOUBT_H
+
+#include "base_rtt.h"
+#include "params.h"
+#include "sample.h"
+
+/* What one gap counts for at most. */
+#define DOUBT_GAP_MAX 2
+/* Losses of a round trip beyond level + 4 mean deviations before there is a doubt: without and with a queue.
+ */
+#define DOUBT_SLACK	   3
+#define DOUBT_SLACK_QUEUED 1
+/* Packets of a period, which is a round trip or more: a few are no sample. */
+#define DOUBT_PERIOD_PACKETS 512
+/* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round
+ * trips. */
+#define DOUBT_EXPECTED	  8
+#define DOUBT_TEST_ROUNDS 16
+/* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten
+ * after so many round trips.
+ */
+#define DOUBT_FREE_Q16	    328 /* 0.5 % */
+#define DOUBT_FORGET_ROUNDS 256
+/* Bursts believed after the first refutation, factor to the next, and at most. */
+#define DOUBT_CREDIT_FIRST  4
+#define DOUBT_CREDIT_GROWTH 4
+#define DOUBT_CREDIT_MAX    64
+
+enum doubt_state {
+	DOUBT_NONE = 0,
+	DOUBT_EXCUSED = 1,   /* a burst of this round is believed */
+	DOUBT_SETTLING = 2,  /* slowed down; packets of the old rate are still acknowledged */
+	DOUBT_MEASURING = 3, /* packets of the lower rate are acknowledged */
+};
+
+enum doubt_answer {
+	DOUBT_OF_NOTHING = 0,
+	DOUBT_CONGESTION, /* losses behind a risen delay */
+	DOUBT_TEST,	  /* slow down, to the share of the window that has come through, and see */
+	DOUBT_BELIEVED,	  /* the losses stayed: corruption */
+	DOUBT_FELL,	  /* the losses went */
+};
+
+struct cc_doubt {
+	__u64 before_q16; /* window when the doubt arose */
+	__u64 clean_q16;  /* window at which the losses had gone */
+	__u64 test_q16;	  /* window of the test */
+	__u32 lost;	  /* packets corrupted, as the tags say, in this period, at most two for each gap */
+	__u32 acked;	  /* packets delivered in this period */
+	__u32 level_q16;  /* mean share of packets corrupted per period, and its mean deviation */
+	__u32 dev_q16;
+	__u32 verified_q16; /* level that has stayed at a lower rate */
+	__u32 spike_q16;    /* share that raised the doubt */
+	__u32 rtt_us;	    /* the newest */
+	struct cc_round round;
+	__u16 rounds; /* since half of what was verified was forgotten */
+	__u8 state;
+	__u8 knows_level;
+	__u8 credit; /* bursts that are believed without a test */
+	__u8 credit_next;
+	__u8 test_rounds; /* of this test so far */
+	__u8 has_lied;	  /* losses have followed the rate before: no more tests until that is refuted */
+};
+
+CC_INLINE __u32 doubt_share_q16(const struct cc_doubt *doubt, __u64 packets)
+{
+	return (__u32)min_u64(ratio_q16(doubt->lost, max_u64(packets, 1)), Q16_ONE);
+}
+
+CC_INLINE void doubt_begin_period(struct cc_doubt *doubt)
+{
+	doubt->lost = 0;
+	doubt->acked = 0;
+}
+
+CC_INLINE __u64 doubt_packets(const struct cc_doubt *doubt)
+{
+	return (__u64)doubt->acked + doubt->lost;
+}
+
+/* Takes the share of a period into the level, with the weights of RFC 6298. */
+CC_INLINE void doubt_learn(struct cc_doubt *doubt, __u32 share_q16)
+{
+	__u32 off_q16 =
+	    share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 : doubt->level_q16 - share_q16;
+
+	if (!doubt->knows_level) {
+		doubt->level_q16 = share_q16;
+		doubt->dev_q16 = share_q16 / 2;
+		doubt->knows_level = share_q16 > 0;
+		return;
+	}
+	doubt->dev_q16 += off_q16 / 4 - doubt->dev_q16 / 4;
+	doubt->level_q16 += share_q16 / 8 - doubt->level_q16 / 8;
+}
+
+CC_INLINE int doubt_is_queued(const struct cc_doubt *doubt, const struct cc_sample *s)
+{
+	return base_rtt_is_above(doubt->rtt_us, s->min_rtt_us);
+}
+
+/* Are this period's losses clearly above the level, among `packets`? */
+CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 slack)
+{
+	__u64 usual_q16 = packets * min_u64(doubt->level_q16 + 4ULL * doubt->dev_q16, Q16_ONE);
+
+	return ((__u64)doubt->lost << 16) > usual_q16 + ((__u64)slack << 16);
+}
+
+/* A little less than what comes through. */
+CC_INLINE __u64 doubt_test_window_q16(const struct cc_doubt *doubt, __u64 through_q16)
+{
+	return max_u64(through_q16 / 8 * 7, doubt->before_q16 / 4);
+}
+
+CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struct cc_sample *s,
+					     __u32 share_q16, __u64 cwnd_q16)
+{
+	doubt->before_q16 = cwnd_q16;
+	doubt->spike_q16 = share_q16;
+	doubt->test_q16 = doubt_test_window_q16(doubt, scale_q16(cwnd_q16, Q16_ONE - share_q16));
+	doubt->state = DOUBT_SETTLING;
+	doubt->test_rounds = 0;
+	doubt_begin_period(doubt);
+	round_begin(&doubt->round, s);
+	return DOUBT_TEST;
+}
+
+/* Losses clearly above the level. */
+CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
+{
+	__u64 packets = max_u64(cwnd_q16 >> 16, doubt_packets(doubt));
+	__u32 share_q16 = doubt_share_q16(doubt, packets);
+	int is_queued = doubt_is_queued(doubt, s);
+
+	if (!doubt_is_spike(doubt, packets, is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK))
+		return DOUBT_OF_NOTHING;
+	if (is_queued || doubt->has_lied) {
+		doubt->before_q16 = cwnd_q16;
+		doubt->clean_q16 = cwnd_q16 / 2;
+		doubt->spike_q16 = share_q16;
+		doubt->state = DOUBT_EXCUSED; /* once per round */
+		return DOUBT_CONGESTION;
+	}
+	if (share_q16 < DOUBT_FREE_Q16)
+		return DOUBT_OF_NOTHING;
+	if (doubt->credit) {
+		doubt->credit--;
+		doubt->state = DOUBT_EXCUSED;
+		return DOUBT_OF_NOTHING;
+	}
+	return doubt_begin_test(doubt, s, share_q16, cwnd_q16);
+}
+
+CC_INLINE void doubt_forget(struct cc_doubt *doubt)
+{
+	if (++doubt->rounds < DOUBT_FORGET_ROUNDS)
+		return;
+	doubt->rounds = 0;
+	doubt->verified_q16 /= 2;
+}
+
+/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into
+ * account. Many more than that, and this test says nothing: another begins.
+ */
+CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	__u64 before_q16 = doubt->before_q16;
+
+	if (share_q16 > 2 * doubt->spike_q16 + DOUBT_FREE_Q16) {
+		doubt_begin_test(doubt, s, share_q16, cwnd_q16);
+		doubt->before_q16 = before_q16;
+		return DOUBT_TEST;
+	}
+	doubt->state = DOUBT_NONE;
+	doubt_begin_period(doubt);
+	doubt->level_q16 = share_q16;
+	doubt->dev_q16 = share_q16 / 2;
+	doubt->knows_level = share_q16 > 0;
+	if (share_q16 < doubt->spike_q16 / 4) {
+		doubt->clean_q16 = cwnd_q16;
+		doubt->verified_q16 = 0;
+		return DOUBT_FELL;
+	}
+	doubt->verified_q16 = (__u32)max_u64(doubt->verified_q16, share_q16);
+	return DOUBT_BELIEVED;
+}
+
+/* The packets of the old rate tell how many are really lost and how many come through in a round trip; the
+ * test goes below that.
+ */
+CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	__u64 through_q16 = (__u64)doubt->acked << 16;
+
+	doubt_begin_period(doubt);
+	if (doubt->test_rounds++ == 0) {
+		doubt->spike_q16 = (__u32)max_u64(doubt->spike_q16, share_q16);
+		doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(doubt, through_q16));
+		return DOUBT_TEST;
+	}
+	doubt->state = DOUBT_MEASURING;
+	return DOUBT_OF_NOTHING;
+}
+
+CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, const struct cc_sample *s,
+					     __u64 cwnd_q16)
+{
+	__u64 expected_q16 = doubt_packets(doubt) * doubt->spike_q16;
+
+	if (doubt->state == DOUBT_SETTLING)
+		return doubt_settle(doubt);
+	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && expected_q16 < (DOUBT_EXPECTED << 16))
+		return DOUBT_OF_NOTHING;
+	return doubt_end_test(doubt, s, cwnd_q16);
+}
+
+CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
+{
+	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+
+	round_begin(&doubt->round, s);
+	doubt_forget(doubt);
+	if (doubt->state >= DOUBT_SETTLING)
+		return doubt_test_round(doubt, s, cwnd_q16);
+	doubt->state = DOUBT_NONE;
+	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS)
+		return DOUBT_OF_NOTHING;
+	doubt_begin_period(doubt);
+	doubt_learn(doubt, share_q16);
+	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 && share_q16 >= doubt->level_q16 / 2)
+		return doubt_begin_test(doubt, s, doubt->level_q16, cwnd_q16);
+	return DOUBT_OF_NOTHING;
+}
+
+CC_INLINE int doubt_is_testing(const struct cc_doubt *doubt)
+{
+	return doubt->state >= DOUBT_SETTLING;
+}
+
+/* To be called once per ACK of a flow with tags; `corrupted`: packets that the tags newly call corrupted. */
+CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struct cc_sample *s,
+					     __u32 corrupted, __u64 cwnd_q16)
+{
+	if (!doubt || !s)
+		return DOUBT_OF_NOTHING;
+	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
+	doubt->acked += s->acked_packets;
+	if (s->rtt_us)
+		doubt->rtt_us = s->rtt_us;
+	if (round_has_ended(&doubt->round, s))
+		return doubt_end_round(doubt, s, cwnd_q16);
+	if (corrupted && doubt->state == DOUBT_NONE)
+		return doubt_raise(doubt, s, cwnd_q16);
+	return DOUBT_OF_NOTHING;
+}
+
+/* While corruption is not believed: does it come as before, without a queue and in a window in which it had
+ * gone? Then it was corruption. `is_holding`: packets of a larger window may still be acknowledged.
+ */
+CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted,
+				   __u64 cwnd_q16, int is_holding)
+{
+	if (!doubt || !s)
+		return 0;
+	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
+	doubt->acked += s->acked_packets;
+	if (s->rtt_us)
+		doubt->rtt_us = s->rtt_us;
+	if (is_holding || cwnd_q16 > doubt->clean_q16 || doubt_is_queued(doubt, s)) {
+		doubt_begin_period(doubt);
+		return 0;
+	}
+	if (doubt->lost <= DOUBT_SLACK || doubt_share_q16(doubt, doubt_packets(doubt)) < doubt->spike_q16 / 2)
+		return 0;
+	doubt->credit_next =
+	    (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST, DOUBT_CREDIT_MAX);
+	doubt->credit = doubt->credit_next;
+	doubt->has_lied = 0;
+	doubt->state = DOUBT_NONE;
+	doubt_begin_period(doubt);
+	return 1;
+}
+
+#endif /* CLARION_CC_DOUBT_H */
