@@ -181,7 +181,10 @@ def of_bpf(root: Path) -> Iterator[Difference]:
         upper = each.name.upper()
         yield f"bpf {upper}", number(text, rf"CLARION_{upper} = (\d+),"), each.code
         yield f"bpf {upper}_BYTES", number(text, rf"CLARION_{upper}_BYTES\s+(\d+)"), each.size
-    yield "bpf echo", number(text, r"CLARION_FLAG_ECHO\s+(0x[0-9a-f]+)"), mask("flags", "echo")
+    parts = {"echo": "ECHO", "hop": "HOPS", "regulated": "REGULATED", "rev_field": "REV_FIELD"}
+    for part, name in parts.items():
+        yield f"bpf {name}", number(text, rf"CLARION_FLAG_{name}\s+(0x[0-9a-f]+)"), mask("flags", part)
+    yield "bpf field", number(text, r"CLARION_RTT_FIELD\s+(0x[0-9a-f]+)"), mask("rtt", "field")
     yield "bpf version", number(text, r"CLARION_VERSION\s+(\d+)"), CONTRACT.version
     yield "bpf protocol", number(text, r"CLARION_PROTOCOL_DEFAULT (\d+)"), CONTRACT.protocol
 
@@ -260,7 +263,9 @@ FAULTS = [
     ("hosts/bpf/header.h", "__be16 corrupt;\n\t__be16 congest;", "__be16 congest;\n\t__be16 corrupt;"),
     ("hosts/bpf/header.h", "CLARION_ACK_BYTES  12", "CLARION_ACK_BYTES  16"),
     ("hosts/bpf/flow.h", "CLARION_ACK = 2", "CLARION_ACK = 3"),
-    ("hosts/bpf/header.h", "CLARION_FLAG_ECHO 0x01", "CLARION_FLAG_ECHO 0x02"),
+    ("hosts/bpf/header.h", "CLARION_FLAG_ECHO\t0x01", "CLARION_FLAG_ECHO\t0x02"),
+    ("hosts/bpf/header.h", "CLARION_FLAG_HOPS\t0x0e", "CLARION_FLAG_HOPS\t0x1e"),
+    ("hosts/bpf/header.h", "CLARION_RTT_FIELD 0x07", "CLARION_RTT_FIELD 0x03"),
     ("core/header.hpp", "OFFSET_X = 8", "OFFSET_X = 4"),
     ("core/header.hpp", "FLAGS_HOP_MASK = 0x0e", "FLAGS_HOP_MASK = 0x1e"),
     ("core/header.hpp", "FLAGS_HOP_ONE = 0x02", "FLAGS_HOP_ONE = 0x04"),

@@ -45,7 +45,7 @@ class Note:
         return str(self._content(token).get("text", ""))
 
     def declared(self, token: int) -> dict[int, bool]:
-        """The declarations of wires written with the card's present token, by port: the card has what counts."""
+        """Declarations of wires, by port, written with the card's present token: the card has what counts."""
         declared = self._content(token).get("declared", {})
         return {int(port): bool(value) for port, value in declared.items()}
 
