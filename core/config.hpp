@@ -15,11 +15,13 @@ constexpr std::uint8_t DEFAULT_PROTOCOL = 253;  // RFC 3692: for experiments
 // Control interval and average RTT assumed before the first header with an RTT: 100 ms.
 constexpr std::uint32_t INITIAL_RTT = 26843546;
 
-// Loss causes. `check` and `edge` act on frames that come in by this port, `stamp` on those that leave.
+// Loss causes. `check`, `edge` and `wire` act on frames that come in by this port, `stamp` on those that
+// leave.
 struct TagConfig {
   bool stamp = false;  // number packets of the outgoing link and count the drops of this port's queue
   bool check = false;  // count the losses of the incoming link
   bool edge = false;   // a host is behind this port: its claims about earlier losses are zeroed
+  bool wire = false;  // the link is known to be a bare wire: without that `check` follows, but counts nothing
 };
 
 struct PortConfig {

@@ -75,7 +75,8 @@ class DataPlane {
     if (!carries_tags(meta.kind)) return meta;
     if (state.config.tag.edge) meta.corrupt = meta.congest = 0;
     if (state.config.tag.check) {
-      const std::uint16_t lost = state.wire_check.step(meta.bucket, meta.link_seq);
+      const std::uint16_t lost = state.config.tag.wire ? state.wire_check.step(meta.bucket, meta.link_seq)
+                                                       : state.wire_check.follow(meta.bucket, meta.link_seq);
       meta.corrupt = static_cast<std::uint16_t>(meta.corrupt + lost);
     }
     return meta;

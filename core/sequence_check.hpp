@@ -65,6 +65,12 @@ CLARION_INLINE void check_number(SequenceSlot& slot, SequenceCounters& counters,
   }
 }
 
+// Takes the number as a new base: so that no gap from before it counts once gaps do.
+CLARION_INLINE void follow_number(SequenceSlot& slot, std::uint16_t seq) {
+  slot.based = true;
+  slot.expected = static_cast<std::uint16_t>(seq + 1);
+}
+
 // Compares numbers with what is expected and keeps the running loss total of each bucket.
 template <unsigned BUCKETS>
 class SequenceCheck {
@@ -84,6 +90,15 @@ class SequenceCheck {
     CLARION_RAM(slots_);
     SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
     check_number(slot, counters_, seq);
+    slots_[bucket & (BUCKETS - 1)] = slot;
+    return slot.total;
+  }
+
+  // The same on a link whose gaps mean nothing: the total stays.
+  CLARION_INLINE std::uint16_t follow(std::uint16_t bucket, std::uint16_t seq) {
+    CLARION_RAM(slots_);
+    SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
+    follow_number(slot, seq);
     slots_[bucket & (BUCKETS - 1)] = slot;
     return slot.total;
   }

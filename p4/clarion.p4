@@ -15,6 +15,8 @@
 const bit<32> PORTS = 64;                // egress ports 0 to 63
 const bit<32> BUCKETS_LOG2 = 12;         // flow tags per port: 4096
 const bit<8> CLARION_PROTOCOL = 253;     // RFC 3692: for experiments
+const bit<9> CPU_PORT = 63;              // the controller, behind P4Runtime's stream
+const bit<9> AS_RECEIVED = 511;          // egress port of a packet_out that is forwarded by its address
 const bit<16> FLOOD_GROUP = 1;           // multicast group of all ports, as copies for FLOOD_BASE + port
 const bit<9> FLOOD_BASE = 256;           // these ports have no queue: their packets come in again
 const bit<32> MAX_ADDRESSES = 4096;      // of l2_forward
@@ -94,6 +96,7 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
     QueueCheck() queue_check;
     LinkStamp() link_stamp;
     PortCounters() port_counters;
+    ToController() to_controller;
 
     apply {
         if (standard.egress_port >= FLOOD_BASE) {
@@ -108,6 +111,9 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
                 link_stamp.apply(hdr, standard);
             }
             port_counters.apply(meta);
+            if (standard.egress_port == CPU_PORT) {
+                to_controller.apply(hdr, meta, standard);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ typedef bit<16> sequence_t;   // modulo 2^16
 typedef bit<64> ticks_t;      // a point in time, 2^-28 s
 typedef bit<32> duration_t;   // 2^-28 s, at most 16 s
 
+const mac_addr_t NEAREST_BRIDGE = 0x0180c200000e;  // IEEE 802.1AB: no bridge forwards it
 const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<16> ETHERTYPE_IPV6 = 0x86dd;
@@ -22,7 +23,23 @@ const bit<8> DATA_BYTES = 32;
 const bit<8> ACK_BYTES = 12;
 const bit<8> TAG_BYTES = 16;
 
-const bit<32> INSTANCE_RECIRCULATED = 4;  // BMv2's instance_type of a packet that comes in again
+// BMv2's instance_type of a packet that comes in, and of one that comes in again.
+const bit<32> INSTANCE_NORMAL = 0;
+const bit<32> INSTANCE_RECIRCULATED = 4;
+
+// In front of frames between the controller and this switch, over P4Runtime's stream.
+@controller_header("packet_in")
+header packet_in_t {
+    bit<9> ingress_port;
+    bit<7> pad;
+    bit<48> timestamp_us;  // this switch's clock as the frame came in
+}
+
+@controller_header("packet_out")
+header packet_out_t {
+    bit<9> egress_port;  // AS_RECEIVED: by its address
+    bit<7> pad;
+}
 
 header ethernet_t {
     mac_addr_t dst_addr;
@@ -152,6 +169,8 @@ header drop_t {
 }
 
 struct headers_t {
+    packet_in_t packet_in;
+    packet_out_t packet_out;
     ethernet_t ethernet;
     vlan_t vlan;
     ipv4_t ipv4;

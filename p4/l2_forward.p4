@@ -2,11 +2,14 @@
 // Where to: by destination address; unknown and group addresses go to all ports. No frame goes back by the port that
 // it came in by, and none goes to a port that has no registers, whatever a client wrote into the table.
 //
+// A frame from the controller goes where its header says. Frames between neighbours (LLDP) are for the controller alone:
+// a switch that passed them on would make two wires look like one.
+//
 // A flooded packet is copied behind ingress, where XCP's arrival and the queue check would miss it. The copies
 // therefore go to FLOOD_BASE + port, which has no queue, and come in again with their port decided: from there
 // on they are unicast packets.
 
-control L2Forward(in headers_t hdr, inout standard_metadata_t standard) {
+control L2Forward(inout headers_t hdr, inout standard_metadata_t standard) {
     @id(0x01000002)
     @name(".forward")
     action forward(@id(1) bit<9> port) {
@@ -28,12 +31,27 @@ control L2Forward(in headers_t hdr, inout standard_metadata_t standard) {
         size = MAX_ADDRESSES;
     }
 
+    @hidden
+    action send_as_told() {
+        standard.egress_spec = hdr.packet_out.egress_port;
+    }
+
+    @hidden
+    action tell_controller() {
+        standard.egress_spec = CPU_PORT;
+    }
+
     apply {
-        if (hdr.ethernet.isValid()) {
+        if (hdr.packet_out.isValid() && hdr.packet_out.egress_port != AS_RECEIVED) {
+            send_as_told();
+        } else if (hdr.ethernet.isValid() && hdr.ethernet.dst_addr == NEAREST_BRIDGE) {
+            tell_controller();
+        } else if (hdr.ethernet.isValid()) {
             l2_forward.apply();
         } else {
             flood();
         }
+        hdr.packet_out.setInvalid();
         bool goes_back = standard.egress_spec == standard.ingress_port;
         bool goes_nowhere = standard.egress_spec >= (bit<9>)PORTS;
         if (standard.mcast_grp == 0 && (goes_back || goes_nowhere)) {
@@ -57,5 +75,20 @@ control Flood(inout metadata_t meta, inout standard_metadata_t standard) {
         } else {
             come_in_again();
         }
+    }
+}
+
+// Tells the controller where a frame came in, and when.
+control ToController(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
+    @hidden
+    action introduce() {
+        hdr.packet_in.setValid();
+        hdr.packet_in.ingress_port = standard.ingress_port;
+        hdr.packet_in.pad = 0;
+        hdr.packet_in.timestamp_us = meta.timestamp_us;
+    }
+
+    apply {
+        introduce();
     }
 }

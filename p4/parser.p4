@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ethernet, at most one VLAN tag, IPv4 with options or IPv6, the Clarion header, and the ports of TCP and UDP.
+// What the controller puts in front of a frame, Ethernet, at most one VLAN tag, IPv4 with options or IPv6, the Clarion header, and the ports of TCP and UDP.
 // Whatever is cut short ends the parser with an error, which v1model ignores: the headers found so far are valid,
 // the rest is payload, and classify decides what they mean.
 
 parser ClarionParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
                      inout standard_metadata_t standard) {
     state start {
+        transition select(standard.ingress_port, standard.instance_type) {
+            (CPU_PORT, INSTANCE_NORMAL): from_controller;  // a flooded copy that comes in again is without its header
+            default: ethernet;
+        }
+    }
+
+    state from_controller {
+        packet.extract(hdr.packet_out);
+        transition ethernet;
+    }
+
+    state ethernet {
         packet.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
             ETHERTYPE_VLAN: vlan;

@@ -41,3 +41,8 @@ judgement_t judge(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
     }
     return { epoch ++ expected ++ total, lost, verdict };
 }
+
+// What it means on a link that is not known to be a bare wire: nothing but a new base.
+judgement_t follow(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
+    return { epoch ++ (seq + 1) ++ slot[15:0], 0, IN_ORDER };
+}

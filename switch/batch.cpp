@@ -96,6 +96,7 @@ class Reader {
     TagEntry entry;
     object.boolean("check", entry.check);
     object.boolean("edge", entry.edge);
+    object.boolean("wire", entry.wire);
     entry.epoch = epoch(object);
     object.refuse_unknown_keys();
     return entry;
@@ -182,7 +183,10 @@ json port_entries(const Port& port) {
     xcp["epoch"] = entries.xcp->epoch;
   }
   if (entries.tag) {
-    out["tag"] = {{"check", entries.tag->check}, {"edge", entries.tag->edge}, {"epoch", entries.tag->epoch}};
+    out["tag"] = {{"check", entries.tag->check},
+                  {"edge", entries.tag->edge},
+                  {"wire", entries.tag->wire},
+                  {"epoch", entries.tag->epoch}};
   }
   if (entries.queue_limit_bytes) out["queue_limit"] = *entries.queue_limit_bytes;
   return out;

@@ -125,9 +125,14 @@ std::string counters(const Request& request, JsonObject& object) {
 std::string inject(const Request& request, JsonObject& object) {
   Switch& sw = named_switch(object, request.fabric);
   std::string text;
+  std::uint64_t number = 0;
   object.require("frame");
   object.text("frame", text);
+  object.integer("port", 0, MAX_PORT_NUMBER, number);
   object.refuse_unknown_keys();
+  Port* to = object.has("port") ? sw.numbered(number) : nullptr;
+  if (object.has("port") && to == nullptr)
+    object.fail("port", FaultCode::not_found, "the switch has no port " + std::to_string(number));
   if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
     object.fail("frame", FaultCode::invalid, "must be hexadecimal digits, two a byte");
   }
@@ -139,7 +144,7 @@ std::string inject(const Request& request, JsonObject& object) {
     object.fail("frame", FaultCode::out_of_range,
                 "must have from 14 to " + std::to_string(Netdev::MAX_FRAME_BYTES) + " bytes");
   }
-  request.fabric.inject(sw, reinterpret_cast<const std::uint8_t*>(frame.data()),
+  request.fabric.inject(sw, to, reinterpret_cast<const std::uint8_t*>(frame.data()),
                         static_cast<std::uint32_t>(frame.size()));
   return OK;
 }
@@ -166,10 +171,16 @@ std::string subscribe(const Request& request, JsonObject& object) {
   return OK;
 }
 
+std::string wires(const Request& request, JsonObject& object) {
+  const Switch& sw = named_switch(object, request.fabric);
+  object.refuse_unknown_keys();
+  return wires_of(request.fabric, sw);
+}
+
 const std::map<std::string, std::string (*)(const Request&, JsonObject&)> COMMANDS = {
     {"stats", stats},         {"info", info},           {"set", set},           {"batch", batch},
     {"entries", entries},     {"registers", registers}, {"counters", counters}, {"inject", inject},
-    {"subscribe", subscribe}, {"restart", restart},
+    {"subscribe", subscribe}, {"restart", restart},     {"wires", wires},
 };
 
 std::string refusal(const Fault& fault) {

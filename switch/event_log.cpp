@@ -102,8 +102,11 @@ void EventLog::drop(const Port& port, std::uint64_t timestamp_us, const std::uin
   end();
 }
 
-void EventLog::packet(const Switch& sw, const std::uint8_t* frame, std::uint32_t length) {
+void EventLog::packet(const Switch& sw, std::uint64_t port, std::uint64_t timestamp_us,
+                      const std::uint8_t* frame, std::uint32_t length) {
   if (!begin("packet", sw)) return;
+  number(port);
+  number(timestamp_us);
   hex(frame, length);
   end();
 }

@@ -25,8 +25,9 @@ class EventLog {
   void drop(const Port& port, std::uint64_t timestamp_us, const std::uint8_t* frame, std::uint32_t length,
             std::uint8_t clarion_protocol);
 
-  // A frame for the controller.
-  void packet(const Switch& sw, const std::uint8_t* frame, std::uint32_t length);
+  // A frame for the controller, with the number of the port that it came in by.
+  void packet(const Switch& sw, std::uint64_t port, std::uint64_t timestamp_us, const std::uint8_t* frame,
+              std::uint32_t length);
 
   bool empty() const { return lines_.empty() && lost_ == 0; }
   const std::string& lines() const { return lines_; }

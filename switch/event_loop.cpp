@@ -79,6 +79,7 @@ void EventLoop::run() {
     work();
     busy = (frames > 0 || fabric_.next_time() < woke_ + PACE_NS) && woke_ - previous < 2 * PACE_NS;
   }
+  fabric_.farewell();
 }
 
 // Busy: sleep out the pace, without the price of polling. Else wait for whatever comes first. However much

@@ -28,7 +28,7 @@ XcpConfig xcp_of(const PortOptions& options) {
 }
 
 bool same(const TagConfig& a, const TagConfig& b) {
-  return a.stamp == b.stamp && a.check == b.check && a.edge == b.edge;
+  return a.stamp == b.stamp && a.check == b.check && a.edge == b.edge && a.wire == b.wire;
 }
 
 // The present entries with what differs between two options. Switching on takes a fresh epoch.
@@ -46,8 +46,9 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
   if (!same(before.tag, after.tag)) {
     const bool watched = entries.tag && entries.tag->check;
     const std::uint8_t epoch = watched ? entries.tag->epoch : port.path->fresh_check_epoch();
-    const bool any = after.tag.check || after.tag.edge;
-    entries.tag = any ? std::optional(TagEntry{after.tag.check, after.tag.edge, epoch}) : std::nullopt;
+    const bool any = after.tag.check || after.tag.edge || after.tag.wire;
+    const TagEntry tag{after.tag.check, after.tag.edge, after.tag.wire, epoch};
+    entries.tag = any ? std::optional(tag) : std::nullopt;
     entries.stamp = after.tag.stamp;
   }
   return entries;
@@ -60,11 +61,13 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, bool with_n
       schedule_(count_ports(options)),
       now_(now_ns()),
       born_(now_),
-      protocol_(options.protocol) {
+      protocol_(options.protocol),
+      lldp_(*this, options.lldp, now_) {
   for (const SwitchOptions& switch_options : options.switches) {
     Switch& sw = *switches_.emplace_back(std::make_unique<Switch>());
     sw.name = switch_options.name;
     sw.quoted_name = nlohmann::json(sw.name).dump();
+    sw.chassis_id = switch_options.chassis_id;
     for (const PortOptions& port_options : switch_options.ports) {
       Port& port = *ports_.emplace_back(std::make_unique<Port>(port_options, ports_.size(), sw.name, pool_,
                                                                options.seed, options.protocol, make_path));
@@ -98,12 +101,17 @@ void Fabric::apply(Port& port, const PortOptions& options) {
   port.shaper.set_rate(options.rate_bps);
   port.out_wire.configure(options.delay_us, options.loss);
   port.in_wire.configure(options.ingress_delay_us, options.ingress_loss);
+  port.hello_out.configure(options.loss);
+  port.hello_in.configure(options.ingress_loss);
+  if (!lldp_.speaks(port)) port.neighbours.clear();
   port.hazards.configure(options.hazards);
   enter(port, entries);
 }
 
 void Fabric::enter(Port& port, const PortEntries& entries) {
-  port.path->enter(entries, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
+  PortEntries effective = entries;
+  if (entries.tag) effective.tag->wire = is_bare_wire(entries.tag->wire, port.neighbours.judgement());
+  port.path->enter(effective, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
   port.entries = entries;
 }
 
@@ -130,11 +138,13 @@ Switch* Fabric::find_switch(const std::string& name) {
 void Fabric::advance(Nanoseconds time) {
   for (;;) {
     const Nanoseconds planned = work_.empty() ? NEVER : work_.begin()->first;
-    const Nanoseconds next = std::min(planned, schedule_.next_time());
+    const Nanoseconds next = std::min({planned, schedule_.next_time(), lldp_.next_time()});
     if (next > time) break;
     now_ = std::max(now_, next);
     if (planned == next) {
       run_work();
+    } else if (lldp_.next_time() == next) {
+      lldp_.run(now_);
     } else {
       run(*ports_[schedule_.next_port()]);
     }
@@ -157,6 +167,7 @@ void Fabric::restart(Switch& sw, Nanoseconds down_ns) {
   for (Port* port : sw.ports) lose_queue(*port);
   for (Port* port : sw.ports) {
     port->path->restart();
+    port->neighbours.clear();
     enter(*port, port->entries);
     reschedule(*port);
   }
@@ -193,6 +204,7 @@ void Fabric::reschedule(Port& port) {
 
 void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, std::uint32_t length) {
   advance(time);
+  if (is_for_nearest_bridge(frame, length)) return lldp_.receive(port, now_, frame, length);
   if (port.in_wire.loses(length)) {
     ++port.counters.ingress_lost_packets;
     log(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
@@ -241,16 +253,19 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
     ++port.counters.ingress_lost_packets;
     return log(port, TruthLog::Direction::in, TruthLog::Cause::outage, frame, length);
   }
+  if (is_for_nearest_bridge(frame, length)) return lldp_.hear(port, now_, frame, length);
   ++port.counters.rx_packets;
   port.counters.rx_bytes += length;
   const Incoming incoming = port.path->ingress(ticks_of_ns(now_), frame, length);
   forward(*port.parent, &port, incoming.frame, incoming.length, incoming.meta);
 }
 
-void Fabric::inject(Switch& sw, const std::uint8_t* frame, std::uint32_t length) {
+void Fabric::inject(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length) {
   advance(std::max(now_, now_ns()));
   Meta meta;
   parse(frame, length, protocol_, meta);
+  if (to != nullptr) return enqueue(*to, frame, length, meta);
+  if (is_for_nearest_bridge(frame, length)) return;  // which nothing forwards
   forward(sw, nullptr, frame, length, meta);
 }
 
@@ -270,18 +285,25 @@ void Fabric::forward_programmed(Switch& sw, Port* from, const std::uint8_t* fram
                                 const Meta& meta) {
   const auto known = sw.programmed.addresses.find(ProgrammedForwarding::key_of(frame));
   if (known != sw.programmed.addresses.end()) {
-    if (known->second != from) deliver(sw, known->second, frame, length, meta);
+    if (known->second != from) deliver(sw, from, known->second, frame, length, meta);
   } else if (sw.programmed.flood) {
     for (Port* egress : *sw.programmed.flood) {
-      if (egress != from) deliver(sw, egress, frame, length, meta);
+      if (egress != from) deliver(sw, from, egress, frame, length, meta);
     }
   }
 }
 
-void Fabric::deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length,
+void Fabric::deliver(Switch& sw, Port* from, Port* to, const std::uint8_t* frame, std::uint32_t length,
                      const Meta& meta) {
   if (to != nullptr) return enqueue(*to, frame, length, meta);
-  if (sw.listeners.packets > 0) events_.packet(sw, frame, length);
+  tell_controller(sw, from, frame, length);
+}
+
+void Fabric::tell_controller(const Switch& sw, const Port* from, const std::uint8_t* frame,
+                             std::uint32_t length) {
+  if (sw.listeners.packets == 0) return;
+  const std::uint64_t number = from == nullptr ? CPU_PORT : from->options.number;
+  events_.packet(sw, number, switch_time_us(now_), frame, length);
 }
 
 void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
@@ -315,7 +337,7 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
   ++port.drop_number;
   log(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
   if (port.parent->listeners.drops > 0) {
-    events_.drop(port, (now_ - born_) / 1000, frame, length, protocol_);
+    events_.drop(port, switch_time_us(now_), frame, length, protocol_);
   }
 }
 
@@ -403,7 +425,7 @@ void Fabric::hand_over(Port& port, Packet& packet) {
 // A departure needs no wake-up of its own while something is on the wire ahead of it: it is made up for, at
 // its own time, when that comes out.
 Nanoseconds Fabric::next_time() {
-  Nanoseconds next = NEVER;
+  Nanoseconds next = lldp_.next_time();
   for (const auto& port : ports_) {
     if (port->out.flying() > 0) {
       next = std::min(next, port->out.wire_head()->arrival);

@@ -15,6 +15,7 @@
 
 #include "event_log.hpp"
 #include "forwarding_table.hpp"
+#include "lldp.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
 #include "port.hpp"
@@ -28,6 +29,7 @@ namespace clarion::emu {
 struct Switch {
   std::string name;
   std::string quoted_name;  // as JSON
+  std::string chassis_id;   // of LLDP
   std::vector<Port*> ports;
   ForwardingTable table;
   ProgrammedForwarding programmed;
@@ -76,8 +78,15 @@ class Fabric {
   // The same in the data plane's own integers, epochs included.
   void enter(Port& port, const PortEntries& entries);
 
-  // A frame from a controller, which is forwarded like one that came in by a port of its own.
-  void inject(Switch& sw, const std::uint8_t* frame, std::uint32_t length);
+  // A frame from a controller: to one port, or, if that is null, forwarded like one that came in by a port of
+  // its own.
+  void inject(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length);
+
+  // A frame for the controller, if one listens; `from` null: it came in by no port.
+  void tell_controller(const Switch& sw, const Port* from, const std::uint8_t* frame, std::uint32_t length);
+
+  // Tells the neighbours that the process ends.
+  void farewell() { lldp_.farewell(now_); }
 
   Port* find(const std::string& switch_and_port);
   Switch* find_switch(const std::string& name);
@@ -85,6 +94,10 @@ class Fabric {
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
   TruthLog& truth() { return truth_; }
   EventLog& events() { return events_; }
+  const Lldp& lldp() const { return lldp_; }
+
+  // Of the switches' clock: microseconds since they started.
+  std::uint64_t switch_time_us(Nanoseconds time) const { return (time - born_) / 1000; }
 
  private:
   void open_netdev(Port& port);
@@ -95,7 +108,8 @@ class Fabric {
   void forward(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
   void forward_programmed(Switch& sw, Port* from, const std::uint8_t* frame, std::uint32_t length,
                           const Meta& meta);
-  void deliver(Switch& sw, Port* to, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
+  void deliver(Switch& sw, Port* from, Port* to, const std::uint8_t* frame, std::uint32_t length,
+               const Meta& meta);
   void drop(Port& port, const std::uint8_t* frame, std::uint32_t length);
   void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);
   void serve(Port& port);
@@ -122,6 +136,7 @@ class Fabric {
   Nanoseconds now_ = 0;
   Nanoseconds born_ = 0;
   std::uint8_t protocol_;
+  Lldp lldp_;
 };
 
 }  // namespace clarion::emu

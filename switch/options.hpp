@@ -21,6 +21,10 @@ struct LossOptions {
   double bad_loss = 1;   // and in the bad state
 };
 
+// What is known of the link at a port. `declared`: that it is a bare wire; LLDP may still disprove it.
+// `lldp`: what LLDP finds out. `none`: nothing, and LLDP is off at the port.
+enum class WireKnowledge { declared, lldp, none };
+
 // What a link does that is not a wire (hazards.hpp). All off.
 struct HazardOptions {
   enum class Header { keep, strip, block, flip };
@@ -70,11 +74,13 @@ struct PortOptions {
   std::uint64_t ecn_threshold_bytes = 0;  // a longer queue marks; 0: it does not
   HazardOptions hazards;
   XcpOptions xcp;
-  TagConfig tag;
+  TagConfig tag;  // its `wire`: declared
+  WireKnowledge wire = WireKnowledge::lldp;
 };
 
 struct SwitchOptions {
   std::string name;
+  std::string chassis_id;  // what LLDP calls it, unlike any other on its links
   std::vector<PortOptions> ports;
 };
 
@@ -82,6 +88,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint8_t protocol = 253;  // IP protocol number of the Clarion header
   std::string truth_log;        // empty: none
+  bool lldp = true;
   std::vector<SwitchOptions> switches;
 };
 

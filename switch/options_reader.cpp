@@ -2,6 +2,8 @@
 #include "options_reader.hpp"
 
 #include <net/if.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -21,7 +23,9 @@ using nlohmann::json;
 constexpr std::uint64_t MAX_RATE_BPS = 400'000'000'000;
 constexpr std::uint64_t MAX_DELAY_US = 60'000'000;
 constexpr std::uint64_t MIN_QUEUE_BYTES = 2'048;  // one full frame must fit
-constexpr std::uint64_t MIN_MTU_BYTES = 68;       // RFC 791
+constexpr std::size_t MAX_CHASSIS_ID_BYTES = 64;
+constexpr std::size_t HOST_BYTES = 32;       // of its name, in a chassis ID
+constexpr std::uint64_t MIN_MTU_BYTES = 68;  // RFC 791
 constexpr std::uint64_t MAX_MTU_BYTES = 65'535;
 constexpr std::uint64_t MAX_DISPLACEMENT = 10'000;
 constexpr std::uint64_t MAX_QUEUE_BYTES = std::uint64_t{1} << 31;
@@ -134,6 +138,15 @@ void read_tag(const json& value, const Path& path, TagConfig& tag) {
   object.refuse_unknown_keys();
 }
 
+WireKnowledge read_wire(const JsonObject& object, const std::string& name) {
+  if (name == "declared") return WireKnowledge::declared;
+  if (name == "lldp") return WireKnowledge::lldp;
+  if (name != "none") {
+    object.fail("wire", FaultCode::unknown, "must be declared, lldp or none, not \"" + name + "\"");
+  }
+  return WireKnowledge::none;
+}
+
 // The keys that may also change while the port runs.
 void read_settings(JsonObject& object, PortOptions& port) {
   object.integer("rate_bps", 0, MAX_RATE_BPS, port.rate_bps);
@@ -147,6 +160,12 @@ void read_settings(JsonObject& object, PortOptions& port) {
   if (const json* v = object.find("hazards")) read_hazards(*v, object.path_of("hazards"), port.hazards);
   if (const json* v = object.find("xcp")) read_xcp(*v, object.path_of("xcp"), port.xcp);
   if (const json* v = object.find("tag")) read_tag(*v, object.path_of("tag"), port.tag);
+  if (object.find("wire") != nullptr) {
+    std::string wire;
+    object.text("wire", wire);
+    port.wire = read_wire(object, wire);
+    port.tag.wire = port.wire == WireKnowledge::declared;
+  }
   object.refuse_unknown_keys();
   if (port.rate_bps != 0 && port.rate_bps < 8)
     object.fail("rate_bps", FaultCode::out_of_range, "must be 0 (unshaped) or at least 8");
@@ -193,12 +212,27 @@ const json& non_empty_array(JsonObject& object, const std::string& key) {
   return value;
 }
 
+// Unlike that of any other switch near: host, network namespace, name. The same after a restart, so that
+// neighbours do not take the switch for two.
+std::string own_chassis_id(const std::string& name) {
+  char host[HOST_BYTES] = "host";
+  gethostname(host, sizeof host - 1);
+  struct stat space{};
+  stat("/proc/self/ns/net", &space);
+  return (std::string(host) + "-" + std::to_string(space.st_ino) + "/" + name)
+      .substr(0, MAX_CHASSIS_ID_BYTES);
+}
+
 SwitchOptions read_switch(const json& value, const Path& path) {
   JsonObject object(value, path);
   SwitchOptions sw;
   object.require("name");
   object.text("name", sw.name);
   refuse_separators(sw.name, path);
+  sw.chassis_id = own_chassis_id(sw.name);
+  object.text("chassis_id", sw.chassis_id);
+  if (sw.chassis_id.empty() || sw.chassis_id.size() > MAX_CHASSIS_ID_BYTES)
+    object.fail("chassis_id", FaultCode::out_of_range, "must have from 1 to 64 bytes");
   const json& ports = non_empty_array(object, "ports");
   object.refuse_unknown_keys();
   std::set<std::string> names;
@@ -253,6 +287,7 @@ Options read_options(const json& document) {
   object.integer("protocol", 0, 255, protocol);
   options.protocol = static_cast<std::uint8_t>(protocol);
   object.text("truth_log", options.truth_log);
+  object.boolean("lldp", options.lldp);
   const json& switches = non_empty_array(object, "switches");
   object.refuse_unknown_keys();
   std::set<std::string> names;

@@ -10,6 +10,8 @@
 
 #include "clock.hpp"
 #include "hazards.hpp"
+#include "loss_model.hpp"
+#include "neighbours.hpp"
 #include "netdev.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
@@ -58,7 +60,9 @@ struct Port {
         out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
         hazards(RandomStream(seed, switch_name + ":" + options.name + ":hazards"), protocol),
         in(pool),
-        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")) {}
+        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")),
+        hello_out(RandomStream(seed, switch_name + ":" + options.name + ":hello-out")),
+        hello_in(RandomStream(seed, switch_name + ":" + options.name + ":hello-in")) {}
 
   PortOptions options;
   std::size_t id;  // position in the fabric
@@ -77,6 +81,10 @@ struct Port {
 
   PacketFifo in;  // incoming wire, only where the options delay what comes in
   Wire in_wire;
+
+  Neighbours neighbours;
+  LossModel hello_out;  // the wires' losses, for LLDP
+  LossModel hello_in;
 
   PortCounters counters;
   std::uint32_t drop_number = 0;                                 // of the last drop by the queue

@@ -25,6 +25,7 @@ struct XcpEntry {
 struct TagEntry {
   bool check = false;
   bool edge = false;
+  bool wire = false;  // declared
   std::uint8_t epoch = 1;
 };
 
@@ -42,6 +43,7 @@ inline PortConfig core_config(const PortEntries& entries) {
   if (entries.tag) {
     config.tag.check = entries.tag->check;
     config.tag.edge = entries.tag->edge;
+    config.tag.wire = entries.tag->wire;
   }
   config.tag.stamp = entries.stamp;
   return config;

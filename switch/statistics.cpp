@@ -75,7 +75,42 @@ json port_statistics(Port& port, Nanoseconds now) {
   return out;
 }
 
+json neighbour(const Fabric& fabric, const Neighbour& each) {
+  return {{"chassis_id", each.chassis.text()},
+          {"port_id", each.port.text()},
+          {"clarion", each.clarion.has_value()},
+          {"stamps", each.clarion && each.clarion->stamps},
+          {"checks", each.clarion && each.clarion->checks},
+          {"until_us", fabric.switch_time_us(each.until)}};
+}
+
+json wire(const Fabric& fabric, const Port& port) {
+  const bool declared = port.entries.tag && port.entries.tag->wire;
+  const Judgement judgement = port.neighbours.judgement();
+  const Nanoseconds until = port.neighbours.judged_until();
+  json neighbours = json::array();
+  for (const Neighbour& each : port.neighbours.alive()) neighbours.push_back(neighbour(fabric, each));
+  return {{"port", port.options.number},
+          {"name", port.options.name},
+          {"lldp", fabric.lldp().speaks(port)},
+          {"declared", declared},
+          {"judgement", name_of(judgement)},
+          {"until_us", until == NEVER ? json() : json(fabric.switch_time_us(until))},
+          {"effective", is_bare_wire(declared, judgement)},
+          {"conflict", declared && judgement == Judgement::disproved},
+          {"neighbours", std::move(neighbours)}};
+}
+
 }  // namespace
+
+std::string wires_of(const Fabric& fabric, const Switch& sw) {
+  json ports = json::array();
+  for (const Port* port : sw.ports) ports.push_back(wire(fabric, *port));
+  const json out = {{"chassis_id", sw.chassis_id},
+                    {"time_us", fabric.switch_time_us(fabric.now())},
+                    {"ports", std::move(ports)}};
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);  // neighbours write what they like
+}
 
 std::string statistics(Fabric& fabric) {
   json switches = json::array();
@@ -102,9 +137,10 @@ std::string describe(const Fabric& fabric) {
                        {"queue_limit_bytes", port->options.queue_bytes},
                        {"delay_us", port->options.delay_us}});
     }
-    switches.push_back({{"name", sw->name}, {"ports", std::move(ports)}});
+    switches.push_back({{"name", sw->name}, {"chassis_id", sw->chassis_id}, {"ports", std::move(ports)}});
   }
   return json{{"clock", "monotonic"},
+              {"lldp", fabric.lldp().speaks()},
               {"real_to_monotonic_us", real_to_monotonic_ns() / 1000},
               {"max_frame_bytes", Netdev::MAX_FRAME_BYTES},
               {"queue_hist_lower_edges_bytes", std::move(edges)},

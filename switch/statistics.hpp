@@ -8,6 +8,9 @@
 
 namespace clarion::emu {
 
+// What is known of the wires of a switch, and the neighbours heard.
+std::string wires_of(const Fabric& fabric, const Switch& sw);
+
 std::string describe(const Fabric& fabric);  // the constants: histogram edges, clock, version
 std::string statistics(Fabric& fabric);      // counters since start
 

@@ -28,7 +28,7 @@ class Entry:
 
 def port_entries(port: PortSettings, xcp_epoch: int, tag_epoch: int) -> Iterator[Entry]:
     """The table entries of one port; a function that is off has none."""
-    if port.check or port.edge:
+    if port.check or port.edge or port.wire:
         yield Entry("tag_port", port.port, {**_arguments(port, "tag_port"), "epoch": tag_epoch})
     if port.xcp is not None:
         yield Entry("xcp_port", port.port, {**xcp_arguments(port.xcp), "epoch": xcp_epoch})

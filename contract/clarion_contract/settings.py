@@ -23,6 +23,9 @@ TABLES = {
 PORT_TABLES = tuple(TABLES)
 ADDRESSES = "l2_forward"
 ACTIONS = {name: table.action for name, table in TABLES.items()} | {ADDRESSES: "forward"}
+JUDGING = "wire_judged"
+PROVE, DISPROVE, UNTIL = "prove", "disprove", "until"
+AS_RECEIVED = 511  # egress port of a PacketOut that is forwarded by its address
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class PortSettings:
     stamp: bool = False
     check: bool = False
     edge: bool = False
+    wire: bool = False
     queue_limit_bytes: int | None = None
 
 
@@ -195,6 +199,15 @@ PORT = {
         default=False,
         table="tag_port",
         argument=Argument(name="edge", bits=1, about="a host is behind this port: zero what it claims"),
+    ),
+    "wire": Setting(
+        name="wire",
+        label="Bare wire",
+        kind="flag",
+        about="the link is declared a bare wire, on which nothing queues: what it lost was corrupted",
+        default=False,
+        table="tag_port",
+        argument=Argument(name="wire", bits=1, about="the link is a bare wire: gaps in its numbers count"),
     ),
     "queue_limit_bytes": Setting(
         name="queue_limit_bytes",

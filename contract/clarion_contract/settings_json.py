@@ -3,7 +3,7 @@
 
 {"xcp": {"capacity_bps": 100000000, "alpha": 0.4, "beta": 0.226, "gamma": 0.1,
          "min_interval_us": 1000, "max_interval_us": 1000000, "allow_unstable": false},
- "stamp": false, "check": false, "edge": false, "queue_limit_bytes": null}
+ "stamp": false, "check": false, "edge": false, "wire": false, "queue_limit_bytes": null}
 """
 
 from __future__ import annotations

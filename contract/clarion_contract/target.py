@@ -42,6 +42,14 @@ Change = SetEntry | SetFlood | Reset | Note
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What LLDP says of the wire at a port: that it is a bare one, or that it is not."""
+
+    is_proven: bool
+    until_us: int  # of the switch's clock, if no more is heard
+
+
+@dataclass(frozen=True)
 class Present:
     """What a switch has: arguments by table and key, the flood group, our note."""
 
@@ -74,8 +82,8 @@ class Listener(Protocol):
     def on_digest(self, name: str, members: tuple[int, ...]) -> None:
         """A digest, by its name and its members in order."""
 
-    def on_packet(self, frame: bytes) -> None:
-        """A frame for the controller."""
+    def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
+        """A frame for the controller, with the port that it came in by, and the switch's time."""
 
     def on_lost(self, count: int) -> None:
         """`count` reports were lost on the way."""
@@ -89,6 +97,7 @@ class Target(Protocol):
 
     name: str
     ports: Mapping[int, str]  # names by number
+    chassis_id: str | None  # by which it sends LLDP; None: it does not
 
     def listen(self, listener: Listener) -> None:
         """Sets the receiver of reports from now on."""
@@ -108,8 +117,11 @@ class Target(Protocol):
     async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
         """Packets and bytes by array and port."""
 
-    async def inject(self, frame: bytes) -> None:
-        """Forwards a frame from the controller like one received by a port."""
+    async def inject(self, frame: bytes, port: int | None) -> None:
+        """Sends a frame from the controller through a port; without one, forwards it like a received one."""
+
+    async def judged(self) -> Mapping[int, Judged]:
+        """The wires that are proven or disproved at the moment, by port."""
 
 
 class Source(Protocol):

@@ -19,6 +19,7 @@ from clarion_control.services.records import Records
 from clarion_control.services.switches import Switches
 from clarion_control.services.telemetry import Telemetry
 from clarion_control.services.tokens import Tokens
+from clarion_control.services.topology import Topology
 from clarion_control.services.tuning import Tuning
 from clarion_control.store import Store
 from clarion_p4rt.device import DeviceFactory
@@ -54,6 +55,7 @@ class Controller:
         self.ports = Ports(store, self._fleet, self._changes, announcer)
         self.forwarding = StaticForwarding(store, self._fleet, self._changes)
         self.telemetry = Telemetry(store, self._fleet, self._hub, self._recorder)
+        self.topology = Topology(self._fleet, self._hub)
         self.tuning = Tuning(store, self._fleet, self._changes, announcer)
         self.records = Records(store)
         self.tokens = Tokens(store)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clarion_contract.neighbours import Wire
 from clarion_contract.settings import PortSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_p4rt.switch import Switch
@@ -84,6 +85,7 @@ class PortState:
     desired: DesiredPort | None  # None: never set, and the switch has not been reached yet
     effective: PortSettings | None  # None: not known
     applied: bool  # the switch has confirmed the desired version
+    wire: Wire | None = None  # None: not known, because this controller is not primary or has no session
 
 
 class Action(enum.Enum):

@@ -31,6 +31,31 @@ class Cells:
 Reports = Sequence[Report]
 
 
+@dataclass(frozen=True)
+class PacketIn:
+    """A frame that the switch sent to the controller."""
+
+    port: int  # by which it came
+    time_us: int  # of its arrival, by the switch's clock
+    frame: bytes
+
+
+@dataclass(frozen=True)
+class OwnLldp:
+    """How a switch that speaks LLDP by itself, and judges its wires, names itself and its ports in hellos."""
+
+    chassis_id: str
+    ports: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A verdict on the wire at a port, in force while the switch's clock is before `until_us`."""
+
+    proven: bool  # else disproved
+    until_us: int
+
+
 class Device(Protocol):
     """One session with a switch. All methods raise SwitchError; UNAVAILABLE and the like mean that the
     session is over.
@@ -39,8 +64,8 @@ class Device(Protocol):
     async def open(self) -> Mastership:
         """Connects and requests mastership."""
 
-    async def receive(self) -> Mastership | Reports:
-        """The next reports, or a change of mastership."""
+    async def receive(self) -> Mastership | Reports | PacketIn:
+        """The next reports, a frame, or a change of mastership."""
 
     async def prepare(self) -> None:
         """As primary: loads the program unless it runs already."""
@@ -58,6 +83,15 @@ class Device(Protocol):
 
     async def counters(self) -> Mapping[int, Cells]:
         """The counters by port."""
+
+    async def own_lldp(self) -> OwnLldp | None:
+        """What the switch says of its own LLDP; None if it leaves LLDP to its controller."""
+
+    async def send(self, port: int, frame: bytes) -> None:
+        """As primary: sends a frame out of a port."""
+
+    async def lease(self, leases: Mapping[int, Lease | None]) -> None:
+        """As primary: gives these ports these verdicts on their wires; None takes one away."""
 
     async def close(self) -> None:
         """Ends the session; the switch forwards on."""

@@ -31,6 +31,10 @@ class Entity:
 
 
 SESSION = Entity("session")
+# Codes of errors after which nothing more can come of a session.
+SESSION_OVER = frozenset(
+    {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "ALREADY_EXISTS", "UNAUTHENTICATED"}
+)
 
 
 class SwitchError(UserError):

@@ -13,6 +13,8 @@ from finsy import (
     P4CounterUnit,
     P4DigestEntry,
     P4MulticastGroupEntry,
+    P4PacketIn,
+    P4PacketOut,
     P4Schema,
 )
 from finsy.p4schema import P4StructType
@@ -22,10 +24,19 @@ from clarion_contract import entries, pipeline
 from clarion_contract.checks import checked_addresses
 from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
-from clarion_contract.settings import FLOOD_GROUP, PORT_TABLES, PortSettings
+from clarion_contract.settings import FLOOD_GROUP, JUDGING, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS
-from clarion_p4rt import refusals, table_entries
-from clarion_p4rt.device import Cells, Device, DeviceFactory, Mastership, Reports
+from clarion_p4rt import capabilities, refusals, table_entries, wire_leases
+from clarion_p4rt.device import (
+    Cells,
+    Device,
+    DeviceFactory,
+    Lease,
+    Mastership,
+    OwnLldp,
+    PacketIn,
+    Reports,
+)
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
@@ -64,6 +75,7 @@ class P4Device:
         self._addresses: list[Entry] | None = None
         self._flood: list[P4MulticastGroupEntry] = []
         self._written: tuple[Mapping[int, PortSettings], Forwarding | None] | None = None
+        self._leased: dict[int, Lease] | None = None  # None: to be read
         self._was_backup = False
         self._counters = {counter.id: counter for counter in schema.counters}
         self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
@@ -78,13 +90,17 @@ class P4Device:
         except asyncio.TimeoutError:
             raise refusals.no_answer(self._switch.name, self._switch.address) from None
 
-    async def receive(self) -> Mastership | Reports:
-        """The next reports, or a change of mastership."""
+    async def receive(self) -> Mastership | Reports | PacketIn:
+        """The next reports, a frame, or a change of mastership."""
         while True:
             message = await self._session.receive()
             kind = message.WhichOneof("update")
             if kind == "digest":
                 return self._reports(message.digest)
+            if kind == "packet":
+                packet = self._packet(message)
+                if packet is not None:
+                    return packet
             if kind == "arbitration":
                 mastership = await self._mastership(message.arbitration)
                 if mastership is not None:
@@ -93,7 +109,7 @@ class P4Device:
     async def prepare(self) -> None:
         """Loads the program unless the switch runs it."""
         self._epochs = Epochs(fresh=await self._session.load_program())
-        self._present = self._addresses = self._written = None
+        self._present = self._addresses = self._written = self._leased = None
 
     async def subscribe(self, every_s: float) -> None:
         """Subscribes to all reports, in lists of those that come within this time."""
@@ -146,6 +162,24 @@ class P4Device:
                 octets[port][array.alias] = found.data.byte_count
         return {port: Cells(packets[port], octets[port]) for port in self._switch.ports}
 
+    async def own_lldp(self) -> OwnLldp | None:
+        """What the switch says of its own LLDP; None if it leaves LLDP to its controller."""
+        answer = await self._session.capabilities()
+        return None if answer is None else capabilities.own_lldp(answer, self._switch.device_id)
+
+    async def send(self, port: int, frame: bytes) -> None:
+        """Sends a frame out of a port."""
+        await self._session.send_packet(P4PacketOut(frame, egress_port=port, pad=0))
+
+    async def lease(self, leases: Mapping[int, Lease | None]) -> None:
+        """Gives these ports these verdicts on their wires; None takes one away."""
+        leased, self._leased = self._leased, None  # read anew after a failure
+        if leased is None:
+            leased = wire_leases.decoded(await self._session.read(JUDGING, wire_leases.ALL))
+        await self._session.write(wire_leases.changes(leased, leases))
+        after = {**leased, **leases}
+        self._leased = {port: lease for port, lease in after.items() if lease is not None}
+
     async def hang_up(self) -> None:
         """Ends our half of the stream; `receive` fails once the switch has given up the session, too."""
         await self._session.hang_up()
@@ -176,6 +210,14 @@ class P4Device:
             await self._session.request_mastership(term * TERM + self._election_id)
             return None
         return Mastership.PRIMARY
+
+    def _packet(self, message: Any) -> PacketIn | None:
+        """A frame with what the program says of it; None if the switch says nothing."""
+        try:
+            packet = P4PacketIn.decode(message, self._schema)
+            return PacketIn(int(packet["ingress_port"]), int(packet["timestamp_us"]), packet.payload)
+        except (KeyError, ValueError):
+            return None
 
     def _reports(self, digests: Any) -> Reports:
         if digests.digest_id not in self._digests:

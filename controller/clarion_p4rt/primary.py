@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping
 from types import TracebackType
 
@@ -12,11 +13,12 @@ from clarion_contract.checks import checked_addresses, checked_ports, checked_se
 from clarion_contract.settings import PortSettings
 from clarion_contract.telemetry import Report
 from clarion_p4rt import refusals
-from clarion_p4rt.device import Cells, Mastership
+from clarion_p4rt.device import Cells, Mastership, PacketIn
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.inbox import Inbox
 from clarion_p4rt.p4_device import P4Device
 from clarion_p4rt.switch import Forwarding, Switch
+from clarion_p4rt.wires import Wires
 
 ELECTION_ID = 1
 CONNECT_TIMEOUT_S = 10.0
@@ -38,8 +40,15 @@ class PrimarySession:
     or if another controller is primary.
     """
 
-    def __init__(self, switch: Switch, *, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+    def __init__(
+        self, switch: Switch, *, connect_timeout_s: float = CONNECT_TIMEOUT_S, speaks_lldp: bool = False
+    ) -> None:
+        """`speaks_lldp`: says hello at the ports and judges their wires, if the switch does not by itself."""
         self.switch = switch
+        self._settings: Mapping[int, PortSettings] = {port: PortSettings(port) for port in switch.ports}
+        self.wires = Wires(switch, lambda: self._settings)
+        self._speaks_lldp = speaks_lldp
+        self._keeper: asyncio.Task[None] | None = None
         self._ports = checked_ports(switch.name, ("ports",), switch.ports)
         self._connect_timeout_s = connect_timeout_s
         self._schema = pipeline.load()
@@ -53,6 +62,8 @@ class PrimarySession:
         try:
             await self._device.prepare()
             await self._device.subscribe(REPORTS_EVERY_S)
+            if self._speaks_lldp:
+                self._keeper = asyncio.create_task(self._keep_wires(), name=f"{self.switch.name} LLDP")
         except BaseException:
             await self._leave()
             raise
@@ -70,6 +81,7 @@ class PrimarySession:
             checked_addresses(self.switch.name, self._ports, forwarding.addresses)
             checked_ports(self.switch.name, ("flood_ports",), forwarding.flood_ports, self._ports)
         await self._device.write(wanted, forwarding)
+        self._settings = wanted
 
     def reports(self) -> AsyncIterator[Report]:
         """The switch's reports from the start of the session to its end, up to 0.3 s late.
@@ -113,16 +125,25 @@ class PrimarySession:
                 message = await self._device.receive()
                 if message is Mastership.BACKUP:
                     raise refusals.not_primary(self.switch.name)
-                if not isinstance(message, Mastership):
+                if isinstance(message, PacketIn):
+                    self.wires.hear(message)
+                elif not isinstance(message, Mastership):
                     for report in message:
                         self._inbox.put(report)
         except Exception as error:  # raised to the reader of the reports
             self._inbox.end(error)
 
+    async def _keep_wires(self) -> None:
+        with contextlib.suppress(SwitchError):  # the reader of the reports gets it, too
+            await self.wires.keep(self._device)
+
     async def _leave(self) -> None:
         """Ends the stream before the channel, so that the switch frees mastership for the next session."""
         self._inbox.end()
         try:
+            if self._keeper is not None:
+                self._keeper.cancel()
+                await asyncio.wait([self._keeper], timeout=LEAVE_TIMEOUT_S)
             if self._receiver is not None:
                 await self._device.hang_up()
                 await asyncio.wait([self._receiver], timeout=LEAVE_TIMEOUT_S)

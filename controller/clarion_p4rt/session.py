@@ -13,6 +13,7 @@ from finsy import (
     GRPCStatusCode,
     P4Client,
     P4ClientError,
+    P4PacketOut,
     P4Schema,
     p4entity,
 )
@@ -135,6 +136,22 @@ class Session:
             await self._connected().request(p4r.WriteRequest(device_id=self._device_id, updates=encoded))
         except P4ClientError as error:
             raise refusals.refusal(self.name, self._address, updates, error) from None
+
+    async def capabilities(self) -> Any:
+        """What the switch says of its server; None of one that does not know the question."""
+        try:
+            return await self._connected().request(p4r.CapabilitiesRequest())
+        except P4ClientError as error:
+            if error.code == GRPCStatusCode.UNIMPLEMENTED:
+                return None
+            raise self._failure(Entity("capabilities"), error) from None
+
+    async def send_packet(self, packet: P4PacketOut) -> None:
+        """Sends a frame through the switch."""
+        try:
+            await self._connected().send(packet.encode_update(self.schema))
+        except P4ClientError as error:
+            raise self._failure(Entity("packet_out"), error) from None
 
     async def receive(self) -> Any:
         """The next message of the stream; SwitchError when the session is over."""

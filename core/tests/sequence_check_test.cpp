@@ -37,5 +37,18 @@ TEST(SequenceCheck, RestartTakesNewBasesAndKeepsTotals) {
   EXPECT_EQ(check.counters().lost, 4u);
 }
 
+TEST(SequenceCheck, FollowingCountsNothingAndLeavesNoGap) {
+  SequenceCheck<2> check;
+  check.step(1, 0);
+  check.step(1, 4);
+  for (const std::uint16_t number : {100, 50, 50, 60000}) {
+    EXPECT_EQ(check.follow(1, number), 3);
+    EXPECT_EQ(check.expected(1), static_cast<std::uint16_t>(number + 1));
+  }
+  EXPECT_EQ(check.step(1, 60001), 3);
+  EXPECT_EQ(check.counters().lost, 3u);
+  EXPECT_EQ(check.counters().late + check.counters().rebased, 0u);
+}
+
 }  // namespace
 }  // namespace clarion

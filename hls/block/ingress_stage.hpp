@@ -47,6 +47,7 @@ class IngressStage {
   struct Config {
     bool check = false;
     bool edge = false;
+    bool wire = false;
     std::uint8_t epoch = 0;
   };
 
@@ -76,7 +77,11 @@ class IngressStage {
   CLARION_INLINE std::uint16_t check(const Meta& meta) {
     const WireSlot before = read_slot(meta.bucket);
     SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch};
-    check_number(slot, counters_, meta.link_seq);
+    if (config_.wire) {
+      check_number(slot, counters_, meta.link_seq);
+    } else {
+      follow_number(slot, meta.link_seq);
+    }
     memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch, generation_});
     return slot.total;
   }
@@ -125,10 +130,12 @@ class IngressStage {
     const std::uint32_t check = word_of(command_, INGRESS_CONFIGURE_CHECK);
     const std::uint32_t edge = word_of(command_, INGRESS_CONFIGURE_EDGE);
     const std::uint32_t epoch = word_of(command_, INGRESS_CONFIGURE_EPOCH);
-    if (check > 1 || edge > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT || (check == 1 && epoch == 0)) {
+    const std::uint32_t wire = word_of(command_, INGRESS_CONFIGURE_WIRE);
+    if (check > 1 || edge > 1 || wire > 1 || epoch > INGRESS_CONFIGURE_EPOCH_LIMIT ||
+        (check == 1 && epoch == 0)) {
       return false;
     }
-    config_ = Config{check == 1, edge == 1, static_cast<std::uint8_t>(epoch)};
+    config_ = Config{check == 1, edge == 1, wire == 1, static_cast<std::uint8_t>(epoch)};
     return true;
   }
 
@@ -154,6 +161,7 @@ class IngressStage {
     reply.index = INGRESS_READ_BEATS - 1;
     put_word(reply.data, INGRESS_READ_CHECK, config_.check);
     put_word(reply.data, INGRESS_READ_EDGE, config_.edge);
+    put_word(reply.data, INGRESS_READ_WIRE, config_.wire);
     put_word(reply.data, INGRESS_READ_EPOCH, config_.epoch);
     return reply;
   }

@@ -20,7 +20,7 @@ constexpr unsigned TYPE_CLARION = 0x434c4152;
 constexpr unsigned TYPE_INGRESS = 0x434c4149;
 constexpr unsigned TYPE_EGRESS = 0x434c4145;
 constexpr unsigned VERSION_CLARION = 0x10000;
-constexpr unsigned VERSION_INGRESS = 0x10000;
+constexpr unsigned VERSION_INGRESS = 0x20000;
 constexpr unsigned VERSION_EGRESS = 0x10000;
 
 // Block `clarion`: offsets, values after a reset, bits that can be written.
@@ -69,7 +69,10 @@ constexpr unsigned INGRESS_CONFIGURE_CHECK_LIMIT = 0x1;
 constexpr unsigned INGRESS_CONFIGURE_EDGE = 2;
 constexpr unsigned INGRESS_CONFIGURE_EDGE_BITS = 1;
 constexpr unsigned INGRESS_CONFIGURE_EDGE_LIMIT = 0x1;
-constexpr unsigned INGRESS_CONFIGURE_EPOCH = 3;
+constexpr unsigned INGRESS_CONFIGURE_WIRE = 3;
+constexpr unsigned INGRESS_CONFIGURE_WIRE_BITS = 1;
+constexpr unsigned INGRESS_CONFIGURE_WIRE_LIMIT = 0x1;
+constexpr unsigned INGRESS_CONFIGURE_EPOCH = 4;
 constexpr unsigned INGRESS_CONFIGURE_EPOCH_BITS = 8;
 constexpr unsigned INGRESS_CONFIGURE_EPOCH_LIMIT = 0xff;
 
@@ -90,7 +93,8 @@ constexpr unsigned INGRESS_READ_LATE = 12;
 constexpr unsigned INGRESS_READ_REBASED = 14;
 constexpr unsigned INGRESS_READ_CHECK = 16;
 constexpr unsigned INGRESS_READ_EDGE = 17;
-constexpr unsigned INGRESS_READ_EPOCH = 18;
+constexpr unsigned INGRESS_READ_WIRE = 18;
+constexpr unsigned INGRESS_READ_EPOCH = 19;
 
 // Reply to `read_bucket` of `ingress`: beats, and place as beat * 16 + word.
 constexpr unsigned INGRESS_READ_BUCKET_BEATS = 1;

@@ -45,6 +45,7 @@ void BlockPath::configure_ingress(const PortEntries& entries) {
   if (entries.tag) {
     command[INGRESS_CONFIGURE_CHECK] = entries.tag->check;
     command[INGRESS_CONFIGURE_EDGE] = entries.tag->edge;
+    command[INGRESS_CONFIGURE_WIRE] = entries.tag->wire;
     command[INGRESS_CONFIGURE_EPOCH] = entries.tag->epoch;
     check_epoch_ = entries.tag->epoch;
   }

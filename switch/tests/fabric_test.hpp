@@ -66,7 +66,7 @@ class FabricTest : public testing::Test {
   Nanoseconds start_ = now_ns() + 10 * SECOND_NS;
 };
 
-inline constexpr const char* THREE_PORTS = R"({"switches":[{"name":"s1","ports":[
+inline constexpr const char* THREE_PORTS = R"({"lldp":false,"switches":[{"name":"s1","ports":[
   {"name":"a","netdev":"a"},{"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000},
   {"name":"c","netdev":"c"}]}]})";
 

@@ -107,7 +107,7 @@ TEST_F(BatchTest, AnotherEpochMakesTheCheckForgetNumbersNotTotals) {
   build(THREE_PORTS);
   const std::uint64_t slot = 1 * 4096 + 5;  // port a is number 1
   const auto check = [](int epoch) {
-    return R"([{"port":1,"tag":{"check":true,"epoch":)" + std::to_string(epoch) + "}}]";
+    return R"([{"port":1,"tag":{"check":true,"wire":true,"epoch":)" + std::to_string(epoch) + "}}]";
   };
   batch(check(7));
   receive("s1:a", 0, tagged(10));
@@ -189,7 +189,12 @@ TEST_F(BatchTest, ForwardsAsProgrammedAndPuntsToTheController) {
   receive("s1:a", 0, frame(BROADCAST, HOST_A, 14));
   EXPECT_EQ(counters("s1:a").tx_packets, 0U);
   EXPECT_EQ(counters("s1:b").tx_packets, 1U);
-  EXPECT_EQ(fabric_->events().lines(), "{\"packet\":[\"s1\",\"ffffffffffff02000000000a0000\"]}\n");
+  const json event = json::parse(fabric_->events().lines())["packet"];
+  EXPECT_EQ(event[0], "s1");
+  EXPECT_EQ(event[1], 1);                                 // port a
+  EXPECT_LE(event[2].get<std::uint64_t>(), 11'000'000U);  // us since the switch started, 10 s before
+  EXPECT_GE(event[2].get<std::uint64_t>(), 9'000'000U);
+  EXPECT_EQ(event[3], "ffffffffffff02000000000a0000");
   batch(R"([{"flood":null}])");
   receive("s1:a", 0, frame(HOST_A, HOST_A, 100));  // without an entry: dropped
   EXPECT_EQ(fabric_->find("s1:b")->out.queued(), 0U);
@@ -266,8 +271,8 @@ TEST_F(BatchTest, ReportsThatDoNotFitAreCounted) {
 
 TEST_F(BatchTest, ResetLeavesNumbersAndTotals) {
   build(THREE_PORTS);
-  batch(
-      R"([{"port":1,"tag":{"check":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},{"note":"n"}])");
+  batch(R"([{"port":1,"tag":{"check":true,"wire":true,"epoch":1}},{"port":2,"stamp":true},{"flood":[1,2,3]},)"
+        R"({"note":"n"}])");
   receive("s1:a", 0, tagged(10));
   receive("s1:a", 0, tagged(12));
   batch(R"([{"reset":true}])");

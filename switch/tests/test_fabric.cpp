@@ -102,14 +102,14 @@ TEST_F(FabricTest, CommandsAreRefusedWithTheReason) {
       {"{}", "missing cmd: is missing"},
       {R"({"cmd":"stop"})",
        "unknown cmd: must be one of batch, counters, entries, info, inject, registers, restart, set, stats, "
-       "subscribe, not "
+       "subscribe, wires, not "
        "\"stop\""},
       {R"({"cmd":"stats","x":1})", "unknown x: unknown key; known here: cmd"},
       {R"({"cmd":"set","port":"s9:b"})", "not_found port: there is no port 's9:b'; write switch:port"},
       {R"({"cmd":"set","port":"s1:b","name":"z"})",
        "unknown name: unknown key; known here: cmd, port, at_us, rate_bps, queue_bytes, delay_us, loss, "
        "ingress_delay_us, "
-       "ingress_loss, ecn_threshold_bytes, hazards, xcp, tag"},
+       "ingress_loss, ecn_threshold_bytes, hazards, xcp, tag, wire"},
       {R"({"cmd":"restart","switch":"s9"})", "not_found switch: there is no switch 's9'"},
   };
   for (const auto& [line, message] : refusals) EXPECT_EQ(refusal(line), message);

@@ -190,7 +190,7 @@ TEST_F(HazardsTest, TheSameSeedMeetsTheSameFate) {
   EXPECT_EQ(run(), first);
 }
 
-constexpr const char* TWO_SWITCHES = R"({"switches":[
+constexpr const char* TWO_SWITCHES = R"({"lldp":false,"switches":[
   {"name":"s1","ports":[{"name":"h","netdev":"h"},
                         {"name":"x","peer":"s2:x","rate_bps":8000000,"queue_bytes":4000,"delay_us":2000}]},
   {"name":"s2","ports":[{"name":"x","peer":"s1:x"},{"name":"h","netdev":"g"}]}]})";

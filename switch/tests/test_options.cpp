@@ -35,7 +35,8 @@ TEST(Options, MinimalHasTheDocumentedDefaults) {
   EXPECT_EQ(port.rate_bps, 0U);
   EXPECT_EQ(port.queue_bytes, 1'000'000U);
   EXPECT_FALSE(port.xcp.enabled);
-  EXPECT_FALSE(port.tag.stamp || port.tag.check || port.tag.edge);
+  EXPECT_FALSE(port.tag.stamp || port.tag.check || port.tag.edge || port.tag.wire);
+  EXPECT_EQ(port.wire, WireKnowledge::lldp);
 }
 
 TEST(Options, ReadsEveryKey) {
@@ -46,7 +47,7 @@ TEST(Options, ReadsEveryKey) {
     "rate_bps": 1e8, "queue_bytes": 7125000, "delay_us": 275000, "loss": {"model": "bit", "rate": 1e-7},
     "ingress_delay_us": 10, "ingress_loss": {"model": "gilbert-elliott", "p": 0.1, "r": 0.5, "bad_loss": 0.9},
     "xcp": {"enabled": true, "capacity_bps": 99000000, "alpha": 0.3, "max_interval_us": 2000000},
-    "tag": {"stamp": true, "check": true, "edge": true}})"));
+    "tag": {"stamp": true, "check": true, "edge": true}, "wire": "declared"})"));
   const Options options = read_options(document);
   const PortOptions& port = options.switches[0].ports[0];
   EXPECT_EQ(options.seed, 9U);
@@ -57,7 +58,7 @@ TEST(Options, ReadsEveryKey) {
   EXPECT_EQ(port.ingress_loss.good_loss, 0);
   EXPECT_EQ(port.xcp.settings.capacity_bps, 99'000'000U);
   EXPECT_DOUBLE_EQ(port.xcp.settings.beta, 0.09 * std::sqrt(2.0));  // it follows alpha
-  EXPECT_TRUE(port.tag.stamp && port.tag.check && port.tag.edge);
+  EXPECT_TRUE(port.tag.stamp && port.tag.check && port.tag.edge && port.tag.wire);
 }
 
 struct Refusal {
@@ -70,7 +71,7 @@ TEST(Options, RefusalsNameTheFieldAndTheFix) {
   const Refusal refusals[] = {
       {"/seed", "-1", "seed: must be a whole number from 0 to 18446744073709551615, not -1"},
       {"/protocol", "256", "protocol: must be a whole number from 0 to 255, not 256"},
-      {"/speed", "1", "speed: unknown key; known here: seed, protocol, truth_log, switches"},
+      {"/speed", "1", "speed: unknown key; known here: seed, protocol, truth_log, lldp, switches"},
       {"/switches", "[]", "switches: must be a non-empty array"},
       {"/switches/0/name", "\"a:b\"", "switches[0].name: must not contain ':', ',', quotes or line breaks"},
       {"/switches/0/ports/1/name", "\"p1\"", "switches[0].ports[1].name: is used twice in this switch"},

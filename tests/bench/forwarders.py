@@ -44,8 +44,15 @@ def embedded(state: RunState, directory: Path) -> Iterator[int]:
     tag = {"stamp": True, "check": True}
     xcp = {"enabled": True, "capacity_bps": CAPACITY_BPS}
     ports = [
-        {"name": "p1", "netdev": PORTS[1], "tag": {"check": True, "edge": True}},
-        {"name": "p2", "netdev": PORTS[2], "xcp": xcp, "tag": tag, "queue_bytes": QUEUE_BYTES},
+        {"name": "p1", "netdev": PORTS[1], "wire": "declared", "tag": {"check": True, "edge": True}},
+        {
+            "name": "p2",
+            "netdev": PORTS[2],
+            "wire": "declared",
+            "xcp": xcp,
+            "tag": tag,
+            "queue_bytes": QUEUE_BYTES,
+        },
     ]
     process = SwitchProcess(state, {"switches": [{"name": "s1", "ports": ports}]}, directory)
     try:
@@ -78,8 +85,10 @@ def bmv2(state: RunState, directory: Path, program: Program) -> Iterator[int]:
 def clarion_program(process: Bmv2Process) -> ControlPlane:
     """The P4 program, under the controller that runs use; its reports are taken as they come."""
     settings = [
-        PortSettings(1, check=True, edge=True),
-        PortSettings(2, XcpSettings(CAPACITY_BPS), stamp=True, check=True, queue_limit_bytes=QUEUE_BYTES),
+        PortSettings(1, check=True, edge=True, wire=True),
+        PortSettings(
+            2, XcpSettings(CAPACITY_BPS), stamp=True, check=True, wire=True, queue_limit_bytes=QUEUE_BYTES
+        ),
     ]
     control = ControlPlane()
     control.start({_address(process): SwitchPlan("bench", DEVICE_ID, settings, ADDRESSES)})

@@ -25,7 +25,7 @@ from conformance.frames import data, ipv4
 FRAME_BYTES = 1514
 FLOWS = 64  # buckets; one frame of each in turn
 TICKS_PER_S = 1 << 28
-RTT_TICKS = TICKS_PER_S // 10
+RTT_TICKS = TICKS_PER_S // 80 * 8  # 100 ms, as the header can say it
 CAPACITY_BPS = 1_000_000_000  # the sum of the rates that the flows state
 X_TICKS = FRAME_BYTES * 8 * FLOWS * TICKS_PER_S // CAPACITY_BPS
 WANTED_BYTES_PER_S = 10_000  # increase requested by every packet

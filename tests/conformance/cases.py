@@ -16,7 +16,7 @@ from conformance.vectors import Case
 
 def tags_on(case: Case, edge: bool = False) -> None:
     """Turn on both sequence checks, no XCP."""
-    case.configure(0, check=True, edge=edge)
+    case.configure(0, check=True, edge=edge, wire=True)
     case.configure(1, stamp=True)
 
 
@@ -131,9 +131,9 @@ def check_switched_on_later(case: Case) -> None:
     tags_on(case)
     case.forward(ipv4(tag(5, 10)), ipv4(tag(5, 0)))
     case.forward(ipv4(tag(5, 12)), ipv4(tag(5, 1, 1)))
-    case.configure(0)
+    case.configure(0, wire=True)
     case.forward(ipv4(tag(5, 13)), ipv4(tag(5, 2, 0)))
-    case.configure(0, check=True)
+    case.configure(0, check=True, wire=True)
     case.forward(ipv4(tag(5, 200)), ipv4(tag(5, 3, 1)))
 
 
@@ -226,7 +226,7 @@ def padding(case: Case) -> None:
 
 def flooding(case: Case) -> None:
     """One frame leaves by two ports: each copy is numbered and checked by its own port."""
-    case.configure(0, check=True)
+    case.configure(0, check=True, wire=True)
     case.configure(1, stamp=True)
     case.configure(2, stamp=True)
     case.forward(ipv4(tag(5, 0)), ipv4(tag(5, 0)))
@@ -252,7 +252,32 @@ def stamp_switched_while_queued(case: Case) -> None:
     case.forward(ipv4(tag(5, 13)), ipv4(tag(5, 1, 1)))
 
 
+def wire_unknown(case: Case) -> None:
+    """Unless the link is known to be a bare wire, gaps, late packets and jumps count nothing."""
+    case.configure(0, check=True)
+    case.configure(1, stamp=True)
+    for sent, number in enumerate((10, 14, 12, 12, 40000, 41000)):
+        case.forward(ipv4(tag(5, number, 7)), ipv4(tag(5, sent, 7)))
+    case.state(0, wire_lost=0, wire_late=0, wire_rebased=0)
+
+
+def wire_proven_later(case: Case) -> None:
+    """No gap from before the proof counts when it comes; the total stays and goes on when it ends."""
+    tags_on(case)
+    case.forward(ipv4(tag(5, 10)), ipv4(tag(5, 0)))
+    case.forward(ipv4(tag(5, 13)), ipv4(tag(5, 1, 2)))
+    case.configure(0, check=True)
+    case.forward(ipv4(tag(5, 100)), ipv4(tag(5, 2, 2)))
+    case.forward(ipv4(tag(5, 90)), ipv4(tag(5, 3, 2)))
+    case.configure(0, check=True, wire=True)
+    case.forward(ipv4(tag(5, 91)), ipv4(tag(5, 4, 2)))
+    case.forward(ipv4(tag(5, 93)), ipv4(tag(5, 5, 3)))
+    case.state(0, wire_lost=3, wire_late=0, wire_rebased=0)
+
+
 CASES = [
+    wire_unknown,
+    wire_proven_later,
     wire_gap,
     wire_late,
     wire_duplicate,

@@ -108,6 +108,7 @@ class Driver {
     config.tag.stamp = in.number(1) != 0;
     config.tag.check = in.number(1) != 0;
     config.tag.edge = in.number(1) != 0;
+    config.tag.wire = in.number(1) != 0;
     Integers integers{in};
     visit_fields(integers, config.xcp);
     plane_->configure(port, config);

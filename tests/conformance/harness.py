@@ -74,7 +74,7 @@ class State(NamedTuple):
 
 Event = Configure | Restart | Ingress | Copy | Enqueue | Dequeue | State
 
-_CONFIGURE = struct.Struct("<cB????QIIIII")
+_CONFIGURE = struct.Struct("<cB?????QIIIII")
 _INGRESS = struct.Struct("<cBHQH")
 _COPY = struct.Struct("<cHH")
 _QUEUE = struct.Struct("<cBHQQ")
@@ -100,7 +100,7 @@ def encode(events: Iterable[Event]) -> bytes:
             parts.append(b"R")
         else:
             c = event.config
-            flags = (c.xcp, c.stamp, c.check, c.edge)
+            flags = (c.xcp, c.stamp, c.check, c.edge, c.wire)
             numbers = (c.capacity, c.alpha, c.beta, c.gamma, c.min_interval, c.max_interval)
             parts.append(_CONFIGURE.pack(b"C", event.port, *flags, *numbers))
     return b"".join(parts)

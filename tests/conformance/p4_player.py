@@ -132,7 +132,7 @@ class P4Player:
         self._entry(
             config.xcp, "xcp_port", port, "set_xcp_port", config.capacity, *gains, *bounds, state.xcp_epoch
         )
-        tag = (config.check, config.edge, state.check_epoch or 1)
+        tag = (config.check, config.edge, config.wire, state.check_epoch or 1)
         self._entry(config.check or config.edge, "tag_port", port, "set_tag_port", *tag)
         self._entry(config.stamp, "stamp_port", port, "stamp")
 

@@ -106,6 +106,7 @@ class Config:
     stamp: bool = False
     check: bool = False
     edge: bool = False
+    wire: bool = False
 
     def limited(self) -> Config:
         """Return the nearest legal configuration."""
@@ -224,6 +225,11 @@ class Check:
             self.total[bucket] = (self.total[bucket] + distance) % 65536
         else:
             self.rebased = min(self.rebased + 1, COUNTER_MAX)
+        self.expected[bucket] = (seq + 1) % 65536
+        return self.total[bucket]
+
+    def follow(self, bucket: int, seq: int) -> int:
+        """Take one number as the new base; return the bucket's total, which stays."""
         self.expected[bucket] = (seq + 1) % 65536
         return self.total[bucket]
 
@@ -374,7 +380,8 @@ class Router:
             if state.config.edge:
                 packet.fields["corrupt"] = packet.fields["congest"] = 0
             if state.config.check:
-                total = state.wire.packet(packet.fields["bucket"] % self.buckets, packet.fields["link_seq"])
+                count = state.wire.packet if state.config.wire else state.wire.follow
+                total = count(packet.fields["bucket"] % self.buckets, packet.fields["link_seq"])
                 packet.fields["corrupt"] = (packet.fields["corrupt"] + total) % 65536
         return packet
 

@@ -37,6 +37,7 @@ IDS = {
         "xcp_port": 0x02000004,
         "stamp_port": 0x02000005,
         "queue_port": 0x02000006,
+        "wire_judged": 0x02000007,
     },
     "actions": {
         "set_tag_port": 0x01000001,
@@ -46,6 +47,8 @@ IDS = {
         "set_xcp_port": 0x01000005,
         "stamp": 0x01000006,
         "set_queue_port": 0x01000007,
+        "prove": 0x01000008,
+        "disprove": 0x01000009,
         "NoAction": 0x01445B37,  # the compiler's
     },
     "counters": {
@@ -59,6 +62,7 @@ IDS = {
         "rx": 0x12000008,
     },
     "digests": {"interval_report_t": 0x174A5CDF, "queue_drop_t": 0x17F63D64},  # from their names
+    "controller_packet_metadata": {"packet_in": 0x04CEF263, "packet_out": 0x047D6909},  # likewise
 }
 
 
@@ -102,9 +106,7 @@ def test_keys_have_names_and_tables_have_sizes() -> None:
 
 
 def test_the_page_has_every_table_digest_counter_and_register() -> None:
-    names = [
-        name for kind in ("tables", "actions", "counters", "digests", "registers") for name in ids_of(kind)
-    ]
+    names = [name for kind in (*IDS, "registers") for name in ids_of(kind)]
     assert [name for name in names if name != "NoAction" and not re.search(rf"`{name}\b", PAGE)] == []
 
 

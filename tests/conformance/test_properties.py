@@ -62,6 +62,7 @@ configs = st.builds(
     stamp=st.booleans(),
     check=st.booleans(),
     edge=st.booleans(),
+    wire=st.booleans(),
 )
 
 
@@ -250,7 +251,7 @@ def test_grants_are_what_leaves_the_pools(target: Target, interval: Interval) ->
 
 def numbered(seqs: list[int], bucket: int) -> list[Event]:
     """Packets with these numbers of a wire that port 0 checks."""
-    made: list[Event] = [Configure(0, Config(check=True))]
+    made: list[Event] = [Configure(0, Config(check=True, wire=True))]
     for seq in seqs:
         frame = frames.ipv4(frames.tag(bucket=bucket, link_seq=seq % 65536))
         made += [Ingress(0, 0, 0, frame), Enqueue(1, 0, 0, 0)]
@@ -285,7 +286,7 @@ def test_reordering_alone_counts_nothing_in_the_end(target: Target, start: int, 
 
 @given(frame=frame_bytes)
 def test_only_the_named_fields_change(target: Target, frame: bytes) -> None:
-    everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True)
+    everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True, wire=True)
     events: list[Event] = [Configure(0, everything), Configure(1, everything)]
     events += [Ingress(0, 0, 0, frame), Enqueue(1, 0, 0, 0), Dequeue(1, 0, 0, 0)]
     left = bytes.fromhex(answers(target, events)[-1][1]["frame"])

@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 COUNTERS = ("tx", "malformed", "queue_drops", "wire_late", "wire_rebased", "queue_late", "queue_rebased")
-TABLES = ("tag_port", "l2_forward", "xcp_port", "stamp_port", "queue_port")
+TABLES = ("tag_port", "wire_judged", "l2_forward", "xcp_port", "stamp_port", "queue_port")
 OF_THE_CLOCK = {"interval_start", "window_start", "queue_byte_us"}  # registers
 FLOOD_PORTS = [FLOOD_BASE + port for port in range(PORTS)]
 LONGEST = 2**32 - 1  # ticks, 16 s
@@ -118,7 +118,7 @@ def random_packets(lockstep: Lockstep, seed: int, packets: int) -> None:
 def test_random_packets_and_loss_causes(real: SimpleSwitch) -> None:
     lockstep = Lockstep(real)
     for port in range(PORTS):
-        lockstep.add("tag_port", port, "set_tag_port", port != 3, port == 2, port + 1)
+        lockstep.add("tag_port", port, "set_tag_port", port != 3, port == 2, port != 2, port + 1)
         if port != 1:
             lockstep.add("stamp_port", port, "stamp")
     lockstep.add("queue_port", 2, "set_queue_port", 1000)  # drops longer packets
@@ -206,7 +206,7 @@ class VectorRun:
         self.epoch += 1
         made = []
         if config.check or config.edge:
-            tag = (config.check, config.edge, self.epoch)
+            tag = (config.check, config.edge, config.wire, self.epoch)
             made.append(("tag_port", self.real.add("tag_port", port, "set_tag_port", *tag)))
         if config.stamp:
             made.append(("stamp_port", self.real.add("stamp_port", port, "stamp")))
@@ -237,7 +237,7 @@ class VectorRun:
 
     def check_state(self, port: int, expect: dict[str, int]) -> None:
         for name, value in expect.items():
-            if name in ("malformed", "wire_rebased"):
+            if name in ("malformed", "wire_late", "wire_rebased"):
                 assert self.real.counter(name, port)[0] == value, name
             else:
                 assert self.real.register(name)[port] == value, name

@@ -43,6 +43,7 @@ def config(random: Random) -> Config:
         stamp=random.random() < 0.85,
         check=random.random() < 0.85,
         edge=random.random() < 0.2,
+        wire=random.random() < 0.8,
     )
 
 

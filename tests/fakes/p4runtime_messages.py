@@ -10,6 +10,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 from clarion_base.paths import ROOT
+from clarion_contract.settings import AS_RECEIVED
 
 P4INFO = ROOT / "p4/clarion.p4info.txtpb"
 
@@ -101,6 +102,9 @@ def digest(name: str, *, size: int = 0, timeout_ns: int = 0, ack_ns: int = 0) ->
     return entity
 
 
-def packet_out(frame: bytes) -> p4r.StreamMessageRequest:
-    """A frame for the switch to forward."""
-    return p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=frame))
+def packet_out(frame: bytes, port: int = AS_RECEIVED) -> p4r.StreamMessageRequest:
+    """A frame for a port, or for the switch to forward."""
+    packet = p4r.PacketOut(payload=frame)
+    packet.metadata.add(metadata_id=1, value=port.to_bytes(2, "big"))
+    packet.metadata.add(metadata_id=2, value=b"\0")
+    return p4r.StreamMessageRequest(packet=packet)

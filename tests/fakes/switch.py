@@ -10,7 +10,7 @@ from dataclasses import replace
 from clarion_contract.checks import checked_addresses
 from clarion_contract.settings import PortSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
-from clarion_p4rt.device import Cells, Device, Mastership, Reports
+from clarion_p4rt.device import Cells, Device, Lease, Mastership, OwnLldp, PacketIn, Reports
 from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.switch import Forwarding, Switch
 
@@ -62,9 +62,15 @@ class FakeSwitch:
         self.reachable = True
         self.answering = asyncio.Event()  # cleared: writes hang
         self.answering.set()
+        self.own_lldp: OwnLldp | None = None
+        self.clock_us = 0  # what it stamps frames with
+        self.sent: list[tuple[int, bytes]] = []  # frames that left, by their ports
+        self.leases: dict[int, Lease] = {}
+        self.refuse_leases = ""  # the code of the refusal
+        self.wired: dict[int, tuple[FakeSwitch, int]] = {}  # the far ends of ports
         self._mastership = Mastership.PRIMARY
         self._intervals: dict[int, int] = {}
-        self._inbox: asyncio.Queue[Mastership | Reports | None] | None = None
+        self._inbox: asyncio.Queue[Mastership | Reports | PacketIn | None] | None = None
 
     def report(self, port: int, **fields: float) -> None:
         """Reports a control interval; fields not given are those of REPORT."""
@@ -75,6 +81,30 @@ class FakeSwitch:
     def drop(self, port: int, **fields: object) -> None:
         """Reports a dropped packet; fields not given are those of DROP."""
         self._send([replace(DROP, port=port, **fields)])  # type: ignore[arg-type]
+
+    def wire(self, port: int, other: FakeSwitch, other_port: int) -> None:
+        """Links two ports; frames that leave by one come in by the other."""
+        self.wired[port] = other, other_port
+        other.wired[other_port] = self, port
+
+    def receive_frame(self, port: int, frame: bytes) -> None:
+        """A frame comes in by a port, and goes to the controller."""
+        self._send(PacketIn(port, self.clock_us, frame))
+
+    def send_frame(self, port: int, frame: bytes) -> None:
+        self._check()
+        self.sent.append((port, frame))
+        if port in self.wired:
+            other, other_port = self.wired[port]
+            other.receive_frame(other_port, frame)
+
+    def lease(self, leases: Mapping[int, Lease | None]) -> None:
+        self._check()
+        if self.refuse_leases:
+            raise SwitchError(self.name, Entity("wire_judged"), self.refuse_leases, "no")
+        self.leases.update({port: lease for port, lease in leases.items() if lease is not None})
+        for port in [port for port, lease in leases.items() if lease is None]:
+            self.leases.pop(port, None)
 
     def become(self, mastership: Mastership) -> None:
         """Makes the controller primary or backup, now and in later sessions."""
@@ -90,6 +120,7 @@ class FakeSwitch:
         """Answers again; with `empty`, like a restarted switch."""
         self.reachable = True
         if empty:
+            self.clock_us, self.leases = 0, {}
             self.ports = {port: PortSettings(port) for port in self.ports}
             self.forwarding = None
 
@@ -99,7 +130,7 @@ class FakeSwitch:
         self._inbox = asyncio.Queue()
         return self._mastership
 
-    async def receive(self) -> Mastership | Reports:
+    async def receive(self) -> Mastership | Reports | PacketIn:
         assert self._inbox is not None
         message = await self._inbox.get()
         if message is None:
@@ -133,7 +164,7 @@ class FakeSwitch:
         self._check()
         return dict(self.counters)
 
-    def _send(self, message: Mastership | Reports | None) -> None:
+    def _send(self, message: Mastership | Reports | PacketIn | None) -> None:
         if self._inbox is not None:
             self._inbox.put_nowait(message)
 
@@ -154,7 +185,7 @@ class FakeDevice:
     async def open(self) -> Mastership:
         return self._switch.open()
 
-    async def receive(self) -> Mastership | Reports:
+    async def receive(self) -> Mastership | Reports | PacketIn:
         return await self._switch.receive()
 
     async def prepare(self) -> None:
@@ -171,6 +202,15 @@ class FakeDevice:
 
     async def counters(self) -> Mapping[int, Cells]:
         return self._switch.read_counters()
+
+    async def own_lldp(self) -> OwnLldp | None:
+        return self._switch.own_lldp
+
+    async def send(self, port: int, frame: bytes) -> None:
+        self._switch.send_frame(port, frame)
+
+    async def lease(self, leases: Mapping[int, Lease | None]) -> None:
+        self._switch.lease(leases)
 
     async def close(self) -> None:
         pass

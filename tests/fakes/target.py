@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from clarion_contract.target import (
     Change,
+    Judged,
     Listener,
     Note,
     Present,
@@ -22,9 +23,11 @@ class FakeTarget:
 
     def __init__(self, name: str = "s1", ports: Sequence[int] = (1, 2, 3)) -> None:
         self.name = name
+        self.chassis_id: str | None = f"test/{name}"
+        self.wires: dict[int, Judged] = {}
         self.ports: Mapping[int, str] = {port: f"p{port}" for port in ports}
         self.batches: list[Sequence[Change]] = []
-        self.frames: list[bytes] = []
+        self.frames: list[tuple[bytes, int | None]] = []
         self.wanted: Sequence[str] = ()
         self.refuse: TargetError | None = None  # every batch
         self.listener: Listener | None = None
@@ -60,8 +63,11 @@ class FakeTarget:
     async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
         return self.counted
 
-    async def inject(self, frame: bytes) -> None:
-        self.frames.append(frame)
+    async def inject(self, frame: bytes, port: int | None) -> None:
+        self.frames.append((frame, port))
+
+    async def judged(self) -> Mapping[int, Judged]:
+        return self.wires
 
     def _carry_out(self, change: Change) -> None:
         match change:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -188,19 +188,22 @@ class Embedded:
 
 
 class Bmv2:
-    """simple_switch_grpc without interfaces and, at first, without a program."""
+    """simple_switch_grpc, at first without a program; it has the interfaces given by port."""
 
     devices: Sequence[int] = (1,)
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, interfaces: Mapping[int, str] | None = None) -> None:
         self.address = f"127.0.0.1:{free_port()}"
         self._directory = directory
+        self._interfaces = interfaces or {}
         self._process: Process | None = None
 
     def start(self) -> None:
         options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
         notices = self._directory / "bmv2.ipc"  # the default path is shared by all instances
         options += ["--notifications-addr", f"ipc://{notices}"]
+        for port, name in self._interfaces.items():
+            options += ["--interface", f"{port}@{name}"]
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
         command = [bmv2_installation.PROGRAM, *options, "--", *target]
         self._process = Process(command, self._directory / "bmv2.log")

@@ -11,6 +11,7 @@ import asyncio
 import json
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from clarion import scenario_library
+from clarion_contract import lldp
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_contract.settings_json import to_json
 from clarion_control import dashboard
@@ -44,6 +46,17 @@ class Site:
 
     async def report(self, switch: str, port: int, **fields: Any) -> None:
         self._switches[switch].report(port, **fields)
+
+    async def hear(self, switch: str, port: int, chassis: str, its_port: str, ours: bool) -> None:
+        """A hello of a Clarion port that stamps, or of a bridge."""
+        hello = lldp.our_hello(chassis, its_port, stamps=True, checks=True, ttl_s=600)
+        frame = lldp.encode(bytes(6), hello if ours else replace(hello, clarion=None))
+        self._switches[switch].receive_frame(port, frame)
+
+    async def forget(self, switch: str, port: int, chassis: str, its_port: str) -> None:
+        """The last hello of a neighbour."""
+        hello = lldp.our_hello(chassis, its_port, stamps=True, checks=True, ttl_s=0)
+        self._switches[switch].receive_frame(port, lldp.encode(bytes(6), hello))
 
     async def count(self, switch: str, port: int, packets: dict[str, int], bytes: dict[str, int]) -> None:
         self._switches[switch].counters[port] = Cells(packets, bytes)

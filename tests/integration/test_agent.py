@@ -59,7 +59,7 @@ async def next_of(kind: type, reports: AsyncIterator[Any]) -> Any:
 
 async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
     wanted = [
-        PortSettings(1, check=True, edge=True),
+        PortSettings(1, check=True, edge=True, wire=True),
         PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5000),
     ]
     async with client_of(served) as client:
@@ -68,7 +68,7 @@ async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
     tag, xcp = dict(state["ports"][0]["tag"]), dict(state["ports"][1]["xcp"])
     assert 1 <= tag.pop("epoch") <= 255
     assert 1 <= xcp.pop("epoch") <= 255
-    assert tag == {"check": True, "edge": True}
+    assert tag == {"check": True, "edge": True, "wire": True}
     assert xcp == {
         "capacity": 1_000_000, "alpha": 26214, "beta": 14811, "gamma": 6554,
         "min_interval": 268435, "max_interval": 268435,

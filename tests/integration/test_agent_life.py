@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not buil
 def fill(client: Client) -> None:
     client.primary().write(
         insert(table_entry("xcp_port", 2, "set_xcp_port", XCP)),
-        insert(table_entry("tag_port", 1, "set_tag_port", (1, 1, 3))),
+        insert(table_entry("tag_port", 1, "set_tag_port", (1, 1, 3, 1))),
         insert(table_entry("l2_forward", MAC, "forward", (2,))),
         insert(group(1, 2, 3)),
         insert(digest("interval_report_t", size=7)),

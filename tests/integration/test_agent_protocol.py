@@ -62,7 +62,7 @@ def refused(error: pytest.ExceptionInfo[grpc.RpcError]) -> tuple[str, str]:
 def test_entries_are_read_as_they_were_written(served: Served, client: Client) -> None:
     entries = [
         table_entry("xcp_port", 2, "set_xcp_port", XCP),
-        table_entry("tag_port", 1, "set_tag_port", (1, 0, 9)),
+        table_entry("tag_port", 1, "set_tag_port", (1, 0, 9, 0)),
         table_entry("stamp_port", 2, "stamp"),
         table_entry("queue_port", 3, "set_queue_port", (5000,)),
         table_entry("l2_forward", MAC, "forward", (2,)),
@@ -80,7 +80,7 @@ def test_entries_are_read_as_they_were_written(served: Served, client: Client) -
     assert [replica.egress_port for replica in replicas] == [257, 258]
     state = served[0].entries()
     assert state["ports"][1]["xcp"]["capacity"] == XCP[0]
-    assert state["ports"][0]["tag"] == {"check": True, "edge": False, "epoch": 9}
+    assert state["ports"][0]["tag"] == {"check": True, "edge": False, "wire": False, "epoch": 9}
     assert state["ports"][1]["stamp"] is True
     assert state["ports"][2]["queue_limit"] == 5000
     assert (state["addresses"], state["flood"]) == ([[MAC, 2]], [1, 2])
@@ -216,7 +216,9 @@ def test_packets_go_out_and_come_in(client: Client) -> None:
     request = packet_out(ethernet(MAC))
     request.packet.metadata.add(metadata_id=1, value=b"\1")
     client.send(request)
-    assert "metadata" in client.next("error").message
+    assert client.next("error").message == "packet_out: metadata 1: is unknown, or there twice"
+    client.send(packet_out(ethernet(MAC), 2))
+    until(lambda: client.read(counter("tx", 2))[0].counter_entry.data.packet_count == 1, "sent")
 
 
 def test_frames_for_the_controllers_port_come_in(served: Served, client: Client) -> None:

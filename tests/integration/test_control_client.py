@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from finsy import P4DigestEntry, P4MulticastGroupEntry, P4TableEntry
-from finsy.proto import p4r
 
 from clarion_contract import entries, pipeline
 from clarion_contract.entries import Entry
@@ -26,6 +25,7 @@ from clarion_p4rt import table_entries
 from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.primary import CONNECT_TIMEOUT_S, PrimarySession
 from clarion_p4rt.switch import Forwarding, Switch
+from fakes.p4runtime_messages import packet_out
 from integration.switch_net import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
@@ -119,14 +119,14 @@ def count_writes(switch: PrimarySession, monkeypatch: pytest.MonkeyPatch) -> lis
 
 def test_settings_reach_the_tables(address: str) -> None:
     async def configure(switch: PrimarySession) -> Any:
-        first = PortSettings(1, check=True, edge=True)
+        first = PortSettings(1, check=True, edge=True, wire=True)
         second = PortSettings(2, xcp=RATE, stamp=True, queue_limit_bytes=5_000_000)
         await switch.configure([first, second])
         return await tables(switch)
 
     present = on(address, configure)[0]
     assert {key: entry.arguments for key, entry in present.items()} == {
-        ("tag_port", 1): {"check": 1, "edge": 1, "epoch": 1},
+        ("tag_port", 1): {"check": 1, "edge": 1, "wire": 1, "epoch": 1},
         ("xcp_port", 2): {
             "capacity": 12_500_000,
             "alpha": 26214,
@@ -293,7 +293,7 @@ async def inject(switch: PrimarySession, *frames: bytes) -> None:
     client = switch._device._session._client
     assert client is not None
     for each in frames:
-        await client.send(p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=each)))
+        await client.send(packet_out(each))
 
 
 def test_digests_arrive(address: str) -> None:
@@ -312,13 +312,14 @@ def test_digests_arrive(address: str) -> None:
 
     first, second, interval = on(address, listen)[0]
     assert isinstance(first, QueueDrop)
-    assert (first.port, first.frame_bytes, first.drops, first.format) == (2, 60, 1, 0)
+    # BMv2 counts the two bytes of a PacketOut's header with its frame.
+    assert (first.port, first.frame_bytes, first.drops, first.format) == (2, 62, 1, 0)
     assert (first.source, first.source_port) == ("10.0.0.1", 1000)
     assert (first.destination, first.destination_port, first.protocol) == ("10.0.0.2", 2000, 17)
     assert (second.source, second.source_port, second.drops) == ("10.0.0.7", 1001, 2)
     assert second.time_us >= first.time_us
     assert isinstance(interval, IntervalReport)
-    assert (interval.port, interval.intervals, interval.input_bytes) == (1, 1, 60)
+    assert (interval.port, interval.intervals, interval.input_bytes) == (1, 1, 62)
     assert interval.avg_rtt_us == pytest.approx(100_000, rel=1e-6)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clarion_contract.neighbours import WireState
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.controller import Controller
 from clarion_control.errors import NotPrimaryError
@@ -22,7 +23,7 @@ from integration.controller_net import Bmv2, Embedded, FarSide, running, setting
 
 BMV2_FAULT = bmv2_installation.fault()
 XCP = XcpSettings(100_000_000, alpha=0.3, beta=0.1273)
-FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, queue_limit_bytes=250_000)
+FULL = PortSettings(2, xcp=XCP, stamp=True, check=True, edge=True, wire=True, queue_limit_bytes=250_000)
 
 KINDS = [
     pytest.param(Embedded, id="embedded", marks=pytest.mark.root),
@@ -149,3 +150,32 @@ async def test_a_backup_takes_over_and_keeps_mastership(tmp_path: Path, side: Fa
         async with opened(tmp_path, side, election_id=9) as third:
             await in_state(third, "s1", LinkState.BACKUP)  # although it was preferred at first
             assert second.switches.status("s1").state is LinkState.IN_SYNC
+
+
+@pytest.mark.root
+async def test_an_embedded_switch_judges_its_wires_and_the_controller_sees_its_links(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    side = Embedded(tmp_path)
+    with running(side):
+        async with opened(tmp_path, side) as controller:
+            await in_state(controller, "s1", LinkState.IN_SYNC)
+            await controller.ports.set(ADMIN, "s1", PortSettings(2, stamp=True))
+
+            def found() -> bool:
+                states = [(link.is_two_way, link.state) for link in controller.topology.links()]
+                return states == [(True, WireState.UNPROVEN)]
+
+            await until(found)
+            (link,) = controller.topology.links()
+            assert [(end.switch, end.port, end.port_id) for end in link.ends] == [
+                ("s1", 1, "a"),
+                ("s1", 2, "b"),
+            ]
+            wires = [end.wire for end in link.ends]
+            # Port 1 hears port 2, which numbers its packets; port 1 does not.
+            assert [None if wire is None else wire.state for wire in wires] == [
+                WireState.PROVEN,
+                WireState.UNPROVEN,
+            ]
+    assert [each.getMessage() for each in caplog.records if each.name == "clarion_p4rt.wires"] == []

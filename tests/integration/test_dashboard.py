@@ -23,7 +23,7 @@ from integration.dashboard_browser import (
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 PORT = "/switches/s1/ports/1"
-PAGES = ("/", "/switches/s1", PORT, "/tuner", "/experiments", "/audit")
+PAGES = ("/", "/topology", "/switches/s1", PORT, "/tuner", "/experiments", "/audit")
 Opener = Callable[..., Screen]
 
 
@@ -321,6 +321,35 @@ def test_the_overview_shows_figures_and_what_needs_attention(screen: Opener, sit
     finally:
         site.do("come_back", switch="s2")
     expect(page.get_by_text("s2 is unreachable")).to_have_count(0)
+
+
+def test_the_topology_is_drawn_and_follows_what_is_heard(screen: Opener, site: Site, port: None) -> None:
+    page = screen("viewer").open("/topology")
+    expect(page.get_by_text("No port hears a neighbour")).to_be_visible()
+    odd = """h1 "<b>" it's"""
+    site.do("hear", switch="s1", port=2, chassis="s2", its_port="3", ours=True)
+    site.do("hear", switch="s2", port=3, chassis="s1", its_port="2", ours=True)
+    site.do("hear", switch="s1", port=1, chassis=odd, its_port="eth0", ours=False)
+    try:
+        pair = page.get_by_role("row").filter(has_text="s2 port 3")
+        expect(pair).to_contain_text("proven")
+        expect(pair).to_contain_text("both ways")
+        expect(pair.get_by_role("link", name="s2 port 3")).to_have_attribute("href", "/switches/s2/ports/3")
+        expect(pair.get_by_role("img", name="Utilisation from s1 port 2 to s2 port 3")).to_be_visible()
+        bridge = page.get_by_role("row").filter(has_text="eth0 is not a Clarion port")
+        expect(bridge).to_contain_text("disproved")
+        expect(bridge).to_contain_text(odd)
+        drawn = page.locator(".topology svg")
+        for name in ("s1", "s2", odd):
+            expect(drawn.locator("text", has_text=name)).to_be_visible()
+        site.do("forget", switch="s1", port=1, chassis=odd, its_port="eth0")
+        expect(bridge).to_have_count(0)
+        expect(drawn.locator("text", has_text=odd)).to_have_count(0)
+    finally:
+        site.do("forget", switch="s1", port=2, chassis="s2", its_port="3")
+        site.do("forget", switch="s2", port=3, chassis="s1", its_port="2")
+        site.do("forget", switch="s1", port=1, chassis=odd, its_port="eth0")
+    expect(page.get_by_text("No port hears a neighbour")).to_be_visible()
 
 
 def test_a_backup_says_so(screen: Opener, site: Site, port: None) -> None:

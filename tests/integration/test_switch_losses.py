@@ -167,6 +167,7 @@ def test_hostile_frames_pass_unchanged_under_sanitizers(two: Network, tmp_path: 
         "queue_bytes": 100_000_000,
         "xcp": {"enabled": True},
         "tag": {"stamp": True, "check": True, "edge": True},
+        "wire": "declared",
     }
     frames = list(hostile_frames(random.Random(5), near.mac, far.mac))
     catch_all = far.catch_all()

@@ -94,7 +94,7 @@ def test_vector(rtl: Bench, path: Path) -> None:
 
 def test_frames_of_every_kind_whole_and_damaged_pass_the_way_in(rtl: Bench) -> None:
     model, streams = IngressModel(), Streams(4)
-    check = {"check": 1, "epoch": 1}
+    check = {"check": 1, "wire": 1, "epoch": 1}
     ask(rtl, 0, "configure", check)
     model.configure(check)
     rtl.units_on(0)

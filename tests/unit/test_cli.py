@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from clarion import cli
+from clarion_base.commands import EXIT_FAILED, EXIT_USAGE
 from clarion_base.errors import UserError
+from clarion_lab.controller.rest_client import RestClient
 from clarion_lab.machine import doctor
 from clarion_lab.run import batch
 
@@ -118,3 +120,71 @@ def test_the_doctor_answers_every_check() -> None:
         f.name for f in findings
     }
     assert all(finding.remedy for finding in findings)
+
+
+LINKS = """{"items": [
+  {"ends": [
+    {"switch": "s1", "port": 2, "wire": {"conflict": true, "reason": "declared a wire, but no; LLDP counts"}},
+    {"switch": null, "port": null, "wire": null}]},
+  {"ends": [
+    {"switch": "s1", "port": 2, "wire": {"conflict": true, "reason": "declared a wire, but no; LLDP counts"}},
+    {"switch": "s2", "port": 1, "wire": {"conflict": false, "reason": "fine"}}]}
+]}"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "status"),
+    [
+        (LINKS, "conflict s1 port 2: declared a wire, but no; LLDP counts", EXIT_FAILED),
+        ('{"items": []}', "ok       wires: no port at http://controller:1 is declared one and disproved", 0),
+    ],
+)
+def test_doctor_asks_a_controller_for_conflicts(
+    answer: str,
+    said: str,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def call(self: RestClient, method: str, path: str) -> object:
+        asked.append((method, path))
+        return json.loads(answer)
+
+    monkeypatch.setattr(RestClient, "call", call)
+    monkeypatch.setattr(doctor, "examine", list)
+    token = tmp_path / "token"
+    token.write_text("clarion_1\n")
+    options = ["doctor", "--controller", "http://controller:1", "--token-file", str(token)]
+    assert cli.main(options) == status
+    assert asked == [("GET", "/v1/links?conflicts=true")]
+    assert capsys.readouterr().out.splitlines() == [said]
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--controller", "http://c:1"], "--controller: give a token with --token-file"),
+        (["--token-file", "token"], "--token-file: only together with --controller"),
+        (["--controller", "c:1", "--token-file", "/dev/null"], "--token-file /dev/null: must hold one token"),
+    ],
+)
+def test_what_doctor_needs_for_a_controller(
+    options: list[str], fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["doctor", *options]) == EXIT_USAGE
+    error = capsys.readouterr().err
+    assert fault in error
+    assert error.count("\n") == 1
+
+
+def test_doctor_takes_no_other_answer_for_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(RestClient, "call", lambda *_: [])
+    token = tmp_path / "token"
+    token.write_text("clarion_1")
+    assert cli.main(["doctor", "--controller", "http://c:1", "--token-file", str(token)]) == EXIT_USAGE
+    assert "is this a controller?" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +92,27 @@ def of_p4(root: Path) -> Iterator[Difference]:
     for table in CONTRACT.tables:
         match = re.search(rf"action {table.action}\((.*?)\) {{", text, re.DOTALL)
         yield f"p4 {table.action}", fields(match[1]) if match else None, arguments(table.name)
+    for name, members in packet_headers().items():
+        yield f"p4 {name}", struct("header", f"{name}_t"), list(members.items())
+    judging = CONTRACT.judging
+    for verdict in (judging.proven, judging.disproved):
+        match = re.search(rf"action {verdict}\((.*?)\) {{", text)
+        yield f"p4 {verdict}", fields(match[1]) if match else None, [(judging.until, judging.until_bits)]
     counters = re.findall(r"counter\(PORTS, CounterType\.(\w+)\) (\w+);", text)
     yield "p4 counters", {name: kind.replace("_", " ") for kind, name in counters}, dict(CONTRACT.counters)
     constants = {
         "PORTS": CONTRACT.ports, "CLARION_PROTOCOL": CONTRACT.protocol, "CLARION_VERSION": CONTRACT.version,
+        "CPU_PORT": CONTRACT.cpu_port, "AS_RECEIVED": CONTRACT.packets.as_received,
         "FLOOD_GROUP": CONTRACT.flood_group, "FLOOD_BASE": CONTRACT.flood_base,
         **{f"FORMAT_{each.name.upper()}": each.code for each in CONTRACT.formats},
         **{f"{each.name.upper()}_BYTES": each.size for each in CONTRACT.formats},
     }  # fmt: skip
     for name, value in constants.items():
         yield f"p4 {name}", number(text, rf"\b{name} = (\d+);"), value
+
+
+def packet_headers() -> dict[str, Mapping[str, int]]:
+    return {"packet_in": CONTRACT.packets.packet_in, "packet_out": CONTRACT.packets.packet_out}
 
 
 def arguments(table: str) -> Fields:
@@ -125,6 +136,16 @@ def of_p4info(root: Path) -> Iterator[Difference]:
     forwarding = schema.tables[CONTRACT.forwarding.table]
     keys = [field.name for field in forwarding.match_fields]
     yield "p4info forwarding", keys, [CONTRACT.forwarding.key]
+    judging = schema.tables[CONTRACT.judging.table]
+    yield "p4info judging key", [field.name for field in judging.match_fields], [CONTRACT.judging.key]
+    yield "p4info judging", judging.size, CONTRACT.ports
+    for verdict in (CONTRACT.judging.proven, CONTRACT.judging.disproved):
+        found = [(parameter.name, parameter.bitwidth) for parameter in schema.actions[verdict].params]
+        yield f"p4info {verdict}", found, [(CONTRACT.judging.until, CONTRACT.judging.until_bits)]
+    headers = {each.alias: list(each.metadata) for each in schema.controller_packet_metadata}
+    for name, wanted in packet_headers().items():
+        found = [(member.name, member.bitwidth) for member in headers[name]]
+        yield f"p4info {name}", found, list(wanted.items())
     for name, members in CONTRACT.digests.items():
         each = schema.type_info.structs[name].members.items()
         bits = {n: member.bitwidth for n, member in each if isinstance(member, P4BitsType)}
@@ -160,7 +181,10 @@ def of_bpf(root: Path) -> Iterator[Difference]:
         upper = each.name.upper()
         yield f"bpf {upper}", number(text, rf"CLARION_{upper} = (\d+),"), each.code
         yield f"bpf {upper}_BYTES", number(text, rf"CLARION_{upper}_BYTES\s+(\d+)"), each.size
-    yield "bpf echo", number(text, r"CLARION_FLAG_ECHO\s+(0x[0-9a-f]+)"), mask("flags", "echo")
+    parts = {"echo": "ECHO", "hop": "HOPS", "regulated": "REGULATED", "rev_field": "REV_FIELD"}
+    for part, name in parts.items():
+        yield f"bpf {name}", number(text, rf"CLARION_FLAG_{name}\s+(0x[0-9a-f]+)"), mask("flags", part)
+    yield "bpf field", number(text, r"CLARION_RTT_FIELD\s+(0x[0-9a-f]+)"), mask("rtt", "field")
     yield "bpf version", number(text, r"CLARION_VERSION\s+(\d+)"), CONTRACT.version
     yield "bpf protocol", number(text, r"CLARION_PROTOCOL_DEFAULT (\d+)"), CONTRACT.protocol
 
@@ -226,6 +250,11 @@ FAULTS = [
     ("p4/headers.p4", "bit<1> echo;", "bit<2> echo;"),
     ("p4/headers.p4", "TAG_BYTES = 16", "TAG_BYTES = 12"),
     ("p4/clarion.p4", "FLOOD_BASE = 256", "FLOOD_BASE = 128"),
+    ("p4/headers.p4", "    bit<48> timestamp_us;  // this", "    bit<64> timestamp_us;  // this"),
+    ("p4/headers.p4", "bit<9> egress_port;", "bit<16> egress_port;"),
+    ("p4/clarion.p4", "AS_RECEIVED = 511", "AS_RECEIVED = 510"),
+    ("p4/clarion.p4", "CPU_PORT = 63", "CPU_PORT = 62"),
+    ("p4/wire_check.p4", "action prove(@id(1) bit<48> until)", "action prove(@id(1) bit<32> until)"),
     ("p4/xcp_arrival.p4", "@id(3) bit<18> beta", "@id(3) bit<16> beta"),
     ("p4/queue_limit.p4", "bit<40> limit_bytes", "bit<32> limit_bytes"),
     ("p4/telemetry.p4", "bit<46> rate;", "bit<48> rate;"),
@@ -234,7 +263,9 @@ FAULTS = [
     ("hosts/bpf/header.h", "__be16 corrupt;\n\t__be16 congest;", "__be16 congest;\n\t__be16 corrupt;"),
     ("hosts/bpf/header.h", "CLARION_ACK_BYTES  12", "CLARION_ACK_BYTES  16"),
     ("hosts/bpf/flow.h", "CLARION_ACK = 2", "CLARION_ACK = 3"),
-    ("hosts/bpf/header.h", "CLARION_FLAG_ECHO 0x01", "CLARION_FLAG_ECHO 0x02"),
+    ("hosts/bpf/header.h", "CLARION_FLAG_ECHO\t0x01", "CLARION_FLAG_ECHO\t0x02"),
+    ("hosts/bpf/header.h", "CLARION_FLAG_HOPS\t0x0e", "CLARION_FLAG_HOPS\t0x1e"),
+    ("hosts/bpf/header.h", "CLARION_RTT_FIELD 0x07", "CLARION_RTT_FIELD 0x03"),
     ("core/header.hpp", "OFFSET_X = 8", "OFFSET_X = 4"),
     ("core/header.hpp", "FLAGS_HOP_MASK = 0x0e", "FLAGS_HOP_MASK = 0x1e"),
     ("core/header.hpp", "FLAGS_HOP_ONE = 0x02", "FLAGS_HOP_ONE = 0x04"),
@@ -279,6 +310,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
         2,
         "header.formats.data.fields.rtt.parts: its parts have 31 bits, not 32",
     ),
+    "packet": ("packets.packet_in.pad", 6, "packets.packet_in: its members have 63 bits, not whole bytes"),
     "epoch": ("epoch.last", 256, "epoch.last: a whole number from 1 to 0xff is needed"),
     "cpu port": ("cpu_port", 64, "cpu_port: a whole number from 0 to 0x3f is needed"),
 }

@@ -59,7 +59,7 @@ def test_intervals_round_down(microseconds: int, ticks: int) -> None:
 def test_a_port_with_everything() -> None:
     port = PortSettings(3, xcp=RATE, stamp=True, check=True, queue_limit_bytes=7_125_000)
     assert list(port_entries(port, xcp_epoch=7, tag_epoch=9)) == [
-        entry("tag_port", 3, check=1, edge=0, epoch=9),
+        entry("tag_port", 3, check=1, edge=0, wire=0, epoch=9),
         entry(
             "xcp_port",
             3,
@@ -79,7 +79,7 @@ def test_a_port_with_everything() -> None:
 def test_what_is_off_has_no_entry() -> None:
     assert list(port_entries(PortSettings(3), 1, 1)) == []
     (only,) = port_entries(PortSettings(3, edge=True), 1, 1)
-    assert only == entry("tag_port", 3, check=0, edge=1, epoch=1)
+    assert only == entry("tag_port", 3, check=0, edge=1, wire=0, epoch=1)
 
 
 def test_capacity_is_in_whole_bytes() -> None:
@@ -94,8 +94,11 @@ def test_forwarding_and_flooding() -> None:
 
 
 def test_entries_name_the_action_of_their_table() -> None:
-    made = [entry("tag_port", 3, check=1, edge=0, epoch=9), Entry("l2_forward", 0x020000000001, {"port": 2})]
-    tag = P4TableAction("set_tag_port", check=1, edge=0, epoch=9)
+    made = [
+        entry("tag_port", 3, check=1, edge=0, wire=0, epoch=9),
+        Entry("l2_forward", 0x020000000001, {"port": 2}),
+    ]
+    tag = P4TableAction("set_tag_port", check=1, edge=0, wire=0, epoch=9)
     updates = changes([], made)
     assert updates == [
         P4TableEntry("tag_port", match=P4TableMatch(port=3), action=tag),
@@ -152,7 +155,7 @@ def test_another_process_continues_from_the_entries() -> None:
     step = Steps(Epochs(fresh=False))
     step.present = [
         entry("xcp_port", 1, epoch=255),
-        entry("tag_port", 1, check=0, edge=1, epoch=41),
+        entry("tag_port", 1, check=0, edge=1, wire=0, epoch=41),
     ]
     assert step(xcp=RATE, check=True) == {"xcp_port": 255, "tag_port": 42}
     assert step(check=True) == {"tag_port": 42}

@@ -38,7 +38,7 @@ def test_every_entry_can_be_written() -> None:
     schema = pipeline.load()
     most = {field.name: field.most for field in settings.XCP.values() if field.kind != "flag"}
     largest = XcpSettings(**most, allow_unstable=True)
-    port = PortSettings(63, largest, True, True, True, settings.PORT["queue_limit_bytes"].most)
+    port = PortSettings(63, largest, True, True, True, True, settings.PORT["queue_limit_bytes"].most)
     made = [*entries.port_entries(port, 255, 255), *entries.forward_entries({2**48 - 1: 63})]
     updates = table_entries.changes([], made)
     assert [entry.encode_update(schema).entity.table_entry.table_id > 0 for entry in updates] == [True] * 5

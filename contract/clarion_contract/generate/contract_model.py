@@ -16,7 +16,7 @@ from clarion_contract.setting import Argument, Setting, Stable, Table
 SOURCE = ROOT / "contract" / "contract.yaml"
 PARTS = (
     *("ports", "cpu_port", "flood", "epoch", "tables", "forwarding", "xcp", "port"),
-    *("header", "digests", "counters"),
+    *("judging", "header", "packets", "digests", "counters"),
 )
 UNITS = ("", "bit/s", "us", "B")
 
@@ -28,6 +28,27 @@ class Forwarding:
     table: str
     key: str
     action: str
+
+
+@dataclass(frozen=True)
+class Judging:
+    """The table of what a controller found out about the wires, and the argument of its actions."""
+
+    table: str
+    key: str
+    proven: str
+    disproved: str
+    until: str
+    until_bits: int
+
+
+@dataclass(frozen=True)
+class Packets:
+    """The headers in front of frames between controller and switch: members and their bits."""
+
+    packet_in: Mapping[str, int]
+    packet_out: Mapping[str, int]
+    as_received: int
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,7 @@ class Contract:
     epoch_bits: int
     last_epoch: int
     tables: tuple[Table, ...]
+    judging: Judging
     forwarding: Forwarding
     xcp: tuple[Setting, ...]
     port: tuple[Setting, ...]
@@ -82,6 +104,7 @@ class Contract:
     version: int
     prefix: tuple[HeaderField, ...]
     formats: tuple[Format, ...]
+    packets: Packets
     digests: Mapping[str, Mapping[str, int]]
     counters: Mapping[str, str]
 
@@ -114,6 +137,7 @@ def _contract(root: Node) -> Contract:
         epoch_bits=bits,
         last_epoch=epoch["last"].integer(1, (1 << bits) - 1),
         tables=tables,
+        judging=_judging(parts["judging"]),
         forwarding=Forwarding(*(forwarding[name].name() for name in ("table", "key", "action"))),
         xcp=_fields(parts["xcp"], names, "xcp_port"),
         port=_fields(parts["port"], names, ""),
@@ -121,12 +145,36 @@ def _contract(root: Node) -> Contract:
         version=header["version"].integer(0, 15),
         prefix=prefix,
         formats=tuple(_format(name, node, prefix) for name, node in header["formats"].entries().items()),
-        digests={
-            name: {member: bits.integer(1, 128) for member, bits in node.entries().items()}
-            for name, node in parts["digests"].entries().items()
-        },
+        packets=_packets(parts["packets"]),
+        digests={name: _members(node) for name, node in parts["digests"].entries().items()},
         counters={name: node.text() for name, node in parts["counters"].entries().items()},
     )
+
+
+def _judging(node: Node) -> Judging:
+    keys = node.keys(("table", "key", "proven", "disproved", "until"))
+    until = keys["until"].keys(("name", "bits"))
+    return Judging(
+        table=keys["table"].name(),
+        key=keys["key"].name(),
+        proven=keys["proven"].name(),
+        disproved=keys["disproved"].name(),
+        until=until["name"].name(),
+        until_bits=until["bits"].integer(1, 64),
+    )
+
+
+def _packets(node: Node) -> Packets:
+    keys = node.keys(("packet_in", "packet_out", "as_received"))
+    headers = {name: _members(keys[name]) for name in ("packet_in", "packet_out")}
+    for name, members in headers.items():
+        if sum(members.values()) % 8:
+            raise keys[name].fail(f"its members have {sum(members.values())} bits, not whole bytes")
+    return Packets(headers["packet_in"], headers["packet_out"], keys["as_received"].integer(0, 511))
+
+
+def _members(node: Node) -> dict[str, int]:
+    return {member: bits.integer(1, 128) for member, bits in node.entries().items()}
 
 
 def _table(name: str, node: Node) -> Table:

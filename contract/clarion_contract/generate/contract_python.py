@@ -30,6 +30,9 @@ TABLES = {tables}
 PORT_TABLES = tuple(TABLES)
 ADDRESSES = {forwarding.table!r}
 ACTIONS = {{name: table.action for name, table in TABLES.items()}} | {{ADDRESSES: {forwarding.action!r}}}
+JUDGING = {judging.table!r}
+PROVE, DISPROVE, UNTIL = {judging.proven!r}, {judging.disproved!r}, {judging.until!r}
+AS_RECEIVED = {packets.as_received}  # egress port of a PacketOut that is forwarded by its address
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def as_python(contract: Contract) -> str:
         MODULE.format(
             ports=contract.ports,
             forwarding=contract.forwarding,
+            judging=contract.judging,
+            packets=contract.packets,
             cpu_port=contract.cpu_port,
             flood_group=contract.flood_group,
             flood_base=contract.flood_base,

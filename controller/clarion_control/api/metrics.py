@@ -55,6 +55,12 @@ class ControllerCollector(Collector):
         yield from self._counters()
         if self._tuner is not None:
             yield from self._noise(self._tuner)
+        conflicts = GaugeMetricFamily(
+            "clarion_wire_conflict", "1 at a port declared a wire and disproved by LLDP", labels=_PORT
+        )
+        for switch, port, _ in self._controller.topology.conflicts():
+            conflicts.add_metric([switch.name, str(port)], 1.0)
+        yield conflicts
         waiting = GaugeMetricFamily("clarion_reports_waiting", "Reports that are not stored yet")
         waiting.add_metric([], self._controller.telemetry.reports_waiting)
         yield waiting

@@ -24,6 +24,7 @@ TAGS = (
     ("health", "Whether the controller works, and its figures for Prometheus."),
     ("switches", "The switches that the controller manages."),
     ("ports", "Settings of ports: desired ones and those that the switch has confirmed."),
+    ("links", "The topology: what the ports of all switches hear of each other."),
     ("telemetry", "What switches report."),
     ("tuner", "Policies that set ports by themselves, and their decisions."),
     ("experiments", "Runs of the scenarios that ship with Clarion."),
@@ -104,6 +105,6 @@ def sample(schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
         return {name: sample(field, schemas) for name, field in schema.get("properties", {}).items()}
     if schema.get("type") == "array":
         items = schema.get("items")
-        return [sample(items, schemas)] if items else []
+        return [sample(items, schemas)] * schema.get("minItems", 1) if items else []
     plain = {"string": "text", "integer": 1, "number": 0.5, "boolean": True}
     return schema.get("default", plain.get(schema.get("type", "null")))

@@ -14,6 +14,7 @@ from clarion_control.model import Actor
 
 NAVIGATION = (
     ("/", "Overview", "lan"),
+    ("/topology", "Topology", "hub"),
     ("/tuner", "Tuner", "tune"),
     ("/experiments", "Experiments", "science"),
     ("/audit", "Audit", "receipt_long"),

@@ -132,7 +132,8 @@ class Bar:
 
     def __init__(self, name: str) -> None:
         with block(classes="bar"):
-            track = block(classes="track").props(f'role="img" aria-label="{name}"')
+            track = block(classes="track").props('role="img"')
+            track.props["aria-label"] = name  # it may hold what a neighbour says: quotes, for one
             with track:
                 self._fill = block(classes="fill")
             self._value = text(quantities.DASH, classes="value number")

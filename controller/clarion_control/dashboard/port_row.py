@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
-from clarion_control.dashboard.series import Growth
+from clarion_control.growth import Growth
 from clarion_control.model import Interval, Policy, PolicyState, PortState
 
 COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")
@@ -110,6 +110,8 @@ def flags(state: PortState, policies: Iterable[Policy], degrading: bool) -> tupl
     found = []
     if degrading:
         found.append(("link degrading", "bad"))
+    if state.wire is not None and state.wire.is_conflict:
+        found.append(("wire conflict", "bad"))
     if state.desired is not None and not state.applied:
         found.append(("change not applied", "warn"))
     found += [(f"{each.name} held", "warn") for each in policies if each.state is PolicyState.HELD]

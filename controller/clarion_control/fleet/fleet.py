@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
+from clarion_contract.lldp import HELLO_EVERY_S
 from clarion_control.errors import NotFoundError
 from clarion_control.fleet.events import Events
 from clarion_control.fleet.link import Link
@@ -18,6 +19,7 @@ CONNECTING_AT_ONCE = 32
 COMPARES_PER_S = 20.0  # of all switches together
 COUNTER_POLLS_PER_S = 50.0
 REPORT_LISTS_PER_S = 1000.0
+HELLOS_PER_S = 2000.0
 
 
 class Fleet:
@@ -82,3 +84,5 @@ class Fleet:
         reports_s = len(self._links) / REPORT_LISTS_PER_S
         self._pace.reports_s = max(round(reports_s, 1), 0.1)  # few steps: each costs every switch a write
         self._pace.counters_s = max(self._counters_s, len(self._links) / COUNTER_POLLS_PER_S)
+        ports = sum(len(link.switch.ports) for link in self._links.values())
+        self._pace.hello_s = max(HELLO_EVERY_S, ports / HELLOS_PER_S)

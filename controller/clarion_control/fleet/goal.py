@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from clarion_contract.neighbours import Wire
 from clarion_contract.settings import PortSettings
 from clarion_control.errors import RefusedError
 from clarion_control.model import DesiredPort, PortState
@@ -31,7 +32,7 @@ class Goal:
         self._good: dict[int, Wanted] = {}  # in any session
         self._waiters: dict[int, list[tuple[int, asyncio.Future[None]]]] = {}
 
-    def port(self, switch: Switch, port: int) -> PortState:
+    def port(self, switch: Switch, port: int, wire: Wire | None) -> PortState:
         """DesiredState and effective state of a port."""
         desired = self.desired.ports.get(port)
         confirmed = self._confirmed.get(port)
@@ -41,6 +42,7 @@ class Goal:
             desired,
             self.effective.get(port),
             desired is not None and confirmed is not None and version(confirmed) == desired.version,
+            wire,
         )
 
     def settings(self) -> Mapping[int, PortSettings]:

@@ -14,6 +14,7 @@ import random
 from dataclasses import replace
 
 from clarion_base.errors import UserError
+from clarion_contract.neighbours import Wire
 from clarion_contract.settings import PORT_TABLES, PortSettings
 from clarion_control.errors import NotPrimaryError, RefusedError, UnreachableError
 from clarion_control.fleet.events import Events
@@ -23,17 +24,15 @@ from clarion_control.model import DesiredPort, LinkState, PortCounters, PortStat
 from clarion_control.store import Store, desired_state
 from clarion_control.store.clock import now_us
 from clarion_control.store.desired_state import DesiredState
-from clarion_p4rt.device import Device, DeviceFactory, Mastership
-from clarion_p4rt.errors import FORWARDING_TABLE, MULTICAST_GROUP, Entity, SwitchError
+from clarion_p4rt.device import Device, DeviceFactory, Mastership, PacketIn
+from clarion_p4rt.errors import FORWARDING_TABLE, MULTICAST_GROUP, SESSION_OVER, Entity, SwitchError
 from clarion_p4rt.switch import Forwarding, Switch
+from clarion_p4rt.wires import Wires
 
 LOG = logging.getLogger(__name__)
 
 FIRST_BACKOFF_S = 0.2
 LAST_BACKOFF_S = 5.0
-SESSION_OVER = frozenset(
-    {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "ALREADY_EXISTS", "UNAUTHENTICATED"}
-)
 
 
 class Link:
@@ -58,6 +57,12 @@ class Link:
         self._gate = gate
         self._pace = pace
         self._goal = Goal()
+        self.wires = Wires(
+            switch,
+            lambda: self._goal.effective,
+            is_writable=self.is_live,
+            hello_s=lambda: pace.hello_s,
+        )
         self._wake = asyncio.Event()
         self._mastership: Mastership | None = None  # None: no session
         self._task: asyncio.Task[None] | None = None
@@ -78,9 +83,21 @@ class Link:
         """The status with the figures of this moment."""
         return replace(self.status, reports=self.reports, last_report_us=self.last_report_us)
 
+    def is_live(self) -> bool:
+        """Whether this controller is primary and the switch runs the program: only then it hears LLDP."""
+        states = (LinkState.IN_SYNC, LinkState.REFUSED)
+        return self._mastership is Mastership.PRIMARY and self.status.state in states
+
     def port(self, port: int) -> PortState:
         """DesiredState and effective state of a port."""
-        return self._goal.port(self.switch, port)
+        return self._goal.port(self.switch, port, self.wire(port))
+
+    def wire(self, port: int) -> Wire | None:
+        """The wire at a port; None while it is not known."""
+        settings = self._goal.effective.get(port)
+        if settings is None or not self.is_live():
+            return None
+        return Wire(settings.wire, self.wires.verdict(port))
 
     def forwarding(self) -> Forwarding | None:
         """The desired forwarding."""
@@ -131,7 +148,8 @@ class Link:
         try:
             async with self._gate:
                 self._mastership = await device.open()
-            tasks = [asyncio.create_task(self._receive(device)), asyncio.create_task(self._count(device))]
+            work = (self._receive(device), self._count(device), self.wires.keep(device))
+            tasks = [asyncio.create_task(each) for each in work]
             for task in tasks:
                 task.add_done_callback(self._woken)
             await self._keep_equal(device, tasks)
@@ -249,6 +267,8 @@ class Link:
             if isinstance(message, Mastership):
                 self._mastership = message
                 self._wake.set()
+            elif isinstance(message, PacketIn):
+                self.wires.hear(message)
             else:
                 self.reports += len(message)
                 self.last_report_us = now_us()

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection
 from types import TracebackType
 
+from clarion_control.fleet.figures import PortFigures
 from clarion_control.model import Drop, Event, Interval, PolicyChange, PortCounters, StatusChange
 
 KINDS: dict[str, type[Event]] = {
@@ -92,6 +93,7 @@ class Hub:
     def __init__(self) -> None:
         self.latest: dict[tuple[str, int], Interval] = {}
         self.counters: dict[tuple[str, int], PortCounters] = {}
+        self.figures: dict[tuple[str, int], PortFigures] = {}
         self._readers: set[Subscription] = set()
 
     def subscribe(
@@ -112,7 +114,9 @@ class Hub:
         if type(event) is Interval:
             self.latest[event.switch, event.report.port] = event
         elif type(event) is PortCounters:
-            self.counters[event.switch, event.port] = event
+            place = event.switch, event.port
+            self.counters[place] = event
+            self.figures.setdefault(place, PortFigures()).add(event, self.latest.get(place))
         for reader in self._readers:
             reader.offer(event)
 
@@ -122,9 +126,9 @@ class Hub:
 
     def forget_switch(self, switch: str) -> None:
         """Drops the latest events of a switch that was removed."""
-        for values in (self.latest, self.counters):
-            for key in [key for key in values if key[0] == switch]:
-                del values[key]
+        for values in (self.latest, self.counters, self.figures):
+            for place in [place for place in values if place[0] == switch]:
+                del values[place]
 
     def close(self) -> None:
         """Ends all subscriptions."""

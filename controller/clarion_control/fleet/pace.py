@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clarion_contract.lldp import HELLO_EVERY_S
+
 
 @dataclass
 class Pace:
@@ -13,3 +15,4 @@ class Pace:
     compare_s: float = 10.0
     counters_s: float = 2.0
     reports_s: float = 0.1  # for which a switch may collect reports
+    hello_s: float = HELLO_EVERY_S  # at each port of a switch that does not speak LLDP by itself

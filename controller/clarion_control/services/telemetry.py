@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from clarion_control.bit_errors import ErrorRates
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub, Subscription
 from clarion_control.fleet.recorder import Recorder
 from clarion_control.model import Drop, Interval, IntervalSummary, PortCounters
 from clarion_control.store import Store, telemetry
+from clarion_control.store.clock import now_us
 
 
 class Telemetry:
@@ -30,6 +32,12 @@ class Telemetry:
         """The counters of a port at the last reading."""
         self._fleet.port_link(name, port)
         return self._hub.counters.get((name, port))
+
+    def wire_errors(self, name: str, port: int) -> ErrorRates | None:
+        """The error rates of the wire into a port over the last minute; None without received packets."""
+        self._fleet.port_link(name, port)
+        figures = self._hub.figures.get((name, port))
+        return None if figures is None else figures.wire_errors(now_us())
 
     async def intervals(
         self, name: str, port: int, *, from_us: int, to_us: int, limit: int

@@ -72,6 +72,7 @@ void switch_on(Bench& bench) {
   block::Command check = 0;
   block::put_word(check, 0, OP_CONFIGURE);
   block::put_word(check, INGRESS_CONFIGURE_CHECK, 1);
+  block::put_word(check, INGRESS_CONFIGURE_WIRE, 1);
   block::put_word(check, INGRESS_CONFIGURE_EPOCH, 1);
   give(bench, 0, check);
   block::Command stamp = 0;

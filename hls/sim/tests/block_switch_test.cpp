@@ -43,9 +43,9 @@ Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t 
 }
 
 constexpr const char* PATH = R"({"switches":[{"name":"s1","ports":[
-  {"name":"a","netdev":"a","tag":{"stamp":true,"check":true}},
+  {"name":"a","netdev":"a","wire":"declared","tag":{"stamp":true,"check":true}},
   {"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000,
-   "xcp":{"enabled":true},"tag":{"stamp":true,"check":true}}]}]})";
+   "xcp":{"enabled":true},"wire":"declared","tag":{"stamp":true,"check":true}}]}]})";
 
 class BlockSwitchTest : public FabricTest {
  protected:
@@ -259,7 +259,7 @@ TEST(BlockPath, DoesWhatTheCoreDoes) {
   BlockPath block(block_out, DEFAULT_PROTOCOL);
   PortEntries entries;
   entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000), 1};
-  entries.tag = TagEntry{true, false, 1};
+  entries.tag = TagEntry{true, false, true, 1};
   entries.stamp = true;
   core->enter(entries, 100'000);
   block.enter(entries, 100'000);

@@ -258,12 +258,13 @@ struct WayIn {
     if (!replies.empty()) replies.read();
   }
 
-  void configure(unsigned edge, unsigned epoch) {
+  void configure(unsigned edge, unsigned wire, unsigned epoch) {
     using namespace clarion::registers;
     Command command = 0;
     put_word(command, 0, OP_CONFIGURE);
     put_word(command, INGRESS_CONFIGURE_CHECK, 1);
     put_word(command, INGRESS_CONFIGURE_EDGE, edge);
+    put_word(command, INGRESS_CONFIGURE_WIRE, wire);
     put_word(command, INGRESS_CONFIGURE_EPOCH, epoch);
     commands.write(command);
   }
@@ -293,7 +294,7 @@ int main(int argc, char** argv) {
   static WayIn in;
   Ticks now = 1000;
   block.commands.write(configure_egress(1));
-  in.configure(0, 1);
+  in.configure(0, 1, 1);
   for (unsigned i = 0; i < 20; ++i) {
     block.clock(++now);
     in.clock(now);
@@ -314,7 +315,7 @@ int main(int argc, char** argv) {
     if (frames % 20 == 3) in.ask(OP_READ_BUCKET, traffic.below(9));
     if (frames % 60 == 4) in.ask(OP_READ);
     if (frames % 1000 == 5) in.ask(OP_RESET);
-    if (frames % 150 == 6) in.configure(traffic.below(2), 1 + traffic.below(3));
+    if (frames % 150 == 6) in.configure(traffic.below(2), traffic.below(2), 1 + traffic.below(3));
     if (frames % 50 == 2 && block.commands.empty()) {
       Command command = 0;
       put_word(command, 0, frames % 500 == 2 ? OP_RESET : OP_READ);

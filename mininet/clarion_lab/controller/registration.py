@@ -77,16 +77,8 @@ class Registrar:
         restart: Callable[[], None] | None = None,
     ) -> Registrar:
         """From the command line; UserError names the option."""
-        try:
-            token = token_file.read_text().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not a text file"
-            raise UserError(f"--token-file {token_file}: {reason}") from None
-        if not re.fullmatch(r"[!-~]+", token):
-            raise UserError(
-                f"--token-file {token_file}: must hold one token, as `clarion token create` prints it"
-            )
-        return cls(RestClient(url, token, ca), [Tuning.parse(text) for text in tune], restart)
+        client = RestClient.with_token_of(url, token_file, ca)
+        return cls(client, [Tuning.parse(text) for text in tune], restart)
 
     def check(self) -> None:
         """UserError if the controller does not answer, the token is not good, or a policy is not known."""
@@ -248,7 +240,7 @@ def _settings(port: Mapping[str, Any]) -> dict[str, Any]:
     """A port of clarion-switch's configuration as a document of the REST API."""
     xcp = {key: value for key, value in port.get("xcp", {}).items() if key != "enabled"}
     tag = {key: port.get("tag", {}).get(key, False) for key in ("stamp", "check", "edge")}
-    return {"xcp": xcp or None, **tag}
+    return {"xcp": xcp or None, **tag, "wire": port.get("wire") == "declared"}
 
 
 def _same(found: Any, wanted: Any) -> bool:

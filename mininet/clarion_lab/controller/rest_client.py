@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import ssl
 import urllib.error
 import urllib.request
@@ -40,6 +41,20 @@ class RestClient:
         elif ca is not None:
             raise UserError(f"--controller-ca {ca}: only an https:// controller has a certificate")
         self._opener = urllib.request.build_opener(*handlers)
+
+    @classmethod
+    def with_token_of(cls, url: str, token_file: Path, ca: Path | None) -> RestClient:
+        """With the token in a file; UserError names the option."""
+        try:
+            token = token_file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not a text file"
+            raise UserError(f"--token-file {token_file}: {reason}") from None
+        if not re.fullmatch(r"[!-~]+", token):
+            raise UserError(
+                f"--token-file {token_file}: must hold one token, as `clarion token create` prints it"
+            )
+        return cls(url, token, ca)
 
     def call(self, method: str, path: str, document: object = None) -> Any:
         """The document that comes back, None without one. UserError names the controller and its reason."""

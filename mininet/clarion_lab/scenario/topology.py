@@ -237,4 +237,5 @@ def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str
         config["xcp"] = {"enabled": True, **asdict(xcp)}
     if scenario.switches[switch].tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
+        config["wire"] = port.wire
     return config

@@ -22,7 +22,7 @@ _XCP = (*_DEFAULTS, "epoch")
 
 # A unit without entries. Controllers that are off have their defaults, but no capacity.
 OFF: Mapping[str, Values] = {
-    "ingress": {"check": 0, "edge": 0, "epoch": 0},
+    "ingress": {"check": 0, "edge": 0, "wire": 0, "epoch": 0},
     "egress": {
         "xcp": 0,
         "stamp": 0,

@@ -12,7 +12,9 @@ import fcntl
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.errors import CardError
@@ -40,17 +42,26 @@ class Note:
 
     def text(self, token: int) -> str:
         """The text written with the card's present token; empty if there is none."""
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            content = json.loads(self._path.read_text())
-            if content["token"] == token:
-                return str(content["text"])
-        return ""
+        return str(self._content(token).get("text", ""))
 
-    def write(self, token: int, text: str) -> None:
-        """Replaces the text in one step; OSError if the file cannot be written."""
+    def declared(self, token: int) -> dict[int, bool]:
+        """Declarations of wires, by port, written with the card's present token: the card has what counts."""
+        declared = self._content(token).get("declared", {})
+        return {int(port): bool(value) for port, value in declared.items()}
+
+    def write(self, token: int, text: str, declared: Mapping[int, bool]) -> None:
+        """Replaces the text and the declarations in one step; OSError if the file cannot be written."""
+        content = {"token": token, "text": text, "declared": dict(declared)}
         temporary = self._path.with_suffix(".new")
-        temporary.write_text(json.dumps({"token": token, "text": text}))
+        temporary.write_text(json.dumps(content))
         os.replace(temporary, self._path)
+
+    def _content(self, token: int) -> dict[str, Any]:
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            content: dict[str, Any] = json.loads(self._path.read_text())
+            if content["token"] == token:
+                return content
+        return {}
 
 
 def token_of(card: Card) -> int:

@@ -40,7 +40,7 @@ STRIDE_BYTES = 0x1000
 
 BLOCK_TYPES = {"clarion": 0x434C4152, "ingress": 0x434C4149, "egress": 0x434C4145}
 
-BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (1, 0), "egress": (1, 0)}
+BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (2, 0), "egress": (1, 0)}
 
 BLOCK_ABOUT = {
     "clarion": "the whole block",
@@ -121,12 +121,13 @@ COMMANDS: dict[str, dict[str, tuple[Field, ...]]] = {
         "configure": (
             Field("check", 1, 0x1, False, 1, "count the losses of the incoming link"),
             Field("edge", 1, 0x1, False, 2, "a host is behind this port: zero what it claims"),
+            Field("wire", 1, 0x1, False, 3, "the link is a bare wire: gaps in its numbers count"),
             Field(
                 "epoch",
                 8,
                 0xFF,
                 False,
-                3,
+                4,
                 "another one than before makes the check take new bases; not 0 while check is on",
             ),
         ),
@@ -209,7 +210,8 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
             (
                 Field("check", 1, 0x1, False, 16, "as configured"),
                 Field("edge", 1, 0x1, False, 17, "as configured"),
-                Field("epoch", 8, 0xFF, False, 18, "as configured"),
+                Field("wire", 1, 0x1, False, 18, "as configured"),
+                Field("epoch", 8, 0xFF, False, 19, "as configured"),
             ),
         ),
         "read_bucket": (

@@ -11,15 +11,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from clarion_base.errors import UserError
-from clarion_contract.target import Change, Listener, Present, TargetError
-from clarion_nic.driver import state
-from clarion_nic.driver.card import Card
+from clarion_contract.lldp import ClarionPort
+from clarion_contract.neighbours import Judgement, Verdict, Wire
+from clarion_contract.target import Change, Judged, Listener, Present, Reset, SetEntry, TargetError
+from clarion_nic.driver import lldp, state
+from clarion_nic.driver.card import Card, Unit
 from clarion_nic.driver.entries import entries
 from clarion_nic.driver.errors import CardError, CardGone
+from clarion_nic.driver.limits import Values
 from clarion_nic.driver.note import Note, token_of
 from clarion_nic.driver.place import Place
 from clarion_nic.driver.transaction import Transaction
@@ -29,6 +33,7 @@ _T = TypeVar("_T")
 
 INTERVALS = "interval_report_t"
 POLL_S = 0.01  # for ended control intervals, while interval reports are subscribed
+JUDGE_S = 0.25  # between two looks at what the neighbours say of the wires
 KEEP_S = 1.0  # between two checks for a card that is gone or was reset
 CELLS = 4096  # per port, in the arrays of buckets
 CELLS_AT_ONCE = 256  # per hold of the card's lock
@@ -39,8 +44,10 @@ Ended = tuple[tuple[int, ...], int]  # members of a digest, and how many before 
 class NicTarget:
     """One card, whose ports have the numbers that they have on the card."""
 
-    def __init__(self, place: Place) -> None:
-        """CardError or UserError if the card cannot be served."""
+    def __init__(self, place: Place, sockets: Mapping[int, socket.socket] | None = None) -> None:
+        """CardError or UserError if the card cannot be served. `sockets`: to its neighbours; None: of its
+        network devices.
+        """
         self.name = place.card
         self._place = place
         self._card: Card | None = Card(place)
@@ -52,6 +59,15 @@ class NicTarget:
             raise
         self.ports: Mapping[int, str] = {port: f"port{port}" for port in self._card.ports}
         self._token = token_of(self._card)
+        self._declared = self._note.declared(self._token)
+        if sockets is None:
+            found = {port: lldp.open_socket(place.card, port) for port in self.ports}
+            sockets = {port: each for port, each in found.items() if each is not None}
+        self._lldp = lldp.CardLldp(lldp.chassis_id(place.card), sockets)
+        self.chassis_id: str | None = self._lldp.chassis if sockets else None
+        self._said_of_itself: dict[int, ClarionPort] = {}
+        self._speaker: asyncio.Task[None] | None = None
+        self._judge: asyncio.Task[None] | None = None
         self._listener: Listener | None = None
         self._seen: dict[int, int] = {}  # intervals that had ended at the last poll, by port
         self._reporter: asyncio.Task[None] | None = None
@@ -99,22 +115,40 @@ class NicTarget:
         """Packets and bytes by array and port."""
         return await self._do(_counters)
 
-    async def inject(self, frame: bytes) -> None:
+    async def inject(self, frame: bytes, port: int | None) -> None:
         """Refused: a card has no port for the controller."""
         raise TargetError(
             "a NIC takes no frames from a controller, only from its host and its wire", gone=False
         )
+
+    async def judged(self) -> Mapping[int, Judged]:
+        """The wires that LLDP has judged."""
+        return {
+            port: Judged(verdict.judgement is Judgement.PROVEN, verdict.until_us)
+            for port, verdict in self._lldp.verdicts().items()
+            if verdict.until_us is not None
+        }
 
     # Life cycle.
 
     def keep(self) -> None:
         """From now on notices when the card goes, comes back, or is reset."""
         self._keeper = asyncio.create_task(self._keep(), name=f"keep {self.name}")
+        if self.chassis_id is not None:
+            speak = self._lldp.run(
+                lambda port: self._said_of_itself.get(port, ClarionPort(False, False)), self._on_frame
+            )
+            self._judge = asyncio.create_task(self._judge_wires(), name=f"wires of {self.name}")
+            self._speaker = asyncio.create_task(speak, name=f"LLDP of {self.name}")
 
     async def close(self) -> None:
-        """Closes the card; its configuration stays."""
-        for task in (self._keeper, self._reporter):
+        """Closes the card. Its configuration stays, but for what LLDP said of the wires."""
+        for task in (self._keeper, self._reporter, self._speaker, self._judge):
             await _end(task)
+        if self.chassis_id is not None:
+            with contextlib.suppress(TargetError):
+                await self._do(lambda card: self._enter_wires(card, {}))
+        self._lldp.close()
         if self._card is not None:
             await asyncio.to_thread(self._card.close)
         self._note.close()
@@ -175,21 +209,62 @@ class NicTarget:
             raise TargetError(f"the agent's note: {error}", gone=False) from error
 
     def _apply(self, card: Card, changes: Sequence[Change]) -> None:
-        transaction = Transaction(card, changes)
-        note = transaction.note
+        verdicts = self._lldp.verdicts()
+        declared = dict(self._declared)
+        entered = [_effective(change, declared, verdicts) for change in changes]
+        transaction = Transaction(card, entered)
+        note = self._note.text(self._token) if transaction.note is None else transaction.note
 
         def keep_note() -> None:
-            if note is not None:
-                self._note.write(self._token, note)
+            if transaction.note is not None or declared != self._declared:
+                self._note.write(self._token, note, declared)
 
         transaction.carry_out(keep_note)
+        self._declared = declared
 
     def _present(self, card: Card) -> Present:
         found: dict[tuple[str, int], Mapping[str, int]] = {}
         for unit in card.units.values():
-            for table, arguments in entries(unit.kind, card.configuration(unit)):
+            for table, arguments in entries(unit.kind, self._as_written(card, unit)):
                 found[table, unit.port] = arguments
         return Present(found, None, self._note.text(self._token))
+
+    def _as_written(self, card: Card, unit: Unit) -> Values:
+        """The configuration of a unit with the declaration of its wire, not with what counts."""
+        values = card.configuration(unit)
+        if unit.kind == "ingress" and unit.port in self._declared:
+            return {**values, "wire": int(self._declared[unit.port])}
+        return values
+
+    # LLDP.
+
+    def _on_frame(self, port: int, frame: bytes, time_us: int) -> None:
+        if self._listener is not None:
+            self._listener.on_packet(frame, port, time_us)
+
+    async def _judge_wires(self) -> None:
+        while True:
+            with contextlib.suppress(TargetError):
+                await self._do(lambda card: self._enter_wires(card, self._lldp.verdicts()))
+            await asyncio.sleep(JUDGE_S)
+
+    def _enter_wires(self, card: Card, verdicts: Mapping[int, Verdict]) -> None:
+        """Hands the card what counts, and notes what its ports say of themselves."""
+        known = len(self._declared)
+        for (kind, port), unit in card.units.items():
+            if kind != "ingress":
+                continue
+            values = card.configuration(unit)
+            egress = card.units.get(("egress", port))
+            stamps = egress is not None and card.configuration(egress)["stamp"] == 1
+            self._said_of_itself[port] = ClarionPort(stamps, values["check"] == 1)
+            self._declared.setdefault(port, values["wire"] == 1)
+            wire = _counts(self._declared[port], values["check"] == 1, verdicts.get(port))
+            if len(self._declared) != known:  # before the card has another bit
+                known = len(self._declared)
+                self._note.write(self._token, self._note.text(self._token), self._declared)
+            if values["wire"] != wire:
+                card.configure(unit, {**values, "wire": wire})
 
     async def _report(self) -> None:
         while True:
@@ -242,6 +317,28 @@ class NicConnection:
         """Closes the card; its configuration stays."""
         for switch in self.switches:
             await switch.close()
+
+
+def _effective(change: Change, declared: dict[int, bool], verdicts: Mapping[int, Verdict]) -> Change:
+    """A change as the card gets it; notes what it declares."""
+    match change:
+        case Reset():
+            declared.clear()
+        case SetEntry(table="tag_port", key=port, arguments=None):
+            declared.pop(port, None)
+        case SetEntry(table="tag_port", key=port, arguments=arguments) if arguments is not None:
+            declared[port] = arguments.get("wire") == 1
+            if arguments.get("wire") in (0, 1):
+                wire = _counts(declared[port], arguments.get("check") == 1, verdicts.get(port))
+                return SetEntry("tag_port", port, {**arguments, "wire": wire})
+    return change
+
+
+def _counts(declared: bool, checks: bool, verdict: Verdict | None) -> int:
+    """The card's bit: what is known of the wire. A proof is of use to a check only."""
+    if verdict is None:
+        return int(declared)
+    return int(Wire(declared, verdict).is_effective and (declared or checks))
 
 
 def _port_cells(card: Card, name: str, ports: range) -> list[int]:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from finsy.proto import p4r
 from grpc import StatusCode
 
-from clarion_agent import digests, pipeline
+from clarion_agent import digests, packets, pipeline
 from clarion_agent.arbitration import Arbiter
 from clarion_agent.digests import Collector
 from clarion_agent.planner import ATOMICITIES, Plan, Planner, read_nothing
@@ -26,7 +26,7 @@ from clarion_agent.program import Program
 from clarion_agent.replication import flood_change
 from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.settings import ACTIONS, FLOOD_BASE
+from clarion_contract.settings import ACTIONS, DISPROVE, FLOOD_BASE, JUDGING, PROVE, UNTIL
 from clarion_contract.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
 
 _log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class Device:
         for entity in request.entities:
             what = entity.WhichOneof("entity")
             if what == "table_entry":
-                for entry in planner.tables.read(entity.table_entry, state):
+                for entry in planner.tables.read(entity.table_entry, await self._with_judged(entity, state)):
                     yield p4r.Entity(table_entry=entry)
             elif what == "packet_replication_engine_entry":
                 for found in planner.replication.read(entity.packet_replication_engine_entry, state):
@@ -125,11 +125,10 @@ class Device:
                 read_nothing(entity)
 
     async def packet_out(self, packet: p4r.PacketOut) -> None:
-        """A frame for the switch to forward."""
-        if packet.metadata:
-            raise invalid("packet_out: metadata: the program has no packet_out header; send the frame alone")
+        """A frame for the switch to send or to forward."""
+        port = packets.egress_port(packet, self._program, self.target.ports)
         try:
-            await self.target.inject(packet.payload)
+            await self.target.inject(packet.payload, port)
         except TargetError as error:
             raise (
                 self._unavailable(error) if error.gone else invalid(f"packet_out: payload: {error}")
@@ -151,9 +150,9 @@ class Device:
         if collector is not None:
             collector.add(members)
 
-    def on_packet(self, frame: bytes) -> None:
+    def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
         """Sends a frame to the primary controllers as a PacketIn."""
-        self._send(p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=frame)))
+        self._send(packets.packet_in(self._program, frame, port, time_us))
 
     def on_lost(self, count: int) -> None:
         """Counts and logs reports that were lost because the agent was too slow."""
@@ -213,6 +212,17 @@ class Device:
             self._state, self._noted = plan.state, note.text
             if noted:
                 await self._listen()
+
+    async def _with_judged(self, entity: p4r.Entity, state: State) -> State:
+        """The state with what the switch itself found out about its wires, if that is read."""
+        table = self._program.tables.get(entity.table_entry.table_id)
+        if entity.table_entry.table_id and (table is None or table.name != JUDGING):
+            return state
+        merged = state.copy()
+        for port, judged in (await self.target.judged()).items():
+            action = PROVE if judged.is_proven else DISPROVE
+            merged.entries[JUDGING, port] = Entry(action, {UNTIL: judged.until_us})
+        return merged
 
     async def _listen(self) -> None:
         """Applies the digest configuration. Lists keep their numbers."""

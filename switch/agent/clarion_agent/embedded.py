@@ -12,6 +12,7 @@ from clarion_base.errors import UserError
 from clarion_contract.settings import CPU_PORT
 from clarion_contract.target import (
     Change,
+    Judged,
     Listener,
     Note,
     Present,
@@ -32,9 +33,12 @@ PARTS = {"tag_port": "tag", "xcp_port": "xcp", "queue_port": "queue_limit", "sta
 class EmbeddedSwitch:
     """One switch of the process."""
 
-    def __init__(self, process: SwitchConnection, name: str, ports: Mapping[int, str]) -> None:
+    def __init__(
+        self, process: SwitchConnection, name: str, ports: Mapping[int, str], chassis_id: str | None
+    ) -> None:
         self.name = name
         self.ports = ports
+        self.chassis_id = chassis_id
         self.digests: Sequence[str] = ()
         self.packets = False
         self.listener: Listener | None = None
@@ -77,9 +81,18 @@ class EmbeddedSwitch:
             name: {port: (packets, size) for port, packets, size in cells} for name, cells in arrays.items()
         }
 
-    async def inject(self, frame: bytes) -> None:
-        """Forwards a frame from the controller."""
-        await self._ask("inject", frame=frame.hex())
+    async def inject(self, frame: bytes, port: int | None) -> None:
+        """Sends or forwards a frame from the controller."""
+        await self._ask("inject", frame=frame.hex(), **({} if port is None else {"port": port}))
+
+    async def judged(self) -> Mapping[int, Judged]:
+        """The wires that LLDP has judged."""
+        wires = (await self._ask("wires"))["ports"]
+        return {
+            wire["port"]: Judged(wire["judgement"] == "proven", wire["until_us"])
+            for wire in wires
+            if wire["judgement"] != "unproven"
+        }
 
     async def _ask(self, command: str, **arguments: Any) -> Json:
         return await self._process.ask({"cmd": command, "switch": self.name, **arguments})
@@ -106,7 +119,8 @@ class SwitchConnection:
             ) from error
         for each in described["switches"]:
             ports = {port["number"]: port["name"] for port in each["ports"] if port["number"] <= CPU_PORT}
-            self._by_name[each["name"]] = EmbeddedSwitch(self, each["name"], ports)
+            chassis_id = each["chassis_id"] if described["lldp"] else None
+            self._by_name[each["name"]] = EmbeddedSwitch(self, each["name"], ports, chassis_id)
         self.switches = list(self._by_name.values())
 
     def keep(self) -> None:
@@ -159,7 +173,8 @@ class SwitchConnection:
                 members = (*value[1:4], int(value[4], 16), int(value[5], 16), *value[6:])
                 switch.listener.on_digest("queue_drop_t", members)
         elif switch.packets:
-            switch.listener.on_packet(bytes.fromhex(value[1]))
+            port, time_us, frame = value[1:]
+            switch.listener.on_packet(bytes.fromhex(frame), port, time_us)
 
 
 def _encoded(change: Change) -> Json:
@@ -184,7 +199,7 @@ def _part(table: str, arguments: Mapping[str, int] | None) -> Any:
     if table == "queue_port":
         return arguments["limit_bytes"]
     if table == "tag_port":
-        return {**arguments, "check": arguments["check"] == 1, "edge": arguments["edge"] == 1}
+        return {name: value if name == "epoch" else value == 1 for name, value in arguments.items()}
     return dict(arguments)
 
 

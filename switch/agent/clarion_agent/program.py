@@ -82,10 +82,13 @@ class Program:
         self.digests: Mapping[int, Digest] = {
             each.preamble.id: _digest(each, p4info) for each in p4info.digests
         }
+        headers = {each.preamble.name: each.metadata for each in p4info.controller_packet_metadata}
+        self.packet_in = _fields(headers["packet_in"])
+        self.packet_out = _fields(headers["packet_out"])
 
     def difference(self, other: p4i.P4Info) -> str | None:
         """The first difference between another P4Info and ours; None if it is the same program."""
-        for kind in ("tables", "actions", "counters", "registers", "digests"):
+        for kind in ("tables", "actions", "counters", "registers", "digests", "controller_packet_metadata"):
             ours = {each.preamble.name: each for each in getattr(self.p4info, kind)}
             theirs = {each.preamble.name: each for each in getattr(other, kind)}
             for name in (*theirs, *ours):

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from finsy.proto import p4r
+from google.protobuf.struct_pb2 import Struct
 from grpc import StatusCode, aio
 
 from clarion_agent.device import Device, RefusedBatch
@@ -93,8 +94,23 @@ class P4RuntimeService:
     async def Capabilities(  # noqa: N802
         self, request: p4r.CapabilitiesRequest, context: Context
     ) -> p4r.CapabilitiesResponse:
-        """The version of P4Runtime that is spoken."""
-        return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
+        """The version of P4Runtime that is spoken, and by which names the switches send LLDP."""
+        response = p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
+        ids = {str(device.id): device.target.chassis_id for device in self._devices.values()}
+        named = {number: chassis_id for number, chassis_id in ids.items() if chassis_id is not None}
+        if named:
+            extra = Struct()
+            ports = {
+                str(device.id): {str(port): name for port, name in device.target.ports.items()}
+                for device in self._devices.values()
+            }
+            extra["lldp"] = {
+                "chassis_id": next(iter(named.values())),
+                "chassis_ids": named,
+                "port_ids": {number: ports[number] for number in named},
+            }
+            response.experimental.Pack(extra)
+        return response
 
     def _device(self, device_id: int) -> Device:
         device = self._devices.get(device_id)

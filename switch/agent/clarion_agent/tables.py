@@ -13,7 +13,7 @@ from clarion_agent.program import Action, Program, Table
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused, invalid
 from clarion_contract.entries import argument_fault
-from clarion_contract.settings import CPU_PORT, PORT_TABLES
+from clarion_contract.settings import CPU_PORT, JUDGING, PORT_TABLES
 from clarion_contract.target import Change, SetEntry
 
 
@@ -33,6 +33,11 @@ class Tables:
             return []
         key = self._key(message, table)
         name = entity_name(table.name, key)
+        if table.name == JUDGING:
+            raise Refused(
+                StatusCode.UNIMPLEMENTED,
+                f"{name}: this switch judges its wires itself, by LLDP; read it only",
+            )
         present = state.entries.get((table.name, key))
         if kind == p4r.Update.INSERT:
             if present is not None:
@@ -90,7 +95,7 @@ class Tables:
         key = values.decode(
             message.match[0].exact.value, table.key.bits, f"{table.name}: match: {table.key.name}"
         )
-        if table.name in PORT_TABLES and key not in self._ports:
+        if table.name in (*PORT_TABLES, JUDGING) and key not in self._ports:
             raise invalid(f"{entity_name(table.name, key)}: {self._no_port(key)}")
         return key
 

@@ -39,7 +39,7 @@ class IngressModel:
     def __init__(self, buckets: int = 4096) -> None:
         self.router = Router(1, buckets)
         self.slot_epochs: dict[int, int] = {}
-        self.config = {"check": 0, "edge": 0, "epoch": 0}
+        self.config = {"check": 0, "edge": 0, "wire": 0, "epoch": 0}
         self.count = dict.fromkeys(("rx_packets", "rx_bytes", "errored", "overflow"), 0)
 
     def configure(self, values: Values) -> None:
@@ -63,7 +63,7 @@ class IngressModel:
         self.count["rx_packets"] += 1
         self.count["rx_bytes"] += len(frame)
         port, config = self.router.ports[0], self.config
-        port.config = Config(check=bool(config["check"]), edge=bool(config["edge"]))
+        port.config = Config(**{name: bool(config[name]) for name in ("check", "edge", "wire")})
         packet = self.router.ingress(0, frame)
         if config["check"] and "bucket" in packet.fields:
             bucket = packet.fields["bucket"] % self.router.buckets

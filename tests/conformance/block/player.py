@@ -93,8 +93,8 @@ class BlockPlayer:
         state.ingress_epoch += config.check and not state.config.check
         state.egress_epoch += config.xcp and not state.config.xcp
         state.config = config
-        wire = {"check": int(config.check), "edge": int(config.edge), "epoch": state.ingress_epoch}
-        self._ask(port, "configure", wire)
+        tag = {name: int(getattr(config, name)) for name in ("check", "edge", "wire")}
+        self._ask(port, "configure", {**tag, "epoch": state.ingress_epoch})
         self._configure_egress(port, UNLIMITED)
 
     def _configure_egress(self, port: int, queue_limit: int) -> None:

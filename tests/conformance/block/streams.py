@@ -100,7 +100,8 @@ class Streams:
         """Return a configuration of an ingress unit."""
         random = self.random
         check = random.random() < 0.85
-        return {"check": check, "edge": random.random() < 0.2, "epoch": random.randrange(check, 4)}
+        flags = {"check": check, "edge": random.random() < 0.2, "wire": random.random() < 0.8}
+        return {**flags, "epoch": random.randrange(check, 4)}
 
     def egress_config(self) -> Values:
         """Return a configuration of an egress unit, from ordinary to extreme."""

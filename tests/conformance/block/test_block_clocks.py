@@ -77,7 +77,7 @@ def test_latency(bench: Bench) -> None:
 
 def test_a_host_that_stalls_makes_an_ingress_drop_not_wait(bench: Bench) -> None:
     bench.fresh(1, bump=False)
-    assert bench.ask(0, "configure", {"check": 1, "epoch": 1})[0] == 0
+    assert bench.ask(0, "configure", {"check": 1, "wire": 1, "epoch": 1})[0] == 0
     bench.units_on(0)
     bench.shut(0, host=True)
     streams = Streams(3)
@@ -92,7 +92,7 @@ def test_a_host_that_stalls_makes_an_ingress_drop_not_wait(bench: Bench) -> None
         bench.send(0, sent)
     bench.settle()
     model = IngressModel()
-    model.configure({"check": 1, "epoch": 1})
+    model.configure({"check": 1, "wire": 1, "epoch": 1})
     expected = {s.number: after_ingress(model.packet(s.frame)) for s in told(stream + after) if s is not None}
     assert bench.output(0).refused == 0
     out = bench.output(0, host=True).frames

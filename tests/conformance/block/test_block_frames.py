@@ -39,7 +39,7 @@ def all_on(bench: Bench, size: str = "") -> Scenario:
     scenario = Scenario(bench, BUCKETS[size])
     bench.wires(now_step=700)
     for port in range(2):
-        scenario.give(0, port, "configure", {"check": 1, "epoch": 1})
+        scenario.give(0, port, "configure", {"check": 1, "wire": 1, "epoch": 1})
         scenario.give(0, 2 + port, "configure", {**XCP, **INTERVALS})
     scenario.phase([[], []])
     return scenario
@@ -127,7 +127,7 @@ def test_the_check_goes_on_after_resets(bench_of: Callable[[str], Bench]) -> Non
         read_all(scenario)
         scenario.give(0, 0, "reset")
         scenario.give(0, 3, "reset")
-        scenario.give(0, 0, "configure", {"check": 1, "epoch": 1})
+        scenario.give(0, 0, "configure", {"check": 1, "wire": 1, "epoch": 1})
         scenario.give(0, 3, "configure", {**XCP, **INTERVALS})
         scenario.phase([[], []])
     read_all(scenario)

@@ -100,7 +100,7 @@ def test_memory_that_is_later_than_what_is_forwarded_is_noticed(bench_of: Callab
     bench = bench_of("-late")
     scenario, streams = Scenario(bench, BUCKETS["-late"]), Streams(1)
     for port in range(PORTS):
-        scenario.give(0, port, "configure", {"check": 1, "epoch": 1})
+        scenario.give(0, port, "configure", {"check": 1, "wire": 1, "epoch": 1})
     scenario.phase([[], []])
     with pytest.raises(AssertionError, match="frame"):
         scenario.phase([streams.one_beat(FRAMES, 7, True) for _ in range(PORTS)])

@@ -133,7 +133,7 @@ def test_what_is_out_of_range_is_refused(bench: Bench) -> None:
         {"xcp": 1},
     ):
         assert bench.ask(2, "configure", {**ordinary, **wrong}) == (2, {}), wrong
-    for wrong in ({"check": 2, "epoch": 1}, {"edge": 2}, {"epoch": 256}, {"check": 1}):
+    for wrong in ({"check": 2, "epoch": 1}, {"edge": 2}, {"wire": 2}, {"epoch": 256}, {"check": 1}):
         assert bench.ask(0, "configure", wrong) == (2, {}), wrong
     before = bench.ask(2, "read")[1]
     assert (before["xcp"], before["queue_limit"], before["alpha"]) == (0, 2**40 - 1, 26214)

@@ -42,7 +42,7 @@ async def refusals(primary: Primary, *updates: p4r.Update) -> list[tuple[str, st
          "xcp_port[2].min_interval: 9: exceeds max_interval, 8"),
         (insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP, 1))), "INVALID_ARGUMENT",
          "xcp_port[2]: set_xcp_port: a parameter is unknown, or there twice"),
-        (insert(table_entry("tag_port", 2, "set_tag_port", (2, 0, 1))), "OUT_OF_RANGE",
+        (insert(table_entry("tag_port", 2, "set_tag_port", (2, 0, 1, 0))), "OUT_OF_RANGE",
          "tag_port[2].check: 0x000000000000000002: has more than 1 bits"),
         (insert(table_entry("l2_forward", MAC, "forward", (9,))), "INVALID_ARGUMENT",
          "l2_forward[02:00:00:00:00:02].port: the switch has no port 9; it has 1, 2, 3"),

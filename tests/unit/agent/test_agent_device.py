@@ -214,7 +214,7 @@ async def test_a_switch_that_refuses_its_entries_keeps_nothing_from_the_others(t
         ),
         _Listener(None),
     ]
-    connection.switches = [EmbeddedSwitch(connection, f"s{at}", {1: "p"}) for at in range(2)]
+    connection.switches = [EmbeddedSwitch(connection, f"s{at}", {1: "p"}, None) for at in range(2)]
     for switch, listener in zip(connection.switches, listeners, strict=True):
         switch.listen(listener)
     connection.subscribe = _nothing  # type: ignore[method-assign]

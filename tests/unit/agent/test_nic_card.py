@@ -227,7 +227,7 @@ def test_the_only_card_is_found_and_others_are_named(tmp_path: Path, monkeypatch
 
 def test_what_is_set_is_read_back(opened: Card) -> None:
     for unit in opened.units.values():
-        wanted = XCP if unit.kind == "egress" else {"check": 1, "edge": 1, "epoch": 255}
+        wanted = XCP if unit.kind == "egress" else {"check": 1, "edge": 1, "wire": 1, "epoch": 255}
         assert opened.configuration(unit) != wanted
         opened.configure(unit, wanted)
         assert opened.configuration(unit) == wanted
@@ -300,8 +300,9 @@ def test_what_is_noted_of_a_simulation_goes_with_its_run(tmp_path: Path, run_roo
     with FakeCard(registers), Card(Place("simulation", registers, 0)) as opened:
         token = token_of(opened)
         note = Note("simulation", registers)
-        note.write(token, "text")
-        assert note.text(token) == "text"
+        note.write(token, "text", {1: True})
+        assert (note.text(token), note.declared(token)) == ("text", {1: True})
+        assert (note.text(token + 1), note.declared(token + 1)) == ("", {})
         note.close()
     assert not list(run_root.glob("nic/*"))
     assert {path.name for path in registers.parent.iterdir()} == {
@@ -410,7 +411,7 @@ def test_programs_and_threads_take_turns(card_file: Path, tmp_path: Path) -> Non
             unit = mine.unit("ingress", 0)
             for _ in range(20):
                 with mine.exclusive():
-                    mine.configure(unit, {"check": 0, "edge": 0, "epoch": number})
+                    mine.configure(unit, {"check": 0, "edge": 0, "wire": 0, "epoch": number})
                     found = mine.configuration(unit)["epoch"]
                 if found != number:
                     wrong.append((number, found))

@@ -62,7 +62,7 @@ def test_info(card_file: Path, capsys: Capture) -> None:
     assert "bitstream 1.0, source " in text
     memory = f"{known['queue_beats'] * 64 // 1024} KiB"
     assert f"each with 4096 buckets and {memory} of packet memory" in text
-    assert any(line.startswith("ingress 1 1.0 0x") for line in lines(text))
+    assert any(line.startswith("ingress 1 2.0 0x") for line in lines(text))
 
 
 def test_a_card_is_found_without_being_named(
@@ -84,7 +84,9 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
         "capacity=100G", "alpha=0.3", "min-interval=500us", "max_interval=2 s", "stamp=on", "queue_limit=2MB",
     )  # fmt: skip
     text = printed(card_file, capsys, "set", "1", *given)
-    assert lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s on off off 2 MB"  # beta follows alpha
+    assert (
+        lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s on off off off 2 MB"
+    )  # beta follows alpha
     with Card(Place("nic", card_file, 0)) as card:
         values = card.configuration(card.unit("egress", 1))
         epoch = values.pop("epoch")
@@ -96,7 +98,8 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     printed(card_file, capsys, "set", "1", "edge=on", "check=on", "queue_limit=none", "capacity=10 Mbit/s")
     ports = read_json(card_file, capsys, "ports")
     assert ports[0] == {
-        "port": 0, "xcp": None, "stamp": False, "check": False, "edge": False, "queue_limit_bytes": None,
+        "port": 0, "xcp": None, "stamp": False, "check": False, "edge": False, "wire": False,
+        "queue_limit_bytes": None,
     }  # fmt: skip
     assert ports[1]["xcp"] == {
         "capacity_bps": 10_000_000, "alpha": 0.3, "beta": 0.12727, "gamma": 0.1,
@@ -105,7 +108,7 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     assert (ports[1]["check"], ports[1]["edge"], ports[1]["queue_limit_bytes"]) == (True, True, None)
     printed(card_file, capsys, "set", "1", "xcp=off", "check=off", "edge=off", "stamp=off")
     assert lines(printed(card_file, capsys, "ports"))[2:] == [
-        f"{port} off - - - - - - off off off none" for port in (0, 1)
+        f"{port} off - - - - - - off off off off none" for port in (0, 1)
     ]
 
 

@@ -32,6 +32,7 @@ from fakes.p4runtime_messages import (
     group,
     insert,
     modify,
+    packet_out,
     register,
     table_entry,
 )
@@ -81,13 +82,13 @@ async def refusals(primary: Primary, *updates: p4r.Update) -> list[str | None]:
 
 
 EVERYTHING = (
-    insert(table_entry("tag_port", 0, "set_tag_port", (1, 1, 5))),
+    insert(table_entry("tag_port", 0, "set_tag_port", (1, 1, 5, 1))),
     insert(table_entry("xcp_port", 1, "set_xcp_port", XCP)),
     insert(table_entry("stamp_port", 1, "stamp")),
     insert(table_entry("queue_port", 0, "set_queue_port", (1_000_000,))),
 )
 ENTRIES = {
-    ("tag_port", 0): {"check": 1, "edge": 1, "epoch": 5},
+    ("tag_port", 0): {"check": 1, "edge": 1, "wire": 1, "epoch": 5},
     ("xcp_port", 1): XCP_VALUES,
     ("stamp_port", 1): {},
     ("queue_port", 0): {"limit_bytes": 1_000_000},
@@ -98,7 +99,7 @@ async def test_entries_are_what_the_units_are_set_to(
     manager: Primary, nic: NicTarget, fake_card: FakeCard
 ) -> None:
     await manager.write(*EVERYTHING)
-    assert fake_card.configuration["ingress", 0] == {"check": 1, "edge": 1, "epoch": 5}
+    assert fake_card.configuration["ingress", 0] == {"check": 1, "edge": 1, "wire": 1, "epoch": 5}
     assert fake_card.configuration["egress", 1] == {
         **XCP_VALUES, "xcp": 1, "stamp": 1, "queue_limit": NO_LIMIT,
     }  # fmt: skip
@@ -120,8 +121,8 @@ async def test_entries_are_what_the_units_are_set_to(
 
 
 async def test_an_entry_that_does_nothing_is_not_forgotten(manager: Primary, nic: NicTarget) -> None:
-    await manager.write(insert(table_entry("tag_port", 1, "set_tag_port", (0, 0, 9))))
-    assert (await nic.present()).entries == {("tag_port", 1): {"check": 0, "edge": 0, "epoch": 9}}
+    await manager.write(insert(table_entry("tag_port", 1, "set_tag_port", (0, 0, 9, 0))))
+    assert (await nic.present()).entries == {("tag_port", 1): {"check": 0, "edge": 0, "wire": 0, "epoch": 9}}
 
 
 @pytest.mark.parametrize(
@@ -154,14 +155,14 @@ async def test_counters_of_a_nic_are_its_own(manager: Primary, fake_card: FakeCa
         "tx: counters can be read only; VERIFY_AND_COMMIT sets them to zero"
     ]
     with pytest.raises(Refused, match="packet_out: payload: a NIC takes no frames from a controller"):
-        await manager.device.packet_out(p4r.PacketOut(payload=b"x"))
+        await manager.device.packet_out(packet_out(b"x").packet)
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (
-            SetEntry("tag_port", 0, {"check": 1, "edge": 0, "epoch": 0}),
+            SetEntry("tag_port", 0, {"check": 1, "edge": 0, "wire": 0, "epoch": 0}),
             "epoch: 0: use 1 to 255 while check is",
         ),
         (SetEntry("xcp_port", 1, {**XCP_VALUES, "capacity": 1 << 38}), "capacity: 274877906944: use 0 to"),
@@ -343,7 +344,7 @@ class Heard:
         assert name == "interval_report_t"
         self.reports.append(members)
 
-    def on_packet(self, frame: bytes) -> None:
+    def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
         raise AssertionError
 
     def on_lost(self, count: int) -> None:

@@ -26,6 +26,7 @@ ROLES: dict[tuple[str, str], Role | None] = {
     ("GET", _PORT): VIEWER,
     ("PUT", _PORT): OPERATOR,
     ("PATCH", _PORT): OPERATOR,
+    ("GET", "/v1/links"): VIEWER,
     ("GET", f"{_PORT}/telemetry"): VIEWER,
     ("GET", f"{_PORT}/telemetry/latest"): VIEWER,
     ("GET", f"{_PORT}/telemetry/summary"): VIEWER,

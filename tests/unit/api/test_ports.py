@@ -28,10 +28,27 @@ async def change(rig: Rig, changes: Any, **headers: str) -> Any:
 async def test_a_port_shows_what_is_desired_and_what_is(shared: Rig) -> None:
     answer = await shared.ask(Role.VIEWER, "GET", PORT)
     assert answer.headers["etag"] == '"1-1"'
-    off = {"xcp": None, "stamp": False, "check": False, "edge": False, "queue_limit_bytes": None}
+    off = {
+        "xcp": None,
+        "stamp": False,
+        "check": False,
+        "edge": False,
+        "wire": False,
+        "queue_limit_bytes": None,
+    }
     shown = answer.json()
     assert shown.pop("changed_us") > 0
-    expected = {"switch": "s1", "port": 1, "desired": off, "effective": off, "applied": True, "version": 1}
+    wire = {
+        "state": "unproven",
+        "declared": False,
+        "conflict": False,
+        "counts": None,
+        "reason": "no LLDP neighbour is heard",
+    }
+    expected = {
+        **{"switch": "s1", "port": 1, "desired": off, "effective": off, "applied": True, "version": 1},
+        "wire": wire,
+    }
     assert shown == expected
 
 

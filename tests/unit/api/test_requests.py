@@ -45,11 +45,20 @@ def test_a_route_without_a_role_cannot_be_made() -> None:
 
 def test_every_route_is_guarded() -> None:
     """All except the pages about problems, the OpenAPI document and the answer to unknown addresses."""
-    from clarion_control.api.routes import experiments, health, ports, records, switches, telemetry, tuner
+    from clarion_control.api.routes import (
+        experiments,
+        health,
+        links,
+        ports,
+        records,
+        switches,
+        telemetry,
+        tuner,
+    )
 
     routes = [
         route
-        for part in (experiments, health, ports, records, switches, telemetry, tuner)
+        for part in (experiments, health, links, ports, records, switches, telemetry, tuner)
         for route in part.routes.routes
     ]
     assert len(routes) == len(ROLES)

@@ -38,7 +38,8 @@ def port(draw: st.DrawFn) -> PortSettings:
             high,
         )
     limit = draw(st.none() | st.integers(1, PORT["queue_limit_bytes"].most))
-    return PortSettings(1, xcp, draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), limit)
+    stamp, check, edge, wire = (draw(st.booleans()) for _ in range(4))
+    return PortSettings(1, xcp, stamp, check, edge, wire, limit)
 
 
 @settings(deadline=None)

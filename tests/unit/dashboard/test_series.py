@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from clarion_control.dashboard.charts import CHARTS
-from clarion_control.dashboard.series import Capacities, Gathering, Growth, history
+from clarion_control.dashboard.series import Capacities, Gathering, history
+from clarion_control.growth import Growth
 from clarion_control.model import AuditRecord, Interval, IntervalSummary, Origin
 from fakes.switch import REPORT
 

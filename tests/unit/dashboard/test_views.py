@@ -3,35 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import cast
-
 import pytest
 
 from clarion import scenario_library
 from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_control.bit_errors import ErrorRates
-from clarion_control.controller import Controller
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.audit_table import differences
 from clarion_control.dashboard.experiment_results import address
 from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
 from clarion_control.dashboard.switch_admin import port_list
-from clarion_control.dashboard.wire import WINDOW_US, WireErrors
 from clarion_control.errors import FieldError
 from clarion_control.model import (
     DesiredPort,
-    Interval,
     LinkState,
     Policy,
     PolicyState,
-    PortCounters,
     PortState,
     SwitchStatus,
 )
 from clarion_p4rt.switch import Switch
-from unit.tuner.reports import REPORT, START_US
 
 SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
 ON = PortSettings(1, XcpSettings(100_000_000))
@@ -94,50 +84,3 @@ def test_ports_are_written_as_numbers_and_ranges() -> None:
     for wrong in ("one", "1;2", "5-2", "0-9999", "-1"):
         with pytest.raises(FieldError, match="ports"):
             port_list(wrong)
-
-
-def test_no_error_rate_without_two_looks() -> None:
-    assert WireErrors().rates(START_US) is None
-
-
-class Totals:
-    """The telemetry of a controller with one port's totals: counted as lost, of these late, received."""
-
-    def look(self, wire: WireErrors, second: int, lost: int, late: int, received: int) -> None:
-        now_us = START_US + 1_000_000 * second
-        packets = {"rx": received, "wire_late": late}
-        self.counters = PortCounters(now_us, "s1", 1, packets, {"rx": 1000 * received})
-        self.interval = Interval(now_us, "s1", replace(REPORT, lost_on_wire=lost))
-        wire.add(cast(Controller, SimpleNamespace(telemetry=self)), "s1", 1)
-
-    def rates(self, wire: WireErrors) -> ErrorRates | None:
-        return wire.rates(self.counters.time_us)
-
-    def latest(self, name: str, port: int) -> Interval:
-        return self.interval
-
-    def latest_counters(self, name: str, port: int) -> PortCounters:
-        return self.counters
-
-
-def test_packets_that_only_came_late_are_no_errors() -> None:
-    wire, totals = WireErrors(), Totals()
-    totals.look(wire, 1, lost=5, late=0, received=1000)
-    totals.look(wire, 2, lost=25, late=18, received=11_000)
-    rates = totals.rates(wire)
-    assert rates is not None
-    assert (rates.lost_packets, rates.received_packets) == (2, 10_000)
-    totals.look(wire, 3, lost=25, late=25, received=12_000)  # all lost packets come late: no restart
-    rates = totals.rates(wire)
-    assert rates is not None
-    assert (rates.lost_packets, rates.received_packets) == (0, 11_000)
-    totals.look(wire, 4, lost=1, late=0, received=10)
-    assert totals.rates(wire) is None
-
-
-def test_the_error_rate_ends_with_the_counters() -> None:
-    wire, totals = WireErrors(), Totals()
-    totals.look(wire, 1, lost=0, late=0, received=1000)
-    totals.look(wire, 2, lost=5, late=0, received=2000)
-    assert wire.rates(totals.counters.time_us + WINDOW_US) is not None
-    assert wire.rates(totals.counters.time_us + WINDOW_US + 1) is None

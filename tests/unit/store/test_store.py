@@ -116,7 +116,7 @@ async def test_a_change_of_a_switch_that_was_removed(tmp_path: Path) -> None:
 
 async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
     wanted = PortSettings(
-        1, XcpSettings(8, 0.1 + 0.2, 0.127, 1e-4, 1, 16_000_000), True, True, True, 2**40 - 1
+        1, XcpSettings(8, 0.1 + 0.2, 0.127, 1e-4, 1, 16_000_000), True, True, True, True, 2**40 - 1
     )
     async with opened(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)

@@ -12,6 +12,7 @@ from fastapi import Header, Request, Response
 from fastapi.responses import JSONResponse
 
 from clarion_contract import settings_json
+from clarion_contract.neighbours import judge
 from clarion_control.api import etags
 from clarion_control.api.auth import Asker
 from clarion_control.api.context import Api
@@ -19,11 +20,14 @@ from clarion_control.api.etags import Condition, EntityTag
 from clarion_control.api.operations import ETAG, WRITING, also_as_merge_patch, operation, router
 from clarion_control.api.problems import Problem, in_header
 from clarion_control.api.schemas.base import PortNumber, Reason, SwitchName
+from clarion_control.api.schemas.links import WireView
 from clarion_control.api.schemas.ports import NewSettings, Port, Ports, SettingsChanges
 from clarion_control.errors import ApplyPending
 from clarion_control.model import PortState, Role
 
 routes = router("ports")
+
+UNHEARD = judge([])
 
 IfMatch = Annotated[
     str | None,
@@ -76,7 +80,8 @@ async def list_ports(api: Api, switch: SwitchName) -> Ports:
         "unknown-port",
         "malformed-header",
         headers=ETAG,
-        description="Desired settings and those that the switch has confirmed. The ETag changes with either.",
+        description="Desired settings and those that the switch has confirmed. The ETag changes with either,"
+        " and with the wire.",
         responses={304: {"description": "It is as If-None-Match says.", "headers": ETAG}},
     ),
 )
@@ -196,14 +201,19 @@ async def change_port(
 
 
 def entity_tag(state: PortState) -> EntityTag:
-    """UID-VERSION once the switch has confirmed. Before, something is added that changes with what the switch
-    has, so that a cache never shows a change as pending that is through.
+    """UID-VERSION once the switch has confirmed, as long as nothing is heard at the port. Else something is
+    added that changes with what the switch has and with the wire, so that a cache never shows a change as
+    pending that is through, or a wire as it was.
     """
     version = _version_text(state)
-    if state.applied:
+    shown: list[object] = []
+    if not state.applied:
+        shown.append(None if state.effective is None else settings_json.to_json(state.effective))
+    if state.wire is not None and state.wire.verdict != UNHEARD:
+        shown.append(WireView.of(state.wire).model_dump())
+    if not shown:
         return EntityTag(version)
-    effective = None if state.effective is None else settings_json.to_json(state.effective)
-    return EntityTag(f"{version}-{hashlib.sha256(repr(effective).encode()).hexdigest()[:8]}")
+    return EntityTag(f"{version}-{hashlib.sha256(repr(shown).encode()).hexdigest()[:8]}")
 
 
 def _checked_version(request: Request, state: PortState) -> int | None:

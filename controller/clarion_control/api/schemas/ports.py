@@ -13,6 +13,7 @@ from clarion_contract import settings_json
 from clarion_contract.setting import Setting
 from clarion_contract.settings import PORT, PORTS, XCP, XcpSettings
 from clarion_control.api.schemas.base import Model, Whole, time_field
+from clarion_control.api.schemas.links import WireView
 from clarion_control.model import PortState
 from clarion_p4rt.switch import Forwarding
 
@@ -21,6 +22,7 @@ EXAMPLE: dict[str, Any] = {
     "stamp": True,
     "check": True,
     "edge": False,
+    "wire": True,
     "queue_limit_bytes": 1_500_000,
 }
 
@@ -117,6 +119,10 @@ class Port(Model):
         description="Counts the changes of what is desired; 0 before the first. Part of the ETag.", ge=0
     )
     changed_us: int | None = time_field("Last change of what is desired")
+    wire: WireView | None = Field(
+        description="The wire into the port; null while the switch does not answer, or another controller is"
+        " primary."
+    )
 
     @classmethod
     def of(cls, state: PortState) -> Port:
@@ -130,6 +136,7 @@ class Port(Model):
             applied=state.applied,
             version=0 if desired is None else desired.version,
             changed_us=None if desired is None else desired.changed_us,
+            wire=None if state.wire is None else WireView.of(state.wire),
         )
 
 

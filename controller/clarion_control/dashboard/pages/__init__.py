@@ -4,7 +4,16 @@
 from __future__ import annotations
 
 from clarion_control.dashboard.dashboard import Dashboard
-from clarion_control.dashboard.pages import audit, experiment, experiments, overview, port, switch, tuner
+from clarion_control.dashboard.pages import (
+    audit,
+    experiment,
+    experiments,
+    overview,
+    port,
+    switch,
+    topology,
+    tuner,
+)
 
 
 def register(dashboard: Dashboard) -> None:
@@ -12,6 +21,7 @@ def register(dashboard: Dashboard) -> None:
     overview.register(dashboard)
     switch.register(dashboard)
     port.register(dashboard)
+    topology.register(dashboard)
     tuner.register(dashboard)
     experiments.register(dashboard)
     experiment.register(dashboard)

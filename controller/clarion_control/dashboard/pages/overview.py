@@ -12,10 +12,10 @@ from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, fresh, switch_address
-from clarion_control.dashboard.series import Growth
 from clarion_control.dashboard.switch_admin import AddSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
+from clarion_control.growth import Growth
 from clarion_control.model import LinkState, Role
 from clarion_p4rt.switch import Switch
 

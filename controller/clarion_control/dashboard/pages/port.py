@@ -11,13 +11,11 @@ from clarion_control.dashboard.decision_list import DecisionList
 from clarion_control.dashboard.live import PortCharts
 from clarion_control.dashboard.policy_cards import PolicyCards
 from clarion_control.dashboard.port_row import capacity_bps, fresh, port_address, switch_address
-from clarion_control.dashboard.series import Growth
 from clarion_control.dashboard.settings_form import SettingsForm
 from clarion_control.dashboard.visit import Visit
-from clarion_control.dashboard.wire import WireErrors
 from clarion_control.errors import NotFoundError
+from clarion_control.growth import Growth
 from clarion_control.model import PortState
-from clarion_control.store.clock import now_us
 from clarion_control.tuner.loop import Tuner
 
 SPANS = ((10, "10 min"), (60, "1 h"), (360, "6 h"), (1440, "1 d"))
@@ -43,7 +41,6 @@ class PortPage:
         self._name, self._port = name, port
         self._refreshes = 0
         self._wire, self._dropped = Growth(), Growth()
-        self._errors = WireErrors()
         self._said: tuple[str, str] | None = None
 
     async def build(self) -> None:
@@ -92,7 +89,7 @@ class PortPage:
                 parts.banner("warn", f"{self._name} was removed from this controller.")
             return
         self._link.show(*parts.state_words(status))
-        said = parts.state_sentence(self._name, status)
+        said = parts.state_sentence(self._name, status) or _conflict(state)
         if said != self._said:
             self._said = said
             self._banner.clear()
@@ -132,8 +129,13 @@ class PortPage:
             self._lost = parts.Tile("Lost on wire")
             self._drops = parts.Tile("Dropped by queue")
             self._ber = parts.Tile("Bit error rate")
+            self._wire_state = parts.Tile("Wire")
 
     def _figures(self, state: PortState) -> None:
+        if state.wire is None:
+            self._wire_state.show(quantities.DASH, "not known")
+        else:
+            self._wire_state.show(state.wire.state.value, state.wire.explanation)
         latest = self._controller.telemetry.latest(self._name, self._port)
         capacity = capacity_bps(state)
         if latest is not None:
@@ -158,8 +160,7 @@ class PortPage:
 
     def _bit_errors(self) -> float | None:
         """Shows and returns the estimate from the counters, or else that of policy noise where it acts."""
-        self._errors.add(self._controller, self._name, self._port)
-        rates = self._errors.rates(now_us())
+        rates = self._controller.telemetry.wire_errors(self._name, self._port)
         if rates is not None:
             ber, low, high = rates.ber, rates.ber_low, rates.ber_high
         else:
@@ -172,3 +173,10 @@ class PortPage:
             bounds = f"{quantities.error_rate(low)} to {quantities.error_rate(high)}"
             self._ber.show(quantities.error_rate(ber), f"95 %: {bounds}")
         return ber
+
+
+def _conflict(state: PortState) -> tuple[str, str] | None:
+    """Tone and sentence if LLDP disproves the wire that the port declares."""
+    if state.wire is None or not state.wire.is_conflict:
+        return None
+    return "bad", f"Port {state.port} is {state.wire.explanation}."

@@ -38,6 +38,7 @@ def _settings(scenario: Scenario, switch: str, ports: list[PlannedPort]) -> list
             stamp=scenario.tagging,
             check=scenario.tagging,
             edge=scenario.tagging and port.peer is None,
+            wire=scenario.tagging and port.wire == "declared",
             queue_limit_bytes=port.queue_bytes if port.rate_bps else None,
         )
         for number, port in enumerate(ports, 1)
