@@ -45,7 +45,7 @@ class PrimarySession:
     ) -> None:
         """`speaks_lldp`: says hello at the ports and judges their wires, if the switch does not by itself."""
         self.switch = switch
-        self._settings: Mapping[int, PortSettings] = {port: PortSettings(port) for port in switch.ports}
+        self._settings = {port: PortSettings(port) for port in switch.ports}
         self.wires = Wires(switch, lambda: self._settings)
         self._speaks_lldp = speaks_lldp
         self._keeper: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class PrimarySession:
             checked_addresses(self.switch.name, self._ports, forwarding.addresses)
             checked_ports(self.switch.name, ("flood_ports",), forwarding.flood_ports, self._ports)
         await self._device.write(wanted, forwarding)
-        self._settings = wanted
+        self._settings = {port: wanted.get(port, PortSettings(port)) for port in self.switch.ports}
 
     def reports(self) -> AsyncIterator[Report]:
         """The switch's reports from the start of the session to its end, up to 0.3 s late.

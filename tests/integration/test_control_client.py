@@ -335,3 +335,17 @@ def test_digests_are_configured_anew_by_a_second_session(address: str) -> None:
     assert on(address, spoil, read)[1] == [
         P4DigestEntry("queue_drop_t", max_list_size=256, max_timeout_ns=100_000_000)
     ]
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_a_session_says_hello_at_its_ports_only_if_it_is_to(address: str, speaks: bool) -> None:
+    """BMv2 here has no interfaces, but counts what leaves."""
+
+    async def sent() -> dict[int, int]:
+        async with session(address, speaks_lldp=speaks) as switch:
+            await switch.configure([PortSettings(1, stamp=True)])
+            await asyncio.sleep(2.5)
+            return {port: cells.packets["tx"] for port, cells in (await switch.counters()).items()}
+
+    found = asyncio.run(sent())
+    assert all((count >= 2) is speaks for count in found.values()), found

@@ -184,7 +184,7 @@ async def test_each_direction_has_its_figures(tmp_path: Path) -> None:
             first.counters[2] = Cells({"rx": 1000, "tx": received}, {"rx": 10**6, "tx": 1000 * received})
             second.report(2, lost_on_wire=lost)
             second.counters[2] = Cells({"rx": received, "tx": 1000}, {"rx": 1000 * received, "tx": 10**6})
-            await until(lambda received=received: _received(controller) == received)  # type: ignore[misc]
+            await until(lambda received=received: _counted(controller) == (received, received))  # type: ignore[misc]
         link = await the_link(controller, lambda link: _is_known(link))
         forward, back = link.figures
         assert forward.errors is not None
@@ -199,9 +199,12 @@ async def test_each_direction_has_its_figures(tmp_path: Path) -> None:
         assert [each.figures[0].errors for each in controller.topology.links() if each.is_two_way] == [None]
 
 
-def _received(controller: Controller) -> int | None:
-    counters = controller.telemetry.latest_counters("s2", 2)
-    return None if counters is None else counters.packets.get("rx")
+def _counted(controller: Controller) -> tuple[int | None, ...]:
+    """What s1 has sent and s2 received, as the controller knows it."""
+    found = (
+        (controller.telemetry.latest_counters(name, 2), cell) for name, cell in (("s1", "tx"), ("s2", "rx"))
+    )
+    return tuple(None if counters is None else counters.packets.get(cell) for counters, cell in found)
 
 
 def _is_known(link: WireLink) -> bool:
