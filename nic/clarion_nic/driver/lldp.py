@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLDP on a card's network devices: hellos every second, neighbours heard, wires judged.
 
-The card passes such frames between wire and host like any other, so they are sent and heard on the devices that
-the driver of the card makes of its ports.
+The card passes such frames between wire and host like any other, so they are sent and heard on the devices
+that the driver of the card makes of its ports.
 """
 
 from __future__ import annotations
