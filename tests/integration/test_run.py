@@ -77,8 +77,8 @@ class Law(NamedTuple):
     settings: tuple[str, ...] = ()  # besides those of the scenario
 
 
-# Measured with seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56. Two FAST
-# flows with the default of 50 packets each would fill the queue, which holds 40.
+# Measured with seven busy processes per core: 0.99, 0.99, 0.86, 0.98; queues of 0.5, 0.05, 0.42, 0.56. Two
+# FAST flows with the default of 50 packets each would fill the queue, which holds 40.
 LAWS = {
     "cubic": Law(0.85, 0.8, None),
     "xcp": Law(0.93, 0.2, "xcp", ("congestion", "unexplained", "loss", "delay")),
