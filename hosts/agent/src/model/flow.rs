@@ -48,8 +48,8 @@ pub struct Flow {
     pub delivered: u32,
     pub lost: u32,
     pub feedback_bytes_per_s: i64,
-    pub rev_corrupt: u32,
-    pub rev_congest: u32,
+    pub rev_corrupt: i32,
+    pub rev_congest: i32,
     pub rx_corrupt: u16,
     pub rx_congest: u16,
     pub local_drops: u32,
@@ -107,12 +107,8 @@ impl Flow {
 }
 
 /// A total since the flow began. It is below zero for a moment if it began just when a packet was overtaken.
-fn total(unwrapped: u32) -> u32 {
-    if (unwrapped as i32) < 0 {
-        0
-    } else {
-        unwrapped
-    }
+fn total(unwrapped: u32) -> i32 {
+    unwrapped as i32
 }
 
 /// What the flow's own data packets carry.
@@ -157,9 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn totals_are_not_negative() {
+    fn totals_may_be_below_zero() {
         assert_eq!(total(7), 7);
-        assert_eq!(total(u32::MAX), 0); // -1
+        assert_eq!(total(u32::MAX), -1);
     }
 
     #[test]
