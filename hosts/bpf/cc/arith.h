@@ -97,6 +97,20 @@ CC_INLINE __u64 scale_percent(__u64 v, __u64 percent)
 	return mul_sat_u64(v, percent) / 100;
 }
 
+/* The square root, rounded down. */
+CC_INLINE __u32 root_u32(__u32 v)
+{
+	__u32 root = 0;
+
+	for (__u32 bit = 1U << 15; bit; bit >>= 1) {
+		__u64 tried = root | bit;
+
+		if (tried * tried <= v)
+			root |= bit;
+	}
+	return root;
+}
+
 /* Distance from b to a of counters that wrap at 2^32 and 2^16: positive when a is the later one. */
 CC_INLINE __s32 wrap_diff_u32(__u32 a, __u32 b)
 {

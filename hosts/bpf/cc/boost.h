@@ -35,7 +35,8 @@ struct boost {
 	__u8 mode;	     /* GM of the paper */
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
-	__u8 is_draining;    /* the round in which a drain takes effect */
+	__u8 is_draining;    /* the round in which a drain or a reduction takes effect */
+	__u8 has_drained;    /* a drain began this round: its ACKs are those of the larger window */
 	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
 };
 
@@ -165,6 +166,18 @@ CC_INLINE void boost_grow_exponentially(struct boost *b, const struct cc_params 
 	b->w.cwnd_q16 = max_u64(before_q16, min_u64(b->w.cwnd_q16, boost_exp_limit_q16(b, p, s)));
 }
 
+/* Ours: the paper's step suits large windows; on a short path it overruns the buffer in one round trip. Less
+ * than in proportion to the window, so that flows which share a path still come to equal parts.
+ */
+CC_INLINE __u32 boost_lin_packets(const struct boost *b, const struct cc_params *p)
+{
+	__u32 root = root_u32(window_packets(&b->w));
+
+	if (!boost_has_additions(p) || !p->boost_lin_root_percent)
+		return p->boost_lin_packets;
+	return (__u32)min_u64(p->boost_lin_packets, max_u64(root * (__u64)p->boost_lin_root_percent / 100, 1));
+}
+
 CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
 	if (s->is_limited || !window_may_grow(&b->w))
@@ -178,14 +191,14 @@ CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const stru
 			window_grow_reno(&b->w, p, s->acked_packets);
 		return;
 	}
-	if (b->is_backing_off)
+	if (b->is_backing_off || b->has_drained)
 		return;
 	if (boost_has_additions(p) && p->boost_gate && b->mode == BOOST_EXP && boost_is_queued(p, s))
 		b->mode = BOOST_STOP;
 	if (b->mode == BOOST_EXP)
 		boost_grow_exponentially(b, p, s);
 	else if (b->mode == BOOST_LIN)
-		window_grow_linear(&b->w, p, s->acked_packets, p->boost_lin_packets);
+		window_grow_linear(&b->w, p, s->acked_packets, boost_lin_packets(b, p));
 }
 
 /* Ours: a little below the available bandwidth B * RTTmin, to empty the queue. */
@@ -230,6 +243,7 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 		b->has_congested = 1;
 		b->mode = BOOST_LIN;
 		b->is_draining = 1;
+		b->has_drained = 1;
 		flow_decide(flow, FLOW_DELAY);
 		return;
 	}
@@ -256,6 +270,7 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 		boost_start_over(b);
 	if (!boost_compares_per_ack(p) && !b->is_backing_off)
 		boost_choose_mode(b, p, s);
+	b->has_drained = 0;
 	boost_drain_queue(b, p, s, flow);
 	b->was_queued = 1;
 	b->bc_max[1] = b->bc_max[0];

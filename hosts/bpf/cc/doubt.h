@@ -39,6 +39,8 @@
  */
 #define DOUBT_FREE_Q16	    328 /* 0.5 % */
 #define DOUBT_FORGET_ROUNDS 256
+/* Round trips in a smaller window before its losses refute a doubt. */
+#define DOUBT_REFUTE_ROUNDS 2
 /* Bursts believed after the first refutation, factor to the next, and at most. */
 #define DOUBT_CREDIT_FIRST  4
 #define DOUBT_CREDIT_GROWTH 4
@@ -78,7 +80,7 @@ struct cc_doubt {
 	__u8 knows_level;
 	__u8 credit; /* bursts that are believed without a test */
 	__u8 credit_next;
-	__u8 test_rounds; /* of this test so far */
+	__u8 test_rounds; /* of this test, or of the refutation, so far */
 	__u8 has_lied;	  /* losses have followed the rate before: no more tests until that is refuted */
 };
 
@@ -91,6 +93,12 @@ CC_INLINE void doubt_begin_period(struct cc_doubt *doubt)
 {
 	doubt->lost = 0;
 	doubt->acked = 0;
+}
+
+CC_INLINE void doubt_count(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted)
+{
+	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
+	doubt->acked += s->acked_packets;
 }
 
 CC_INLINE __u64 doubt_packets(const struct cc_doubt *doubt)
@@ -119,18 +127,43 @@ CC_INLINE int doubt_is_queued(const struct cc_doubt *doubt, const struct cc_samp
 	return base_rtt_is_above(doubt->rtt_us, s->min_rtt_us);
 }
 
+/* What chance adds to the losses of `packets`, in Q16 packets: the mean deviation of a period, which falls
+ * with the root of its length, and at least that of losses one by one (Poisson).
+ */
+CC_INLINE __u64 doubt_chance_q16(const struct cc_doubt *doubt, __u64 packets)
+{
+	__u32 n = (__u32)min_u64(packets, 1 << 16);
+	__u64 bursts_q16 = (__u64)doubt->dev_q16 * max_u64(n, root_u32(n * DOUBT_PERIOD_PACKETS));
+	__u64 single_q16 = (__u64)root_u32(n * (__u64)doubt->level_q16 >> 8) << 12;
+
+	return max_u64(bursts_q16, single_q16);
+}
+
 /* Are this period's losses clearly above the level, among `packets`? */
 CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 slack)
 {
-	__u64 usual_q16 = packets * min_u64(doubt->level_q16 + 4ULL * doubt->dev_q16, Q16_ONE);
+	__u64 usual_q16 = packets * doubt->level_q16 + 4 * doubt_chance_q16(doubt, packets);
 
 	return ((__u64)doubt->lost << 16) > usual_q16 + ((__u64)slack << 16);
 }
 
-/* A little less than what comes through. */
-CC_INLINE __u64 doubt_test_window_q16(const struct cc_doubt *doubt, __u64 through_q16)
+/* A little less than what comes through, which is little behind a policer. */
+CC_INLINE __u64 doubt_test_window_q16(__u64 through_q16)
 {
-	return max_u64(through_q16 / 8 * 7, doubt->before_q16 / 4);
+	return max_u64(through_q16 / 8 * 7, 2 * Q16_ONE);
+}
+
+/* The window that `share_q16` of losses lets through. */
+CC_INLINE __u64 doubt_through_q16(__u64 cwnd_q16, __u32 share_q16)
+{
+	return scale_q16(cwnd_q16, Q16_ONE - share_q16);
+}
+
+/* The window after losses that followed the rate: half of what the test took, less if little came through. */
+CC_INLINE __u64 doubt_fallen_window_q16(const struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	return min_u64((cwnd_q16 + doubt->before_q16) / 2,
+		       doubt_through_q16(doubt->before_q16, doubt->spike_q16));
 }
 
 CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struct cc_sample *s,
@@ -138,7 +171,7 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 {
 	doubt->before_q16 = cwnd_q16;
 	doubt->spike_q16 = share_q16;
-	doubt->test_q16 = doubt_test_window_q16(doubt, scale_q16(cwnd_q16, Q16_ONE - share_q16));
+	doubt->test_q16 = doubt_test_window_q16(doubt_through_q16(cwnd_q16, share_q16));
 	doubt->state = DOUBT_SETTLING;
 	doubt->test_rounds = 0;
 	doubt_begin_period(doubt);
@@ -159,6 +192,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		doubt->before_q16 = cwnd_q16;
 		doubt->clean_q16 = cwnd_q16 / 2;
 		doubt->spike_q16 = share_q16;
+		doubt->test_rounds = 0;
 		doubt->state = DOUBT_ANSWERED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
@@ -204,6 +238,7 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct 
 		return DOUBT_TEST;
 	}
 	doubt->state = DOUBT_NONE;
+	doubt->test_rounds = 0;
 	doubt_begin_period(doubt);
 	doubt->level_q16 = share_q16;
 	doubt->dev_q16 = share_q16 / 2;
@@ -228,7 +263,7 @@ CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 	doubt_begin_period(doubt);
 	if (doubt->test_rounds++ == 0) {
 		doubt->spike_q16 = (__u32)max_u64(doubt->spike_q16, share_q16);
-		doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(doubt, through_q16));
+		doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(through_q16));
 		return DOUBT_TEST;
 	}
 	doubt->state = DOUBT_MEASURING;
@@ -276,8 +311,7 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 {
 	if (!doubt || !s)
 		return DOUBT_OF_NOTHING;
-	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
-	doubt->acked += s->acked_packets;
+	doubt_count(doubt, s, corrupted);
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
 	if (round_has_ended(&doubt->round, s))
@@ -289,23 +323,62 @@ CC_SUBPROGRAM enum doubt_answer doubt_on_ack(struct cc_doubt *doubt, const struc
 	return DOUBT_OF_NOTHING;
 }
 
+/* The share that refutes a doubt: half of what the path corrupted before, at most half of what raised it. */
+CC_INLINE __u32 doubt_refuting_q16(const struct cc_doubt *doubt)
+{
+	return (__u32)min_u64(doubt->spike_q16, max_u64(doubt->level_q16, DOUBT_FREE_Q16)) / 2;
+}
+
+/* Losses that a sender which backs off would cause itself: 1.5 / cwnd^2 of all packets (Mathis et al., 1997),
+ * here four times that.
+ */
+CC_INLINE int doubt_is_self_made(__u32 share_q16, __u64 cwnd_q16)
+{
+	__u64 packets = cwnd_q16 >> 16;
+
+	return mul_sat_u64(share_q16, packets * packets) < 6 * Q16_ONE;
+}
+
+/* Until the window is small enough to refute, and its packets alone are acknowledged. What came through at the
+ * larger window is the limit: above that a policer goes on dropping.
+ */
+CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	__u64 through_q16 = (__u64)doubt->acked << 16;
+
+	if (!doubt->test_rounds && doubt->lost)
+		doubt->clean_q16 = min_u64(doubt->clean_q16, doubt_test_window_q16(through_q16));
+	doubt_begin_period(doubt);
+	if (cwnd_q16 <= doubt->clean_q16)
+		doubt->test_rounds++;
+}
+
 /* While corruption is not believed: does it come as before, without a queue and in a window in which it had
- * gone? Then it was corruption. `is_holding`: packets of a larger window may still be acknowledged.
+ * gone? Then it was corruption. Each time takes more proof than the one before.
  */
 CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted,
-				   __u64 cwnd_q16, int is_holding)
+				   __u64 cwnd_q16)
 {
+	__u32 share_q16;
+
 	if (!doubt || !s)
 		return 0;
-	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
-	doubt->acked += s->acked_packets;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
-	if (is_holding || cwnd_q16 > doubt->clean_q16 || doubt_is_queued(doubt, s)) {
-		doubt_begin_period(doubt);
-		return 0;
+	if (cwnd_q16 > doubt->clean_q16)
+		doubt->test_rounds = 0;
+	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS || !doubt_is_queued(doubt, s))
+		doubt_count(doubt, s, corrupted);
+	if (round_has_ended(&doubt->round, s)) {
+		round_begin(&doubt->round, s);
+		if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
+			doubt_settle_refutation(doubt, cwnd_q16);
 	}
-	if (doubt->lost <= DOUBT_SLACK || doubt_share_q16(doubt, doubt_packets(doubt)) < doubt->spike_q16 / 2)
+	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
+		return 0;
+	share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	if (doubt->lost <= DOUBT_SLACK + (__u32)doubt->credit_next || share_q16 < doubt_refuting_q16(doubt) ||
+	    doubt_is_self_made(share_q16, cwnd_q16))
 		return 0;
 	doubt->credit_next =
 	    (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST, DOUBT_CREDIT_MAX);

@@ -98,7 +98,7 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 		guard_strike(&w->guard, p, 1);
 		w->doubt.has_lied = w->guard.distrust;
 		if (!window_is_guarded(w))
-			window_set(w, p, max_u64(w->cwnd_q16, (w->cwnd_q16 + before_q16) / 2));
+			window_set(w, p, max_u64(w->cwnd_q16, doubt_fallen_window_q16(&w->doubt, w->cwnd_q16)));
 		else
 			w->ssthresh_q16 = w->cwnd_q16;
 	}
@@ -113,7 +113,7 @@ CC_INLINE enum loss_verdict window_examine(struct cc_window *w, const struct cc_
 	if (!p->doubt)
 		return LOSS_NOTHING;
 	if (w->guard.distrust) {
-		if (doubt_is_refuted(&w->doubt, s, corrupted, w->cwnd_q16, w->loss.is_holding))
+		if (doubt_is_refuted(&w->doubt, s, corrupted, w->cwnd_q16))
 			guard_lift(&w->guard);
 		return LOSS_NOTHING;
 	}

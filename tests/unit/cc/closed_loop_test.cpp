@@ -249,6 +249,14 @@ TEST(LyingWire, APolicerIsFoundOutAlthoughRoutersGrantMore) {
   }
 }
 
+TEST(LyingWire, APolicerAtATwelfthOfWhatRoutersGrantIsNoCorruptionOfElevenTwelfths) {
+  // Believed, it loses 280,000 packets: a test at a rate that is still above the policer's shows that they stay.
+  Path path;
+  path.policer_bytes_per_s = 1e6;
+  path.has_xcp_router = true;
+  EXPECT_LT(outcome<XcpLaw>(path, true).lost, 3000u);
+}
+
 TEST(LyingWire, BoostFindsThePolicer) {
   for (double burst_bytes : {15e3, 100e3, 1e6}) {
     Path path;
@@ -275,6 +283,16 @@ TEST(HonestWire, DoubtCostsLessThanOnePercent) {
     double believed = outcome<BoostLaw>(path, true, believing()).share;
     EXPECT_GT(outcome<BoostLaw>(path, true).share, 0.99 * believed) << loss;
   }
+}
+
+TEST(HonestWire, NoFlowOfManyIsStarvedByAnUnluckyRoundTrip) {
+  // One in a hundred is one in a hundred of few packets, too. Flows under guard are halved by each of them.
+  Path path;
+  path.rtt_s = 0.57;
+  path.queue_packets = 4608;
+  path.wire_loss = 0.01;
+  Simulation simulation = with_flows<BoostLaw>(10, path, kDefaults, true);
+  for (double share : shares(simulation, 10, 40, 60)) EXPECT_GT(share, 0.02);  // a fifth of its part
 }
 
 TEST(HonestWire, BurstsAloneProveNothing) {

@@ -123,24 +123,82 @@ TEST_F(Doubt, WhatWasVerifiedIsForgottenInTime) {
   EXPECT_LE(tests, 3);
 }
 
-TEST_F(Doubt, DistrustIsRefutedByLossesInAWindowThatWasClean) {
-  round(100);
-  ASSERT_EQ(measure(0), DOUBT_FELL);
-  window_ = doubt_.clean_q16 >> 16;
-  auto refutes = [&](__u32 lost, int is_holding) {
+class Distrust : public Doubt {
+ protected:
+  void SetUp() override {
+    round(100);  // 10 % of 1000 packets
+    ASSERT_EQ(measure(0), DOUBT_FELL);
+    window_ = doubt_.clean_q16 >> 16;
+  }
+  // One packet in ten is lost, `lost` times.
+  int refutes(__u32 lost) {
     int refuted = 0;
+    sample_.acked_packets = 9;
+    sample_.prior_delivered = doubt_.round.start_delivered - 1;
     for (__u32 i = 0; i < lost; i++)
-      refuted |= doubt_is_refuted(&doubt_, &sample_, 1, packets_q16(window_), is_holding);
+      refuted |= doubt_is_refuted(&doubt_, &sample_, 1, packets_q16(window_));
     return refuted;
-  };
-  sample_.acked_packets = 8;
-  EXPECT_FALSE(refutes(50, 1));  // packets of the larger window
-  window_ += 1;
-  EXPECT_FALSE(refutes(50, 0));
-  window_ -= 1;
-  EXPECT_FALSE(refutes(3, 0));
-  EXPECT_TRUE(refutes(1, 0));
+  }
+  // Two round trips, after which no packet of the larger window is acknowledged any more.
+  void settle(__u32 through = 1000) {
+    for (int rounds = 0; rounds < DOUBT_REFUTE_ROUNDS; rounds++) {
+      sample_.acked_packets = through;
+      sample_.prior_delivered = sample_.delivered_packets += through;
+      doubt_is_refuted(&doubt_, &sample_, 0, packets_q16(window_));
+    }
+  }
+};
+
+TEST_F(Distrust, IsRefutedByLossesInAWindowThatWasClean) {
+  EXPECT_FALSE(refutes(50));  // packets of the larger window
+  settle();
+  EXPECT_FALSE(refutes(3));
+  EXPECT_TRUE(refutes(1));
   EXPECT_EQ(doubt_.credit, DOUBT_CREDIT_FIRST);
+}
+
+TEST_F(Distrust, IsNotRefutedInALargerWindow) {
+  settle();
+  window_ += 1;
+  EXPECT_FALSE(refutes(50));
+}
+
+TEST_F(Distrust, IsNotRefutedInAWindowLargerThanWhatCameThrough) {
+  refutes(10);  // of 100 packets in this round trip, 90 came through
+  settle(0);
+  EXPECT_EQ(doubt_.clean_q16, packets_q16(90) / 8 * 7);
+  EXPECT_FALSE(refutes(50));
+}
+
+TEST_F(Distrust, TakesMoreProofEachTime) {
+  settle();
+  ASSERT_TRUE(refutes(4));
+  settle();
+  EXPECT_FALSE(refutes(DOUBT_SLACK + DOUBT_CREDIT_FIRST));
+  EXPECT_TRUE(refutes(1));
+}
+
+TEST_F(Distrust, IsNotRefutedBehindAQueue) {
+  settle();
+  sample_.rtt_us = 128000;
+  EXPECT_FALSE(refutes(50));
+}
+
+TEST_F(Distrust, IsNotRefutedByTheLossesThatASmallWindowMakesItself) {
+  window_ = 7;
+  settle();
+  EXPECT_FALSE(refutes(50));  // one in ten is less than 6 / 7^2
+  window_ = 8;
+  EXPECT_TRUE(refutes(50));
+}
+
+TEST_F(Doubt, ChanceWeighsMoreInASmallSample) {
+  round(10);
+  for (int rounds = 0; rounds < 50; rounds++) round(rounds % 2 ? 8 : 12);  // one in a hundred
+  sample_.rtt_us = 128000;
+  window_ = 40;
+  for (int lost = 0; lost < 3; lost++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << lost;
+  EXPECT_EQ(ack(1), DOUBT_CONGESTION);
 }
 
 }  // namespace
