@@ -70,6 +70,19 @@ def test_a_timeout_has_the_time_of_its_timer_which_doubles() -> None:
     assert verdicts({1000: "outage"}, {1500: "timeout", 1550: "loss", 1900: "timeout"})[2] == (1900, "wrong")
 
 
+def test_a_drain_is_right_while_packets_wait() -> None:
+    assert verdicts({}, {1000: "delay"}, srtt_ms=112) == [(1000, "right")]
+    assert verdicts({}, {1000: "delay"}, srtt_ms=108) == [(1000, "wrong")]
+    assert verdicts({}, {1000: "congestion"}, srtt_ms=112) == [(1000, "wrong")]
+
+
+def test_a_longer_path_is_no_queue() -> None:
+    longer = {"rate": "10 Mbit/s", "rtt": "100 ms", "delay-steps": [{"at": "2 s", "rtt": "200 ms"}]}
+    stepped = build("one", points("one", {**DOCUMENT, "links": {"bottleneck": longer}})[0].document)
+    made = recording({}, {1000: "delay", 3000: "delay"}, srtt_ms=200)
+    assert [decision.verdict for decision in judged(stepped, made)] == ["right", "wrong"]
+
+
 def test_what_a_router_ordered_is_not_judged() -> None:
     assert verdicts({}, {1000: "feedback"}) == [(1000, "told")]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every reduction of a flow against the truth: what happened to the flow's packets in the round trip before.
 
-right     the path was congested, marked, away or closed, or the sender's device dropped
+right     the path was congested, marked, away or closed, or the sender's device dropped; or the reason was
+          delay, and packets waited
 wrong     nothing of that happened
 told      a router ordered it by its feedback; nothing was guessed
 missed    no reduction, although packets of the flow met congestion: it had two round trips for it
@@ -23,6 +24,8 @@ Span = tuple[int, int]  # us, from and to
 
 ORDERED = "feedback"  # the reason of a reduction that a router ordered
 TIMEOUT = "timeout"
+DELAY = "delay"
+WAITING = 1.1  # round trips of the empty path, from which on packets wait
 LOCAL = "local"  # the cause
 PATIENCE = (
     1.25  # a loss is known a round trip after it, and Linux waits up to a quarter more for late packets
@@ -50,7 +53,9 @@ def _of_flow(
     trips = RoundTrips(recording.flow_samples, flow, scenario.path_rtt_us(flow))
     windows_us = _windows(mine, trips)
     end_us = recording.finished_us.get(flow.number, min(flow.stop_us, recording.ended_us))
-    verdicts = _verdicts(mine, windows_us, _spans(recording, flow, REASONS_TO_REDUCE))
+    reasons = _spans(recording, flow, REASONS_TO_REDUCE)
+    waits = _waits(scenario, flow, recording.flow_samples)
+    verdicts = _verdicts(mine, windows_us, reasons, sorted(reasons + waits))
     answered = [
         (each.time_us - max(window_us, 2 * trips.at(each.time_us)), each.time_us + trips.at(each.time_us))
         for each, window_us in zip(mine, windows_us, strict=True)
@@ -74,6 +79,17 @@ def _spans(recording: Recording, flow: Flow, causes: Iterable[str]) -> list[Span
         if each.flow == flow.number and each.forward and each.cause in wanted
     ]
     return sorted(spans, key=lambda span: span[1])
+
+
+def _waits(scenario: Scenario, flow: Flow, samples: Iterable[FlowSample]) -> list[Span]:
+    """The samples before which the flow's packets waited in a queue, be it of a switch or inside a link."""
+    return [
+        (sample.time_us - SAMPLE_US, sample.time_us)
+        for sample in samples
+        if sample.flow == flow.number
+        and sample.srtt_us > WAITING * scenario.path_rtt_us(flow, sample.time_us - sample.srtt_us)
+        and sample.srtt_us > WAITING * scenario.path_rtt_us(flow, sample.time_us)
+    ]
 
 
 class RoundTrips:
@@ -108,11 +124,12 @@ def _windows(reductions: Sequence[Reduction], trips: RoundTrips) -> list[int]:
 
 
 def _verdicts(
-    reductions: Sequence[Reduction], windows_us: Sequence[int], reasons: Sequence[Span]
+    reductions: Sequence[Reduction], windows_us: Sequence[int], reasons: Sequence[Span], waits: Sequence[Span]
 ) -> list[str]:
     verdicts = []
-    begins, ends = _edges(reasons)
+    edges, edges_of_delay = _edges(reasons), _edges(waits)
     for reduction, window_us in zip(reductions, windows_us, strict=True):
+        begins, ends = edges_of_delay if reduction.reason == DELAY else edges
         right = _meets(begins, ends, (reduction.time_us - window_us, reduction.time_us))
         verdicts.append("told" if reduction.reason == ORDERED else "right" if right else "wrong")
     return verdicts

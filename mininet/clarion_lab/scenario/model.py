@@ -171,12 +171,13 @@ class Scenario:
                     return (*self.bottleneck_path(index), key)
         return None
 
-    def path_rtt_us(self, flow: Flow) -> int:
-        """A flow's round-trip time with empty queues: both access links and the bottlenecks that it
-        crosses.
+    def path_rtt_us(self, flow: Flow, time_us: int = 0) -> int:
+        """A flow's round-trip time with empty queues at an instant of the run: both access links and the
+        bottlenecks that it crosses.
         """
         crossed = self.bottlenecks[flow.first : flow.last + 1]
-        return 2 * (2 * self.access.delay_us + sum(link.delay_us for link in crossed))
+        one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in crossed)
+        return 2 * (2 * self.access.delay_us + one_way_us)
 
     @property
     def max_rtt_us(self) -> int:

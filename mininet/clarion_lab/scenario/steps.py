@@ -21,6 +21,10 @@ class Steps(Generic[T]):
 
     steps: tuple[tuple[int, T], ...] = ()
 
+    def at(self, first: T, time_us: int) -> T:
+        """The value at an instant; `first` is the value before any step."""
+        return next((value for at_us, value in reversed(self.steps) if at_us <= time_us), first)
+
     def mean(self, first: T, begin_us: int, end_us: int, of: Callable[[T], float]) -> float:
         """The mean of a function of the value between two instants; `first` is the value before any step."""
         if end_us <= begin_us or not self.steps:
