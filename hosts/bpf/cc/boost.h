@@ -19,6 +19,12 @@
 #include "judgement.h"
 #include "loss_heuristic.h"
 
+/* The step of linear growth halves with each overflow, so often at most, and doubles after so many round
+ * trips without one.
+ */
+#define BOOST_STEP_SHIFT_MAX 4
+#define BOOST_CALM_ROUNDS    32
+
 enum boost_mode {
 	BOOST_EXP = 0,
 	BOOST_LIN = 1,
@@ -38,6 +44,8 @@ struct boost {
 	__u8 is_draining;    /* the round in which a drain or a reduction takes effect */
 	__u8 has_drained;    /* a drain began this round: its ACKs are those of the larger window */
 	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
+	__u8 step_shift;     /* the step of linear growth is halved so often */
+	__u8 calm_rounds;    /* since the last overflow, or since it was doubled again */
 };
 
 CC_INLINE int boost_has_additions(const struct cc_params *p)
@@ -171,11 +179,11 @@ CC_INLINE void boost_grow_exponentially(struct boost *b, const struct cc_params 
  */
 CC_INLINE __u32 boost_lin_packets(const struct boost *b, const struct cc_params *p)
 {
-	__u32 root = root_u32(window_packets(&b->w));
+	__u64 root = root_u32(window_packets(&b->w)) * (__u64)p->boost_lin_root_percent / 100;
 
 	if (!boost_has_additions(p) || !p->boost_lin_root_percent)
 		return p->boost_lin_packets;
-	return (__u32)min_u64(p->boost_lin_packets, max_u64(root * (__u64)p->boost_lin_root_percent / 100, 1));
+	return (__u32)max_u64(min_u64(p->boost_lin_packets, root) >> b->step_shift, 1);
 }
 
 CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
@@ -209,10 +217,20 @@ CC_INLINE __u64 boost_drained_q16(const struct boost *b, const struct cc_params 
 	return min_u64(b->w.cwnd_q16, boost_share_of_bdp(b->b, s, p->boost_drain_percent));
 }
 
-CC_INLINE void boost_note_reduction(struct boost *b)
+/* The start is over, or a buffer has overflowed. */
+CC_INLINE void boost_note_congestion(struct boost *b, int is_overflow)
 {
+	if (is_overflow && b->has_congested) {
+		b->step_shift += b->step_shift < BOOST_STEP_SHIFT_MAX;
+		b->calm_rounds = 0;
+	}
 	b->knee_q16 = b->w.cwnd_q16;
 	b->has_congested = 1;
+}
+
+CC_INLINE void boost_note_reduction(struct boost *b)
+{
+	boost_note_congestion(b, b->mode == BOOST_LIN && !window_is_guarded(&b->w));
 	b->mode = BOOST_STOP;
 	b->is_backing_off = 1;
 	b->is_draining = 1;
@@ -239,8 +257,7 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 		return;
 	if (b->was_queued && !b->is_draining && drained_q16 < b->w.cwnd_q16) {
 		window_reduce(&b->w, max_u64(drained_q16, 2 * Q16_ONE));
-		b->knee_q16 = b->w.cwnd_q16;
-		b->has_congested = 1;
+		boost_note_congestion(b, 0);
 		b->mode = BOOST_LIN;
 		b->is_draining = 1;
 		b->has_drained = 1;
@@ -260,6 +277,15 @@ CC_INLINE void boost_start_over(struct boost *b)
 	b->has_congested = 0;
 }
 
+/* Round trips without an overflow bring the step of linear growth back. */
+CC_INLINE void boost_calm_round(struct boost *b)
+{
+	if (!b->step_shift || ++b->calm_rounds < BOOST_CALM_ROUNDS)
+		return;
+	b->step_shift--;
+	b->calm_rounds = 0;
+}
+
 CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			      struct flow *flow)
 {
@@ -268,8 +294,9 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 		return;
 	if (b->w.is_longer)
 		boost_start_over(b);
-	if (!boost_compares_per_ack(p) && !b->is_backing_off)
+	if (!boost_compares_per_ack(p) && !b->is_backing_off && window_may_grow(&b->w))
 		boost_choose_mode(b, p, s);
+	boost_calm_round(b);
 	b->has_drained = 0;
 	boost_drain_queue(b, p, s, flow);
 	b->was_queued = 1;
@@ -341,7 +368,8 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 			    struct flow *flow)
 {
 	loss_heuristic_observe(&b->heuristic, s, (__u32)s->now_us - b->w.last_ack_us);
-	boost_measure(b, p, s);
+	if (window_may_grow(&b->w))
+		boost_measure(b, p, s);
 	if (boost_compares_per_ack(p) && !b->is_backing_off && s->rtt_us && !s->is_retransmitted)
 		boost_choose_mode(b, p, s);
 	if (window_answer_signals(&b->w, p, s, flow))

@@ -30,9 +30,11 @@
 #define DOUBT_SLACK_SURE 8
 /* Packets of a period, which is a round trip or more: a few are no sample. */
 #define DOUBT_PERIOD_PACKETS 512
+/* Periods that the smoothed level remembers. */
+#define DOUBT_LEVEL_PERIODS 8
 /* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round
  * trips. */
-#define DOUBT_EXPECTED	  8
+#define DOUBT_EXPECTED	  12
 #define DOUBT_TEST_ROUNDS 16
 /* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten
  * after so many round trips.
@@ -78,7 +80,8 @@ struct cc_doubt {
 	__u16 rounds; /* since half of what was verified was forgotten */
 	__u8 state;
 	__u8 knows_level;
-	__u8 credit; /* bursts that are believed without a test */
+	__u8 periods; /* that the level is known from, at most DOUBT_LEVEL_PERIODS */
+	__u8 credit;  /* bursts that are believed without a test */
 	__u8 credit_next;
 	__u8 test_rounds; /* of this test, or of the refutation, so far */
 	__u8 has_lied;	  /* losses have followed the rate before: no more tests until that is refuted */
@@ -128,13 +131,16 @@ CC_INLINE int doubt_is_queued(const struct cc_doubt *doubt, const struct cc_samp
 }
 
 /* What chance adds to the losses of `packets`, in Q16 packets: the mean deviation of a period, which falls
- * with the root of its length, and at least that of losses one by one (Poisson).
+ * with the root of its length, and at least that of losses one by one (Poisson), in these packets and in
+ * those that the level is known from.
  */
 CC_INLINE __u64 doubt_chance_q16(const struct cc_doubt *doubt, __u64 packets)
 {
 	__u32 n = (__u32)min_u64(packets, 1 << 16);
 	__u64 bursts_q16 = (__u64)doubt->dev_q16 * max_u64(n, root_u32(n * DOUBT_PERIOD_PACKETS));
-	__u64 single_q16 = (__u64)root_u32(n * (__u64)doubt->level_q16 >> 8) << 12;
+	__u64 lost_q8 = n * (__u64)doubt->level_q16 >> 8;
+	__u64 known_packets = max_u64(doubt->periods, 1) * DOUBT_PERIOD_PACKETS;
+	__u64 single_q16 = (__u64)root_u32((__u32)(lost_q8 + lost_q8 * n / known_packets)) << 12;
 
 	return max_u64(bursts_q16, single_q16);
 }
@@ -179,6 +185,14 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 	return DOUBT_TEST;
 }
 
+/* A flow that knows no level yet may have begun behind the queue of others, on a path that corrupts. */
+CC_INLINE __u32 doubt_slack(const struct cc_doubt *doubt, int is_queued)
+{
+	if (!doubt->periods)
+		return DOUBT_SLACK_SURE;
+	return is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK;
+}
+
 /* Losses clearly above the level. */
 CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
@@ -186,7 +200,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 	__u32 share_q16 = doubt_share_q16(doubt, packets);
 	int is_queued = doubt_is_queued(doubt, s);
 
-	if (!doubt_is_spike(doubt, packets, is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK))
+	if (!doubt_is_spike(doubt, packets, doubt_slack(doubt, is_queued)))
 		return DOUBT_OF_NOTHING;
 	if (is_queued || doubt->has_lied) {
 		doubt->before_q16 = cwnd_q16;
@@ -196,7 +210,8 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		doubt->state = DOUBT_ANSWERED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
-	if (share_q16 < DOUBT_FREE_Q16)
+	if (share_q16 < DOUBT_FREE_Q16 ||
+	    !doubt->periods) /* before a first period there is no sample to test */
 		return DOUBT_OF_NOTHING;
 	if (doubt->credit) {
 		doubt->credit--;
@@ -224,60 +239,85 @@ CC_INLINE void doubt_forget(struct cc_doubt *doubt)
 	doubt->verified_q16 /= 2;
 }
 
+CC_INLINE void doubt_end(struct cc_doubt *doubt)
+{
+	doubt->state = DOUBT_NONE;
+	doubt->test_rounds = 0;
+	doubt_begin_period(doubt);
+}
+
+CC_INLINE void doubt_know_level(struct cc_doubt *doubt, __u32 level_q16)
+{
+	doubt->level_q16 = level_q16;
+	doubt->dev_q16 = level_q16 / 2;
+	doubt->knows_level = level_q16 > 0;
+	doubt->periods = 1;
+}
+
+/* Losses that were to be expected in this test, had they stayed. */
+CC_INLINE __u64 doubt_expected(const struct cc_doubt *doubt)
+{
+	return doubt_packets(doubt) * doubt->spike_q16 >> 16;
+}
+
 /* A quarter of the losses or more that were there before: they have stayed, a small sample taken into
- * account. Many more than that, and this test says nothing: another begins.
+ * account. Many more than that, and this test says nothing: another begins. Too few packets to tell do no
+ * harm.
  */
 CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
 	__u64 before_q16 = doubt->before_q16;
+	int is_proof = doubt_expected(doubt) >= DOUBT_EXPECTED;
 
 	if (share_q16 > 2 * doubt->spike_q16 + DOUBT_FREE_Q16) {
 		doubt_begin_test(doubt, s, share_q16, cwnd_q16);
 		doubt->before_q16 = before_q16;
 		return DOUBT_TEST;
 	}
-	doubt->state = DOUBT_NONE;
-	doubt->test_rounds = 0;
-	doubt_begin_period(doubt);
-	doubt->level_q16 = share_q16;
-	doubt->dev_q16 = share_q16 / 2;
-	doubt->knows_level = share_q16 > 0;
-	if (share_q16 < doubt->spike_q16 / 4) {
+	doubt_end(doubt);
+	if (is_proof && share_q16 < doubt->spike_q16 / 4) {
+		doubt_know_level(doubt, share_q16);
 		doubt->clean_q16 = cwnd_q16;
 		doubt->verified_q16 = 0;
 		return DOUBT_FELL;
 	}
-	doubt->verified_q16 = (__u32)max_u64(doubt->verified_q16, share_q16);
+	if (is_proof)
+		doubt_know_level(doubt, (share_q16 + doubt->spike_q16) / 2);
+	doubt->verified_q16 = (__u32)max_u64(doubt->verified_q16, doubt->level_q16);
 	return DOUBT_BELIEVED;
 }
 
-/* The packets of the old rate tell how many are really lost and how many come through in a round trip; the
- * test goes below that.
+/* The packets of the old rate tell how many are really lost, unlike the spike that raised the doubt, and how
+ * many come through in a round trip: the test goes below that. Losses that went before the rate did have not
+ * followed it.
  */
 CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 {
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
 	__u64 through_q16 = (__u64)doubt->acked << 16;
 
-	doubt_begin_period(doubt);
-	if (doubt->test_rounds++ == 0) {
-		doubt->spike_q16 = (__u32)max_u64(doubt->spike_q16, share_q16);
-		doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(through_q16));
-		return DOUBT_TEST;
+	if (doubt->test_rounds++ > 0) {
+		doubt_begin_period(doubt);
+		doubt->state = DOUBT_MEASURING;
+		return DOUBT_OF_NOTHING;
 	}
-	doubt->state = DOUBT_MEASURING;
-	return DOUBT_OF_NOTHING;
+	if (share_q16 < doubt->spike_q16 / 4) {
+		doubt_end(doubt);
+		return DOUBT_BELIEVED;
+	}
+	doubt_begin_period(doubt);
+	doubt->spike_q16 = share_q16;
+	doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(through_q16));
+	return DOUBT_TEST;
 }
 
 CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, const struct cc_sample *s,
 					     __u64 cwnd_q16)
 {
-	__u64 expected_q16 = doubt_packets(doubt) * doubt->spike_q16;
-
 	if (doubt->state == DOUBT_SETTLING)
 		return doubt_settle(doubt);
-	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && expected_q16 < (DOUBT_EXPECTED << 16))
+	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && doubt_expected(doubt) < DOUBT_EXPECTED)
 		return DOUBT_OF_NOTHING;
 	return doubt_end_test(doubt, s, cwnd_q16);
 }
@@ -294,6 +334,7 @@ CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct
 	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS)
 		return DOUBT_OF_NOTHING;
 	doubt_begin_period(doubt);
+	doubt->periods += doubt->periods < DOUBT_LEVEL_PERIODS;
 	doubt_learn(doubt, share_q16);
 	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 && share_q16 >= doubt->level_q16 / 2)
 		return doubt_begin_test(doubt, s, doubt->level_q16, cwnd_q16);
@@ -330,17 +371,17 @@ CC_INLINE __u32 doubt_refuting_q16(const struct cc_doubt *doubt)
 }
 
 /* Losses that a sender which backs off would cause itself: 1.5 / cwnd^2 of all packets (Mathis et al., 1997),
- * here four times that.
+ * here twice that.
  */
 CC_INLINE int doubt_is_self_made(__u32 share_q16, __u64 cwnd_q16)
 {
 	__u64 packets = cwnd_q16 >> 16;
 
-	return mul_sat_u64(share_q16, packets * packets) < 6 * Q16_ONE;
+	return mul_sat_u64(share_q16, packets * packets) < 3 * Q16_ONE;
 }
 
-/* Until the window is small enough to refute, and its packets alone are acknowledged. What came through at the
- * larger window is the limit: above that a policer goes on dropping.
+/* Until the window is small enough to refute, and its packets alone are acknowledged. What came through at
+ * the larger window is the limit: above that a policer goes on dropping.
  */
 CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
 {

@@ -98,7 +98,8 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 		guard_strike(&w->guard, p, 1);
 		w->doubt.has_lied = w->guard.distrust;
 		if (!window_is_guarded(w))
-			window_set(w, p, max_u64(w->cwnd_q16, doubt_fallen_window_q16(&w->doubt, w->cwnd_q16)));
+			window_set(w, p,
+				   max_u64(w->cwnd_q16, doubt_fallen_window_q16(&w->doubt, w->cwnd_q16)));
 		else
 			w->ssthresh_q16 = w->cwnd_q16;
 	}

@@ -62,7 +62,7 @@ TEST_F(Boost, StateFitsTheFlow) { EXPECT_LE(sizeof(boost), static_cast<size_t>(C
 TEST_F(Boost, Step1StartsExponentiallyFromZero) {
   EXPECT_EQ(boost_.mode, BOOST_EXP);
   EXPECT_EQ(boost_.b, 0u);
-  EXPECT_EQ(window(), packets_q16(64));
+  EXPECT_EQ(window(), packets_q16(32));
 }
 
 TEST_F(Boost, Step3SmoothsOutstandingBytesPerRoundTrip) {
@@ -339,13 +339,53 @@ TEST_F(Boost, IdleFlowLearnsThePathAnew) {
   boost_.w.last_ack_us = 1000000;
   sample_.now_us = 1400001;  // more than 2 * 100 ms + 200 ms
   boost_on_tx_start(&boost_, &params_, &sample_, &flow_);
-  EXPECT_EQ(window(), packets_q16(64));
+  EXPECT_EQ(window(), packets_q16(32));
   boost_on_exit_recovery(&boost_);
-  sample_.acked_packets = 64;
+  sample_.acked_packets = 32;
   boost_grow(&boost_, &params_, &sample_);
-  EXPECT_EQ(window(), packets_q16(128));
+  EXPECT_EQ(window(), packets_q16(64));
   cc_control fast = boost_control(&boost_, &params_, &sample_);
-  EXPECT_EQ(fast.bytes_per_s, 2u * 128 * 1448 * 10);  // as at the start: twice the window per RTT
+  EXPECT_EQ(fast.bytes_per_s, 2u * 64 * 1448 * 10);  // as at the start: twice the window per RTT
+}
+
+TEST_F(Boost, LinearStepIsAtMostTheRootOfTheWindowAndFiftyPackets) {
+  params_.boost_lin_packets = 50;
+  window(400);
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 20u);
+  window(10000);
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+  window(400);
+  params_.boost_lin_root_percent = 0;
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+  params_.boost_lin_root_percent = 100;
+  params_.boost_loss = BOOST_LOSS_LITERAL;
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+}
+
+TEST_F(Boost, EachOverflowHalvesTheLinearStepUntilTheBufferHasBeenCalm) {
+  params_.boost_lin_packets = 50;
+  window(400);
+  boost_.mode = BOOST_LIN;
+  boost_note_reduction(&boost_);  // the end of the start
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 20u);
+  for (__u32 step : {10u, 5u, 2u, 1u, 1u}) {
+    boost_.mode = BOOST_LIN;
+    boost_note_reduction(&boost_);
+    EXPECT_EQ(boost_lin_packets(&boost_, &params_), step);
+  }
+  for (int round = 0; round < BOOST_CALM_ROUNDS; round++) {
+    EXPECT_EQ(boost_lin_packets(&boost_, &params_), 1u);
+    boost_calm_round(&boost_);
+  }
+  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 2u);
+}
+
+TEST_F(Boost, AcksOfTheWindowBeforeADrainDoNotMakeTheNextOneGrow) {
+  window(100);
+  boost_.mode = BOOST_LIN;
+  boost_.has_drained = 1;
+  boost_grow(&boost_, &params_, &sample_);
+  EXPECT_EQ(window(), packets_q16(100));
 }
 
 TEST_F(Boost, LimitedFlowDoesNotGrow) {

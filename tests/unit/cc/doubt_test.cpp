@@ -13,7 +13,11 @@ using clarion::testing::packets_q16;
 
 class Doubt : public ::testing::Test {
  protected:
-  Doubt() { round_begin(&doubt_.round, &sample_); }
+  // A path without losses, known from one round trip.
+  Doubt() {
+    round_begin(&doubt_.round, &sample_);
+    end_round();
+  }
 
   doubt_answer ack(__u32 corrupted, __u32 acked = 0) {
     sample_.acked_packets = acked;
@@ -51,6 +55,18 @@ TEST_F(Doubt, AFewLossesRaiseNone) {
   for (int rounds = 0; rounds < 20; rounds++) EXPECT_EQ(round(3), DOUBT_OF_NOTHING);
 }
 
+TEST_F(Doubt, TheFirstLossesOfAFlowAreNoSample) {
+  doubt_.periods = 0;
+  for (int i = 0; i < 50; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
+}
+
+TEST_F(Doubt, TheFirstLossesBehindARisenDelayHaveToBeMany) {
+  doubt_.periods = 0;
+  sample_.rtt_us = 128000;
+  for (int i = 0; i < 8; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << i;
+  EXPECT_EQ(ack(1), DOUBT_CONGESTION);
+}
+
 TEST_F(Doubt, MoreThanThatAreTested) {
   for (int i = 0; i < 5; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
   EXPECT_EQ(ack(1), DOUBT_TEST);  // six of 1000 packets: more than 0.5 %
@@ -72,14 +88,30 @@ TEST_F(Doubt, LossesThatGoHaveFollowedTheRate) {
 TEST_F(Doubt, TheTestGoesBelowWhatComesThrough) {
   // 300 of 1000 packets come through: the first guess, from six losses, was far too high.
   for (int i = 0; i < 6; i++) ack(1);
-  EXPECT_EQ(end_round(300), DOUBT_TEST);
+  EXPECT_EQ(round(700), DOUBT_TEST);
   EXPECT_EQ(doubt_.test_q16, packets_q16(300) / 8 * 7);
 }
 
+TEST_F(Doubt, LossesThatGoBeforeTheRateDoesHaveNotFollowedIt) {
+  for (int i = 0; i < 6; i++) ack(1);
+  EXPECT_EQ(round(0), DOUBT_BELIEVED);
+  EXPECT_EQ(doubt_.level_q16, 0u);  // and they say nothing about the path
+}
+
 TEST_F(Doubt, ATestInWhichLossesOnlyBeginSaysNothing) {
+  for (int i = 0; i < 6; i++) ack(1);
   EXPECT_EQ(round(6), DOUBT_TEST);
   EXPECT_EQ(measure(300), DOUBT_TEST);
   EXPECT_EQ(doubt_.before_q16, packets_q16(1000));
+}
+
+TEST_F(Doubt, TooFewPacketsToTellDoNoHarm) {
+  for (int i = 0; i < 6; i++) ack(1);
+  EXPECT_EQ(round(6), DOUBT_TEST);
+  doubt_answer last = DOUBT_OF_NOTHING;
+  while (doubt_is_testing(&doubt_))
+    last = end_round(10);  // no loss of 150 packets, where one was to be expected
+  EXPECT_EQ(last, DOUBT_BELIEVED);
 }
 
 TEST_F(Doubt, ABurstCountsForTwo) {
@@ -135,8 +167,7 @@ class Distrust : public Doubt {
     int refuted = 0;
     sample_.acked_packets = 9;
     sample_.prior_delivered = doubt_.round.start_delivered - 1;
-    for (__u32 i = 0; i < lost; i++)
-      refuted |= doubt_is_refuted(&doubt_, &sample_, 1, packets_q16(window_));
+    for (__u32 i = 0; i < lost; i++) refuted |= doubt_is_refuted(&doubt_, &sample_, 1, packets_q16(window_));
     return refuted;
   }
   // Two round trips, after which no packet of the larger window is acknowledged any more.
@@ -185,10 +216,10 @@ TEST_F(Distrust, IsNotRefutedBehindAQueue) {
 }
 
 TEST_F(Distrust, IsNotRefutedByTheLossesThatASmallWindowMakesItself) {
-  window_ = 7;
+  window_ = 5;
   settle();
-  EXPECT_FALSE(refutes(50));  // one in ten is less than 6 / 7^2
-  window_ = 8;
+  EXPECT_FALSE(refutes(50));  // one in ten is less than 3 / 5^2
+  window_ = 6;
   EXPECT_TRUE(refutes(50));
 }
 
