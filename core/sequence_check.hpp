@@ -12,7 +12,7 @@ namespace clarion {
 
 constexpr std::int32_t GAP_LIMIT = 16384;  // a step this long or longer, ahead or behind, is a jump
 constexpr std::int32_t LATE_LIMIT = 256;   // a packet at most this far behind was overtaken
-constexpr std::uint8_t FAR_LIMIT = 64;     // so many in a row further behind are a restart, fewer were overtaken
+constexpr std::uint8_t FAR_LIMIT = 64;     // so many in a row further behind are a restart
 
 // Numbers the packets of each bucket, from 0, modulo 2^16.
 template <unsigned BUCKETS>
@@ -53,8 +53,8 @@ CLARION_INLINE void follow_number(SequenceSlot& slot, std::uint16_t seq) {
   slot.expected = static_cast<std::uint16_t>(seq + 1);
 }
 
-// Whether a packet behind the expected number was overtaken. A path may reorder over any distance, but a sender
-// that has started again stays far behind.
+// Whether a packet behind the expected number was overtaken. A path may reorder over any distance, but a
+// sender that has started again stays far behind.
 CLARION_INLINE bool is_late(SequenceSlot& slot, std::int16_t ahead) {
   if (ahead >= 0 || ahead <= -GAP_LIMIT) return false;
   slot.far = ahead < -LATE_LIMIT ? static_cast<std::uint8_t>(slot.far + 1) : std::uint8_t{0};

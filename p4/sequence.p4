@@ -4,7 +4,7 @@
 const sequence_t GAP_LIMIT = 16384;    // a gap this long or longer is a jump
 const sequence_t BACK_LIMIT = 0xc000;  // -16384 modulo 2^16: this far behind is one, too
 const sequence_t LATE_LIMIT = 0xff00;  // -256 modulo 2^16: a packet at most this far behind was overtaken
-const bit<8> FAR_LIMIT = 64;           // so many in a row further behind are a restart, fewer were overtaken
+const bit<8> FAR_LIMIT = 64;           // so many in a row further behind are a restart
 
 // One bucket: packets in a row further behind than LATE_LIMIT 8, epoch 8 (it has a base if this is the check's epoch),
 // expected 16, total 16.

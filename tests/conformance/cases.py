@@ -70,13 +70,13 @@ def wire_farthest_late(case: Case) -> None:
 
 
 def wire_overtaken_by_300(case: Case) -> None:
-    """299 seem lost before 1300, then the first of them comes, 300 behind the expected 1301; 298 stay lost."""
+    """299 are missing before 1300, then the first of them comes, 300 behind 1301: 298 stay lost."""
     wire(case, [1000, 1300, 1001, 1301], [0, 299, 298, 298])
     case.state(0, wire_lost=299, wire_late=1, wire_rebased=0)
 
 
 def wire_restart_far_behind(case: Case) -> None:
-    """From 0 again, 1001 behind: 63 count as late, 65536 - 63 = 65473; the 64th is a new base, 65 is missing."""
+    """From 0 again, 1001 behind: 63 are late, 65536 - 63 = 65473; the 64th is a new base, 65 is missing."""
     late = [65536 - n for n in range(1, 64)]
     wire(case, [1000, *range(63), 63, 64, 66], [0, *late, 65473, 65473, 65474])
     case.state(0, wire_lost=1, wire_late=63, wire_rebased=1)

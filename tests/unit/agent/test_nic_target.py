@@ -292,7 +292,8 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
     )  # fmt: skip
     fake_card.bucket[("ingress", 1), 3] = {"far": 63, "epoch": 2, "expected": 0xABCD, "total": 0x1234}
     fake_card.bucket[("egress", 1), 4095] = {
-        "queue_far": 6, "queue_epoch": 1, "queue_expected": 2, "queue_total": 3, "queue_next": 4, "link_next": 5,
+        "queue_far": 6, "queue_epoch": 1, "queue_expected": 2, "queue_total": 3, "queue_next": 4,
+        "link_next": 5,
     }  # fmt: skip
     wanted = {
         "wire_lost": 77, "accepted_bytes": 111, "left_bytes": 100, "queue_byte_us": 3_000_000, "xcp_epoch": 5,
