@@ -10,8 +10,9 @@
 
 namespace clarion {
 
-constexpr std::int32_t GAP_LIMIT = 16384;  // a gap this long or longer is a jump
-constexpr std::int32_t LATE_LIMIT = 256;   // further behind than this is a jump
+constexpr std::int32_t GAP_LIMIT = 16384;  // a step this long or longer, ahead or behind, is a jump
+constexpr std::int32_t LATE_LIMIT = 256;   // a packet at most this far behind was overtaken
+constexpr std::uint8_t FAR_LIMIT = 64;     // so many in a row further behind are a restart
 
 // Numbers the packets of each bucket, from 0, modulo 2^16.
 template <unsigned BUCKETS>
@@ -42,33 +43,40 @@ struct SequenceSlot {
   std::uint16_t expected = 0;  // next number
   std::uint16_t total = 0;     // running loss total, modulo 2^16
   bool based = false;          // a first packet has set `expected`
+  std::uint8_t far = 0;        // packets in a row further behind than LATE_LIMIT
 };
+
+// Takes the number as a new base: so that no gap from before it counts once gaps do.
+CLARION_INLINE void follow_number(SequenceSlot& slot, std::uint16_t seq) {
+  slot.based = true;
+  slot.far = 0;
+  slot.expected = static_cast<std::uint16_t>(seq + 1);
+}
+
+// Whether a packet behind the expected number was overtaken. A path may reorder over any distance, but a
+// sender that has started again stays far behind.
+CLARION_INLINE bool is_late(SequenceSlot& slot, std::int16_t ahead) {
+  if (ahead >= 0 || ahead <= -GAP_LIMIT) return false;
+  slot.far = ahead < -LATE_LIMIT ? static_cast<std::uint8_t>(slot.far + 1) : std::uint8_t{0};
+  return slot.far < FAR_LIMIT;
+}
 
 // Compares the number `seq` of one packet with what its bucket expects. On its own so that hardware can
 // forward a slot that is not yet written back to the packet behind it.
 CLARION_INLINE void check_number(SequenceSlot& slot, SequenceCounters& counters, std::uint16_t seq) {
   const auto ahead = static_cast<std::int16_t>(static_cast<std::uint16_t>(seq - slot.expected));
-  const auto after = static_cast<std::uint16_t>(seq + 1);
-  if (!slot.based) {
-    slot.based = true;
-    slot.expected = after;
-  } else if (ahead >= 0 && ahead < GAP_LIMIT) {
-    slot.total = static_cast<std::uint16_t>(slot.total + ahead);
-    slot.expected = after;
-    counters.lost = saturating_add(counters.lost, static_cast<std::uint64_t>(ahead), UINT64_MAX);
-  } else if (ahead < 0 && ahead >= -LATE_LIMIT) {
+  if (slot.based && is_late(slot, ahead)) {
     slot.total = static_cast<std::uint16_t>(slot.total - 1);
     counters.late = saturating_add(counters.late, 1, UINT64_MAX);
-  } else {
-    slot.expected = after;
+    return;
+  }
+  if (slot.based && ahead >= 0 && ahead < GAP_LIMIT) {
+    slot.total = static_cast<std::uint16_t>(slot.total + ahead);
+    counters.lost = saturating_add(counters.lost, static_cast<std::uint64_t>(ahead), UINT64_MAX);
+  } else if (slot.based) {
     counters.rebased = saturating_add(counters.rebased, 1, UINT64_MAX);
   }
-}
-
-// Takes the number as a new base: so that no gap from before it counts once gaps do.
-CLARION_INLINE void follow_number(SequenceSlot& slot, std::uint16_t seq) {
-  slot.based = true;
-  slot.expected = static_cast<std::uint16_t>(seq + 1);
+  follow_number(slot, seq);
 }
 
 // Compares numbers with what is expected and keeps the running loss total of each bucket.
@@ -106,6 +114,7 @@ class SequenceCheck {
   std::uint16_t total(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].total; }
   std::uint16_t expected(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].expected; }
   bool based(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].based; }
+  std::uint8_t far(std::uint16_t bucket) const { return slots_[bucket & (BUCKETS - 1)].far; }
   const SequenceCounters& counters() const { return counters_; }
 
  private:

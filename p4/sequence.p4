@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loss detection by numbering: the judgement that wire_check and queue_check share.
 
-const sequence_t GAP_LIMIT = 16384;     // a gap this long or longer is a jump
-const sequence_t LATE_LIMIT = 0xff00;   // -256 modulo 2^16: further behind is a jump
+const sequence_t GAP_LIMIT = 16384;    // a gap this long or longer is a jump
+const sequence_t BACK_LIMIT = 0xc000;  // -16384 modulo 2^16: this far behind is one, too
+const sequence_t LATE_LIMIT = 0xff00;  // -256 modulo 2^16: a packet at most this far behind was overtaken
+const bit<8> FAR_LIMIT = 64;           // so many in a row further behind are a restart
 
-// One bucket: epoch 8 (it has a base if this is the check's epoch), expected 16, total 16.
-typedef bit<40> sequence_slot_t;
+// One bucket: packets in a row further behind than LATE_LIMIT 8, epoch 8 (it has a base if this is the check's epoch),
+// expected 16, total 16.
+typedef bit<48> sequence_slot_t;
 
 typedef bit<2> verdict_t;
 const verdict_t IN_ORDER = 0;  // or the first of its bucket
@@ -19,30 +22,36 @@ struct judgement_t {
     verdict_t verdict;
 }
 
-// What number `seq` means for a bucket.
+// What number `seq` means for a bucket. A path may reorder over any distance, but a sender that has started again stays
+// far behind.
 judgement_t judge(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
     sequence_t expected = seq + 1;
     bit<16> total = slot[15:0];
     bit<16> lost = 0;
+    bit<8> far = 0;
     verdict_t verdict = IN_ORDER;
     sequence_t ahead = seq - slot[31:16];
     if (slot[39:32] == epoch && ahead != 0) {
+        if (ahead > BACK_LIMIT && ahead < LATE_LIMIT) {
+            far = slot[47:40] + 1;
+        }
         if (ahead < GAP_LIMIT) {
             verdict = GAP;
             lost = ahead;
             total = total + ahead;
-        } else if (ahead >= LATE_LIMIT) {
+        } else if (ahead > BACK_LIMIT && far < FAR_LIMIT) {
             verdict = LATE;
             total = total - 1;
             expected = slot[31:16];
         } else {
             verdict = JUMP;
+            far = 0;
         }
     }
-    return { epoch ++ expected ++ total, lost, verdict };
+    return { far ++ epoch ++ expected ++ total, lost, verdict };
 }
 
 // What it means on a link that is not known to be a bare wire: nothing but a new base.
 judgement_t follow(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
-    return { epoch ++ (seq + 1) ++ slot[15:0], 0, IN_ORDER };
+    return { 8w0 ++ epoch ++ (seq + 1) ++ slot[15:0], 0, IN_ORDER };
 }

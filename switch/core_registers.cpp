@@ -14,10 +14,11 @@ const Shares& pools(const Port& port) { return core(port).departure.left(); }
 const IntervalReport& report(const Port& port) { return core(port).interval.report(); }
 const IntervalSums& sums(const Port& port) { return core(port).arrival.sums(); }
 
-// epoch 8, expected 16, total 16
+// far 8, epoch 8, expected 16, total 16
 template <typename Check>
 std::uint64_t slot(std::uint8_t epoch, const Check& check, std::uint16_t bucket) {
-  return std::uint64_t{epoch} << 32 | std::uint64_t{check.expected(bucket)} << 16 | check.total(bucket);
+  return std::uint64_t{check.far(bucket)} << 40 | std::uint64_t{epoch} << 32 |
+         std::uint64_t{check.expected(bucket)} << 16 | check.total(bucket);
 }
 
 // A cell that is the value of an expression of `port` and `bucket`.

@@ -280,6 +280,7 @@ class EgressStage {
     put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_TOTAL, slot.total);
     put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_EPOCH, slot.based);
     put_word(reply.data, EGRESS_READ_BUCKET_LINK_NEXT, link_stamp_.read(number));
+    put_word(reply.data, EGRESS_READ_BUCKET_QUEUE_FAR, slot.far);
     return reply;
   }
 

@@ -17,6 +17,7 @@ namespace clarion::block {
 struct WireSlot {
   std::uint16_t expected = 0;
   std::uint16_t total = 0;
+  std::uint8_t far = 0;
   std::uint8_t epoch = 0;
   bool generation = false;
 };
@@ -76,13 +77,13 @@ class IngressStage {
   // Losses of the wire in the packet's bucket so far.
   CLARION_INLINE std::uint16_t check(const Meta& meta) {
     const WireSlot before = read_slot(meta.bucket);
-    SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch};
+    SequenceSlot slot{before.expected, before.total, before.epoch == config_.epoch, before.far};
     if (config_.wire) {
       check_number(slot, counters_, meta.link_seq);
     } else {
       follow_number(slot, meta.link_seq);
     }
-    memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, config_.epoch, generation_});
+    memory_.write(meta.bucket, WireSlot{slot.expected, slot.total, slot.far, config_.epoch, generation_});
     return slot.total;
   }
 
@@ -174,6 +175,7 @@ class IngressStage {
     put_word(reply.data, INGRESS_READ_BUCKET_EXPECTED, slot.expected);
     put_word(reply.data, INGRESS_READ_BUCKET_TOTAL, slot.total);
     put_word(reply.data, INGRESS_READ_BUCKET_EPOCH, slot.epoch);
+    put_word(reply.data, INGRESS_READ_BUCKET_FAR, slot.far);
     return reply;
   }
 

@@ -21,7 +21,7 @@ constexpr unsigned TYPE_INGRESS = 0x434c4149;
 constexpr unsigned TYPE_EGRESS = 0x434c4145;
 constexpr unsigned VERSION_CLARION = 0x10000;
 constexpr unsigned VERSION_INGRESS = 0x20000;
-constexpr unsigned VERSION_EGRESS = 0x10000;
+constexpr unsigned VERSION_EGRESS = 0x10001;
 
 // Block `clarion`: offsets, values after a reset, bits that can be written.
 constexpr unsigned AT_CLARION_PORTS = 0x10;
@@ -101,6 +101,7 @@ constexpr unsigned INGRESS_READ_BUCKET_BEATS = 1;
 constexpr unsigned INGRESS_READ_BUCKET_EXPECTED = 0;
 constexpr unsigned INGRESS_READ_BUCKET_TOTAL = 1;
 constexpr unsigned INGRESS_READ_BUCKET_EPOCH = 2;
+constexpr unsigned INGRESS_READ_BUCKET_FAR = 3;
 
 // Command `configure` of `egress`: word (the low one of two), bits, limit.
 constexpr unsigned EGRESS_CONFIGURE_XCP = 1;
@@ -202,6 +203,7 @@ constexpr unsigned EGRESS_READ_BUCKET_QUEUE_EXPECTED = 1;
 constexpr unsigned EGRESS_READ_BUCKET_QUEUE_TOTAL = 2;
 constexpr unsigned EGRESS_READ_BUCKET_QUEUE_EPOCH = 3;
 constexpr unsigned EGRESS_READ_BUCKET_LINK_NEXT = 4;
+constexpr unsigned EGRESS_READ_BUCKET_QUEUE_FAR = 5;
 
 }  // namespace registers
 }  // namespace clarion

@@ -19,7 +19,7 @@ package clarion_registers_pkg;
   localparam logic [31:0] TYPE_EGRESS = 32'h434c4145;
   localparam logic [31:0] VERSION_CLARION = 32'h00010000;
   localparam logic [31:0] VERSION_INGRESS = 32'h00020000;
-  localparam logic [31:0] VERSION_EGRESS = 32'h00010000;
+  localparam logic [31:0] VERSION_EGRESS = 32'h00010001;
 
   // Block `clarion`: offsets, values after a reset, bits that can be written.
   localparam logic [31:0] AT_CLARION_PORTS = 32'h00000010;

@@ -123,6 +123,10 @@ TEST_F(BatchTest, AnotherEpochMakesTheCheckForgetNumbersNotTotals) {
   receive("s1:a", 0, tagged(100));
   EXPECT_EQ(cell("wire_slots", slot), (8ULL << 32 | 101 << 16 | 3));
   EXPECT_EQ(cell("wire_lost", 1), 3U);
+  batch(check(9));
+  receive("s1:a", 0, tagged(1000));
+  receive("s1:a", 0, tagged(500));  // 501 behind: late, and the first of a row
+  EXPECT_EQ(cell("wire_slots", slot), (1ULL << 40 | 9ULL << 32 | 1001 << 16 | 2));
 }
 
 TEST_F(BatchTest, RegistersAreTheCoresState) {

@@ -58,8 +58,82 @@ def wire_oldest_late(case: Case) -> None:
 
 
 def wire_jump_back(case: Case) -> None:
-    """257 behind the expected 1001 is a jump, as after a restart: 746 follows 744 with one lost."""
-    wire(case, [1000, 744, 746], [0, 0, 1])
+    """16384 behind the expected 20001 is a jump, as after a restart: 3619 follows 3617 with one lost."""
+    wire(case, [20000, 3617, 3619], [0, 0, 1])
+    case.state(0, wire_late=0, wire_rebased=1)
+
+
+def wire_farthest_late(case: Case) -> None:
+    """257 and 16383 behind the expected 20001 are late: overtaken, while 20001 comes in order."""
+    wire(case, [20000, 19744, 3618, 20001], [0, 65535, 65534, 65534])
+    case.state(0, wire_late=2, wire_rebased=0)
+
+
+def wire_overtaken_by_300(case: Case) -> None:
+    """299 are missing before 1300, then the first of them comes, 300 behind 1301: 298 stay lost."""
+    wire(case, [1000, 1300, 1001, 1301], [0, 299, 298, 298])
+    case.state(0, wire_lost=299, wire_late=1, wire_rebased=0)
+
+
+def wire_restart_far_behind(case: Case) -> None:
+    """From 0 again, 1001 behind: 63 are late, 65536 - 63 = 65473; the 64th is a new base, 65 is missing."""
+    late = [65536 - n for n in range(1, 64)]
+    wire(case, [1000, *range(63), 63, 64, 66], [0, *late, 65473, 65473, 65474])
+    case.state(0, wire_lost=1, wire_late=63, wire_rebased=1)
+
+
+def wire_far_in_turns(case: Case) -> None:
+    """63 in a row far behind, then one in order, twice: no restart, 65536 - 126 = 65410."""
+    late = [65536 - n for n in range(1, 127)]
+    numbers = [1000, *range(63), 1001, *range(63, 126), 1002]
+    wire(case, numbers, [0, *late[:63], 65473, *late[63:], 65410])
+    case.state(0, wire_late=126, wire_rebased=0)
+
+
+def wire_far_then_late(case: Case) -> None:
+    """A packet late by 256 is not far behind: 63, it, and 63 more are all late, 65536 - 127 = 65409."""
+    late = [65536 - n for n in range(1, 128)]
+    wire(case, [1000, *range(63), 745, *range(63, 126), 1001], [0, *late, 65409])
+    case.state(0, wire_late=127, wire_rebased=0)
+
+
+def wire_far_with_a_gap(case: Case) -> None:
+    """A gap ends the row as well: 63 far behind, one of 10 lost, 63 more; 65536 - 126 + 10 = 65420."""
+    late = [65536 - n for n in range(1, 64)]
+    totals = [0, *late, 65483, *(total - 53 for total in late), 65420]
+    wire(case, [1000, *range(63), 1011, *range(63, 126), 1012], totals)
+    case.state(0, wire_lost=10, wire_late=126, wire_rebased=0)
+
+
+def wire_restarts_twice(case: Case) -> None:
+    """The row begins anew behind a restart: 63 of the next sender are late too, 65536 - 126 = 65410."""
+    late = [65536 - n for n in range(1, 127)]
+    numbers = [4000, *range(2000, 2064), *range(64), 64]
+    wire(case, numbers, [0, *late[:63], 65473, *late[63:], 65410, 65410])
+    case.state(0, wire_lost=0, wire_late=126, wire_rebased=2)
+
+
+def wire_far_in_two_buckets(case: Case) -> None:
+    """Each bucket has a row of its own: 63 far behind in bucket 5 and one in bucket 6 are late."""
+    wire(case, [1000, *range(63)], [0, *(65536 - n for n in range(1, 64))])
+    for sent, (number, total) in enumerate([(1000, 0), (0, 65535), (1001, 65535)]):
+        case.forward(ipv4(tag(6, number)), ipv4(tag(6, sent, total)))
+    case.state(0, wire_late=64, wire_rebased=0)
+
+
+def wire_far_before_a_new_base(case: Case) -> None:
+    """A packet that only sets the base ends the row: on a link that is no wire, and as `check` comes back."""
+    wire(case, [1000, *range(63)], [0, *(65536 - n for n in range(1, 64))])
+    case.configure(0, check=True)
+    case.forward(ipv4(tag(5, 5000)), ipv4(tag(5, 64, 65473)))
+    case.configure(0, check=True, wire=True)
+    for number in range(63):
+        case.forward(ipv4(tag(5, number)), ipv4(tag(5, 65 + number, 65472 - number)))
+    case.configure(0)
+    case.configure(0, check=True, wire=True)
+    case.forward(ipv4(tag(5, 9000)), ipv4(tag(5, 128, 65410)))
+    case.forward(ipv4(tag(5, 8000)), ipv4(tag(5, 129, 65409)))
+    case.state(0, wire_late=127, wire_rebased=0)
 
 
 def wire_number_wraps(case: Case) -> None:
@@ -285,6 +359,15 @@ CASES = [
     wire_jump_ahead,
     wire_oldest_late,
     wire_jump_back,
+    wire_farthest_late,
+    wire_overtaken_by_300,
+    wire_restart_far_behind,
+    wire_far_in_turns,
+    wire_far_then_late,
+    wire_far_with_a_gap,
+    wire_restarts_twice,
+    wire_far_in_two_buckets,
+    wire_far_before_a_new_base,
     wire_number_wraps,
     wire_total_wraps,
     header_total_wraps,

@@ -55,6 +55,7 @@ void write_check(Writer& out, const SequenceCheck<BUCKETS>& check) {
     out.number(check.expected(index), 2);
     out.number(check.total(index), 2);
     out.number(check.based(index), 1);
+    out.number(check.far(index), 1);
   }
 }
 

@@ -143,7 +143,7 @@ ENQUEUE_REPLY = [
 
 def _check_layout(name: str) -> list[tuple[str, str]]:
     counters = [(f"{name}_{counter}", "Q") for counter in ("lost", "late", "rebased")]
-    slot = (("expected", "H"), ("total", "H"), ("based", "?"))
+    slot = (("expected", "H"), ("total", "H"), ("based", "?"), ("far", "B"))
     return counters + [(f"{name}_{part}[{b}]", code) for b in range(SHOWN_BUCKETS) for part, code in slot]
 
 
@@ -183,7 +183,7 @@ def _check_state(check: Check) -> list[int]:
     for b in range(SHOWN_BUCKETS):
         based = b in check.expected
         expected = check.expected[b] if based else check.remembered.get(b, 0)
-        values += [expected, check.total.get(b, 0), based]
+        values += [expected, check.total.get(b, 0), based, check.far.get(b, 0)]
     return values
 
 

@@ -264,8 +264,8 @@ class P4Player:
         slots = self.switch.registers[f"{name}_slots"]
         for bucket in range(SHOWN_BUCKETS):
             slot = slots[port * BUCKETS + bucket]
-            based = slot >> 32 == epoch and epoch != 0
-            values += [slot >> 16 & 0xFFFF, slot & 0xFFFF, based]
+            based = slot >> 32 & 0xFF == epoch and epoch != 0
+            values += [slot >> 16 & 0xFFFF, slot & 0xFFFF, based, slot >> 40]
         return values
 
     def _numbers(self, port: int) -> list[int]:

@@ -205,6 +205,7 @@ class Check:
         self.expected: dict[int, int] = {}  # no entry: no base
         self.remembered: dict[int, int] = {}  # values still readable of forgotten buckets
         self.total: dict[int, int] = defaultdict(int)
+        self.far: dict[int, int] = defaultdict(int)  # packets in a row more than 256 behind
         self.lost = self.late = self.rebased = 0
 
     def forget(self) -> None:
@@ -216,7 +217,11 @@ class Check:
         """Check one number; return the bucket's total."""
         expected = self.expected.get(bucket)
         distance = 0 if expected is None else (seq - expected + 32768) % 65536 - 32768
-        if -256 <= distance < 0:
+        if -16384 < distance < -256:
+            self.far[bucket] += 1
+        else:
+            self.far[bucket] = 0
+        if -16384 < distance < 0 and self.far[bucket] < 64:
             self.late = min(self.late + 1, COUNTER_MAX)
             self.total[bucket] = (self.total[bucket] - 1) % 65536
             return self.total[bucket]
@@ -225,11 +230,11 @@ class Check:
             self.total[bucket] = (self.total[bucket] + distance) % 65536
         else:
             self.rebased = min(self.rebased + 1, COUNTER_MAX)
-        self.expected[bucket] = (seq + 1) % 65536
-        return self.total[bucket]
+        return self.follow(bucket, seq)
 
     def follow(self, bucket: int, seq: int) -> int:
         """Take one number as the new base; return the bucket's total, which stays."""
+        self.far[bucket] = 0
         self.expected[bucket] = (seq + 1) % 65536
         return self.total[bucket]
 

@@ -284,6 +284,26 @@ def test_reordering_alone_counts_nothing_in_the_end(target: Target, start: int, 
     assert end["wire_lost"] == end["wire_late"]
 
 
+@given(start=u16, behind=st.lists(st.integers(1, 16000), min_size=1, max_size=63, unique=True))
+def test_packets_overtaken_over_any_distance_are_taken_back(
+    target: Target, start: int, behind: list[int]
+) -> None:
+    newest = start + 16001
+    end = answers(target, numbered([start, newest, *(newest - n for n in behind), newest + 1], 0))[-1][1]
+    assert (end["wire_lost"], end["wire_late"], end["wire_rebased"]) == (16000, len(behind), 0)
+    assert end["wire_total[0]"] == 16000 - len(behind)
+
+
+@given(start=u16, back=st.integers(257 + 64, 16383), numbers=st.integers(64, 200))
+def test_a_sender_that_starts_again_is_a_new_base(
+    target: Target, start: int, back: int, numbers: int
+) -> None:
+    again = start - back + 1
+    seqs = [start, *range(again, again + numbers), again + numbers + 2]
+    end = answers(target, numbered(seqs, 0))[-1][1]
+    assert (end["wire_lost"], end["wire_late"], end["wire_rebased"]) == (2, 63, 1)
+
+
 @given(frame=frame_bytes)
 def test_only_the_named_fields_change(target: Target, frame: bytes) -> None:
     everything = Config(xcp=True, capacity=10**6, stamp=True, check=True, edge=True, wire=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -184,7 +185,8 @@ class VectorRun:
 
     def __init__(self, real: SimpleSwitch) -> None:
         self.real = real
-        self.epoch = 0
+        self.epochs: dict[int, int] = defaultdict(int)  # by port: how often its check was switched on
+        self.checks: dict[int, bool] = defaultdict(bool)
         self.entries: dict[int, list[tuple[str, int]]] = {}  # port: tables and handles
 
     def play(self, lines: list[Line]) -> None:
@@ -203,10 +205,11 @@ class VectorRun:
         port, config = event.port, event.config
         for table, handle in self.entries.pop(port, []):
             self.real.remove(table, handle)
-        self.epoch += 1
+        self.epochs[port] += config.check and not self.checks[port]
+        self.checks[port] = config.check
         made = []
         if config.check or config.edge:
-            tag = (config.check, config.edge, config.wire, self.epoch)
+            tag = (config.check, config.edge, config.wire, self.epochs[port])
             made.append(("tag_port", self.real.add("tag_port", port, "set_tag_port", *tag)))
         if config.stamp:
             made.append(("stamp_port", self.real.add("stamp_port", port, "stamp")))

@@ -23,6 +23,7 @@ from conformance.reference import Config
 
 MS = 268435  # ticks
 EXTREMES_32 = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+STEPS = (-1, 1, 2, 3, -256, -257, -1000, -5000, -16383, -16384, 16383, 16384, -32768)  # of a link's numbers
 EXTREMES_16 = (0, 1, 255, 256, 16383, 16384, 32767, 32768, 65535)
 
 
@@ -136,7 +137,7 @@ class Traffic:
         seq = numbers[bucket]
         chance = random.random()
         if chance > 0.95:
-            seq += random.choice((-1, 1, 2, 3, -256, -257, 16383, 16384, -32768, random.getrandbits(16)))
+            seq += random.choice((*STEPS, random.getrandbits(16)))
         if chance < 0.98:
             numbers[bucket] = seq + 1
         if random.random() < 0.1:

@@ -6,8 +6,12 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
+
+from conformance.reference import Check
+from conformance.traffic import STEPS
 
 BPF = Path(__file__).resolve().parents[2] / "hosts" / "bpf"
 
@@ -68,6 +72,14 @@ CASES = [
         [0, *[-1, 0] * 100],
         65536 - 100,
     ),
+    (
+        "a packet late by 256 ends the row of those far behind",
+        [1000, *range(63), 745, *range(63, 126), 1001],
+        [0, *[-1] * 127, 0],
+        65536 - 127,
+    ),
+    ("farthest late one", [20000, 3618, 20001], [0, -1, 0], 65535),  # expected 20001, step -16383
+    ("one further behind is a jump", [20000, 3617, 3619], [0, 0, 1], 1),  # step -16384
     ("half the circle is a jump", [0, 32769, 32770], [0, 0, 0], 0),  # step -32768
 ]
 
@@ -79,6 +91,24 @@ def test_sequences(library: ctypes.CDLL, numbers: list[int], changes: list[int],
     assert found == changes
     assert sequence.total == total
     assert sequence.expected == (numbers[-1] + 1) % 65536 or changes[-1] == -1
+
+
+def test_the_check_is_that_of_the_switches(library: ctypes.CDLL) -> None:
+    random, sequence, switch = Random(1), Sequence(), Check()
+    seq = 0
+    for _ in range(200_000):
+        step = 1 if random.random() < 0.99 else random.choice((*STEPS, random.getrandbits(16)))
+        seq = (seq + step) % 65536
+        is_wire = random.random() < 0.999
+        library.check(ctypes.byref(sequence), seq, int(is_wire))
+        (switch.packet if is_wire else switch.follow)(0, seq)
+        assert (sequence.expected, sequence.total, sequence.far) == (
+            switch.expected[0],
+            switch.total[0],
+            switch.far[0],
+        )
+    assert switch.rebased > 100
+    assert switch.late > 1000
 
 
 def test_totals_wrap(library: ctypes.CDLL) -> None:

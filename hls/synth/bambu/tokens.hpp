@@ -20,14 +20,15 @@ namespace clarion::block {
 
 // A slot of the wire check as a word of memory.
 CLARION_INLINE std::uint64_t slot_bits(const WireSlot& slot) {
-  return std::uint64_t{slot.generation} << 40 | std::uint64_t{slot.epoch} << 32 |
-         std::uint64_t{slot.total} << 16 | slot.expected;
+  return std::uint64_t{slot.generation} << 48 | std::uint64_t{slot.far} << 40 |
+         std::uint64_t{slot.epoch} << 32 | std::uint64_t{slot.total} << 16 | slot.expected;
 }
 CLARION_INLINE void slot_from(std::uint64_t bits, WireSlot& slot) {
   slot.expected = static_cast<std::uint16_t>(bits);
   slot.total = static_cast<std::uint16_t>(bits >> 16);
   slot.epoch = static_cast<std::uint8_t>(bits >> 32);
-  slot.generation = (bits >> 40 & 1) != 0;
+  slot.far = static_cast<std::uint8_t>(bits >> 40);
+  slot.generation = (bits >> 48 & 1) != 0;
 }
 
 }  // namespace clarion::block

@@ -40,7 +40,7 @@ STRIDE_BYTES = 0x1000
 
 BLOCK_TYPES = {"clarion": 0x434C4152, "ingress": 0x434C4149, "egress": 0x434C4145}
 
-BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (2, 0), "egress": (1, 0)}
+BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (2, 0), "egress": (1, 1)}
 
 BLOCK_ABOUT = {
     "clarion": "the whole block",
@@ -219,6 +219,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("expected", 16, 0xFFFF, False, 0, "next number of the link"),
                 Field("total", 16, 0xFFFF, False, 1, "losses"),
                 Field("epoch", 8, 0xFF, False, 2, "of the check that wrote the two; 0: never"),
+                Field("far", 8, 0xFF, False, 3, "packets in a row more than 256 behind"),
             ),
         ),
         "reset": ((),),
@@ -354,6 +355,7 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("queue_total", 16, 0xFFFF, False, 2, "drops"),
                 Field("queue_epoch", 8, 0xFF, False, 3, "1 once a packet has left"),
                 Field("link_next", 16, 0xFFFF, False, 4, "number that the next packet gets as it leaves"),
+                Field("queue_far", 8, 0xFF, False, 5, "packets in a row more than 256 behind"),
             ),
         ),
         "reset": ((),),

@@ -18,8 +18,8 @@ def _plain(kind: str, name: str) -> Cell:
     return kind, lambda state: state[name]
 
 
-def _slot(epoch: str, expected: str, total: str) -> Callable[[Values], int]:
-    return lambda state: state[epoch] << 32 | state[expected] << 16 | state[total]
+def _slot(far: str, epoch: str, expected: str, total: str) -> Callable[[Values], int]:
+    return lambda state: state[far] << 40 | state[epoch] << 32 | state[expected] << 16 | state[total]
 
 
 # Counter arrays: the unit, its packets and its bytes. An array without bytes counts packets only.
@@ -54,8 +54,8 @@ REGISTERS: Mapping[str, Cell] = {
 
 # Register arrays with a cell per port and bucket.
 BUCKETS: Mapping[str, Cell] = {
-    "wire_slots": ("ingress", _slot("epoch", "expected", "total")),
-    "queue_slots": ("egress", _slot("queue_epoch", "queue_expected", "queue_total")),
+    "wire_slots": ("ingress", _slot("far", "epoch", "expected", "total")),
+    "queue_slots": ("egress", _slot("queue_far", "queue_epoch", "queue_expected", "queue_total")),
     "queue_numbers": _plain("egress", "queue_next"),
     "link_numbers": _plain("egress", "link_next"),
 }

@@ -84,6 +84,7 @@ class IngressModel:
             "expected": wire.remembered.get(bucket, 0),
             "total": wire.total.get(bucket, 0),
             "epoch": self.slot_epochs.get(bucket, 0),
+            "far": wire.far.get(bucket, 0),
         }
 
 
@@ -211,6 +212,7 @@ class EgressModel:
             "queue_expected": port.queue.expected.get(bucket, 0),
             "queue_total": port.queue.total.get(bucket, 0),
             "queue_epoch": bucket in port.queue.expected,
+            "queue_far": port.queue.far.get(bucket, 0),
             "link_next": port.link_numbers.next.get(bucket, 0),
         }
 

@@ -114,7 +114,7 @@ class BlockPlayer:
         epoch = self.ports[port].ingress_epoch
         for b, slot in self._buckets(port).items():
             answer |= {f"wire_expected[{b}]": slot["expected"], f"wire_total[{b}]": slot["total"]}
-            answer[f"wire_based[{b}]"] = slot["epoch"] == epoch > 0
+            answer |= {f"wire_based[{b}]": slot["epoch"] == epoch > 0, f"wire_far[{b}]": slot["far"]}
         for b, slot in self._buckets(PORTS + port).items():
             answer |= {f"{name}[{b}]": slot[name] for name in slot}
             answer[f"queue_based[{b}]"] = slot["queue_epoch"]

@@ -290,9 +290,10 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
         intervals=(1 << 32) + 6, drop_packets=(1 << 32) + 7, persistent_queue=8, queue_lost=9, cp_shift=63,
         sum_x_rtt=(1 << 64) - 1,
     )  # fmt: skip
-    fake_card.bucket[("ingress", 1), 3] = {"epoch": 2, "expected": 0xABCD, "total": 0x1234}
+    fake_card.bucket[("ingress", 1), 3] = {"far": 63, "epoch": 2, "expected": 0xABCD, "total": 0x1234}
     fake_card.bucket[("egress", 1), 4095] = {
-        "queue_epoch": 1, "queue_expected": 2, "queue_total": 3, "queue_next": 4, "link_next": 5,
+        "queue_far": 6, "queue_epoch": 1, "queue_expected": 2, "queue_total": 3, "queue_next": 4,
+        "link_next": 5,
     }  # fmt: skip
     wanted = {
         "wire_lost": 77, "accepted_bytes": 111, "left_bytes": 100, "queue_byte_us": 3_000_000, "xcp_epoch": 5,
@@ -300,8 +301,8 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
         "cp_shift": 63, "sum_x_rtt": (1 << 64) - 1,
     }  # fmt: skip
     assert {name: await cell(manager, name, 1) for name in wanted} == wanted
-    assert await cell(manager, "wire_slots", 4096 + 3) == 2 << 32 | 0xABCD << 16 | 0x1234
-    assert await cell(manager, "queue_slots", 4096 + 4095) == 1 << 32 | 2 << 16 | 3
+    assert await cell(manager, "wire_slots", 4096 + 3) == 63 << 40 | 2 << 32 | 0xABCD << 16 | 0x1234
+    assert await cell(manager, "queue_slots", 4096 + 4095) == 6 << 40 | 1 << 32 | 2 << 16 | 3
     assert await cell(manager, "queue_numbers", 4096 + 4095) == 4
     assert await cell(manager, "link_numbers", 4096 + 4095) == 5
     assert await cell(manager, "link_numbers", 9 * 4096) == 0

@@ -35,8 +35,8 @@ def test_blocks(words: int, bits: int, bram36: int, uram: int) -> None:
 
 def test_bits_that_are_declared() -> None:
     assert {name: DECLARED.bits(name) for name in ("WireSlot", "SequenceSlot", "StoredBeat", "Release")} == {
-        "WireSlot": 16 + 16 + 8 + 1,
-        "SequenceSlot": 16 + 16 + 1,
+        "WireSlot": 16 + 16 + 8 + 8 + 1,
+        "SequenceSlot": 16 + 16 + 1 + 8,
         "StoredBeat": 512 + 64 + 48 + 1,
         "Release": 8 + 1 + 16 + (8 + 32 + 256),
     }
@@ -46,8 +46,8 @@ def test_bits_that_are_declared() -> None:
 
 
 def test_memories_of_buckets_and_of_packets() -> None:
-    assert sum(memory.bram36 for memory in of_buckets(DECLARED, 4096)) == 13
-    assert sum(memory.bram36 for memory in of_buckets(DECLARED, 65536)) == 16 * 13
+    assert sum(memory.bram36 for memory in of_buckets(DECLARED, 4096)) == 15
+    assert sum(memory.bram36 for memory in of_buckets(DECLARED, 65536)) == 16 * 15
     assert sum(memory.uram for memory in of_packets(DECLARED, 4096)) == 9 + 5 + 9 + 4 + 5
 
 

@@ -17,12 +17,14 @@ CLARION_INLINE void slot_from(std::uint64_t bits, std::uint16_t& slot) {
 }
 
 CLARION_INLINE std::uint64_t slot_bits(const SequenceSlot& slot) {
-  return std::uint64_t{slot.based} << 32 | std::uint64_t{slot.total} << 16 | slot.expected;
+  return std::uint64_t{slot.far} << 40 | std::uint64_t{slot.based} << 32 | std::uint64_t{slot.total} << 16 |
+         slot.expected;
 }
 CLARION_INLINE void slot_from(std::uint64_t bits, SequenceSlot& slot) {
   slot.expected = static_cast<std::uint16_t>(bits);
   slot.total = static_cast<std::uint16_t>(bits >> 16);
   slot.based = (bits >> 32 & 1) != 0;
+  slot.far = static_cast<std::uint8_t>(bits >> 40);
 }
 
 template <class Slot, unsigned BUCKETS, class Of = void>
