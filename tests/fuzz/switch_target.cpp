@@ -21,7 +21,7 @@ using emu::Nanoseconds;
 
 constexpr unsigned PORTS = STATIONS;
 constexpr unsigned NARROW = PORTS - 1;
-constexpr std::uint64_t NARROW_BPS = 200'000'000;
+constexpr std::uint64_t NARROW_BPS = 2'000'000;
 constexpr std::uint64_t QUEUE_BYTES = 6000;
 constexpr std::uint64_t MARK_BYTES = 2000;
 constexpr std::size_t MOST_WAITING = 1024;  // more of the shortest frames than the queue holds
@@ -65,7 +65,7 @@ class SwitchTarget final : public Target {
 
   void play(const std::uint8_t* frame, std::uint32_t length, Random& random) override {
     const std::uint64_t drawn = random.next();
-    now_ += drawn >> 40 & (drawn % 1024 == 0 ? 0xffffff : 0x3ff);
+    now_ += drawn >> 40 & (drawn % 4096 == 0 ? 0xffffff : 0x1ffff);
     fabric_->advance(now_);
     follow();
     const auto in = static_cast<unsigned>(drawn >> 8) % PORTS;
