@@ -230,9 +230,13 @@ void Generator::mutate() {
   }
 }
 
-// A number around `limit`, or any.
-std::uint32_t Generator::near(std::uint32_t limit) {
-  return random_.one_in(4) ? random_.extreme() : limit - 40 + random_.below(80);
+// A length around that of what there is, around the end of the Clarion header, or any.
+std::uint32_t Generator::wrong_length(std::uint32_t begin) {
+  const std::uint32_t drawn = random_.below(4);
+  if (drawn == 0) return random_.extreme();
+  if (drawn == 1 || clarion_at_ == 0) return length_ - begin - 40 + random_.below(80);
+  constexpr std::uint32_t HEADER_BYTES[] = {12, 16, 32};
+  return clarion_at_ - begin + random_.of(HEADER_BYTES) - 2 + random_.below(4);
 }
 
 void Generator::lie_about_ip() {
@@ -242,7 +246,7 @@ void Generator::lie_about_ip() {
   switch (random_.below(6)) {
     case 0:
     case 1:
-      return write16(ip + (is_v4 ? 2 : 4), near(length_ - ip_at_ - (is_v4 ? 0 : 40)));
+      return write16(ip + (is_v4 ? 2 : 4), wrong_length(ip_at_ + (is_v4 ? 0 : 40)));
     case 2:
       ip[0] = static_cast<std::uint8_t>((ip[0] & 0xf0) + random_.below(16));
       return;

@@ -40,7 +40,7 @@ class Generator {
   void word(std::uint32_t value);
   void number(std::uint32_t value);
   void noise(std::uint32_t bytes);
-  std::uint32_t near(std::uint32_t limit);
+  std::uint32_t wrong_length(std::uint32_t begin);
 
   Random& random_;
   std::array<std::uint8_t, 16384> noise_;

@@ -78,13 +78,24 @@ def play_batch(player: P4Player, batch: list[Judged], random: Random, tally: Cou
     events += [State(port) for port in range(PORTS)]
     got, expected = player.play(events), ReferencePlayer().play(events)
     if got != expected:
-        raise PropertyError(f"not as the reference: {explain(events, got, expected)}")
+        frame = last_frame(events, got, expected).hex()
+        raise PropertyError(f"not as the reference: {explain(events, got, expected)}\n  frame: {frame}")
     left = [bytes.fromhex(answer["frame"]) for _, answer in decode(events, got) if "frame" in answer]
     for judged, frame in zip(sent, left, strict=True):
         require_rewritten(judged, frame)
         tally["changed"] += frame != judged.frame
     for hello in hellos:  # last: the reference is a data plane without neighbours
         require_kept(player.switch, hello)
+
+
+def last_frame(events: list[Event], got: bytes, expected: bytes) -> bytes:
+    """The frame that came in last before two answers differ."""
+    frame = b""
+    for (event, one), (_, other) in zip(decode(events, got), decode(events, expected), strict=True):
+        frame = event.frame if isinstance(event, Ingress) else frame
+        if one != other:
+            break
+    return frame
 
 
 def kind_of(judged: Judged) -> str:

@@ -24,7 +24,8 @@ constexpr unsigned NARROW = PORTS - 1;
 constexpr std::uint64_t NARROW_BPS = 2'000'000;
 constexpr std::uint64_t QUEUE_BYTES = 6000;
 constexpr std::uint64_t MARK_BYTES = 2000;
-constexpr std::size_t MOST_WAITING = 1024;  // more of the shortest frames than the queue holds
+constexpr std::uint32_t FRAMES_PER_START = 8192;  // with settings that stay: half a second
+constexpr std::size_t MOST_WAITING = 1024;        // more of the shortest frames than the queue holds
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -61,9 +62,11 @@ class SwitchTarget final : public Target {
       enter(i, any_config(random));
     }
     now_ = fabric_->now();
+    left_ = FRAMES_PER_START;
   }
 
   void play(const std::uint8_t* frame, std::uint32_t length, Random& random) override {
+    if (left_-- == 0) begin(random);
     const std::uint64_t drawn = random.next();
     now_ += drawn >> 40 & (drawn % 4096 == 0 ? 0xffffff : 0x1ffff);
     fabric_->advance(now_);
@@ -212,6 +215,7 @@ class SwitchTarget final : public Target {
   Mirror mirrors_[PORTS];
   Guarded guarded_;
   Nanoseconds now_ = 0;
+  std::uint32_t left_ = 0;  // frames until the next start
   std::uint64_t copies_ = 0;
   std::uint64_t changed_ = 0;
   std::uint64_t dropped_ = 0;
