@@ -78,8 +78,8 @@ def play_batch(player: P4Player, batch: list[Judged], random: Random, tally: Cou
     events += [State(port) for port in range(PORTS)]
     got, expected = player.play(events), ReferencePlayer().play(events)
     if got != expected:
-        frame = last_frame(events, got, expected).hex()
-        raise PropertyError(f"not as the reference: {explain(events, got, expected)}\n  frame: {frame}")
+        last = last_frame(events, got, expected).hex()
+        raise PropertyError(f"not as the reference: {explain(events, got, expected)}\n  frame: {last}")
     left = [bytes.fromhex(answer["frame"]) for _, answer in decode(events, got) if "frame" in answer]
     for judged, frame in zip(sent, left, strict=True):
         require_rewritten(judged, frame)
