@@ -12,7 +12,7 @@ python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
 
-.PHONY: help demo check test unit integration bench bench-list mutate lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench bench-list mutate fuzz lint build p4 clean hls-test hls-synth hls-ip
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -66,6 +66,12 @@ bench-list: $(python_stamp) ## The benchmarks, and how long each takes
 
 mutate: build ## Plant the faults of tests/mutation one by one: do tests notice? ONLY=ID,PART. About 35 minutes
 	@PYTHONPATH=tests $(python) -m mutation --only "$(ONLY)"
+
+COUNT ?= 1000000
+SEED ?= 1
+fuzz: build ## COUNT frames, right and wrong, through core, switch and shim, a hundredth through P4; SEED, ONLY, ROUND, JOBS
+	@PYTHONPATH=tests $(python) -m fuzz --count $(COUNT) --seed $(SEED) --only "$(ONLY)" \
+		$(if $(ROUND),--round $(ROUND)) $(if $(JOBS),--jobs $(JOBS))
 
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh

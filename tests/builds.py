@@ -15,6 +15,7 @@ SANITISED = (
     *(f"hls/sim/bench/block-driver{size}" for size in ("", "-small", "-large", "-late")),
     "switch/clarion-switch",
     "tests/conformance/conformance-driver",
+    "tests/fuzz/frame-fuzz",
     "tests/unit/cc/cc_test",
     "tests/unit/shim/shim_test",
 )

@@ -38,6 +38,13 @@ static __always_inline int option_find_flags(const __u8 *options, __u32 option_b
 	return -1;
 }
 
+/* Is the TCP header with its options within the packet, and the packet within what has come? */
+static __always_inline bool option_is_whole(const struct __sk_buff *skb, const struct packet *packet,
+					    const struct tcphdr *tcp)
+{
+	return tcp->doff * 4U <= packet->l4_bytes && packet->l4 + packet->l4_bytes <= skb->len;
+}
+
 /* Sets `mark` in the option of a SYN segment, if it has one, and mends the TCP checksum. */
 static __always_inline void option_mark(struct __sk_buff *skb, const struct packet *packet,
 					const struct tcphdr *tcp, __u8 mark)
@@ -48,6 +55,8 @@ static __always_inline void option_mark(struct __sk_buff *skb, const struct pack
 	__u16 from, to;
 	int at;
 
+	if (!option_is_whole(skb, packet, tcp))
+		return;
 	barrier_var(option_bytes); /* or the verifier loses the lower bound */
 	if (option_bytes < CLARION_OPTION_BYTES || option_bytes > sizeof(options))
 		return;
