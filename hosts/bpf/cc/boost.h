@@ -375,6 +375,10 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 	if (window_answer_signals(&b->w, p, s, flow))
 		boost_note_reduction(b);
 	boost_on_losses(b, p, s, flow);
+	if (b->w.doubt.has_fallen && !b->has_congested) {
+		boost_note_congestion(b, 0);
+		b->mode = BOOST_LIN;
+	}
 	if (b->is_backing_off && s->is_open && !b->w.loss.is_holding)
 		boost_on_exit_recovery(b);
 	boost_on_round(b, p, s, flow);

@@ -43,6 +43,8 @@
 #define DOUBT_FORGET_ROUNDS 256
 /* Round trips in a smaller window before its losses refute a doubt. */
 #define DOUBT_REFUTE_ROUNDS 2
+/* ... of which so many have to have losses. */
+#define DOUBT_REFUTE_LOSSY_ROUNDS 2
 /* Bursts believed after the first refutation, factor to the next, and at most. */
 #define DOUBT_CREDIT_FIRST  4
 #define DOUBT_CREDIT_GROWTH 4
@@ -69,6 +71,7 @@ struct cc_doubt {
 	__u64 before_q16; /* window when the doubt arose */
 	__u64 clean_q16;  /* window at which the losses had gone */
 	__u64 test_q16;	  /* window of the test */
+	__u64 round_q16;  /* window at the end of the last round trip */
 	__u32 lost;	  /* packets corrupted, as the tags say, in this period, at most two for each gap */
 	__u32 acked;	  /* packets delivered in this period */
 	__u32 level_q16;  /* mean share of packets corrupted per period, and its mean deviation */
@@ -80,8 +83,12 @@ struct cc_doubt {
 	__u16 rounds; /* since half of what was verified was forgotten */
 	__u8 state;
 	__u8 knows_level;
-	__u8 periods; /* that the level is known from, at most DOUBT_LEVEL_PERIODS */
-	__u8 credit;  /* bursts that are believed without a test */
+	__u8 lossy_rounds; /* of this refutation: with losses */
+	__u8 has_lost;	   /* this round is one */
+	__u8 has_fallen;   /* losses have followed the rate, and no test has refuted that */
+	__u8 is_growing; /* the window is being opened: what a test would set back, and what ends by itself */
+	__u8 periods;	 /* that the level is known from, at most DOUBT_LEVEL_PERIODS */
+	__u8 credit;	 /* bursts that are believed without a test */
 	__u8 credit_next;
 	__u8 test_rounds; /* of this test, or of the refutation, so far */
 	__u8 has_lied;	  /* losses have followed the rate before: no more tests until that is refuted */
@@ -280,10 +287,13 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct 
 		doubt_know_level(doubt, share_q16);
 		doubt->clean_q16 = cwnd_q16;
 		doubt->verified_q16 = 0;
+		doubt->has_fallen = 1;
 		return DOUBT_FELL;
 	}
-	if (is_proof)
+	if (is_proof) {
 		doubt_know_level(doubt, (share_q16 + doubt->spike_q16) / 2);
+		doubt->has_fallen = 0;
+	}
 	doubt->verified_q16 = (__u32)max_u64(doubt->verified_q16, doubt->level_q16);
 	return DOUBT_BELIEVED;
 }
@@ -327,6 +337,8 @@ CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
 
 	round_begin(&doubt->round, s);
+	doubt->is_growing = !doubt->has_fallen && cwnd_q16 > doubt->round_q16 + doubt->round_q16 / 4;
+	doubt->round_q16 = cwnd_q16;
 	doubt_forget(doubt);
 	if (doubt->state >= DOUBT_SETTLING)
 		return doubt_test_round(doubt, s, cwnd_q16);
@@ -336,7 +348,8 @@ CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct
 	doubt_begin_period(doubt);
 	doubt->periods += doubt->periods < DOUBT_LEVEL_PERIODS;
 	doubt_learn(doubt, share_q16);
-	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 && share_q16 >= doubt->level_q16 / 2)
+	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 &&
+	    share_q16 >= doubt->level_q16 / 2 && !doubt->is_growing)
 		return doubt_begin_test(doubt, s, doubt->level_q16, cwnd_q16);
 	return DOUBT_OF_NOTHING;
 }
@@ -387,11 +400,22 @@ CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
 {
 	__u64 through_q16 = (__u64)doubt->acked << 16;
 
+	doubt->lossy_rounds = 0;
 	if (!doubt->test_rounds && doubt->lost)
 		doubt->clean_q16 = min_u64(doubt->clean_q16, doubt_test_window_q16(through_q16));
 	doubt_begin_period(doubt);
 	if (cwnd_q16 <= doubt->clean_q16)
 		doubt->test_rounds++;
+}
+
+/* Losses of one burst may show late; corruption goes on. */
+CC_INLINE void doubt_end_refuting_round(struct cc_doubt *doubt, __u64 cwnd_q16)
+{
+	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
+		doubt_settle_refutation(doubt, cwnd_q16);
+	else if (doubt->has_lost)
+		doubt->lossy_rounds += doubt->lossy_rounds < DOUBT_REFUTE_LOSSY_ROUNDS;
+	doubt->has_lost = 0;
 }
 
 /* While corruption is not believed: does it come as before, without a queue and in a window in which it had
@@ -406,16 +430,18 @@ CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sampl
 		return 0;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
-	if (cwnd_q16 > doubt->clean_q16)
+	if (cwnd_q16 > doubt->clean_q16) {
 		doubt->test_rounds = 0;
+		doubt->lossy_rounds = 0;
+	}
 	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS || !doubt_is_queued(doubt, s))
 		doubt_count(doubt, s, corrupted);
+	doubt->has_lost |= corrupted > 0;
 	if (round_has_ended(&doubt->round, s)) {
 		round_begin(&doubt->round, s);
-		if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
-			doubt_settle_refutation(doubt, cwnd_q16);
+		doubt_end_refuting_round(doubt, cwnd_q16);
 	}
-	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
+	if (doubt->lossy_rounds < DOUBT_REFUTE_LOSSY_ROUNDS)
 		return 0;
 	share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
 	if (doubt->lost <= DOUBT_SLACK + (__u32)doubt->credit_next || share_q16 < doubt_refuting_q16(doubt) ||
