@@ -44,7 +44,7 @@
 /* Round trips in a smaller window before its losses refute a doubt. */
 #define DOUBT_REFUTE_ROUNDS 2
 /* ... of which so many have to have losses. */
-#define DOUBT_REFUTE_LOSSY_ROUNDS 2
+#define DOUBT_REFUTE_LOSSY_ROUNDS 3
 /* Bursts believed after the first refutation, factor to the next, and at most. */
 #define DOUBT_CREDIT_FIRST  4
 #define DOUBT_CREDIT_GROWTH 4
@@ -402,7 +402,7 @@ CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
 
 	doubt->lossy_rounds = 0;
 	if (!doubt->test_rounds && doubt->lost)
-		doubt->clean_q16 = min_u64(doubt->clean_q16, doubt_test_window_q16(through_q16));
+		doubt->clean_q16 = min_u64(doubt->clean_q16, through_q16 / 4 * 3);
 	doubt_begin_period(doubt);
 	if (cwnd_q16 <= doubt->clean_q16)
 		doubt->test_rounds++;

@@ -167,10 +167,10 @@ class Distrust : public Doubt {
     sample_.prior_delivered = ends_round ? sample_.delivered_packets : doubt_.round.start_delivered - 1;
     return doubt_is_refuted(&doubt_, &sample_, 1, packets_q16(window_));
   }
-  // One packet in ten is lost, `lost` times, in three round trips.
+  // One packet in ten is lost, `lost` times, in four round trips.
   int refutes(__u32 lost) {
     int refuted = 0;
-    for (__u32 i = 0; i < lost; i++) refuted |= loses(i == lost / 3 || i == 2 * lost / 3);
+    for (__u32 i = 0; i < lost; i++) refuted |= loses(i == lost / 4 || i == lost / 2 || i == 3 * lost / 4);
     return refuted;
   }
   // Two round trips, after which no packet of the larger window is acknowledged any more.
@@ -204,7 +204,7 @@ TEST_F(Distrust, IsNotRefutedInALargerWindow) {
 TEST_F(Distrust, IsNotRefutedInAWindowLargerThanWhatCameThrough) {
   for (int i = 0; i < 10; i++) loses();  // of 100 packets in this round trip, 90 came through
   settle(0);
-  EXPECT_EQ(doubt_.clean_q16, packets_q16(90) / 8 * 7);
+  EXPECT_EQ(doubt_.clean_q16, packets_q16(90) / 4 * 3);
   EXPECT_FALSE(refutes(50));
 }
 
