@@ -26,6 +26,8 @@
  */
 #define DOUBT_SLACK	   3
 #define DOUBT_SLACK_QUEUED 1
+/* ... without a queue, while the level is not known yet. */
+#define DOUBT_SLACK_FIRST 24
 /* So many behind a risen delay are no chance. */
 #define DOUBT_SLACK_SURE 8
 /* Packets of a period, which is a round trip or more: a few are no sample. */
@@ -41,6 +43,8 @@
  */
 #define DOUBT_FREE_Q16	    328 /* 0.5 % */
 #define DOUBT_FORGET_ROUNDS 256
+/* Losses that a flow may have for a first period while it opens its window: an eighth. */
+#define DOUBT_MODERATE_Q16 8192
 /* Round trips in a smaller window before its losses refute a doubt. */
 #define DOUBT_REFUTE_ROUNDS 2
 /* ... of which so many have to have losses. */
@@ -192,12 +196,22 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 	return DOUBT_TEST;
 }
 
-/* A flow that knows no level yet may have begun behind the queue of others, on a path that corrupts. */
+/* A flow that knows no level yet may have begun behind the queue of others, on a path that corrupts; and few
+ * losses are no sample to test.
+ */
 CC_INLINE __u32 doubt_slack(const struct cc_doubt *doubt, int is_queued)
 {
 	if (!doubt->periods)
-		return DOUBT_SLACK_SURE;
+		return is_queued ? DOUBT_SLACK_SURE : DOUBT_SLACK_FIRST;
 	return is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK;
+}
+
+/* A test would set back a flow that has only begun to open its window; of moderate losses the first period
+ * tells more.
+ */
+CC_INLINE int doubt_may_wait(const struct cc_doubt *doubt, __u32 share_q16)
+{
+	return !doubt->periods && doubt->is_growing && share_q16 < DOUBT_MODERATE_Q16;
 }
 
 /* Losses clearly above the level. */
@@ -217,8 +231,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		doubt->state = DOUBT_ANSWERED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
-	if (share_q16 < DOUBT_FREE_Q16 ||
-	    !doubt->periods) /* before a first period there is no sample to test */
+	if (share_q16 < DOUBT_FREE_Q16 || doubt_may_wait(doubt, share_q16))
 		return DOUBT_OF_NOTHING;
 	if (doubt->credit) {
 		doubt->credit--;

@@ -13,9 +13,10 @@ using clarion::testing::packets_q16;
 
 class Doubt : public ::testing::Test {
  protected:
-  // A path without losses, known from one round trip.
+  // A path without losses, known from two round trips.
   Doubt() {
     round_begin(&doubt_.round, &sample_);
+    end_round();
     end_round();
   }
 
@@ -57,7 +58,18 @@ TEST_F(Doubt, AFewLossesRaiseNone) {
 
 TEST_F(Doubt, TheFirstLossesOfAFlowAreNoSample) {
   doubt_.periods = 0;
+  for (int i = 0; i < 24; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
+  EXPECT_EQ(ack(1), DOUBT_TEST);
+}
+
+TEST_F(Doubt, AWindowThatIsBeingOpenedIsTestedOnceItStays) {
+  window_ = 1400;
+  end_round();
+  doubt_.periods = 0;
   for (int i = 0; i < 50; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
+  end_round();
+  for (int i = 0; i < 50 && !doubt_is_testing(&doubt_); i++) ack(1);
+  EXPECT_TRUE(doubt_is_testing(&doubt_));
 }
 
 TEST_F(Doubt, TheFirstLossesBehindARisenDelayHaveToBeMany) {
