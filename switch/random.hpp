@@ -13,10 +13,10 @@ namespace clarion::emu {
 
 class RandomStream {
  public:
-  RandomStream(std::uint64_t seed, std::string_view name) {
-    std::uint64_t x = seed + fnv1a(name);
-    for (std::uint64_t& word : state_) word = split_mix(x);
+  explicit RandomStream(std::uint64_t seed) {
+    for (std::uint64_t& word : state_) word = split_mix(seed);
   }
+  RandomStream(std::uint64_t seed, std::string_view name) : RandomStream(seed + fnv1a(name)) {}
 
   std::uint64_t next() {
     const std::uint64_t result = rotl(state_[0] + state_[3], 23) + state_[0];

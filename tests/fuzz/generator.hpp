@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "random.hpp"
+#include "draws.hpp"
 
 namespace clarion::fuzz {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/config.hpp"
-#include "random.hpp"
+#include "draws.hpp"
 
 namespace clarion::fuzz {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "random.hpp"
+#include "draws.hpp"
 
 namespace clarion::fuzz {
 

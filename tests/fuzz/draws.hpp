@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same everywhere for a seed: xoshiro256++, seeded by splitmix64.
+// What the generator draws, the same everywhere for a seed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "random.hpp"
 
 namespace clarion::fuzz {
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) {
-    for (std::uint64_t& word : state_) {
-      seed += 0x9e3779b97f4a7c15;
-      std::uint64_t mixed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
-      mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-      word = mixed ^ mixed >> 31;
-    }
-  }
+  explicit Random(std::uint64_t seed) : stream_(seed) {}
 
-  std::uint64_t next() {
-    const std::uint64_t result = turned(state_[0] + state_[3], 23) + state_[0];
-    const std::uint64_t shifted = state_[1] << 17;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = turned(state_[3], 45);
-    return result;
-  }
+  std::uint64_t next() { return stream_.next(); }
 
   // 0 to `limit` - 1.
   std::uint32_t below(std::uint32_t limit) {
@@ -67,11 +53,7 @@ class Random {
   }
 
  private:
-  static std::uint64_t turned(std::uint64_t word, unsigned bits) {
-    return word << bits | word >> (64 - bits);
-  }
-
-  std::uint64_t state_[4];
+  emu::RandomStream stream_;
 };
 
 }  // namespace clarion::fuzz
