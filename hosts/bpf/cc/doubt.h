@@ -86,7 +86,6 @@ struct cc_doubt {
 	struct cc_round round;
 	__u16 rounds; /* since half of what was verified was forgotten */
 	__u8 state;
-	__u8 knows_level;
 	__u8 lossy_rounds; /* of this refutation: with losses */
 	__u8 has_lost;	   /* this round is one */
 	__u8 has_fallen;   /* losses have followed the rate, and no test has refuted that */
@@ -109,6 +108,14 @@ CC_INLINE void doubt_begin_period(struct cc_doubt *doubt)
 	doubt->acked = 0;
 }
 
+/* Of a test or a refutation; the one before leaves nothing to it. */
+CC_INLINE void doubt_begin_rounds(struct cc_doubt *doubt)
+{
+	doubt->test_rounds = 0;
+	doubt->lossy_rounds = 0;
+	doubt->has_lost = 0;
+}
+
 CC_INLINE void doubt_count(struct cc_doubt *doubt, const struct cc_sample *s, __u32 corrupted)
 {
 	doubt->lost += (__u32)min_u64(corrupted, DOUBT_GAP_MAX);
@@ -120,16 +127,20 @@ CC_INLINE __u64 doubt_packets(const struct cc_doubt *doubt)
 	return (__u64)doubt->acked + doubt->lost;
 }
 
+CC_INLINE void doubt_set_level(struct cc_doubt *doubt, __u32 level_q16)
+{
+	doubt->level_q16 = level_q16;
+	doubt->dev_q16 = level_q16 / 2;
+}
+
 /* Takes the share of a period into the level, with the weights of RFC 6298. */
 CC_INLINE void doubt_learn(struct cc_doubt *doubt, __u32 share_q16)
 {
 	__u32 off_q16 =
 	    share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 : doubt->level_q16 - share_q16;
 
-	if (!doubt->knows_level) {
-		doubt->level_q16 = share_q16;
-		doubt->dev_q16 = share_q16 / 2;
-		doubt->knows_level = share_q16 > 0;
+	if (!doubt->level_q16) {
+		doubt_set_level(doubt, share_q16);
 		return;
 	}
 	doubt->dev_q16 += off_q16 / 4 - doubt->dev_q16 / 4;
@@ -190,7 +201,7 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 	doubt->spike_q16 = share_q16;
 	doubt->test_q16 = doubt_test_window_q16(doubt_through_q16(cwnd_q16, share_q16));
 	doubt->state = DOUBT_SETTLING;
-	doubt->test_rounds = 0;
+	doubt_begin_rounds(doubt);
 	doubt_begin_period(doubt);
 	round_begin(&doubt->round, s);
 	return DOUBT_TEST;
@@ -227,7 +238,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 		doubt->before_q16 = cwnd_q16;
 		doubt->clean_q16 = cwnd_q16 / 2;
 		doubt->spike_q16 = share_q16;
-		doubt->test_rounds = 0;
+		doubt_begin_rounds(doubt);
 		doubt->state = DOUBT_ANSWERED; /* once per round */
 		return DOUBT_CONGESTION;
 	}
@@ -262,15 +273,13 @@ CC_INLINE void doubt_forget(struct cc_doubt *doubt)
 CC_INLINE void doubt_end(struct cc_doubt *doubt)
 {
 	doubt->state = DOUBT_NONE;
-	doubt->test_rounds = 0;
+	doubt_begin_rounds(doubt);
 	doubt_begin_period(doubt);
 }
 
 CC_INLINE void doubt_know_level(struct cc_doubt *doubt, __u32 level_q16)
 {
-	doubt->level_q16 = level_q16;
-	doubt->dev_q16 = level_q16 / 2;
-	doubt->knows_level = level_q16 > 0;
+	doubt_set_level(doubt, level_q16);
 	doubt->periods = 1;
 }
 
@@ -413,7 +422,6 @@ CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
 {
 	__u64 through_q16 = (__u64)doubt->acked << 16;
 
-	doubt->lossy_rounds = 0;
 	if (!doubt->test_rounds && doubt->lost)
 		doubt->clean_q16 = min_u64(doubt->clean_q16, through_q16 / 4 * 3);
 	doubt_begin_period(doubt);
@@ -443,10 +451,8 @@ CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sampl
 		return 0;
 	if (s->rtt_us)
 		doubt->rtt_us = s->rtt_us;
-	if (cwnd_q16 > doubt->clean_q16) {
-		doubt->test_rounds = 0;
-		doubt->lossy_rounds = 0;
-	}
+	if (cwnd_q16 > doubt->clean_q16)
+		doubt_begin_rounds(doubt);
 	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS || !doubt_is_queued(doubt, s))
 		doubt_count(doubt, s, corrupted);
 	doubt->has_lost |= corrupted > 0;

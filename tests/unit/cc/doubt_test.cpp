@@ -228,6 +228,16 @@ TEST_F(Distrust, TakesMoreProofEachTime) {
   EXPECT_TRUE(refutes(1));
 }
 
+TEST_F(Distrust, TheNextOneStartsWithoutTheProofOfThisOne) {
+  settle();
+  ASSERT_TRUE(refutes(4));
+  doubt_.credit = 0;
+  for (int i = 0; i < 200 && !doubt_is_testing(&doubt_); i++) ack(1);
+  round(100);
+  ASSERT_EQ(measure(0), DOUBT_FELL);
+  for (int i = 0; i < 50; i++) EXPECT_FALSE(loses());
+}
+
 TEST_F(Distrust, IsNotRefutedBehindAQueue) {
   settle();
   sample_.rtt_us = 128000;
