@@ -24,6 +24,8 @@
  */
 #define BOOST_STEP_SHIFT_MAX 4
 #define BOOST_CALM_ROUNDS    32
+/* Base RTT that allows a step of one packet: the 50 of the paper from 400 ms on. */
+#define BOOST_STEP_RTT_US 8000
 
 enum boost_mode {
 	BOOST_EXP = 0,
@@ -42,7 +44,6 @@ struct boost {
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
 	__u8 is_draining;    /* the round in which a drain or a reduction takes effect */
-	__u8 has_drained;    /* a drain began this round: its ACKs are those of the larger window */
 	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
 	__u8 step_shift;     /* the step of linear growth is halved so often */
 	__u8 calm_rounds;    /* since the last overflow, or since it was doubled again */
@@ -174,16 +175,18 @@ CC_INLINE void boost_grow_exponentially(struct boost *b, const struct cc_params 
 	b->w.cwnd_q16 = max_u64(before_q16, min_u64(b->w.cwnd_q16, boost_exp_limit_q16(b, p, s)));
 }
 
-/* Ours: the paper's step suits large windows; on a short path it overruns the buffer in one round trip. Less
- * than in proportion to the window, so that flows which share a path still come to equal parts.
+/* Ours: the paper's step suits long paths; on a short one it overruns the buffer in one round trip. There it
+ * is the root of the window: less than in proportion, so that flows which share a path still come to equal
+ * parts.
  */
-CC_INLINE __u32 boost_lin_packets(const struct boost *b, const struct cc_params *p)
+CC_INLINE __u32 boost_lin_packets(const struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	__u64 root = root_u32(window_packets(&b->w)) * (__u64)p->boost_lin_root_percent / 100;
+	__u32 root = root_u32(window_packets(&b->w));
+	__u64 most = max_u64(root, s->min_rtt_us / BOOST_STEP_RTT_US) * p->boost_lin_root_percent / 100;
 
 	if (!boost_has_additions(p) || !p->boost_lin_root_percent)
 		return p->boost_lin_packets;
-	return (__u32)max_u64(min_u64(p->boost_lin_packets, root) >> b->step_shift, 1);
+	return (__u32)max_u64(min_u64(p->boost_lin_packets, most) >> b->step_shift, 1);
 }
 
 CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
@@ -199,14 +202,14 @@ CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const stru
 			window_grow_reno(&b->w, p, s->acked_packets);
 		return;
 	}
-	if (b->is_backing_off || b->has_drained)
+	if (b->is_backing_off)
 		return;
 	if (boost_has_additions(p) && p->boost_gate && b->mode == BOOST_EXP && boost_is_queued(p, s))
 		b->mode = BOOST_STOP;
 	if (b->mode == BOOST_EXP)
 		boost_grow_exponentially(b, p, s);
 	else if (b->mode == BOOST_LIN)
-		window_grow_linear(&b->w, p, s->acked_packets, boost_lin_packets(b, p));
+		window_grow_linear(&b->w, p, s->acked_packets, boost_lin_packets(b, p, s));
 }
 
 /* Ours: a little below the available bandwidth B * RTTmin, to empty the queue. */
@@ -260,7 +263,6 @@ CC_INLINE void boost_drain_queue(struct boost *b, const struct cc_params *p, con
 		boost_note_congestion(b, 0);
 		b->mode = BOOST_LIN;
 		b->is_draining = 1;
-		b->has_drained = 1;
 		flow_decide(flow, FLOW_DELAY);
 		return;
 	}
@@ -297,7 +299,6 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 	if (!boost_compares_per_ack(p) && !b->is_backing_off && window_may_grow(&b->w))
 		boost_choose_mode(b, p, s);
 	boost_calm_round(b);
-	b->has_drained = 0;
 	boost_drain_queue(b, p, s, flow);
 	b->was_queued = 1;
 	b->bc_max[1] = b->bc_max[0];

@@ -43,8 +43,8 @@
  */
 #define DOUBT_FREE_Q16	    328 /* 0.5 % */
 #define DOUBT_FORGET_ROUNDS 256
-/* Losses that a flow may have for a first period while it opens its window: an eighth. */
-#define DOUBT_MODERATE_Q16 8192
+/* Losses that a flow may have for a first period while it opens its window: a quarter. */
+#define DOUBT_MODERATE_Q16 16384
 /* Round trips in a smaller window before its losses refute a doubt. */
 #define DOUBT_REFUTE_ROUNDS 2
 /* ... of which so many have to have losses. */
@@ -138,8 +138,10 @@ CC_INLINE void doubt_learn(struct cc_doubt *doubt, __u32 share_q16)
 {
 	__u32 off_q16 =
 	    share_q16 > doubt->level_q16 ? share_q16 - doubt->level_q16 : doubt->level_q16 - share_q16;
+	int is_first = !doubt->periods;
 
-	if (!doubt->level_q16) {
+	doubt->periods += doubt->periods < DOUBT_LEVEL_PERIODS;
+	if (is_first || !doubt->level_q16) {
 		doubt_set_level(doubt, share_q16);
 		return;
 	}
@@ -167,10 +169,18 @@ CC_INLINE __u64 doubt_chance_q16(const struct cc_doubt *doubt, __u64 packets)
 	return max_u64(bursts_q16, single_q16);
 }
 
-/* Are this period's losses clearly above the level, among `packets`? */
-CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, __u32 slack)
+/* Losses among `packets` that are nothing new. */
+CC_INLINE __u64 doubt_usual_q16(const struct cc_doubt *doubt, __u64 packets)
 {
-	__u64 usual_q16 = packets * doubt->level_q16 + 4 * doubt_chance_q16(doubt, packets);
+	return packets * doubt->level_q16 + 4 * doubt_chance_q16(doubt, packets);
+}
+
+/* Are this period's losses clearly above the level, among `packets`? Before a first period has ended the
+ * level is what came without a queue: that is no queue's doing, but it may be a policer's.
+ */
+CC_INLINE int doubt_is_spike(const struct cc_doubt *doubt, __u64 packets, int is_queued, __u32 slack)
+{
+	__u64 usual_q16 = doubt->periods || is_queued ? doubt_usual_q16(doubt, packets) : 0;
 
 	return ((__u64)doubt->lost << 16) > usual_q16 + ((__u64)slack << 16);
 }
@@ -188,10 +198,9 @@ CC_INLINE __u64 doubt_through_q16(__u64 cwnd_q16, __u32 share_q16)
 }
 
 /* The window after losses that followed the rate: half of what the test took, less if little came through. */
-CC_INLINE __u64 doubt_fallen_window_q16(const struct cc_doubt *doubt, __u64 cwnd_q16)
+CC_INLINE __u64 doubt_fallen_window_q16(const struct cc_doubt *doubt, __u64 before_q16, __u64 cwnd_q16)
 {
-	return min_u64((cwnd_q16 + doubt->before_q16) / 2,
-		       doubt_through_q16(doubt->before_q16, doubt->spike_q16));
+	return min_u64((cwnd_q16 + before_q16) / 2, doubt_through_q16(before_q16, doubt->spike_q16));
 }
 
 CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struct cc_sample *s,
@@ -232,7 +241,7 @@ CC_INLINE enum doubt_answer doubt_raise(struct cc_doubt *doubt, const struct cc_
 	__u32 share_q16 = doubt_share_q16(doubt, packets);
 	int is_queued = doubt_is_queued(doubt, s);
 
-	if (!doubt_is_spike(doubt, packets, doubt_slack(doubt, is_queued)))
+	if (!doubt_is_spike(doubt, packets, is_queued, doubt_slack(doubt, is_queued)))
 		return DOUBT_OF_NOTHING;
 	if (is_queued || doubt->has_lied) {
 		doubt->before_q16 = cwnd_q16;
@@ -256,7 +265,7 @@ CC_INLINE enum doubt_answer doubt_confirm(struct cc_doubt *doubt, __u64 cwnd_q16
 {
 	__u64 packets = max_u64(cwnd_q16 >> 16, doubt_packets(doubt));
 
-	if (!doubt_is_spike(doubt, packets, DOUBT_SLACK_SURE))
+	if (!doubt_is_spike(doubt, packets, 1, DOUBT_SLACK_SURE))
 		return DOUBT_OF_NOTHING;
 	doubt->state = DOUBT_EXCUSED;
 	return DOUBT_CONFIRMED;
@@ -365,10 +374,12 @@ CC_INLINE enum doubt_answer doubt_end_round(struct cc_doubt *doubt, const struct
 	if (doubt->state >= DOUBT_SETTLING)
 		return doubt_test_round(doubt, s, cwnd_q16);
 	doubt->state = DOUBT_NONE;
-	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS)
+	if (doubt_packets(doubt) < DOUBT_PERIOD_PACKETS) {
+		if (!doubt->periods && !doubt_is_queued(doubt, s))
+			doubt_set_level(doubt, share_q16);
 		return DOUBT_OF_NOTHING;
+	}
 	doubt_begin_period(doubt);
-	doubt->periods += doubt->periods < DOUBT_LEVEL_PERIODS;
 	doubt_learn(doubt, share_q16);
 	if (doubt->level_q16 > 2 * doubt->verified_q16 + DOUBT_FREE_Q16 &&
 	    share_q16 >= doubt->level_q16 / 2 && !doubt->is_growing)

@@ -83,11 +83,11 @@ CC_INLINE int window_answer_signals(struct cc_window *w, const struct cc_params 
 	return 1;
 }
 
-/* A test of what the tags say begins or ends. */
+/* A test of what the tags say begins or ends. What was reduced for another reason meanwhile stays so. */
 CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum doubt_answer answer,
 			   struct flow *flow)
 {
-	__u64 before_q16 = w->doubt.before_q16;
+	__u64 before_q16 = w->cwnd_q16 < w->doubt.test_q16 ? w->cwnd_q16 : w->doubt.before_q16;
 
 	if (answer == DOUBT_TEST) {
 		window_set(w, p, min_u64(w->cwnd_q16, w->doubt.test_q16));
@@ -99,7 +99,8 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 		w->doubt.has_lied = w->guard.distrust;
 		if (!window_is_guarded(w))
 			window_set(w, p,
-				   max_u64(w->cwnd_q16, doubt_fallen_window_q16(&w->doubt, w->cwnd_q16)));
+				   max_u64(w->cwnd_q16,
+					   doubt_fallen_window_q16(&w->doubt, before_q16, w->cwnd_q16)));
 		else
 			w->ssthresh_q16 = w->cwnd_q16;
 	}

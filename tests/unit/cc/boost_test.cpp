@@ -24,6 +24,7 @@ class Boost : public ::testing::Test {
     flow_.id.aware = flow_.id.tags = 1;
     boost_init(&boost_, &params_, &sample_, &flow_);
   }
+  __u32 step() const { return boost_lin_packets(&boost_, &params_, &sample_); }
   void window(__u64 packets) { boost_.w.cwnd_q16 = packets_q16(packets); }
   __u64 window() const { return boost_.w.cwnd_q16; }
   void ack() {
@@ -348,18 +349,23 @@ TEST_F(Boost, IdleFlowLearnsThePathAnew) {
   EXPECT_EQ(fast.bytes_per_s, 2u * 64 * 1448 * 10);  // as at the start: twice the window per RTT
 }
 
-TEST_F(Boost, LinearStepIsAtMostTheRootOfTheWindowAndFiftyPackets) {
+TEST_F(Boost, LinearStepFollowsTheRootOfTheWindowOrTheRttUpToFiftyPackets) {
   params_.boost_lin_packets = 50;
   window(400);
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 20u);
+  EXPECT_EQ(step(), 20u);
+  sample_.min_rtt_us = 240000;
+  EXPECT_EQ(step(), 30u);
+  sample_.min_rtt_us = 570000;
+  EXPECT_EQ(step(), 50u);
+  sample_.min_rtt_us = 40000;
   window(10000);
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+  EXPECT_EQ(step(), 50u);
   window(400);
   params_.boost_lin_root_percent = 0;
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+  EXPECT_EQ(step(), 50u);
   params_.boost_lin_root_percent = 100;
   params_.boost_loss = BOOST_LOSS_LITERAL;
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 50u);
+  EXPECT_EQ(step(), 50u);
 }
 
 TEST_F(Boost, EachOverflowHalvesTheLinearStepUntilTheBufferHasBeenCalm) {
@@ -367,25 +373,17 @@ TEST_F(Boost, EachOverflowHalvesTheLinearStepUntilTheBufferHasBeenCalm) {
   window(400);
   boost_.mode = BOOST_LIN;
   boost_note_reduction(&boost_);  // the end of the start
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 20u);
-  for (__u32 step : {10u, 5u, 2u, 1u, 1u}) {
+  EXPECT_EQ(step(), 20u);
+  for (__u32 halved : {10u, 5u, 2u, 1u, 1u}) {
     boost_.mode = BOOST_LIN;
     boost_note_reduction(&boost_);
-    EXPECT_EQ(boost_lin_packets(&boost_, &params_), step);
+    EXPECT_EQ(step(), halved);
   }
   for (int round = 0; round < BOOST_CALM_ROUNDS; round++) {
-    EXPECT_EQ(boost_lin_packets(&boost_, &params_), 1u);
+    EXPECT_EQ(step(), 1u);
     boost_calm_round(&boost_);
   }
-  EXPECT_EQ(boost_lin_packets(&boost_, &params_), 2u);
-}
-
-TEST_F(Boost, AcksOfTheWindowBeforeADrainDoNotMakeTheNextOneGrow) {
-  window(100);
-  boost_.mode = BOOST_LIN;
-  boost_.has_drained = 1;
-  boost_grow(&boost_, &params_, &sample_);
-  EXPECT_EQ(window(), packets_q16(100));
+  EXPECT_EQ(step(), 2u);
 }
 
 TEST_F(Boost, LimitedFlowDoesNotGrow) {

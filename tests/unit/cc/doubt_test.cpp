@@ -79,6 +79,30 @@ TEST_F(Doubt, TheFirstLossesBehindARisenDelayHaveToBeMany) {
   EXPECT_EQ(ack(1), DOUBT_CONGESTION);
 }
 
+TEST_F(Doubt, WhatCameBeforeAQueueIsNoneOfItsLosses) {
+  doubt_ = {};
+  round_begin(&doubt_.round, &sample_);
+  window_ = 200;
+  for (int i = 0; i < 20; i++) ack(1);
+  end_round(180);
+  EXPECT_EQ(doubt_.periods, 0);
+  sample_.rtt_us = 128000;
+  for (int i = 0; i < 40; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << i;
+  for (int i = 0; i < 100 && doubt_.state == DOUBT_NONE; i++) ack(1);
+  EXPECT_EQ(doubt_.state, DOUBT_ANSWERED);
+}
+
+TEST_F(Doubt, WhatCameBeforeAPolicerMayHaveBeenItsDoing) {
+  doubt_ = {};
+  round_begin(&doubt_.round, &sample_);
+  window_ = 200;
+  for (int i = 0; i < 20; i++) ack(1);
+  end_round(180);
+  end_round(100);                      // the window stays
+  for (int i = 0; i < 5; i++) ack(1);  // 25 in all
+  EXPECT_EQ(doubt_.state, DOUBT_SETTLING);
+}
+
 TEST_F(Doubt, MoreThanThatAreTested) {
   for (int i = 0; i < 5; i++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING);
   EXPECT_EQ(ack(1), DOUBT_TEST);  // six of 1000 packets: more than 0.5 %

@@ -54,6 +54,26 @@ TEST_F(Judgement, ADropByTheOwnQueueHalves) {
   EXPECT_EQ(flow_.stats.reduced[FLOW_LOCAL], 1u);
 }
 
+TEST_F(Judgement, ATestThatIsOverGivesTheWindowBack) {
+  window_.doubt.before_q16 = packets_q16(1000);
+  window_.doubt.test_q16 = packets_q16(800);
+  window_test(&window_, &kDefaults, DOUBT_TEST, &flow_);
+  EXPECT_EQ(window_.cwnd_q16, packets_q16(800));
+  window_test(&window_, &kDefaults, DOUBT_BELIEVED, &flow_);
+  EXPECT_EQ(window_.cwnd_q16, packets_q16(1000));
+}
+
+TEST_F(Judgement, WhatWasReducedDuringATestForAnotherReasonStaysSo) {
+  window_.doubt.before_q16 = packets_q16(1000);
+  window_.doubt.test_q16 = packets_q16(800);
+  window_test(&window_, &kDefaults, DOUBT_TEST, &flow_);
+  window_reduce(&window_, packets_q16(500));
+  for (doubt_answer answer : {DOUBT_BELIEVED, DOUBT_FELL}) {
+    window_test(&window_, &kDefaults, answer, &flow_);
+    EXPECT_EQ(window_.cwnd_q16, packets_q16(500));
+  }
+}
+
 TEST_F(Judgement, NegativeFeedbackSinceIsNotUndone) {
   window_reduce(&window_, packets_q16(500));
   window_take_back(&window_, &kDefaults, packets_q16(100));
