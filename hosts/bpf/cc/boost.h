@@ -96,7 +96,9 @@ CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const stru
 	b->was_queued = 1;
 }
 
-/* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmitted packets give no sample. */
+/* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmitted packets give no sample. Ours: the
+ * first sample is B, or a flow that begins behind a queue would drain to what B had not yet reached.
+ */
 CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
 	__u64 fs_bytes = (__u64)(s->delivered_packets - s->prior_delivered) * s->mss_bytes;
@@ -104,6 +106,8 @@ CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const s
 
 	if (!s->has_delivery || !s->rtt_us || s->is_retransmitted)
 		return;
+	if (!b->b && boost_has_additions(p))
+		b->b = bc;
 	b->b = scale_q16(b->b, Q16_ONE - p->boost_alpha_q16) + scale_q16(bc, p->boost_alpha_q16);
 	b->bc_max[0] = max_u64(b->bc_max[0], bc);
 }

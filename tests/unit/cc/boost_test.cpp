@@ -68,10 +68,16 @@ TEST_F(Boost, Step1StartsExponentiallyFromZero) {
 
 TEST_F(Boost, Step3SmoothsOutstandingBytesPerRoundTrip) {
   // FS = 100 packets * 1448 bytes, RTT 0.1 s: BC = 1448000; alpha = 1/8: B = 181000, then 7/8 of it + 181000.
+  params_.boost_loss = BOOST_LOSS_LITERAL;
   boost_measure(&boost_, &params_, &sample_);
   EXPECT_EQ(boost_.b, 181000u);
   boost_measure(&boost_, &params_, &sample_);
   EXPECT_EQ(boost_.b, 339375u);
+}
+
+TEST_F(Boost, TheFirstSampleIsWhole) {
+  boost_measure(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.b, 1448000u);
 }
 
 TEST_F(Boost, Step3TakesNoSampleFromRetransmissions) {
