@@ -433,11 +433,22 @@ CC_INLINE void doubt_settle_refutation(struct cc_doubt *doubt, __u64 cwnd_q16)
 {
 	__u64 through_q16 = (__u64)doubt->acked << 16;
 
-	if (!doubt->test_rounds && doubt->lost)
+	if (!doubt->test_rounds && !doubt->lossy_rounds && doubt->lost)
 		doubt->clean_q16 = min_u64(doubt->clean_q16, through_q16 / 4 * 3);
 	doubt_begin_period(doubt);
 	if (cwnd_q16 <= doubt->clean_q16)
 		doubt->test_rounds++;
+}
+
+/* The first losses may be those of a limit that the window has just reached: after them it has to be smaller.
+ */
+CC_INLINE void doubt_count_lossy_round(struct cc_doubt *doubt)
+{
+	if (!doubt->lossy_rounds) {
+		doubt->clean_q16 = min_u64(doubt->clean_q16, doubt->round_q16 / 4 * 3);
+		doubt->test_rounds = 0;
+	}
+	doubt->lossy_rounds += doubt->lossy_rounds < DOUBT_REFUTE_LOSSY_ROUNDS;
 }
 
 /* Losses of one burst may show late; corruption goes on. */
@@ -446,8 +457,9 @@ CC_INLINE void doubt_end_refuting_round(struct cc_doubt *doubt, __u64 cwnd_q16)
 	if (doubt->test_rounds < DOUBT_REFUTE_ROUNDS)
 		doubt_settle_refutation(doubt, cwnd_q16);
 	else if (doubt->has_lost)
-		doubt->lossy_rounds += doubt->lossy_rounds < DOUBT_REFUTE_LOSSY_ROUNDS;
+		doubt_count_lossy_round(doubt);
 	doubt->has_lost = 0;
+	doubt->round_q16 = cwnd_q16;
 }
 
 /* While corruption is not believed: does it come as before, without a queue and in a window in which it had
@@ -481,8 +493,7 @@ CC_SUBPROGRAM int doubt_is_refuted(struct cc_doubt *doubt, const struct cc_sampl
 	    (__u8)clamp_u64(doubt->credit_next * DOUBT_CREDIT_GROWTH, DOUBT_CREDIT_FIRST, DOUBT_CREDIT_MAX);
 	doubt->credit = doubt->credit_next;
 	doubt->has_lied = 0;
-	doubt->state = DOUBT_NONE;
-	doubt_begin_period(doubt);
+	doubt_end(doubt);
 	return 1;
 }
 

@@ -217,10 +217,17 @@ class Distrust : public Doubt {
       doubt_is_refuted(&doubt_, &sample_, 0, packets_q16(window_));
     }
   }
+  // The window falls as far as it has to after its first losses.
+  void settle_below_first_losses() {
+    settle();
+    loses(true);
+    window_ = doubt_.clean_q16 >> 16;
+    settle();
+  }
 };
 
-TEST_F(Distrust, IsRefutedByLossesInAWindowThatWasClean) {
-  settle();
+TEST_F(Distrust, IsRefutedByLossesInAWindowThatWasCleanAndInASmallerOne) {
+  settle_below_first_losses();
   EXPECT_FALSE(refutes(3));
   EXPECT_TRUE(refutes(1));
   EXPECT_EQ(doubt_.credit, DOUBT_CREDIT_FIRST);
@@ -229,6 +236,17 @@ TEST_F(Distrust, IsRefutedByLossesInAWindowThatWasClean) {
 TEST_F(Distrust, IsNotRefutedByOneBurstThatShowsLate) {
   settle();
   for (int i = 0; i < 50; i++) EXPECT_FALSE(loses());
+}
+
+TEST_F(Distrust, IsNotRefutedByALimitThatTheWindowMeetsAgainAndAgain) {
+  __u64 limit = window_;
+  for (int times = 0; times < 20; times++) {
+    settle();
+    EXPECT_FALSE(refutes(8));
+    window_ = limit / 10 * 7;
+    settle();
+    window_ = limit;
+  }
 }
 
 TEST_F(Distrust, IsNotRefutedInALargerWindow) {
@@ -245,15 +263,15 @@ TEST_F(Distrust, IsNotRefutedInAWindowLargerThanWhatCameThrough) {
 }
 
 TEST_F(Distrust, TakesMoreProofEachTime) {
-  settle();
+  settle_below_first_losses();
   ASSERT_TRUE(refutes(4));
-  settle();
+  settle_below_first_losses();
   EXPECT_FALSE(refutes(DOUBT_SLACK + DOUBT_CREDIT_FIRST));
   EXPECT_TRUE(refutes(1));
 }
 
 TEST_F(Distrust, TheNextOneStartsWithoutTheProofOfThisOne) {
-  settle();
+  settle_below_first_losses();
   ASSERT_TRUE(refutes(4));
   doubt_.credit = 0;
   for (int i = 0; i < 200 && !doubt_is_testing(&doubt_); i++) ack(1);
@@ -269,8 +287,9 @@ TEST_F(Distrust, IsNotRefutedBehindAQueue) {
 }
 
 TEST_F(Distrust, IsNotRefutedByTheLossesThatASmallWindowMakesItself) {
+  window_ = 8;
+  settle_below_first_losses();
   window_ = 5;
-  settle();
   EXPECT_FALSE(refutes(50));  // one in ten is less than 3 / 5^2
   window_ = 6;
   EXPECT_TRUE(refutes(50));
