@@ -14,6 +14,8 @@
 
 /* Round trips within which a second strike puts the flow under guard. */
 #define GUARD_STRIKE_ROUNDS 64
+/* ... of which it grows as under guard in so many, lest what it is offered undoes the first at once. */
+#define GUARD_WARY_ROUNDS 4
 /* Under guard: what a reduction leaves, and packets added per round trip, in percent. */
 #define GUARD_BETA_PERCENT  70
 #define GUARD_ALPHA_PERCENT 53
@@ -32,6 +34,11 @@ struct cc_guard {
 CC_INLINE int guard_is_on(const struct cc_guard *guard)
 {
 	return guard->rounds_left > 0;
+}
+
+CC_INLINE int guard_is_wary(const struct cc_guard *guard)
+{
+	return guard_is_on(guard) || guard->strike_rounds > GUARD_STRIKE_ROUNDS - GUARD_WARY_ROUNDS;
 }
 
 CC_INLINE void guard_begin(struct cc_guard *guard, const struct cc_params *p)

@@ -10,12 +10,16 @@
 #include "loss_rule.h"
 #include "params.h"
 
+/* RTT samples in a row above the base that tell of a standing queue, as in HyStart++ (RFC 9406, 4.2). */
+#define WINDOW_LATE_SAMPLES 8
+
 /* Head of every law's state. */
 struct cc_window {
 	__u64 cwnd_q16;	    /* packets */
 	__u64 ssthresh_q16; /* below it the window doubles per RTT; UINT64_MAX until the first reduction */
 	__u64 undo_q16;	    /* window before the last recovery, timeout or reduction */
-	__u64 ceiling_q16;  /* under guard: the window that Reno would have, which grants may fill */
+	__u64 ceiling_q16; /* under guard or behind a queue: the window that Reno would have, which grants may
+			      fill */
 	struct loss_rule loss;
 	struct cc_doubt doubt;
 	struct cc_guard guard;
@@ -26,7 +30,7 @@ struct cc_window {
 	__u8 ca_state;	   /* the kernel's TCP_CA_* as last reported */
 	__u8 is_longer;	   /* this ACK has shown that the path became longer */
 	__u8 is_new_round; /* this ACK has ended a round trip */
-	__u8 pad;
+	__u8 late_samples; /* in a row, at most WINDOW_LATE_SAMPLES */
 };
 
 CC_INLINE void window_init(struct cc_window *w, const struct cc_params *p, __u32 packets,
@@ -109,6 +113,12 @@ CC_INLINE void window_grow_double(struct cc_window *w, const struct cc_params *p
 	window_set(w, p, w->cwnd_q16 + ((__u64)acked_packets << 16));
 }
 
+/* Does a queue stand? */
+CC_INLINE int window_is_queued(const struct cc_window *w)
+{
+	return w->late_samples >= WINDOW_LATE_SAMPLES;
+}
+
 /* Slow start, then one packet per RTT (RFC 5681). */
 CC_INLINE __u64 window_reno_step_q16(const struct cc_window *w, __u32 acked_packets)
 {
@@ -133,6 +143,8 @@ CC_INLINE __u64 window_after_loss_q16(const struct cc_window *w)
 
 CC_INLINE void window_grow_reno(struct cc_window *w, const struct cc_params *p, __u32 acked_packets)
 {
+	if (window_is_queued(w))
+		w->ssthresh_q16 = min_u64(w->ssthresh_q16, w->cwnd_q16);
 	window_set(w, p, w->cwnd_q16 + window_reno_step_q16(w, acked_packets));
 }
 

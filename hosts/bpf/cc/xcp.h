@@ -60,6 +60,14 @@ CC_INLINE __u64 xcp_rate_to_window(__u32 rate, const struct cc_sample *s)
 	return ratio_q16((__u64)rate * min_u64(s->srtt_us, 1U << 27), USEC_PER_SEC * s->full_len_bytes);
 }
 
+/* Routers keep their queues short. Where one stands they do not speak for it, and their grants fill it; or
+ * the path has become longer.
+ */
+CC_INLINE int xcp_has_ceiling(const struct xcp *x)
+{
+	return guard_is_wary(&x->w.guard) || window_is_queued(&x->w);
+}
+
 /* Applies the part of the echo that is not applied yet. Needs an RTT: without one the echo stays unread. What
  * a path grants on which no hop regulates is only what was asked for, and is passed over.
  */
@@ -77,21 +85,27 @@ CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, cons
 		window_take_back(&x->w, p, xcp_rate_to_window(0U - (__u32)feedback, s));
 	} else if (feedback > 0 && !s->is_limited && window_may_grow(&x->w)) {
 		granted_q16 = add_sat_u64(x->w.cwnd_q16, xcp_rate_to_window((__u32)feedback, s));
-		if (window_is_guarded(&x->w))
+		if (xcp_has_ceiling(x))
 			granted_q16 = min_u64(granted_q16, max_u64(x->w.ceiling_q16, x->w.cwnd_q16));
 		window_set(&x->w, p, granted_q16);
 	}
 }
 
-/* Under guard the ceiling grows in round trips in which the window has come near it. */
+/* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, else by a
+ * quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2).
+ */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
 	__u64 step_q32 = (__u64)s->acked_packets << 32;
 
-	if (!window_is_guarded(&x->w))
+	if (!xcp_has_ceiling(x))
 		x->w.ceiling_q16 = x->w.cwnd_q16;
-	else if (x->w.cwnd_q16 >= x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
+	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
+		return;
+	else if (guard_is_wary(&x->w.guard))
 		x->w.ceiling_q16 += scale_percent(div_u64(step_q32, x->w.ceiling_q16), GUARD_ALPHA_PERCENT);
+	else
+		x->w.ceiling_q16 += ((__u64)s->acked_packets << 16) / 4;
 }
 
 /* Gives back, once per RTT, part of a window that the application or the receiver leaves unused. */
