@@ -22,6 +22,16 @@ TEST(Guard, OneStrikeMayBeChance) {
   EXPECT_FALSE(guard_is_on(&guard));
 }
 
+TEST(Guard, OneStrikeMakesWaryForAWhile) {
+  cc_guard guard{};
+  EXPECT_FALSE(guard_is_wary(&guard));
+  guard_strike(&guard, &kDefaults, 0);
+  rounds(guard, GUARD_WARY_ROUNDS - 1);
+  EXPECT_TRUE(guard_is_wary(&guard));
+  rounds(guard, 1);
+  EXPECT_FALSE(guard_is_wary(&guard));
+}
+
 TEST(Guard, TwoStrikesSoonAfterEachOtherPutTheFlowUnderGuard) {
   cc_guard guard{};
   guard_strike(&guard, &kDefaults, 0);

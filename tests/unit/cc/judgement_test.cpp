@@ -54,6 +54,21 @@ TEST_F(Judgement, ADropByTheOwnQueueHalves) {
   EXPECT_EQ(flow_.stats.reduced[FLOW_LOCAL], 1u);
 }
 
+TEST_F(Judgement, EightLateSamplesInARowAreAQueue) {
+  auto sample = [&](__u32 rtt_us) {
+    cc_sample s = sample_;
+    s.rtt_us = rtt_us;
+    window_begin_ack(&window_, &kDefaults, &s);
+    return window_is_queued(&window_);
+  };
+  sample(100000);
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(128000)) << i;
+  EXPECT_FALSE(sample(126000));  // jitter
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(128000)) << i;
+  EXPECT_FALSE(sample(0));  // a retransmission: no sample
+  EXPECT_TRUE(sample(128000));
+}
+
 TEST_F(Judgement, ATestThatIsOverGivesTheWindowBack) {
   window_.doubt.before_q16 = packets_q16(1000);
   window_.doubt.test_q16 = packets_q16(800);

@@ -53,6 +53,17 @@ TEST(Window, RenoDoublesBelowSsthreshAndAddsOnePerWindowAboveIt) {
   EXPECT_EQ(w.cwnd_q16, packets_q16(25) + 2621);
 }
 
+TEST(Window, SlowStartEndsWhereAQueueBegins) {
+  cc_window w = window_of(100);
+  w.late_samples = WINDOW_LATE_SAMPLES - 1;
+  window_grow_reno(&w, &kDefaults, 10);
+  EXPECT_EQ(w.cwnd_q16, packets_q16(110));
+  w.late_samples = WINDOW_LATE_SAMPLES;
+  window_grow_reno(&w, &kDefaults, 110);
+  EXPECT_EQ(w.ssthresh_q16, packets_q16(110));
+  EXPECT_EQ(w.cwnd_q16, packets_q16(111));
+}
+
 TEST(Window, StopsAtTheLargestWindow) {
   cc_params p = kDefaults;
   p.max_window_packets = 100;

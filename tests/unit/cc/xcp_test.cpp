@@ -48,6 +48,33 @@ TEST_F(Xcp, FeedbackTimesRttIsTheChangeInBytes) {
   EXPECT_EQ(flow_.stats.feedback_bytes_per_s, -15460);
 }
 
+TEST_F(Xcp, GrantsBehindAStandingQueueAddAQuarterPerRoundTrip) {
+  window(100);
+  ack();
+  xcp_.w.late_samples = WINDOW_LATE_SAMPLES;
+  sample_.rtt_us = 128000;
+  for (int i = 0; i < 40; i++) {
+    echo(154600);  // ten packets with each ACK
+    ack();
+  }
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(110));
+  echo(-154600);  // what is taken back counts as ever
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+}
+
+TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
+  window(100);
+  ack();
+  guard_strike(&xcp_.w.guard, &params_, 0);
+  for (int i = 0; i < 100; i++) {
+    echo(154600);
+    ack();
+  }
+  EXPECT_GT(xcp_.w.cwnd_q16, packets_q16(100));
+  EXPECT_LT(xcp_.w.cwnd_q16, packets_q16(101));
+}
+
 TEST_F(Xcp, FractionsOfAPacketAddUp) {
   // 1546 bytes/s over 0.1 s: a tenth of a packet, 6553.6 / 65536, ten times.
   window(50);
