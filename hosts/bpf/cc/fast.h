@@ -4,18 +4,28 @@
  *     w <- min{ 2w, (1 - gamma) w + gamma (baseRTT / RTT * w + alpha) }
  *
  * RTT is the mean of the samples since the last update; baseRTT follows a path that becomes longer
- * (base_rtt.h). Loss halves. Start: doubling per RTT until alpha
- * packets stand in the queues, w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha.
+ * (base_rtt.h). Loss halves, once per RTT. Start: doubling per RTT until alpha packets stand in the queues,
+ * w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha.
+ *
+ * Ours: where alpha is more than a buffer holds, eq. 1 overflows it for ever. Losses behind a risen
+ * delay, and heavy ones, put the flow under guard (guard.h), where it grows as Reno does; guard_rounds 0 is
+ * FAST as published.
  */
 #ifndef CLARION_CC_FAST_H
 #define CLARION_CC_FAST_H
 
 #include "judgement.h"
 
+/* Losses of a round trip that no wire makes: so many packets, and that part of the window. */
+#define FAST_HEAVY_PACKETS 8
+#define FAST_HEAVY_DIVISOR 6
+
 struct fast {
 	struct cc_window w;
 	__u64 rtt_sum_us; /* of the samples since the last update */
 	__u32 nr_rtts;
+	__u32 lost_seen;  /* packets marked lost, modulo 2^32, at the last ACK */
+	__u32 lost_round; /* ... and when this round trip began */
 	__u8 is_starting;
 	__u8 nr_rounds; /* since the last update */
 };
@@ -25,6 +35,7 @@ CC_INLINE void fast_init(struct fast *f, const struct cc_params *p, const struct
 {
 	flow->request.wanted = 0;
 	window_init(&f->w, p, p->initial_window_packets, s);
+	f->lost_seen = f->lost_round = s->lost_packets;
 	f->is_starting = 1;
 }
 
@@ -50,12 +61,22 @@ CC_INLINE __u64 fast_equation_q16(__u64 cwnd_q16, const struct cc_params *p, __u
 	return min_u64(2 * cwnd_q16, next_q16);
 }
 
+/* The window that the equation gives, under guard no more than Reno's. */
+CC_INLINE __u64 fast_next_q16(const struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			      __u32 rtt_us)
+{
+	__u64 next_q16 = fast_equation_q16(f->w.cwnd_q16, p, s->min_rtt_us, rtt_us);
+	__u64 step_q16 = scale_percent(p->fast_update_rtts * Q16_ONE, GUARD_ALPHA_PERCENT);
+
+	return window_is_guarded(&f->w) ? min_u64(next_q16, f->w.cwnd_q16 + step_q16) : next_q16;
+}
+
 CC_INLINE void fast_update(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
 {
 	__u32 rtt_us = (__u32)div_u64(f->rtt_sum_us, f->nr_rtts);
 
 	if (rtt_us && !s->is_limited && !f->is_starting && window_may_grow(&f->w))
-		window_set(&f->w, p, fast_equation_q16(f->w.cwnd_q16, p, s->min_rtt_us, rtt_us));
+		window_set(&f->w, p, fast_next_q16(f, p, s, rtt_us));
 	f->rtt_sum_us = 0;
 	f->nr_rtts = 0;
 	f->nr_rounds = 0;
@@ -75,8 +96,19 @@ CC_INLINE void fast_start_phase(struct fast *f, const struct cc_params *p, const
 
 CC_INLINE void fast_halve(struct fast *f)
 {
-	window_reduce(&f->w, max_u64(f->w.cwnd_q16 / 2, 2 * Q16_ONE));
+	window_reduce(&f->w, max_u64(window_after_loss_q16(&f->w), 2 * Q16_ONE));
 	f->is_starting = 0;
+}
+
+/* A loss without tags. */
+CC_INLINE void fast_on_loss(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
+			    struct flow *flow)
+{
+	fast_halve(f);
+	loss_rule_hold(&f->w.loss, s);
+	if (base_rtt_is_above(s->srtt_us, s->min_rtt_us))
+		guard_strike(&f->w.guard, p, 0);
+	flow_decide(flow, FLOW_LOSS);
 }
 
 CC_INLINE void fast_on_enter_recovery(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
@@ -85,9 +117,28 @@ CC_INLINE void fast_on_enter_recovery(struct fast *f, const struct cc_params *p,
 	f->w.undo_q16 = f->w.cwnd_q16;
 	if (fast_uses_tags(p, s) || window_has_new_marks(&f->w, s) || f->w.loss.is_holding)
 		return;
-	fast_halve(f);
-	loss_rule_hold(&f->w.loss, s);
-	flow_decide(flow, FLOW_LOSS);
+	fast_on_loss(f, p, s, flow);
+}
+
+/* The window grows in recovery, too; what is lost then counts as well. */
+CC_INLINE void fast_on_losses_in_recovery(struct fast *f, const struct cc_params *p,
+					  const struct cc_sample *s, struct flow *flow)
+{
+	int has_lost = s->lost_packets != f->lost_seen;
+
+	f->lost_seen = s->lost_packets;
+	if (has_lost && s->in_recovery && !f->w.loss.is_holding)
+		fast_on_loss(f, p, s, flow);
+}
+
+/* A policer has no queue to be seen. */
+CC_INLINE void fast_weigh_losses(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u32 lost = s->lost_packets - f->lost_round;
+
+	f->lost_round = s->lost_packets;
+	if (lost >= FAST_HEAVY_PACKETS && lost >= window_packets(&f->w) / FAST_HEAVY_DIVISOR)
+		guard_strike(&f->w.guard, p, 0);
 }
 
 CC_INLINE void fast_on_timeout(struct fast *f, const struct cc_params *p, const struct cc_sample *s,
@@ -109,6 +160,7 @@ CC_INLINE void fast_on_losses(struct fast *f, const struct cc_params *p, const s
 
 	if (!fast_uses_tags(p, s)) {
 		window_timeout_is_over(&f->w, s);
+		fast_on_losses_in_recovery(f, p, s, flow);
 		return;
 	}
 	verdict = window_judge(&f->w, p, s, flow);
@@ -128,7 +180,7 @@ CC_INLINE void fast_on_ack(struct fast *f, const struct cc_params *p, const stru
 	if (window_answer_signals(&f->w, p, s, flow))
 		f->is_starting = 0;
 	fast_on_losses(f, p, s, flow);
-	if (f->w.is_longer) {
+	if (f->w.is_longer && !window_is_guarded(&f->w)) {
 		f->is_starting = 1;
 		f->w.ssthresh_q16 = ~0ULL;
 	}
@@ -136,6 +188,8 @@ CC_INLINE void fast_on_ack(struct fast *f, const struct cc_params *p, const stru
 		fast_start_phase(f, p, s);
 	if (!f->w.is_new_round)
 		return;
+	if (!fast_uses_tags(p, s))
+		fast_weigh_losses(f, p, s);
 	if (++f->nr_rounds >= p->fast_update_rtts)
 		fast_update(f, p, s);
 }

@@ -134,6 +134,60 @@ TEST_F(Fast, StartDoublesUntilAlphaPacketsAreQueued) {
   EXPECT_FALSE(fast_.is_starting);
 }
 
+TEST_F(Fast, LossesInRecoveryHalveOncePerRoundTrip) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  sample_.in_recovery = 1;
+  sample_.lost_packets = 5;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(500));
+  sample_.lost_packets = 9;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(500));
+  sample_.delivered_packets += 1000;
+  end_round();
+  ack();  // of the round trip before; the equation adds 25
+  sample_.prior_delivered--;
+  ack();  // nothing new is lost
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(525));
+  sample_.lost_packets = 10;
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(525) / 2);
+}
+
+TEST_F(Fast, LossesBehindARisenDelayAreStrikes) {
+  sample_.srtt_us = 127001;
+  fast_on_loss(&fast_, &params_, &sample_, &flow_);
+  EXPECT_FALSE(window_is_guarded(&fast_.w));
+  sample_.srtt_us = 127000;
+  fast_on_loss(&fast_, &params_, &sample_, &flow_);
+  EXPECT_FALSE(window_is_guarded(&fast_.w));
+  sample_.srtt_us = 127001;
+  fast_on_loss(&fast_, &params_, &sample_, &flow_);
+  EXPECT_TRUE(window_is_guarded(&fast_.w));
+}
+
+TEST_F(Fast, SoAreHeavyLosses) {
+  fast_.w.cwnd_q16 = packets_q16(54);
+  for (__u32 lost : {8u, 9u, 9u}) {
+    EXPECT_FALSE(window_is_guarded(&fast_.w));
+    sample_.lost_packets += lost;
+    fast_weigh_losses(&fast_, &params_, &sample_);
+  }
+  EXPECT_TRUE(window_is_guarded(&fast_.w));
+  fast_weigh_losses(&fast_, &params_, &sample_);
+}
+
+TEST_F(Fast, UnderGuardItGrowsNoFasterThanReno) {
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  fast_.w.guard.rounds_left = 64;
+  EXPECT_EQ(fast_next_q16(&fast_, &params_, &sample_, 100000), packets_q16(1000) + 34734);  // 53 %
+  EXPECT_EQ(fast_next_q16(&fast_, &params_, &sample_, 125000), packets_q16(925));
+  params_.guard_rounds = 0;
+  fast_.w.guard = {};
+  for (int i = 0; i < 3; i++) guard_strike(&fast_.w.guard, &params_, 0);
+  EXPECT_EQ(fast_next_q16(&fast_, &params_, &sample_, 100000), packets_q16(1025));  // as published
+}
+
 TEST_F(Fast, LossHalvesWhateverItsCause) {
   sample_.has_tags = 1;
   fast_.w.cwnd_q16 = packets_q16(1000);
