@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hostile paths with several senders and seeds: runs what is missing, prints a table in Markdown.
+"""The hostile paths with several senders and seeds: runs what is missing, prints tables in Markdown.
 
     .venv/bin/python tests/bench/safety.py --senders xcp,boost,fast,cubic,bbr --seeds 5 --out out/safety
 
@@ -30,16 +30,8 @@ SHARED = "shared-"
 REFERENCE = "cubic"
 SENDERS = ("xcp", "boost", "boost-literal", "boost-judged", "fast", "bbr")
 VERDICTS = ("right", "wrong", "missed")
-COLUMNS = (
-    "path",
-    "sender",
-    "goodput Mbit/s",
-    "retransmissions",
-    "of CUBIC's",
-    "left to CUBIC, of what CUBIC leaves",
-    "right/wrong/missed",
-)
 Summary = dict[str, Any]
+Cell = Callable[[Sequence[Summary], Sequence[Summary]], str]  # of a sender's runs, and CUBIC's
 
 
 @dataclass(frozen=True)
@@ -92,32 +84,44 @@ def run(path: str, sender: str, seed: int, directory: Path, settings: Sequence[s
     return done.returncode == 0
 
 
-def rows(matrix: Matrix) -> list[list[str]]:
-    """The table; a path without any complete run has no row."""
+def tables(matrix: Matrix) -> str:
+    """One table for each figure, in Markdown: a row for each path, a column for each sender."""
     found = []
-    for path in matrix.paths:
-        reference = matrix.summaries(path, REFERENCE)
-        for sender in matrix.senders:
-            runs = matrix.summaries(path, sender)
-            if runs:
-                found.append(row(path, sender, runs, reference))
-    return found
+    for title, (cell, prefix) in FIGURES.items():
+        rows = [row(matrix, path, cell) for path in matrix.paths if path.startswith(prefix)]
+        rows = [cells for cells in rows if any(each != text_table.MISSING for each in cells[1:])]
+        if rows:
+            found.append(f"### {title}\n\n{text_table.markdown(rows, ('path', *matrix.senders))}")
+    return "\n\n".join(found)
 
 
-def row(path: str, sender: str, runs: Sequence[Summary], reference: Sequence[Summary]) -> list[str]:
-    """One sender on one path, means over its runs."""
-    resent = mean(runs, retransmits)
-    of_reference = quotient(resent, mean(reference, retransmits))
-    left = quotient(mean(runs, left_over), mean(reference, left_over)) if path.startswith(SHARED) else None
-    return [
-        path,
-        sender,
-        spread(runs, goodput_mbps),
-        text_table.number(resent, 0),
-        text_table.number(of_reference, 2),
-        text_table.percent(left),
-        "/".join(text_table.number(mean(runs, counter(verdict)), 0) for verdict in VERDICTS),
-    ]
+def row(matrix: Matrix, path: str, cell: Cell) -> list[str]:
+    """One figure of all senders on one path; a dash for those without any complete run."""
+    reference = matrix.summaries(path, REFERENCE)
+    runs = [matrix.summaries(path, sender) for sender in matrix.senders]
+    return [path, *(cell(each, reference) if each else text_table.MISSING for each in runs)]
+
+
+def goodput_cell(runs: Sequence[Summary], _: Sequence[Summary]) -> str:
+    """The mean, the least and the most."""
+    return spread(runs, goodput_mbps, 1)
+
+
+def retransmits_cell(runs: Sequence[Summary], reference: Sequence[Summary]) -> str:
+    """The mean, the least and the most; times CUBIC's mean, as if that were at least one packet."""
+    times = quotient(mean(runs, retransmits), max(mean(reference, retransmits) or 0.0, 1.0))
+    return f"{spread(runs, retransmits, 0)}; {text_table.number(times, 1)}x"
+
+
+def verdicts_cell(runs: Sequence[Summary], _: Sequence[Summary]) -> str:
+    """Means over the runs."""
+    return "/".join(text_table.number(mean(runs, counter(verdict)), 0) for verdict in VERDICTS)
+
+
+def left_cell(runs: Sequence[Summary], reference: Sequence[Summary]) -> str:
+    """The mean, the least and the most; and as a share of what CUBIC leaves."""
+    share = quotient(mean(runs, left_mbps), mean(reference, left_mbps))
+    return f"{spread(runs, left_mbps, 1)}; {text_table.percent(share)}"
 
 
 def sender_flow(summary: Summary) -> Summary:
@@ -136,9 +140,9 @@ def retransmits(summary: Summary) -> float | None:
     return float(sender_flow(summary)["retransmits"])
 
 
-def left_over(summary: Summary) -> float | None:
+def left_mbps(summary: Summary) -> float | None:
     """What the second flow had."""
-    return float(summary["flows"][1]["goodput_bits_per_s"])
+    return float(summary["flows"][1]["goodput_bits_per_s"]) / 1e6
 
 
 def counter(verdict: str) -> Callable[[Summary], float | None]:
@@ -157,18 +161,28 @@ def mean(runs: Sequence[Summary], of: Callable[[Summary], float | None]) -> floa
     return statistics.fmean(values) if values else None
 
 
-def spread(runs: Sequence[Summary], of: Callable[[Summary], float | None]) -> str:
+def spread(runs: Sequence[Summary], of: Callable[[Summary], float | None], digits: int) -> str:
     """The mean, and the least and the most where there are several runs."""
     values = [value for run in runs if (value := of(run)) is not None]
     if not values:
         return text_table.MISSING
-    middle = f"{statistics.fmean(values):.1f}"
-    return middle if len(values) == 1 else f"{middle} ({min(values):.1f} to {max(values):.1f})"
+    middle, least, most = (
+        text_table.number(each, digits) for each in (statistics.fmean(values), min(values), max(values))
+    )
+    return middle if len(values) == 1 else f"{middle} ({least} to {most})"
 
 
 def quotient(value: float | None, by: float | None) -> float | None:
     """None where one is missing or the divisor is 0."""
     return value / by if value is not None and by else None
+
+
+FIGURES: dict[str, tuple[Cell, str]] = {  # title, cell, the paths that have it
+    "Goodput, Mbit/s": (goodput_cell, ""),
+    "Retransmissions, and times CUBIC's": (retransmits_cell, ""),
+    "What is left to the CUBIC flow beside it, Mbit/s, and of what CUBIC leaves": (left_cell, SHARED),
+    "Decisions right/wrong/missed": (verdicts_cell, ""),
+}
 
 
 def hostile_paths() -> list[str]:
@@ -206,7 +220,7 @@ def parse(arguments: Sequence[str]) -> tuple[Matrix, bool]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs what is missing and prints the table; 1 if a run failed."""
+    """Runs what is missing and prints the tables; 1 if a run failed."""
     try:
         matrix, only_table = parse(arguments)
     except UserError as error:
@@ -217,7 +231,7 @@ def main(arguments: Sequence[str]) -> int:
     for index, (path, sender, seed, directory) in enumerate(wanted, 1):
         print(f"safety: {index} of {len(wanted)}: {path}, {sender}, seed {seed}", file=sys.stderr)
         failed += not run(path, sender, seed, directory, matrix.settings)
-    print(text_table.markdown(rows(matrix), COLUMNS))
+    print(tables(matrix))
     return 1 if failed else 0
 
 

@@ -33,6 +33,10 @@ def leave(
     )
 
 
+def table(xcp: str, cubic: str) -> str:
+    return f"| path | xcp | cubic |\n| --- | --: | --: |\n| shared-untagged | {xcp} | {cubic} |"
+
+
 def matrix(tmp_path: Path, *paths: str, seeds: int = 2) -> safety.Matrix:
     return safety.Matrix(paths, ["xcp", "cubic"], seeds, tmp_path)
 
@@ -43,9 +47,11 @@ def test_a_sender_is_compared_with_cubic(tmp_path: Path) -> None:
     leave(wanted.directory("shared-untagged", "xcp", 1), 10e6, 30, 4e6, verdicts)
     leave(wanted.directory("shared-untagged", "xcp", 2), 12e6, 50, 6e6, {**verdicts, "wrong": 3})
     leave(wanted.directory("shared-untagged", "cubic", 1), 9e6, 20, 10e6, None)
-    assert safety.rows(wanted) == [
-        ["shared-untagged", "xcp", "11.0 (10.0 to 12.0)", "40", "2.00", "50.0 %", "4/2/0"],
-        ["shared-untagged", "cubic", "9.0", "20", "1.00", "100.0 %", "-/-/-"],
+    assert safety.tables(wanted).split("\n\n")[1::2] == [
+        table("11.0 (10.0 to 12.0)", "9.0"),
+        table("40 (30 to 50); 2.0x", "20; 1.0x"),
+        table("5.0 (4.0 to 6.0); 50.0 %", "10.0; 100.0 %"),
+        table("4/2/0", "-/-/-"),
     ]
 
 
@@ -53,7 +59,10 @@ def test_nothing_is_left_where_nobody_is_beside_and_what_is_missing_has_no_row(t
     wanted = matrix(tmp_path, "policer", "ecn")
     leave(wanted.directory("policer", "xcp", 1), 10e6, 30, None, None)
     leave(wanted.directory("ecn", "xcp", 1), 10e6, 30, None, None, state="interrupted")
-    assert safety.rows(wanted) == [["policer", "xcp", "10.0", "30", "-", "-", "-/-/-"]]
+    found = safety.tables(wanted)
+    assert "left to" not in found
+    assert "ecn" not in found
+    assert "| policer | 30; 30.0x | - |" in found
 
 
 def test_seeds_come_one_after_the_other(tmp_path: Path) -> None:
