@@ -24,10 +24,7 @@ CC_INLINE void window_begin_ack(struct cc_window *w, const struct cc_params *p, 
 	}
 	if (base_rtt_us(&w->base_rtt))
 		s->min_rtt_us = base_rtt_us(&w->base_rtt);
-	if (s->rtt_us && !base_rtt_is_above(s->rtt_us, s->min_rtt_us))
-		w->late_samples = 0;
-	else if (s->rtt_us)
-		w->late_samples += w->late_samples < WINDOW_LATE_SAMPLES;
+	window_sample_rtt(w, s);
 }
 
 CC_INLINE void window_end_ack(struct cc_window *w, const struct cc_sample *s)

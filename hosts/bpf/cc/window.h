@@ -113,6 +113,20 @@ CC_INLINE void window_grow_double(struct cc_window *w, const struct cc_params *p
 	window_set(w, p, w->cwnd_q16 + ((__u64)acked_packets << 16));
 }
 
+/* Later than the base by an eighth of it, but by 4 ms at least and 16 ms at most (RFC 9406, 4.3). */
+CC_INLINE int window_is_late(__u32 rtt_us, __u32 base_us)
+{
+	return rtt_us > base_us + clamp_u64(base_us / 8, 4000, 16000);
+}
+
+CC_INLINE void window_sample_rtt(struct cc_window *w, const struct cc_sample *s)
+{
+	if (s->rtt_us && !window_is_late(s->rtt_us, s->min_rtt_us))
+		w->late_samples = 0;
+	else if (s->rtt_us)
+		w->late_samples += w->late_samples < WINDOW_LATE_SAMPLES;
+}
+
 /* Does a queue stand? */
 CC_INLINE int window_is_queued(const struct cc_window *w)
 {

@@ -14,14 +14,19 @@
 
 /* Round trips of an aware flow without any new echo until it stops waiting for feedback. */
 #define XCP_ECHO_PATIENCE_RTTS 3
+/* An echo may grant so many times what the one before it did; or a part of the window. */
+#define XCP_JUMP	 8
+#define XCP_JUMP_DIVISOR 4
 
 struct xcp {
 	struct cc_window w;
-	__u32 feedback_seen; /* echo.reverse_feedback already applied, modulo 2^32 */
-	__u32 echoes_seen;   /* echoes received when this round began */
-	__u32 max_in_flight; /* packets, most in this round */
-	__u8 was_limited;    /* in the whole of this round */
-	__u8 echo_patience;  /* rounds left to wait for an echo */
+	__u32 feedback_seen;   /* echo.reverse_feedback already applied, modulo 2^32 */
+	__u32 echo_before;     /* ... as the ACK before this one had it */
+	__u32 echoes_seen;     /* echoes received when this round began */
+	__u32 max_in_flight;   /* packets, most in this round */
+	__s32 feedback_before; /* what the ACK before this one changed, bytes/s */
+	__u8 was_limited;      /* in the whole of this round */
+	__u8 echo_patience;    /* rounds left to wait for an echo */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -46,7 +51,7 @@ CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct c
 			struct flow *flow)
 {
 	window_init(&x->w, p, p->initial_window_packets, s);
-	x->feedback_seen = flow->echo.reverse_feedback;
+	x->feedback_seen = x->echo_before = flow->echo.reverse_feedback;
 	x->was_limited = 1;
 	x->echo_patience = XCP_ECHO_PATIENCE_RTTS;
 	xcp_request(x, p, s, flow);
@@ -68,31 +73,64 @@ CC_INLINE int xcp_has_ceiling(const struct xcp *x)
 	return guard_is_wary(&x->w.guard) || window_is_queued(&x->w);
 }
 
+/* What the echo has changed since it was applied last, bytes/s. It is a running total, and no checksum covers
+ * it: two in a row have to say so, and a change that only one shows is none.
+ */
+CC_INLINE __s32 xcp_confirmed_feedback(struct xcp *x, __u32 echo)
+{
+	__s32 before = wrap_diff_u32(x->echo_before, x->feedback_seen);
+	__s32 now = wrap_diff_u32(echo, x->feedback_seen);
+	__s32 both = 0;
+
+	if (before > 0 && now > 0)
+		both = before < now ? before : now;
+	else if (before < 0 && now < 0)
+		both = before > now ? before : now;
+	x->echo_before = echo;
+	x->feedback_seen += (__u32)both;
+	return both;
+}
+
+/* The window after a grant. Routers spread over a round trip what they grant: far more than with the ACK
+ * before is a flipped bit in the header of a packet, which the receiver has added to its total.
+ */
+CC_INLINE __u64 xcp_granted_q16(const struct xcp *x, __u32 feedback, __u32 before, const struct cc_sample *s)
+{
+	__u64 most_q16 = max_u64(XCP_JUMP * xcp_rate_to_window(before, s), x->w.cwnd_q16 / XCP_JUMP_DIVISOR);
+	__u64 granted_q16 = add_sat_u64(x->w.cwnd_q16, min_u64(xcp_rate_to_window(feedback, s), most_q16));
+
+	if (!xcp_has_ceiling(x))
+		return granted_q16;
+	return min_u64(granted_q16, max_u64(x->w.ceiling_q16, x->w.cwnd_q16));
+}
+
 /* Applies the part of the echo that is not applied yet. Needs an RTT: without one the echo stays unread. What
  * a path grants on which no hop regulates is only what was asked for, and is passed over.
  */
 CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, const struct cc_sample *s,
 				  struct flow *flow)
 {
-	__s32 feedback = wrap_diff_u32(flow->echo.reverse_feedback, x->feedback_seen);
-	__u64 granted_q16;
+	__s32 feedback, before = x->feedback_before;
+	__u64 taken_q16;
 
-	x->feedback_seen = flow->echo.reverse_feedback;
-	if (!flow->echo.regulated)
+	if (!flow->echo.regulated) {
+		x->feedback_seen = x->echo_before = flow->echo.reverse_feedback;
 		return;
+	}
+	feedback = xcp_confirmed_feedback(x, flow->echo.reverse_feedback);
+	x->feedback_before = feedback;
 	flow->stats.feedback_bytes_per_s += feedback;
 	if (feedback < 0) {
-		window_take_back(&x->w, p, xcp_rate_to_window(0U - (__u32)feedback, s));
+		taken_q16 = xcp_rate_to_window(0U - (__u32)feedback, s);
+		window_take_back(&x->w, p, min_u64(taken_q16, x->w.cwnd_q16 / 2));
 	} else if (feedback > 0 && !s->is_limited && window_may_grow(&x->w)) {
-		granted_q16 = add_sat_u64(x->w.cwnd_q16, xcp_rate_to_window((__u32)feedback, s));
-		if (xcp_has_ceiling(x))
-			granted_q16 = min_u64(granted_q16, max_u64(x->w.ceiling_q16, x->w.cwnd_q16));
-		window_set(&x->w, p, granted_q16);
+		window_set(&x->w, p, xcp_granted_q16(x, (__u32)feedback, before > 0 ? (__u32)before : 0, s));
 	}
 }
 
-/* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, else by a
- * quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2).
+/* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
+ * a queue that may be the one of a guard before; else by a quarter per round trip, as slow start does behind
+ * a queue (RFC 9406, 4.2).
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
@@ -102,7 +140,7 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 		x->w.ceiling_q16 = x->w.cwnd_q16;
 	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
 		return;
-	else if (guard_is_wary(&x->w.guard))
+	else if (guard_is_wary(&x->w.guard) || x->w.guard.rounds)
 		x->w.ceiling_q16 += scale_percent(div_u64(step_q32, x->w.ceiling_q16), GUARD_ALPHA_PERCENT);
 	else
 		x->w.ceiling_q16 += ((__u64)s->acked_packets << 16) / 4;

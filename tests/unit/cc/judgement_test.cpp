@@ -62,11 +62,11 @@ TEST_F(Judgement, EightLateSamplesInARowAreAQueue) {
     return window_is_queued(&window_);
   };
   sample(100000);
-  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(128000)) << i;
-  EXPECT_FALSE(sample(126000));  // jitter
-  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(128000)) << i;
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(112501)) << i;
+  EXPECT_FALSE(sample(112500));  // jitter
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(sample(112501)) << i;
   EXPECT_FALSE(sample(0));  // a retransmission: no sample
-  EXPECT_TRUE(sample(128000));
+  EXPECT_TRUE(sample(112501));
 }
 
 TEST_F(Judgement, ATestThatIsOverGivesTheWindowBack) {

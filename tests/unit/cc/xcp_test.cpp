@@ -20,7 +20,11 @@ class Xcp : public ::testing::Test {
     flow_.echo.regulated = 1;
   }
   void window(__u64 packets) { xcp_.w.cwnd_q16 = packets_q16(packets); }
-  void echo(__s32 feedback) { flow_.echo.reverse_feedback += static_cast<__u32>(feedback); }
+  // As if the ACK before had shown it, too.
+  void echo(__s32 feedback) {
+    flow_.echo.reverse_feedback += static_cast<__u32>(feedback);
+    xcp_.echo_before = flow_.echo.reverse_feedback;
+  }
   void ack() {
     cc_sample s = sample_;
     window_begin_ack(&xcp_.w, &params_, &s);
@@ -75,6 +79,43 @@ TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
   EXPECT_LT(xcp_.w.cwnd_q16, packets_q16(101));
 }
 
+TEST_F(Xcp, AnEchoThatOneAckAloneShowsIsNone) {
+  // No checksum covers the header: a flipped bit is a rate.
+  window(50);
+  for (__u32 bit = 10; bit < 32; bit++) {
+    flow_.echo.reverse_feedback ^= 1U << bit;
+    ack();
+    flow_.echo.reverse_feedback ^= 1U << bit;
+    ack();
+    EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50)) << bit;
+  }
+  flow_.echo.reverse_feedback += 15460;
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
+}
+
+TEST_F(Xcp, AnEchoGrantsAQuarterOfTheWindowOrEightTimesWhatTheOneBeforeDid) {
+  window(40);
+  echo(0x7fffffff);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50));
+  echo(154600);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(60));
+  echo(1546000);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(140));
+}
+
+TEST_F(Xcp, OneEchoTakesBackAtMostHalf) {
+  window(50);
+  echo(-0x7fffffff);
+  ack();
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(25));
+}
+
 TEST_F(Xcp, FractionsOfAPacketAddUp) {
   // 1546 bytes/s over 0.1 s: a tenth of a packet, 6553.6 / 65536, ten times.
   window(50);
@@ -94,7 +135,7 @@ TEST_F(Xcp, LostAcksLoseNoFeedback) {
 
 TEST_F(Xcp, TheRunningTotalWraps) {
   xcp_.feedback_seen = 0xfffffff0;
-  flow_.echo.reverse_feedback = 15460 - 16;
+  flow_.echo.reverse_feedback = xcp_.echo_before = 15460 - 16;
   window(50);
   ack();
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(51));
@@ -110,12 +151,16 @@ TEST_F(Xcp, ALawChosenInMidFlowAppliesNoOldFeedback) {
 }
 
 TEST_F(Xcp, NeverBelowOnePacketNorAboveTheLargestWindow) {
-  echo(-0x7fffffff);
-  ack();
+  for (int i = 0; i < 5; i++) {
+    echo(-0x7fffffff);
+    ack();
+  }
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(1));
   params_.max_window_packets = 200;
-  echo(0x7fffffff);
-  ack();
+  for (int i = 0; i < 2; i++) {
+    echo(0x7fffffff);
+    ack();
+  }
   EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(200));
 }
 
