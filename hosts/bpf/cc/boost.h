@@ -24,6 +24,8 @@
  */
 #define BOOST_STEP_SHIFT_MAX 4
 #define BOOST_CALM_ROUNDS    32
+/* A step of that part of the window, or more, can be what overflowed the buffer. */
+#define BOOST_STEP_DIVISOR 32
 /* Base RTT that allows a step of one packet: the 50 of the paper from 400 ms on. */
 #define BOOST_STEP_RTT_US 8000
 
@@ -224,10 +226,10 @@ CC_INLINE __u64 boost_drained_q16(const struct boost *b, const struct cc_params 
 	return min_u64(b->w.cwnd_q16, boost_share_of_bdp(b->b, s, p->boost_drain_percent));
 }
 
-/* The start is over, or a buffer has overflowed. */
-CC_INLINE void boost_note_congestion(struct boost *b, int is_overflow)
+/* The start is over, or a buffer has overflowed by a step that is much for this window. */
+CC_INLINE void boost_note_congestion(struct boost *b, int is_overrun)
 {
-	if (is_overflow && b->has_congested) {
+	if (is_overrun && b->has_congested) {
 		b->step_shift += b->step_shift < BOOST_STEP_SHIFT_MAX;
 		b->calm_rounds = 0;
 	}
@@ -235,9 +237,12 @@ CC_INLINE void boost_note_congestion(struct boost *b, int is_overflow)
 	b->has_congested = 1;
 }
 
-CC_INLINE void boost_note_reduction(struct boost *b)
+CC_INLINE void boost_note_reduction(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	boost_note_congestion(b, b->mode == BOOST_LIN && !window_is_guarded(&b->w));
+	int is_overrun = b->mode == BOOST_LIN && !window_is_guarded(&b->w) &&
+			 boost_lin_packets(b, p, s) > window_packets(&b->w) / BOOST_STEP_DIVISOR;
+
+	boost_note_congestion(b, is_overrun);
 	b->mode = BOOST_STOP;
 	b->is_backing_off = 1;
 	b->is_draining = 1;
@@ -251,7 +256,7 @@ CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const 
 						: min_u64(beta_q16, boost_drained_q16(b, p, s));
 
 	window_reduce(&b->w, max_u64(left_q16, 2 * Q16_ONE));
-	boost_note_reduction(b);
+	boost_note_reduction(b, p, s);
 }
 
 /* Ours: a queue that stood for a whole RTT is drained without waiting for it to overflow. */
@@ -378,7 +383,7 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 	if (boost_compares_per_ack(p) && !b->is_backing_off && s->rtt_us && !s->is_retransmitted)
 		boost_choose_mode(b, p, s);
 	if (window_answer_signals(&b->w, p, s, flow))
-		boost_note_reduction(b);
+		boost_note_reduction(b, p, s);
 	boost_on_losses(b, p, s, flow);
 	if (b->w.doubt.has_fallen && !b->has_congested) {
 		boost_note_congestion(b, 0);

@@ -376,20 +376,35 @@ TEST_F(Boost, LinearStepFollowsTheRootOfTheWindowOrTheRttUpToFiftyPackets) {
 
 TEST_F(Boost, EachOverflowHalvesTheLinearStepUntilTheBufferHasBeenCalm) {
   params_.boost_lin_packets = 50;
-  window(400);
+  window(32);
   boost_.mode = BOOST_LIN;
-  boost_note_reduction(&boost_);  // the end of the start
-  EXPECT_EQ(step(), 20u);
-  for (__u32 halved : {10u, 5u, 2u, 1u, 1u}) {
+  boost_note_reduction(&boost_, &params_, &sample_);  // the end of the start
+  EXPECT_EQ(step(), 12u);
+  for (__u32 halved : {6u, 3u, 1u, 1u}) {
     boost_.mode = BOOST_LIN;
-    boost_note_reduction(&boost_);
+    boost_note_reduction(&boost_, &params_, &sample_);
     EXPECT_EQ(step(), halved);
   }
   for (int round = 0; round < BOOST_CALM_ROUNDS; round++) {
     EXPECT_EQ(step(), 1u);
     boost_calm_round(&boost_);
   }
-  EXPECT_EQ(step(), 2u);
+  EXPECT_EQ(step(), 3u);
+}
+
+TEST_F(Boost, AStepThatIsLittleForTheWindowStays) {
+  params_.boost_lin_packets = 50;
+  boost_.has_congested = 1;
+  for (__u64 packets : {1600u, 1100u}) {
+    window(packets);
+    boost_.mode = BOOST_LIN;
+    boost_note_reduction(&boost_, &params_, &sample_);
+  }
+  EXPECT_EQ(boost_.step_shift, 0);  // 40 of 1600 packets, 33 of 1100
+  window(900);
+  boost_.mode = BOOST_LIN;
+  boost_note_reduction(&boost_, &params_, &sample_);
+  EXPECT_EQ(boost_.step_shift, 1);  // 30 of 900
 }
 
 TEST_F(Boost, LimitedFlowDoesNotGrow) {
