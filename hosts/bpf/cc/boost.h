@@ -203,7 +203,7 @@ CC_INLINE void boost_grow(struct boost *b, const struct cc_params *p, const stru
 		if (s->in_recovery)
 			return;
 		if (window_is_guarded(&b->w) && b->w.cwnd_q16 >= b->w.ssthresh_q16)
-			window_grow_guarded(&b->w, p, s->acked_packets);
+			window_grow_guarded(&b->w, p, s->acked_packets, GUARD_ALPHA_PERCENT);
 		else
 			window_grow_reno(&b->w, p, s->acked_packets);
 		return;

@@ -141,12 +141,11 @@ CC_INLINE __u64 window_reno_step_q16(const struct cc_window *w, __u32 acked_pack
 	return min_u64((__u64)acked_packets << 16, w->ssthresh_q16 - w->cwnd_q16);
 }
 
-/* Growth under guard. */
-CC_INLINE void window_grow_guarded(struct cc_window *w, const struct cc_params *p, __u32 acked_packets)
+/* Growth under guard, in percent of a packet per round trip. */
+CC_INLINE void window_grow_guarded(struct cc_window *w, const struct cc_params *p, __u32 acked_packets,
+				   __u32 percent)
 {
-	window_set(w, p,
-		   w->cwnd_q16 +
-		       scale_percent(window_linear_step_q16(w, acked_packets, 1), GUARD_ALPHA_PERCENT));
+	window_set(w, p, w->cwnd_q16 + scale_percent(window_linear_step_q16(w, acked_packets, 1), percent));
 }
 
 /* What a loss leaves: half, more under guard. */

@@ -128,6 +128,14 @@ CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, cons
 	}
 }
 
+/* Packets of growth per round trip under guard, in percent. Behind a queue a quarter: drops of a full queue
+ * meet the bursts of other senders rather than packets that are paced.
+ */
+CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
+{
+	return window_is_queued(&x->w) ? GUARD_ALPHA_PERCENT / 4 : GUARD_ALPHA_PERCENT;
+}
+
 /* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
  * a queue that may be the one of a guard before; else by a quarter per round trip, as slow start does behind
  * a queue (RFC 9406, 4.2).
@@ -141,7 +149,8 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
 		return;
 	else if (guard_is_wary(&x->w.guard) || x->w.guard.rounds)
-		x->w.ceiling_q16 += scale_percent(div_u64(step_q32, x->w.ceiling_q16), GUARD_ALPHA_PERCENT);
+		x->w.ceiling_q16 +=
+		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
 	else
 		x->w.ceiling_q16 += ((__u64)s->acked_packets << 16) / 4;
 }
@@ -235,7 +244,7 @@ CC_INLINE void xcp_on_losses(struct xcp *x, const struct cc_params *p, const str
 CC_INLINE void xcp_grow_alone(struct xcp *x, const struct cc_params *p, const struct cc_sample *s)
 {
 	if (window_is_guarded(&x->w) && x->w.cwnd_q16 >= x->w.ssthresh_q16)
-		window_grow_guarded(&x->w, p, s->acked_packets);
+		window_grow_guarded(&x->w, p, s->acked_packets, xcp_guarded_percent(x));
 	else
 		window_grow_reno(&x->w, p, s->acked_packets);
 }

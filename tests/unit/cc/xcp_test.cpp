@@ -79,6 +79,24 @@ TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
   EXPECT_LT(xcp_.w.cwnd_q16, packets_q16(101));
 }
 
+TEST_F(Xcp, UnderGuardBehindAQueueItGrowsAQuarterAsFast) {
+  auto grown_q16 = [&](__u32 rtt_us) {
+    window(100);
+    xcp_.w.ceiling_q16 = packets_q16(100);
+    xcp_.w.guard.rounds_left = 64;
+    sample_.rtt_us = rtt_us;
+    for (int i = 0; i < 108; i++) {  // the first eight tell of the queue
+      if (i == 8) window(100), xcp_.w.ceiling_q16 = packets_q16(100);
+      echo(154600);
+      ack();
+    }
+    return static_cast<double>(xcp_.w.cwnd_q16 - packets_q16(100));
+  };
+  double alone_q16 = grown_q16(100000);
+  EXPECT_NEAR(alone_q16, 0.53 * 65536, 700);
+  EXPECT_NEAR(grown_q16(128000), 0.13 * 65536, 700);
+}
+
 TEST_F(Xcp, AnEchoThatOneAckAloneShowsIsNone) {
   // No checksum covers the header: a flipped bit is a rate.
   window(50);
