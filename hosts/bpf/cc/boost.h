@@ -26,6 +26,9 @@
 #define BOOST_CALM_ROUNDS    32
 /* A step of that part of the window, or more, can be what overflowed the buffer. */
 #define BOOST_STEP_DIVISOR 32
+/* Losses of a round trip that no heuristic excuses: packets, and a part of the window. */
+#define BOOST_HEAVY_PACKETS 16
+#define BOOST_HEAVY_DIVISOR 3
 /* Base RTT that allows a step of one packet: the 50 of the paper from 400 ms on. */
 #define BOOST_STEP_RTT_US 8000
 
@@ -42,6 +45,8 @@ struct boost {
 	__u64 bc_max[2];     /* largest BC of this round and of the one before */
 	__u64 b_past[3];     /* the last three values compared, newest first; 0: none */
 	__u64 knee_q16;	     /* packets: window after the last congestion, 0: none */
+	__u32 lost_seen;     /* losses judged, modulo 2^32 */
+	__u32 lost_round;    /* ... when this round began */
 	__u8 mode;	     /* GM of the paper */
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
@@ -61,10 +66,12 @@ CC_INLINE int boost_uses_tags(const struct cc_params *p, const struct cc_sample 
 	return p->boost_loss == BOOST_LOSS_TAGGED && s->has_tags;
 }
 
-/* No better than Reno: tags were to tell causes, and they do not. */
+/* No better than Reno: tags or the heuristic were to tell causes, and they do not. */
 CC_INLINE int boost_is_reno(const struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	return p->boost_loss == BOOST_LOSS_TAGGED && (!s->has_tags || window_is_guarded(&b->w));
+	if (p->boost_loss == BOOST_LOSS_TAGGED && !s->has_tags)
+		return 1;
+	return boost_has_additions(p) && window_is_guarded(&b->w);
 }
 
 /* The window of a new or idle flow. */
@@ -94,6 +101,7 @@ CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const stru
 {
 	flow->request.wanted = 0;
 	window_init(&b->w, p, boost_initial_packets(p, flow), s);
+	b->lost_seen = b->lost_round = s->lost_packets;
 	b->mode = BOOST_EXP; /* step 1, B = 0 */
 	b->was_queued = 1;
 }
@@ -325,7 +333,7 @@ CC_INLINE void boost_on_exit_recovery(struct boost *b)
 CC_INLINE int boost_is_loss_excused(const struct boost *b, const struct cc_params *p,
 				    const struct cc_sample *s)
 {
-	if (p->boost_loss != BOOST_LOSS_JUDGED)
+	if (p->boost_loss != BOOST_LOSS_JUDGED || window_is_guarded(&b->w))
 		return 0;
 	return !loss_heuristic_is_congestion(&b->heuristic, p, s);
 }
@@ -357,15 +365,56 @@ CC_INLINE void boost_on_timeout(struct boost *b, const struct cc_params *p, cons
 		flow_decide(flow, FLOW_TIMEOUT);
 }
 
+/* Several judged flows behind a short queue believe each other's drops. So many are no corruption. */
+CC_INLINE void boost_weigh_losses(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u32 lost = s->lost_packets - b->lost_round;
+
+	if (!b->w.is_new_round)
+		return;
+	b->lost_round = s->lost_packets;
+	if (p->doubt && lost >= BOOST_HEAVY_PACKETS && lost >= window_packets(&b->w) / BOOST_HEAVY_DIVISOR)
+		guard_confirm(&b->w.guard, p);
+}
+
+/* What the heuristic excuses has to behave like corruption, as tagged losses have to (doubt.h). Every loss is
+ * judged: one that is excused leaves the flow in a recovery in which others come.
+ */
+CC_INLINE enum loss_verdict boost_judge(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+					struct flow *flow)
+{
+	__u32 lost = s->lost_packets - b->lost_seen;
+	int is_excused = boost_is_loss_excused(b, p, s);
+	enum loss_verdict verdict;
+
+	b->lost_seen = s->lost_packets;
+	boost_weigh_losses(b, p, s);
+	verdict = window_examine(&b->w, p, s, flow, is_excused || window_is_guarded(&b->w) ? lost : 0);
+	if (verdict != LOSS_NOTHING || !lost || b->w.loss.is_holding || boost_is_loss_excused(b, p, s))
+		return verdict;
+	loss_rule_hold(&b->w.loss, s);
+	flow_decide(flow, FLOW_LOSS);
+	return LOSS_CONGESTION;
+}
+
+/* What a timeout calls lost says nothing more. */
+CC_INLINE enum loss_verdict boost_end_timeout(struct boost *b, const struct cc_sample *s)
+{
+	b->lost_seen = b->lost_round = s->lost_packets;
+	return LOSS_TIMEOUT_REAL;
+}
+
 CC_INLINE void boost_on_losses(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			       struct flow *flow)
 {
-	enum loss_verdict verdict;
+	enum loss_verdict verdict = LOSS_NOTHING;
 
 	if (boost_uses_tags(p, s))
 		verdict = window_judge(&b->w, p, s, flow);
-	else
-		verdict = window_timeout_is_over(&b->w, s) ? LOSS_TIMEOUT_REAL : LOSS_NOTHING;
+	else if (window_timeout_is_over(&b->w, s))
+		verdict = boost_end_timeout(b, s);
+	else if (p->boost_loss == BOOST_LOSS_JUDGED)
+		verdict = boost_judge(b, p, s, flow);
 	if (verdict == LOSS_TIMEOUT_REAL && boost_is_reno(b, p, s))
 		return; /* slow start from one packet, as RFC 5681 has it */
 	if (verdict == LOSS_TIMEOUT_EXPLAINED || verdict == LOSS_TIMEOUT_REAL)

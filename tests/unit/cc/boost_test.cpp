@@ -293,6 +293,47 @@ TEST_F(Boost, JudgedIgnoresALossOnAnEmptyPath) {
   EXPECT_EQ(flow_.stats.reduced[FLOW_LOSS], 1u);
 }
 
+TEST_F(Boost, JudgedAnswersALossInARecoveryThatBeganWithAnExcusedOne) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  params_.boost_drain_percent = 0;
+  boost_.heuristic = {100000, 1000, 200000, 150000};
+  window(1000);
+  boost_.mode = BOOST_STOP;
+  boost_on_enter_recovery(&boost_, &params_, &sample_, &flow_);
+  sample_.in_recovery = 1;
+  sample_.is_open = 0;
+  sample_.lost_packets = 1;
+  ack();
+  EXPECT_EQ(window(), packets_q16(1000));
+  sample_.srtt_us = 150000;
+  sample_.lost_packets = 2;
+  ack();
+  EXPECT_EQ(window(), packets_q16(500));
+  EXPECT_EQ(flow_.stats.reduced[FLOW_LOSS], 1u);
+}
+
+TEST_F(Boost, JudgedIsUnderGuardAfterARoundTripOfHeavyLosses) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  boost_.heuristic = {100000, 1000, 200000, 150000};
+  for (__u32 lost : {33u, 34u}) {
+    window(102);
+    sample_.lost_packets += lost;
+    round({100000});
+    EXPECT_EQ(window_is_guarded(&boost_.w), lost == 34u) << lost;
+  }
+}
+
+TEST_F(Boost, WhatATimeoutCallsLostPutsNobodyUnderGuard) {
+  params_.boost_loss = BOOST_LOSS_JUDGED;
+  boost_.heuristic = {100000, 1000, 200000, 150000};
+  window(102);
+  sample_.lost_packets = 102;
+  boost_on_timeout(&boost_, &params_, &sample_, &flow_);
+  round({100000});
+  round({100000});
+  EXPECT_FALSE(window_is_guarded(&boost_.w));
+}
+
 TEST_F(Boost, TimeoutKeepsOnePacketUntilAnAckAndThenBacksOffByBeta) {
   params_.boost_loss = BOOST_LOSS_JUDGED;
   params_.boost_drain_percent = 0;

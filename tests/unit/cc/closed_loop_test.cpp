@@ -269,6 +269,44 @@ TEST(LyingWire, BoostFindsThePolicer) {
   }
 }
 
+constexpr cc_params judging() {
+  cc_params params = kDefaults;
+  params.boost_loss = BOOST_LOSS_JUDGED;
+  return params;
+}
+
+TEST(LyingWire, JudgedBoostFindsThePolicer) {
+  // What the heuristic excuses is 150,000 packets if nothing else is asked.
+  for (double burst_bytes : {15e3, 100e3, 1e6}) {
+    Path path;
+    path.policer_bytes_per_s = 6e6;
+    path.policer_burst_bytes = burst_bytes;
+    Outcome judged = outcome<BoostLaw>(path, false, judging());
+    EXPECT_LT(judged.lost, 1500u) << burst_bytes;
+    EXPECT_GT(judged.share, 0.15) << burst_bytes;
+  }
+}
+
+TEST(LyingWire, JudgedFlowsBehindAShortQueueDoNotBelieveEachOther) {
+  // A flow that slows down alone sees the losses that the others make. 200,000 to 400,000 packets.
+  for (int queue_packets : {8, 16, 32}) {
+    Path path;
+    path.rate_bytes_per_s = 2.5e6;
+    path.rtt_s = 0.04;
+    path.queue_packets = queue_packets;
+    std::uint32_t reno = outcome<BoostLaw>(path, false, kDefaults, 3).lost;
+    EXPECT_LT(outcome<BoostLaw>(path, false, judging(), 3).lost, 2 * reno) << queue_packets;
+  }
+}
+
+TEST(HonestWire, DoubtCostsJudgedBoostLittle) {
+  for (double loss : {0.001, 0.01, 0.1}) {
+    Path path;
+    path.wire_loss = loss;
+    EXPECT_GT(outcome<BoostLaw>(path, false, judging()).share, 0.93 * (1 - loss)) << loss;
+  }
+}
+
 TEST(HonestWire, DoubtCostsLessThanOnePercent) {
   for (double loss : {0.001, 0.01, 0.1}) {
     for (int count : {1, 10}) {
