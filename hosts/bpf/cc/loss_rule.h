@@ -22,6 +22,9 @@
 /* Round trips in which a drop by this host's own queue may still show as a gap on the first wire. */
 #define LOSS_LOCAL_ROUNDS 3
 
+/* How long an explanation that has been read too early waits for its loss. */
+#define LOSS_LEFTOVER_US 10000
+
 enum loss_verdict {
 	LOSS_NOTHING = 0,	    /* go on; what was lost is only retransmitted */
 	LOSS_CONGESTION = 1,	    /* reduce: a queue dropped packets */
@@ -42,15 +45,17 @@ struct loss_rule {
 	__u8 timeout_pending; /* rounds left in which a timeout waits for totals that tell its cause */
 	struct cc_round hold;
 	struct cc_round behind;
+	__u32 ahead_us;		 /* low 32 bits of the clock */
+	__u32 echoes;		 /* echoes read */
 	__u32 timeout_lost;	 /* packets that the pending timeouts gave up */
 	__u32 timeout_explained; /* packets corrupted, as the totals said since */
 	__u32 timeout_echoes;	 /* echoes received before the newest of them */
 	__u32 local_seen;	 /* drops by this host's own queues already noticed, modulo 2^32 */
 	__u16 local_pending;	 /* of them, those that have not shown as a gap on the first wire yet */
 	__u8 local_rounds;	 /* round trips left in which they may */
-	__u8 pad;
-	__u16 corrupted; /* packets that this ACK's totals newly call corrupted */
-	__u16 congested; /* ... dropped by a queue */
+	__u8 is_ahead;		 /* echoes have been read before their ACKs, last at `ahead_us` */
+	__u16 corrupted;	 /* packets that this ACK's totals newly call corrupted */
+	__u16 congested;	 /* ... dropped by a queue */
 };
 
 CC_INLINE void loss_rule_rebase(struct loss_rule *rule, const struct flow_echo *echo)
@@ -85,6 +90,7 @@ CC_INLINE void loss_rule_start(struct loss_rule *rule, const struct cc_sample *s
 	loss_rule_rebase(rule, echo);
 	rule->lost = s->lost_packets;
 	loss_rule_hold(rule, s);
+	rule->echoes = echo->nr_echoes;
 	rule->has_base = 1;
 }
 
@@ -197,17 +203,30 @@ CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, con
 	return LOSS_TIMEOUT_REAL;
 }
 
-/* Books the transport's new losses against those that the totals newly explain. Explanations come first: the
- * packet behind a loss carries the total, its ACK makes the transport suspect, later ACKs convince it. Once
- * nothing is suspected lost, an explanation left over is that of another flow of the bucket.
+/* Once nothing is suspected lost, an explanation left over is that of another flow of the bucket. But ACKs
+ * wait while the application has the socket, and what the newest of them brought is read with the first: as
+ * many echoes have come at once.
  */
-CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
+CC_INLINE int loss_rule_has_leftover(struct loss_rule *rule, const struct cc_sample *s, __u32 new_echoes)
+{
+	if (new_echoes > 1)
+		rule->ahead_us = (__u32)s->now_us;
+	rule->is_ahead =
+	    new_echoes > 1 || (rule->is_ahead && (__u32)s->now_us - rule->ahead_us <= LOSS_LEFTOVER_US);
+	return s->is_open && rule->unexplained < 0 && !rule->is_ahead;
+}
+
+/* Books the transport's new losses against those that the totals newly explain. Explanations come first: the
+ * packet behind a loss carries the total, its ACK makes the transport suspect, later ACKs convince it.
+ */
+CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s, __s32 explained,
+			      __u32 new_echoes)
 {
 	__s32 ahead_max = (__s32)min_u64(s->outstanding_packets, 0x7fffffff);
 
 	rule->unexplained += wrap_diff_u32(s->lost_packets, rule->lost) - explained;
 	rule->lost = s->lost_packets;
-	if (s->is_open && rule->unexplained < 0)
+	if (loss_rule_has_leftover(rule, s, new_echoes))
 		rule->unexplained = 0;
 	if (rule->unexplained < -ahead_max)
 		rule->unexplained = -ahead_max;
@@ -221,6 +240,7 @@ CC_SUBPROGRAM enum loss_verdict loss_rule_on_ack(struct loss_rule *rule, const s
 						 int distrusts_corruption)
 {
 	enum loss_verdict verdict = LOSS_NOTHING;
+	__u32 new_echoes;
 	__u16 believed;
 
 	if (!rule || !s || !echo || !stats)
@@ -229,9 +249,11 @@ CC_SUBPROGRAM enum loss_verdict loss_rule_on_ack(struct loss_rule *rule, const s
 		loss_rule_start(rule, s, echo);
 		return LOSS_NOTHING;
 	}
+	new_echoes = echo->nr_echoes - rule->echoes;
+	rule->echoes = echo->nr_echoes;
 	loss_rule_read(rule, s, echo, stats);
 	believed = distrusts_corruption ? 0 : rule->corrupted;
-	loss_rule_book(rule, s, (__s32)believed + rule->congested);
+	loss_rule_book(rule, s, (__s32)believed + rule->congested, new_echoes);
 
 	if (rule->timeout_pending) {
 		rule->timeout_explained += believed;

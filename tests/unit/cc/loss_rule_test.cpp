@@ -106,6 +106,21 @@ TEST_F(LossRule, AnExplanationWithoutALossExpires) {
   EXPECT_EQ(ack(2, 2, 0), LOSS_UNEXPLAINED);
 }
 
+TEST_F(LossRule, AnExplanationReadBeforeItsAckWaitsForIt) {
+  // ACKs wait while the application has the socket: the first is processed with the totals of the third.
+  for (__u32 waited_us : {LOSS_LEFTOVER_US, LOSS_LEFTOVER_US + 1}) {
+    rule_ = {};
+    settle(0, 0, 0);
+    flow_.echo.nr_echoes += 2;
+    EXPECT_EQ(ack(0, 2, 0, false, true), LOSS_NOTHING);
+    flow_.echo.nr_echoes--;
+    sample_.now_us += waited_us;
+    EXPECT_EQ(ack(0, 2, 0, false, true), LOSS_NOTHING);
+    flow_.echo.nr_echoes--;
+    EXPECT_EQ(ack(2, 2, 0), waited_us > LOSS_LEFTOVER_US ? LOSS_UNEXPLAINED : LOSS_NOTHING);
+  }
+}
+
 TEST_F(LossRule, ExplanationsAheadCoverNoMoreThanIsOutstanding) {
   // The other flow of the bucket loses 300 packets while ours has 101 outstanding, one of them suspected
   // lost: they explain 101 losses of ours, but not the next one.
