@@ -34,7 +34,7 @@ cpp_tests := ctest --test-dir build/cpp --output-on-failure --no-tests=error --p
 rust_tests := $(cargo) test --quiet --release --locked $(agent)
 
 # What is left out: tests of long programs (marked slow), of the FPGA block, RTL, other programs and the network.
-check: build ## Lint of what changed since main, and the fast tests: under 90 s on two CPUs
+check: build ## Lint of what changed since main, and the fast tests: about two minutes on two CPUs
 	@$(python) tools/side-by-side.py \
 		'python=$(pytest) $(spread) -m "not slow" tests/unit tests/conformance --ignore tests/conformance/block' \
 		-- 'lint=tools/lint.sh --changed' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)'
