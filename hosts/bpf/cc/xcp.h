@@ -17,6 +17,10 @@
 /* An echo may grant so many times what the one before it did; or a part of the window. */
 #define XCP_JUMP	 8
 #define XCP_JUMP_DIVISOR 4
+/* A queue that is gone may be back in a moment: a pause of the sender's empties it, too, and leaves a window
+ * that fills it again. It counts as gone after a round trip without it; the first of these has begun before.
+ */
+#define XCP_QUEUE_ROUNDS 2
 
 struct xcp {
 	struct cc_window w;
@@ -27,6 +31,7 @@ struct xcp {
 	__s32 feedback_before; /* what the ACK before this one changed, bytes/s */
 	__u8 was_limited;      /* in the whole of this round */
 	__u8 echo_patience;    /* rounds left to wait for an echo */
+	__u8 queue_rounds;     /* left until a queue that stood counts as gone */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -65,12 +70,20 @@ CC_INLINE __u64 xcp_rate_to_window(__u32 rate, const struct cc_sample *s)
 	return ratio_q16((__u64)rate * min_u64(s->srtt_us, 1U << 27), USEC_PER_SEC * s->full_len_bytes);
 }
 
+CC_INLINE void xcp_watch_queue(struct xcp *x)
+{
+	if (window_is_queued(&x->w))
+		x->queue_rounds = XCP_QUEUE_ROUNDS;
+	else if (x->w.is_new_round && x->queue_rounds)
+		x->queue_rounds--;
+}
+
 /* Routers keep their queues short. Where one stands they do not speak for it, and their grants fill it; or
- * the path has become longer.
+ * the path has become longer. A guard before tells of such a queue also while it is empty.
  */
 CC_INLINE int xcp_has_ceiling(const struct xcp *x)
 {
-	return guard_is_wary(&x->w.guard) || window_is_queued(&x->w);
+	return guard_is_wary(&x->w.guard) || x->queue_rounds || x->w.guard.rounds;
 }
 
 /* What the echo has changed since it was applied last, bytes/s. It is a running total, and no checksum covers
@@ -137,8 +150,8 @@ CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
 }
 
 /* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
- * a queue that may be the one of a guard before; else by a quarter per round trip, as slow start does behind
- * a queue (RFC 9406, 4.2).
+ * a queue that may be the one of a guard before; else, behind a queue or after a guard, by a quarter per round
+ * trip, as slow start does behind a queue (RFC 9406, 4.2).
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
@@ -148,7 +161,7 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 		x->w.ceiling_q16 = x->w.cwnd_q16;
 	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
 		return;
-	else if (guard_is_wary(&x->w.guard) || x->w.guard.rounds)
+	else if (guard_is_wary(&x->w.guard) || (x->w.guard.rounds && x->queue_rounds))
 		x->w.ceiling_q16 +=
 		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
 	else
@@ -259,6 +272,7 @@ CC_INLINE void xcp_on_ack(struct xcp *x, const struct cc_params *p, const struct
 	x->was_limited &= s->is_limited;
 	window_answer_signals(&x->w, p, s, flow);
 	xcp_on_losses(x, p, s, flow);
+	xcp_watch_queue(x);
 	xcp_move_ceiling(x, s);
 	if (has_echo && s->srtt_us)
 		xcp_apply_feedback(x, p, s, flow);

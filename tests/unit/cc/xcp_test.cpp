@@ -79,6 +79,40 @@ TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
   EXPECT_LT(xcp_.w.cwnd_q16, packets_q16(101));
 }
 
+TEST_F(Xcp, AQueueIsGoneAfterARoundTripWithoutIt) {
+  // A pause of the sender's empties a queue that its window fills again at once.
+  window(100);
+  ack();
+  xcp_.w.late_samples = WINDOW_LATE_SAMPLES;
+  sample_.rtt_us = 128000;
+  ack();
+  sample_.rtt_us = 100000;
+  auto grants_in_a_round = [&] {
+    sample_.delivered_packets += 100;
+    sample_.prior_delivered = sample_.delivered_packets;
+    for (int i = 0; i < 5; i++) {
+      echo(154600);  // ten packets with each ACK
+      ack();
+      sample_.prior_delivered = sample_.delivered_packets - 1;
+    }
+    return xcp_.w.cwnd_q16;
+  };
+  __u64 before_q16 = grants_in_a_round();
+  EXPECT_LT(before_q16, packets_q16(103));
+  EXPECT_EQ(grants_in_a_round(), before_q16 + packets_q16(50));
+}
+
+TEST_F(Xcp, AfterAGuardGrantsAddAQuarterPerRoundTripWithoutAQueueToo) {
+  window(100);
+  ack();
+  xcp_.w.guard.rounds = 64;
+  for (int i = 0; i < 40; i++) {
+    echo(154600);
+    ack();
+  }
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(110));
+}
+
 TEST_F(Xcp, UnderGuardBehindAQueueItGrowsAQuarterAsFast) {
   auto grown_q16 = [&](__u32 rtt_us) {
     window(100);
