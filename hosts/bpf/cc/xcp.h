@@ -150,8 +150,8 @@ CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
 }
 
 /* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
- * a queue that may be the one of a guard before; else, behind a queue or after a guard, by a quarter per round
- * trip, as slow start does behind a queue (RFC 9406, 4.2).
+ * a queue that may be the one of a guard before; else, behind a queue or after a guard, by a quarter per
+ * round trip, as slow start does behind a queue (RFC 9406, 4.2).
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
