@@ -25,7 +25,7 @@
 
 struct cc_guard {
 	__u16 rounds_left;
-	__u16 rounds;	    /* length of the guard that is on, or was last */
+	__u16 rounds;	    /* length of the guard that is on, or was last; 0: none, or lifted */
 	__u8 strike_rounds; /* left for a second strike */
 	__u8 distrust;	    /* under guard: corruption is not believed either */
 	__u8 pad[2];
@@ -36,6 +36,11 @@ CC_INLINE int guard_is_on(const struct cc_guard *guard)
 	return guard->rounds_left > 0;
 }
 
+CC_INLINE int guard_has_been_on(const struct cc_guard *guard)
+{
+	return guard->rounds > 0;
+}
+
 CC_INLINE int guard_is_wary(const struct cc_guard *guard)
 {
 	return guard_is_on(guard) || guard->strike_rounds > GUARD_STRIKE_ROUNDS - GUARD_WARY_ROUNDS;
@@ -43,7 +48,7 @@ CC_INLINE int guard_is_wary(const struct cc_guard *guard)
 
 CC_INLINE void guard_begin(struct cc_guard *guard, const struct cc_params *p)
 {
-	__u64 rounds = guard->rounds ? (__u64)guard->rounds * GUARD_GROWTH : p->guard_rounds;
+	__u64 rounds = guard_has_been_on(guard) ? (__u64)guard->rounds * GUARD_GROWTH : p->guard_rounds;
 
 	guard->rounds = (__u16)min_u64(rounds, GUARD_ROUNDS_MAX);
 	guard->rounds_left = guard->rounds;
@@ -52,7 +57,7 @@ CC_INLINE void guard_begin(struct cc_guard *guard, const struct cc_params *p)
 /* A reduction by a queue that no router of ours speaks for. */
 CC_INLINE void guard_strike(struct cc_guard *guard, const struct cc_params *p, int is_contradiction)
 {
-	int is_second = guard->strike_rounds > 0 || (is_contradiction && guard->rounds);
+	int is_second = guard->strike_rounds > 0 || (is_contradiction && guard_has_been_on(guard));
 
 	guard->strike_rounds = GUARD_STRIKE_ROUNDS;
 	if (!p->guard_rounds)

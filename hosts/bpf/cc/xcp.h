@@ -17,8 +17,8 @@
 /* An echo may grant so many times what the one before it did; or a part of the window. */
 #define XCP_JUMP	 8
 #define XCP_JUMP_DIVISOR 4
-/* A queue that is gone may be back in a moment: a pause of the sender's empties it, too, and leaves a window
- * that fills it again. It counts as gone after a round trip without it; the first of these has begun before.
+/* A pause in sending drains a queue, and a window above the BDP refills it within a round trip. So it counts
+ * as drained only after a full round trip without late samples: the second to end, as the first is under way.
  */
 #define XCP_QUEUE_ROUNDS 2
 
@@ -31,7 +31,7 @@ struct xcp {
 	__s32 feedback_before; /* what the ACK before this one changed, bytes/s */
 	__u8 was_limited;      /* in the whole of this round */
 	__u8 echo_patience;    /* rounds left to wait for an echo */
-	__u8 queue_rounds;     /* left until a queue that stood counts as gone */
+	__u8 queue_rounds;     /* left until a queue counts as drained */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -79,11 +79,11 @@ CC_INLINE void xcp_watch_queue(struct xcp *x)
 }
 
 /* Routers keep their queues short. Where one stands they do not speak for it, and their grants fill it; or
- * the path has become longer. A guard before tells of such a queue also while it is empty.
+ * the path has become longer. After a guard the ceiling stays while that queue is empty, too.
  */
 CC_INLINE int xcp_has_ceiling(const struct xcp *x)
 {
-	return guard_is_wary(&x->w.guard) || x->queue_rounds || x->w.guard.rounds;
+	return guard_is_wary(&x->w.guard) || x->queue_rounds || guard_has_been_on(&x->w.guard);
 }
 
 /* What the echo has changed since it was applied last, bytes/s. It is a running total, and no checksum covers
@@ -150,8 +150,7 @@ CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
 }
 
 /* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
- * a queue that may be the one of a guard before; else, behind a queue or after a guard, by a quarter per
- * round trip, as slow start does behind a queue (RFC 9406, 4.2).
+ * a queue after a guard; else by a quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2).
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
@@ -161,7 +160,7 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 		x->w.ceiling_q16 = x->w.cwnd_q16;
 	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
 		return;
-	else if (guard_is_wary(&x->w.guard) || (x->w.guard.rounds && x->queue_rounds))
+	else if (guard_is_wary(&x->w.guard) || (guard_has_been_on(&x->w.guard) && x->queue_rounds))
 		x->w.ceiling_q16 +=
 		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
 	else

@@ -79,8 +79,8 @@ TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
   EXPECT_LT(xcp_.w.cwnd_q16, packets_q16(101));
 }
 
-TEST_F(Xcp, AQueueIsGoneAfterARoundTripWithoutIt) {
-  // A pause of the sender's empties a queue that its window fills again at once.
+TEST_F(Xcp, AQueueCountsAsDrainedAfterARoundTripWithoutIt) {
+  // A pause in sending drains a queue that the window refills within a round trip.
   window(100);
   ack();
   xcp_.w.late_samples = WINDOW_LATE_SAMPLES;
