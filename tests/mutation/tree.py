@@ -43,6 +43,13 @@ class Tree:
         self.root = root
         self.path = root / "build" / "mutate"
         self._lock = self._locked()
+        try:
+            self._set_up()
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self) -> None:
         self._check_out()
         self._share()
         made = self.run(CMAKE + (CCACHE if shutil.which("ccache") else ""), 600)

@@ -39,7 +39,7 @@ def fault(find: str = "return 4", tests: str = "python3 test.py", build: str = "
 @pytest.fixture
 def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     """A judge of a small repository whose one test takes the file's number."""
-    monkeypatch.setattr("mutation.tree.CMAKE", "true ||")
+    monkeypatch.setattr("mutation.tree.CMAKE", "true")
     files = {
         "part/file.py": "def four():\n    return 4\n\n\ndef five():\n    return 5\n",
         "test.py": "import sys\nsys.path.insert(0, 'part')\nimport file\nassert file.four() == 4\n",
