@@ -36,7 +36,8 @@ Judgement Neighbours::judgement_after(Nanoseconds time) const {
     ++count;
   }
   if (count > 1) return Judgement::disproved;
-  return count == 1 && stamps ? Judgement::proven : Judgement::unproven;
+  if (count == 0) return Judgement::unproven;
+  return stamps ? Judgement::proven : Judgement::unnumbered;
 }
 
 Nanoseconds Neighbours::judged_until() const {

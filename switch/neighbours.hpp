@@ -18,16 +18,17 @@ struct Neighbour {
   Nanoseconds until = 0;               // alive before this
 };
 
-enum class Judgement : std::uint8_t { unproven, proven, disproved };
+// `unnumbered`: by its Clarion neighbour, so sequence numbers were stamped further upstream.
+enum class Judgement : std::uint8_t { unproven, unnumbered, proven, disproved };
 
 constexpr const char* name_of(Judgement judgement) {
-  constexpr const char* NAMES[] = {"unproven", "proven", "disproved"};
+  constexpr const char* NAMES[] = {"unproven", "unnumbered", "proven", "disproved"};
   return NAMES[static_cast<std::size_t>(judgement)];
 }
 
-// What a declaration is worth beside what LLDP says.
+// A declaration counts only while no neighbour is heard.
 constexpr bool is_bare_wire(bool declared, Judgement judgement) {
-  return judgement != Judgement::disproved && (declared || judgement == Judgement::proven);
+  return judgement == Judgement::proven || (declared && judgement == Judgement::unproven);
 }
 
 class Neighbours {

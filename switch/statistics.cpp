@@ -97,7 +97,7 @@ json wire(const Fabric& fabric, const Port& port) {
           {"judgement", name_of(judgement)},
           {"until_us", until == NEVER ? json() : json(fabric.switch_time_us(until))},
           {"effective", is_bare_wire(declared, judgement)},
-          {"conflict", declared && judgement == Judgement::disproved},
+          {"conflict", declared && !is_bare_wire(declared, judgement)},
           {"neighbours", std::move(neighbours)}};
 }
 

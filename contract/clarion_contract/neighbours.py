@@ -23,6 +23,7 @@ class Judgement(enum.Enum):
     """What LLDP says of a wire."""
 
     UNPROVEN = "unproven"
+    UNNUMBERED = "unnumbered"  # by its neighbour: sequence numbers were stamped further upstream
     PROVEN = "proven"
     DISPROVED = "disproved"
 
@@ -82,7 +83,7 @@ def judge(alive: Iterable[Neighbour]) -> Verdict:
         left = [each for each in neighbours if each.until_us > until_us]
         if _judged(left)[0] is not judgement:
             return Verdict(judgement, reason, until_us)
-    raise AssertionError("without neighbours nothing is proven or disproved")
+    raise AssertionError("without neighbours nothing is judged")
 
 
 def _judged(neighbours: Sequence[Neighbour]) -> tuple[Judgement, str]:
@@ -97,7 +98,7 @@ def _judged(neighbours: Sequence[Neighbour]) -> tuple[Judgement, str]:
     if only.hello.clarion is None:
         return Judgement.DISPROVED, f"{name} is not a Clarion port"
     if not only.hello.clarion.stamps:
-        return Judgement.UNPROVEN, f"{name} does not number its packets"
+        return Judgement.UNNUMBERED, f"{name} does not number its packets"
     return Judgement.PROVEN, f"{name} is the only neighbour and numbers its packets"
 
 
@@ -107,6 +108,7 @@ class WireState(enum.Enum):
     DECLARED = "declared"
     PROVEN = "proven"
     DISPROVED = "disproved"
+    UNNUMBERED = "unnumbered"
     UNPROVEN = "unproven"
 
 
@@ -147,8 +149,8 @@ class Wire:
 
     @property
     def is_conflict(self) -> bool:
-        """Whether the port is declared a bare wire and LLDP disproves it. LLDP counts: the check is off."""
-        return self.declared and self.verdict.judgement is Judgement.DISPROVED
+        """Whether the port is declared a bare wire and LLDP denies it. LLDP counts: the check is off."""
+        return self.declared and not self.is_effective
 
 
 def _named(hello: Hello) -> str:

@@ -61,7 +61,7 @@ class WireLink:
 
     @property
     def is_conflict(self) -> bool:
-        """Whether LLDP disproves what a port of it declares."""
+        """Whether LLDP denies what a port of it declares."""
         return self.judged[1].is_conflict
 
     @property
@@ -76,4 +76,10 @@ class WireLink:
         return f"{end.place}: {wire.explanation}"
 
 
-_STANDINGS = (WireState.DISPROVED, WireState.UNPROVEN, WireState.DECLARED, WireState.PROVEN)
+_STANDINGS = (
+    WireState.DISPROVED,
+    WireState.UNNUMBERED,
+    WireState.UNPROVEN,
+    WireState.DECLARED,
+    WireState.PROVEN,
+)

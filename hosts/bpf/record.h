@@ -36,7 +36,7 @@ struct device_counters {
 enum wire_judgement {
 	WIRE_UNPROVEN = 0,
 	WIRE_PROVEN = 1,    /* one neighbour, which stamps */
-	WIRE_DISPROVED = 2, /* something is between */
+	WIRE_DISPROVED = 2, /* something is between, or a neighbour that does not stamp */
 };
 
 /* The wire in front of a device: its losses are corruption only if nothing on it queues. */

@@ -96,12 +96,16 @@ TEST_F(LldpTest, AGoodbyeEndsItAtOnce) {
   EXPECT_EQ(judgement(), "unproven");
 }
 
-TEST_F(LldpTest, ANeighbourThatDoesNotNumberProvesNothing) {
+TEST_F(LldpTest, ANeighbourThatDoesNotNumberBeatsTheDeclaration) {
   build(TWO_SWITCHES);
+  command(R"({"cmd":"set","port":"s1:a","wire":"declared"})");
   hear(neighbour("x", 4, false));
-  EXPECT_EQ(judgement(), "unproven");
+  EXPECT_EQ(judgement(), "unnumbered");
+  EXPECT_FALSE(counts());
+  EXPECT_EQ(wire()["conflict"], true);
   hear(neighbour("x", 4, true), 1000);
   EXPECT_EQ(judgement(), "proven");
+  EXPECT_TRUE(counts());
 }
 
 TEST_F(LldpTest, TwoNeighboursDisproveUntilOneFallsSilent) {

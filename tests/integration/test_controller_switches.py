@@ -164,7 +164,7 @@ async def test_an_embedded_switch_judges_its_wires_and_the_controller_sees_its_l
 
             def found() -> bool:
                 states = [(link.is_two_way, link.state) for link in controller.topology.links()]
-                return states == [(True, WireState.UNPROVEN)]
+                return states == [(True, WireState.UNNUMBERED)]
 
             await until(found)
             (link,) = controller.topology.links()
@@ -176,6 +176,6 @@ async def test_an_embedded_switch_judges_its_wires_and_the_controller_sees_its_l
             # Port 1 hears port 2, which numbers its packets; port 1 does not.
             assert [None if wire is None else wire.state for wire in wires] == [
                 WireState.PROVEN,
-                WireState.UNPROVEN,
+                WireState.UNNUMBERED,
             ]
     assert [each.getMessage() for each in caplog.records if each.name == "clarion_p4rt.wires"] == []

@@ -136,7 +136,11 @@ LINKS = """{"items": [
     ("answer", "said", "status"),
     [
         (LINKS, "conflict s1 port 2: declared a wire, but no; LLDP counts", EXIT_FAILED),
-        ('{"items": []}', "ok       wires: no port at http://controller:1 is declared one and disproved", 0),
+        (
+            '{"items": []}',
+            "ok       wires: no port at http://controller:1 is declared one that LLDP denies",
+            0,
+        ),
     ],
 )
 def test_doctor_asks_a_controller_for_conflicts(

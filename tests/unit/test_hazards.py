@@ -174,6 +174,14 @@ def test_a_plain_switch_neither_tags_nor_gives_feedback() -> None:
     assert "tag" in port(all_off, "s2-left")
 
 
+def test_a_wire_is_declared_only_towards_those_who_number_packets() -> None:
+    plain = load(switches={"s2": {"tagging": False}})
+    assert port(plain, "s1-right")["wire"] == "lldp"
+    assert port(plain, "s1-h1")["wire"] == "declared"
+    assert port(load(), "s1-right")["wire"] == "declared"
+    assert port(load(switches={"s2": {"tagging": False}}, b__wire="none"), "s1-right")["wire"] == "none"
+
+
 def test_hosts_on_a_declared_wire_say_so() -> None:
     def options(**settings: object) -> list[str]:
         scenario = load(**settings)
@@ -182,6 +190,9 @@ def test_hosts_on_a_declared_wire_say_so() -> None:
     assert "--wire" in options()
     assert "--wire" not in options(links__access__wire="lldp")
     assert "--wire" not in options(links__access__wire="none")
+    assert "--wire" not in options(tagging=False)
+    assert "--wire" not in options(switches={"s1": {"tagging": False}})
+    assert "--wire" in options(switches={"s2": {"tagging": False}})  # the sender's switch numbers
 
 
 def test_a_slow_device_is_its_senders() -> None:

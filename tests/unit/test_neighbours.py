@@ -71,9 +71,10 @@ def test_strangers_disprove_the_wire(hellos: list[tuple[int, Hello]], reason: st
     assert verdict(3, *hellos) == Verdict(Judgement.DISPROVED, reason, until_s * S)
 
 
-def test_a_clarion_neighbour_that_does_not_stamp_is_no_proof_either_way() -> None:
-    assert verdict(1, (0, SILENT)) == Verdict(Judgement.UNPROVEN, "s2 port 1 does not number its packets")
-    assert verdict(1, (0, OURS), (1, SILENT)).judgement is Judgement.UNPROVEN
+def test_a_clarion_neighbour_that_does_not_stamp_denies_what_is_declared() -> None:
+    reason = "s2 port 1 does not number its packets"
+    assert verdict(1, (0, SILENT)) == Verdict(Judgement.UNNUMBERED, reason, 4 * S)
+    assert verdict(1, (0, OURS), (1, SILENT)).judgement is Judgement.UNNUMBERED
     assert verdict(1, (0, SILENT), (1, OURS)).judgement is Judgement.PROVEN
 
 
@@ -95,6 +96,7 @@ def test_a_neighbour_is_known_since_its_first_hello() -> None:
 
 PROVEN = Verdict(Judgement.PROVEN, "", 1)
 DISPROVED = Verdict(Judgement.DISPROVED, "", 1)
+UNNUMBERED = Verdict(Judgement.UNNUMBERED, "", 1)
 UNPROVEN = Verdict(Judgement.UNPROVEN, "")
 
 
@@ -107,6 +109,8 @@ UNPROVEN = Verdict(Judgement.UNPROVEN, "")
         (True, UNPROVEN, WireState.DECLARED, True, False),
         (True, PROVEN, WireState.PROVEN, True, False),
         (True, DISPROVED, WireState.DISPROVED, False, True),
+        (False, UNNUMBERED, WireState.UNNUMBERED, False, False),
+        (True, UNNUMBERED, WireState.UNNUMBERED, False, True),
     ],
 )
 def test_which_side_counts(
@@ -139,12 +143,13 @@ def test_the_verdict_is_that_of_the_hellos_in_force(gaps: list[tuple[int, Hello]
     now_s += wait_s
     force = [each for at_s, each in last.values() if now_s < at_s + each.ttl_s]
     found = judge(neighbours.alive(now_s * S))
-    if len(force) > 1 or (force and force[0].clarion is None):
-        assert found.judgement is Judgement.DISPROVED
-    elif force and force[0].clarion is not None and force[0].clarion.stamps:
-        assert found.judgement is Judgement.PROVEN
-    else:
+    if not force:
         assert found.judgement is Judgement.UNPROVEN
+    elif len(force) == 1 and force[0].clarion is not None:
+        stamps = force[0].clarion.stamps
+        assert found.judgement is (Judgement.PROVEN if stamps else Judgement.UNNUMBERED)
+    else:
+        assert found.judgement is Judgement.DISPROVED
     if found.until_us is not None:
         assert found.until_us > now_s * S
         before = judge(neighbours.alive(found.until_us - 1))

@@ -56,7 +56,7 @@ class ControllerCollector(Collector):
         if self._tuner is not None:
             yield from self._noise(self._tuner)
         conflicts = GaugeMetricFamily(
-            "clarion_wire_conflict", "1 at a port declared a wire and disproved by LLDP", labels=_PORT
+            "clarion_wire_conflict", "1 at a port declared a wire that LLDP denies", labels=_PORT
         )
         for switch, port, _ in self._controller.topology.conflicts():
             conflicts.add_metric([switch.name, str(port)], 1.0)

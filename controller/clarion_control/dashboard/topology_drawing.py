@@ -20,6 +20,7 @@ STATES: Mapping[WireState, tuple[str, str]] = {  # word and tone
     WireState.PROVEN: ("proven", "good"),
     WireState.DECLARED: ("declared", "plain"),
     WireState.UNPROVEN: ("unproven", "warn"),
+    WireState.UNNUMBERED: ("unnumbered", "warn"),
     WireState.DISPROVED: ("disproved", "bad"),
 }
 COLOURS = {"good": "var(--good)", "plain": "var(--series-1)", "warn": "var(--warn)", "bad": "var(--bad)"}

@@ -55,7 +55,7 @@ class Topology:
         return sorted(made, key=_order)
 
     def conflicts(self) -> list[tuple[Switch, int, Wire]]:
-        """The ports that are declared wires and that LLDP disproves, each once."""
+        """The ports that are declared wires and that LLDP denies, each once."""
         found = ((each.link.switch, each.number, each.link.wire(each.number)) for each in self._live())
         return [(switch, port, wire) for switch, port, wire in found if wire is not None and wire.is_conflict]
 

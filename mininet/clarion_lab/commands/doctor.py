@@ -18,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--controller",
         metavar="URL",
-        help="also look for wires that this controller's switches see disproved",
+        help="also look for declared wires that LLDP denies at this controller's switches",
     )
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="with a token for it")
     parser.add_argument("--controller-ca", type=Path, metavar="PEM", help="who signed its certificate")
@@ -34,7 +34,7 @@ def _doctor(options: argparse.Namespace) -> int:
     for conflict in found:
         print(f"conflict {conflict}")
     if client is not None and not found:
-        print(f"ok       wires: no port at {client.url} is declared one and disproved")
+        print(f"ok       wires: no port at {client.url} is declared one that LLDP denies")
     return 0 if doctor.ready(findings) and not found else EXIT_FAILED
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ports of a controller's switches that are declared wires and that LLDP disproves."""
+"""The ports of a controller's switches that are declared wires and that LLDP denies."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from clarion_lab.machine import children
 from clarion_lab.machine.attachments import attachments
 from clarion_lab.machine.state import RunState
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Network, PlannedHost
+from clarion_lab.scenario.topology import Network, PlannedHost, wire_to
 
 FlowKey = tuple[str, int, str, int]  # source, source port, destination, destination port
 
@@ -28,14 +28,13 @@ def attach_commands(scenario: Scenario, network: Network) -> list[tuple[PlannedH
         if not flow.uses_agent:
             continue
         options = ["--tags", "on" if flow.tags else "off"]
-        if scenario.access.wire == "declared":
-            options.append("--wire")
         if flow.algorithm.needs_agent:
             options += ["--cc", flow.algorithm.kernel]
             for key, value in flow.params.items():
                 options += ["--set", f"{key}={value}"]
         for host in (ends.sender, ends.receiver):
-            commands[host.name] = (host, options)
+            wire = wire_to(host.switch, scenario.access.wire, scenario)
+            commands[host.name] = (host, [*options, "--wire"] if wire == "declared" else options)
     return list(commands.values())
 
 

@@ -215,6 +215,15 @@ def switch_config(scenario: Scenario, network: Network, truth_log: str) -> dict[
     }
 
 
+def wire_to(neighbour: str, wire: str, scenario: Scenario) -> str:
+    """The setting `wire` of a port or host whose link leads to switch `neighbour`.
+
+    A declaration needs a neighbour that numbers packets: others forward numbers stamped further upstream.
+    """
+    is_numbered = scenario.switches[neighbour].tagging
+    return wire if is_numbered or wire != "declared" else "lldp"
+
+
 def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str, Any]:
     config: dict[str, Any] = {"name": port.name}
     if port.peer:
@@ -237,5 +246,5 @@ def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str
         config["xcp"] = {"enabled": True, **asdict(xcp)}
     if scenario.switches[switch].tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
-        config["wire"] = port.wire
+        config["wire"] = wire_to(port.peer.split(":")[0], port.wire, scenario) if port.peer else port.wire
     return config

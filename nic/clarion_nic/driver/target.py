@@ -122,11 +122,11 @@ class NicTarget:
         )
 
     async def judged(self) -> Mapping[int, Judged]:
-        """The wires that LLDP has judged."""
+        """The wires that LLDP proves or disproves."""
         return {
             port: Judged(verdict.judgement is Judgement.PROVEN, verdict.until_us)
             for port, verdict in self._lldp.verdicts().items()
-            if verdict.until_us is not None
+            if verdict.until_us is not None and verdict.judgement is not Judgement.UNNUMBERED
         }
 
     # Life cycle.

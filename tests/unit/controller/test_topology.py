@@ -80,9 +80,10 @@ async def test_what_one_end_stamps_counts_at_the_other(tmp_path: Path) -> None:
     async with open_controller(tmp_path, first, second) as controller:
         await the_link(controller, lambda link: link.state is WireState.PROVEN)
         await controller.ports.change(ADMIN, "s2", 2, {"stamp": False})
-        link = await the_link(controller, lambda link: link.state is WireState.UNPROVEN)
+        link = await the_link(controller, lambda link: link.state is WireState.UNNUMBERED)
         assert link.reason == "s1 port 2: s2 port 2 does not number its packets"
-        await until(lambda: not first.leases)
+        await until(lambda: first.leases.get(2, PROOF) != PROOF)
+        assert not first.leases[2].proven
         assert second.leases == {2: PROOF}
 
 

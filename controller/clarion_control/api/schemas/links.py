@@ -12,7 +12,7 @@ from clarion_control.api.schemas.base import Model, time_field
 from clarion_control.bit_errors import ErrorRates
 from clarion_control.topology import LinkEnd, LinkFigures, WireLink
 
-State = Literal["declared", "proven", "disproved", "unproven"]
+State = Literal["declared", "proven", "disproved", "unnumbered", "unproven"]
 Side = Literal["lldp", "declaration"]
 
 
@@ -21,7 +21,7 @@ class WireView(Model):
 
     state: State = Field(description="LLDP's word, or else the declaration.", examples=["proven"])
     declared: bool = Field(description="Whether the port's settings declare it a bare wire.")
-    conflict: bool = Field(description="Declared, and disproved by LLDP.")
+    conflict: bool = Field(description="Declared, and disproved by LLDP or unnumbered.")
     counts: Side | None = Field(
         description="The side that decides whether gaps are corruption; null if neither says so.",
         examples=["lldp"],
@@ -117,7 +117,7 @@ class LinkView(Model):
         description="State of the link as a whole: that of the wire which says least in its favour.",
         examples=["proven"],
     )
-    conflict: bool = Field(description="Whether LLDP disproves what a port declares.")
+    conflict: bool = Field(description="Whether LLDP denies what a port declares.")
     counts: Side | None = Field(description="The side that decides; null if neither does.")
     reason: str = Field(
         description="Why, in one line.",

@@ -176,7 +176,7 @@ class PortPage:
 
 
 def _conflict(state: PortState) -> tuple[str, str] | None:
-    """Tone and sentence if LLDP disproves the wire that the port declares."""
+    """Tone and sentence if LLDP denies the wire that the port declares."""
     if state.wire is None or not state.wire.is_conflict:
         return None
     return "bad", f"Port {state.port} is {state.wire.explanation}."

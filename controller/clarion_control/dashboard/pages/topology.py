@@ -18,7 +18,10 @@ from clarion_control.topology import LinkEnd, LinkFigures, WireLink
 
 ADDRESS = "/topology"
 SHOWN_BANNERS = 5
-HINT = "Green is proven, blue declared, amber unproven, red disproved; a dashed line is heard one way only"
+HINT = (
+    "Green is proven, blue declared, amber unproven or unnumbered, red disproved; "
+    "a dashed line is heard one way only"
+)
 COLUMNS = ("Link", "Wire", "Heard", "Utilisation", "Bit error rate", "Lost on wire", "Since")
 
 

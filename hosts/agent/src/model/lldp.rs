@@ -112,7 +112,7 @@ pub enum Judgement {
     Unproven,
     /// One neighbour, which numbers its packets.
     Proven,
-    /// Several neighbours, or one that does not know the header: something is between.
+    /// Several neighbours, or one that does not number its packets: sequence numbers may be stamped further upstream.
     Disproved,
 }
 
@@ -146,8 +146,7 @@ impl Neighbours {
             [] => Judgement::Unproven,
             [one] => match one.stamps {
                 Some(true) => Judgement::Proven,
-                Some(false) => Judgement::Unproven,
-                None => Judgement::Disproved,
+                Some(false) | None => Judgement::Disproved,
             },
             _ => Judgement::Disproved,
         };
@@ -264,10 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_does_not_stamp_proves_nothing() {
+    fn a_neighbour_that_does_not_stamp_disproves_it_until_it_does() {
         let mut neighbours = Neighbours::default();
         neighbours.hear(hello("s1", Some(false)), 0);
-        assert_eq!(neighbours.judge(0).0, Judgement::Unproven);
+        assert_eq!(neighbours.judge(0), (Judgement::Disproved, 4 * SECOND_NS));
+        neighbours.hear(hello("s1", Some(true)), SECOND_NS);
+        assert_eq!(neighbours.judge(SECOND_NS).0, Judgement::Proven);
     }
 
     #[test]
