@@ -30,8 +30,10 @@ SWITCH = Path(os.environ.get("CLARION_SWITCH_BIN", ROOT / "build/cpp/switch/clar
 DEADLINE_S = 30.0
 MAC = 0x020000000002
 
-# s1 has ports 1 to 3, each wired to a switch with no other port, which drops the frames.
+# s1 has ports 1 to 3, each wired to a switch with no other port, which drops the frames. LLDP is off: a wire
+# that it proves is read as an entry too, from the first hello on, and tests count the entries.
 DOCUMENT: dict[str, Any] = {
+    "lldp": False,
     "switches": [
         {
             "name": "s1",
@@ -44,7 +46,7 @@ DOCUMENT: dict[str, Any] = {
         {"name": "s2", "ports": [{"name": "a", "peer": "s1:a"}]},
         {"name": "s3", "ports": [{"name": "a", "peer": "s1:b"}]},
         {"name": "s4", "ports": [{"name": "a", "peer": "s1:c"}]},
-    ]
+    ],
 }
 
 Json = dict[str, Any]
@@ -155,9 +157,11 @@ class AgentProcess:
 
 
 @contextmanager
-def switch_and_agent(directory: Path, *options: str) -> Iterator[tuple[SwitchProcess, AgentProcess]]:
+def switch_and_agent(
+    directory: Path, *options: str, document: Json | None = None
+) -> Iterator[tuple[SwitchProcess, AgentProcess]]:
     """clarion-switch and the agent, as separate processes; the agent must end cleanly."""
-    switch = SwitchProcess(directory)
+    switch = SwitchProcess(directory, document)
     try:
         agent = AgentProcess("--control", str(switch.control), *options)
         try:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import grpc
 import pytest
@@ -25,6 +26,7 @@ from fakes.p4runtime_messages import (
 )
 from integration.agent_net import (
     DEADLINE_S,
+    DOCUMENT,
     MAC,
     SWITCH,
     AgentProcess,
@@ -333,6 +335,23 @@ def test_the_program_is_there_before_anybody_has_set_it(served: Served) -> None:
         assert not config.HasField("cookie")
         other.write(insert(table_entry("stamp_port", 1, "stamp")))
         assert len(other.read(table_entry("", None))) == 1
+
+
+def test_a_wire_that_lldp_proves_is_read_as_an_entry(tmp_path: Path) -> None:
+    document = {**DOCUMENT, "lldp": True}
+    with (
+        switch_and_agent(tmp_path, document=document) as (_, agent),
+        Client(agent.address, device_id=1) as s1,
+        Client(agent.address, device_id=2) as s2,
+    ):
+        s1.primary()
+        s2.primary()
+        assert s1.read(table_entry("", None)) == []
+        s2.write(insert(table_entry("stamp_port", 1, "stamp")))
+        (read,) = until(lambda: s1.read(table_entry("", None)), "s2 says that it numbers its packets")
+        proven = read.table_entry
+        assert (proven.table_id, proven.match[0].exact.value) == (IDS["wire_judged"], b"\x01")
+        assert proven.action.action.action_id == IDS["prove"]
 
 
 def test_an_unknown_device(served: Served) -> None:
