@@ -87,6 +87,7 @@ json neighbour(const Fabric& fabric, const Neighbour& each) {
 json wire(const Fabric& fabric, const Port& port) {
   const bool declared = port.entries.tag && port.entries.tag->wire;
   const Judgement judgement = port.neighbours.judgement();
+  const bool effective = is_bare_wire(declared, judgement);
   const Nanoseconds until = port.neighbours.judged_until();
   json neighbours = json::array();
   for (const Neighbour& each : port.neighbours.alive()) neighbours.push_back(neighbour(fabric, each));
@@ -96,8 +97,8 @@ json wire(const Fabric& fabric, const Port& port) {
           {"declared", declared},
           {"judgement", name_of(judgement)},
           {"until_us", until == NEVER ? json() : json(fabric.switch_time_us(until))},
-          {"effective", is_bare_wire(declared, judgement)},
-          {"conflict", declared && !is_bare_wire(declared, judgement)},
+          {"effective", effective},
+          {"conflict", declared && !effective},
           {"neighbours", std::move(neighbours)}};
 }
 

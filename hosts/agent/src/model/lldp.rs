@@ -124,7 +124,7 @@ pub struct Neighbours {
 
 struct Neighbour {
     sender: (Vec<u8>, Vec<u8>),
-    stamps: Option<bool>,
+    stamps: bool, // false of one that is not a Clarion port
     until_ns: u64,
 }
 
@@ -134,7 +134,7 @@ impl Neighbours {
         self.alive.retain(|neighbour| neighbour.sender != hello.sender && neighbour.until_ns > now_ns);
         if hello.ttl_s > 0 && self.alive.len() < NEIGHBOURS_MAX {
             let until_ns = now_ns + u64::from(hello.ttl_s) * 1_000_000_000;
-            self.alive.push(Neighbour { sender: hello.sender, stamps: hello.stamps, until_ns });
+            self.alive.push(Neighbour { sender: hello.sender, stamps: hello.stamps == Some(true), until_ns });
         }
     }
 
@@ -144,10 +144,7 @@ impl Neighbours {
         let until_ns = alive.iter().map(|neighbour| neighbour.until_ns).min().unwrap_or(0);
         let judgement = match alive[..] {
             [] => Judgement::Unproven,
-            [one] => match one.stamps {
-                Some(true) => Judgement::Proven,
-                Some(false) | None => Judgement::Disproved,
-            },
+            [one] if one.stamps => Judgement::Proven,
             _ => Judgement::Disproved,
         };
         (judgement, until_ns)
