@@ -301,6 +301,8 @@ def test_every_reduction_is_judged_by_the_truth(tmp_path: Path) -> None:
     assert corruption["decisions"]["wrong"] > 10
     assert corruption["decisions"]["right"] == 0
     marks = ["--set", "ecn=true", "--set", "links.bottleneck.hazards={both: {duplicate: 0.01}}"]
+    # CUBIC may take its timeout back after the restart and send a whole window, 1.5 BDP, at once.
+    marks += ["--set", "links.bottleneck.queue=4 bdp", "--set", "links.bottleneck.ecn-threshold=0.5 bdp"]
     restart = ["--set", "restarts=[{at: 3 s, switch: s1, for: 300 ms}]"]
     clarion("run", "hostile-policer", *hostile, *marks, *restart, "--out", str(tmp_path / "marks"))
     marked = summary(tmp_path / "marks")["totals"]
