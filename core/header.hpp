@@ -31,7 +31,8 @@ constexpr unsigned OFFSET_TAG_TAGS = 4;    // the same block in a TAG header
 // Parts of the flags, and of DATA's word of the round trip time. What is not here passes unchanged.
 constexpr std::uint8_t FLAGS_HOP_MASK = 0x0e;  // regulating hops so far; saturates
 constexpr std::uint8_t FLAGS_HOP_ONE = 0x02;
-constexpr std::uint32_t RTT_MASK = 0xfffffff8;  // the three bits below are the sender's `field`
+constexpr std::uint32_t RTT_MASK = 0xfffffff8;  // the three bits below are `field`
+constexpr std::uint8_t FIELD_MASK = 0x07;
 
 // Inside the block of tags.
 constexpr unsigned TAGS_BUCKET = 0;
@@ -52,6 +53,7 @@ struct Meta {
   std::uint16_t corrupt = 0;          // DATA, TAG: path total of wire losses so far, modulo 2^16
   std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
   std::uint8_t flags = 0;             // DATA: as they came
+  std::uint8_t field = 0;             // DATA: the hop that limits the flow; 0 = unknown
   std::uint32_t rtt = 0;              // DATA: ticks, a multiple of 8; 0 = unknown
   std::uint32_t x = 0;                // DATA: ticks
   std::int32_t delta_throughput = 0;  // DATA: requested bytes/s
@@ -161,6 +163,7 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
   if (meta.kind == Kind::data) {
     meta.flags = header[OFFSET_FLAGS];
     meta.rtt = load_be32(header + OFFSET_RTT) & RTT_MASK;
+    meta.field = header[OFFSET_RTT + 3] & FIELD_MASK;
     meta.x = load_be32(header + OFFSET_X);
     meta.delta_throughput = static_cast<std::int32_t>(load_be32(header + OFFSET_DELTA_THROUGHPUT));
   }
@@ -209,6 +212,16 @@ CLARION_INLINE void write_delta_throughput(Bytes frame, const Meta& meta, std::i
 CLARION_INLINE std::uint8_t flags_with_hop(std::uint8_t flags) {
   const bool all = (flags & FLAGS_HOP_MASK) == FLAGS_HOP_MASK;
   return all ? flags : static_cast<std::uint8_t>(flags + FLAGS_HOP_ONE);
+}
+
+// Which hop this is on the path, 1 to 7: the last stands for all behind it, too.
+CLARION_INLINE std::uint8_t hop_behind(std::uint8_t flags) {
+  return static_cast<std::uint8_t>((flags_with_hop(flags) & FLAGS_HOP_MASK) / FLAGS_HOP_ONE);
+}
+
+template <class Bytes>
+CLARION_INLINE void write_field(Bytes frame, const Meta& meta, std::uint8_t field) {
+  (frame + meta.offset)[OFFSET_RTT + 3] = static_cast<std::uint8_t>((meta.rtt & RTT_MASK & 0xff) | field);
 }
 
 template <class Bytes>

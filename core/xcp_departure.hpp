@@ -19,6 +19,12 @@ namespace clarion {
 // q8: the most that one packet is given or charged, 2^31 - 1 bytes/s.
 constexpr std::uint64_t PACKET_SHARE_MAX = max_of_bits(31) << RATE_FRACTION_BITS;
 
+// What a packet is granted, bytes/s, and the hop that limits its flow, 0 if none is known.
+struct Grant {
+  std::int32_t delta_throughput = 0;
+  std::uint8_t field = 0;
+};
+
 // What a packet would be given and charged, q8, if the pools were without end.
 struct FairShare {
   std::uint64_t p = 0;
@@ -63,7 +69,7 @@ class XcpDeparture {
   const Shares& left() const { return left_; }
   std::uint8_t carry_q8() const { return carry_; }
 
- private:
+ protected:
   static constexpr std::int64_t Q8_ONE = std::int64_t{1} << RATE_FRACTION_BITS;
 
   CLARION_INLINE static std::int64_t floor_bytes_per_s(std::int64_t q8) {
@@ -75,10 +81,14 @@ class XcpDeparture {
     return pool - min_u64(pool, static_cast<std::uint64_t>(amount));
   }
 
-  // A spent pool stays closed until the next interval.
-  CLARION_INLINE void pay(std::int64_t p, std::int64_t n) {
+  CLARION_INLINE void debit(std::int64_t p, std::int64_t n) {
     left_.pos = debited(left_.pos, p);
     left_.neg = debited(left_.neg, n);
+  }
+
+  // A spent pool stays closed until the next interval.
+  CLARION_INLINE void pay(std::int64_t p, std::int64_t n) {
+    debit(p, n);
     if (left_.pos == 0) left_.cp = Gain{};
     if (left_.neg == 0) left_.cn = Gain{};
   }

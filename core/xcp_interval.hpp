@@ -77,11 +77,10 @@ CLARION_INLINE Shares share_out(const XcpConfig& config, const IntervalSums& sum
   return shares;
 }
 
-// The control step: what follows from an interval of `elapsed` ticks that had these sums and persistent
-// queue. No state of its own, so that hardware can run it beside the packets.
-CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const XcpConfig& config,
-                                           const IntervalSums& sums, std::uint64_t queue_bytes,
-                                           std::uint32_t elapsed) {
+// What follows for the aggregate from an interval of `elapsed` ticks that had these sums and persistent queue.
+CLARION_INLINE IntervalReport measure(const IntervalReport& last, const XcpConfig& config,
+                                      const IntervalSums& sums, std::uint64_t queue_bytes,
+                                      std::uint32_t elapsed) {
   IntervalReport report;
   report.intervals = saturating_add(last.intervals, 1, UINT64_MAX);
   report.avg_rtt = average_rtt(sums, last.avg_rtt);
@@ -90,6 +89,14 @@ CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const Xcp
   report.queue_bytes = queue_bytes;
   report.rate_q8 = rate_of(sums.input, elapsed);
   report.phi_q8 = wanted_change(config, report.rate_q8, queue_bytes, report.avg_rtt);
+  return report;
+}
+
+// The control step. No state of its own, so that hardware can run it beside the packets.
+CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const XcpConfig& config,
+                                           const IntervalSums& sums, std::uint64_t queue_bytes,
+                                           std::uint32_t elapsed) {
+  IntervalReport report = measure(last, config, sums, queue_bytes, elapsed);
   report.shares = share_out(config, sums, report.rate_q8, report.phi_q8);
   return report;
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generation 2 of the control step (docs/datapath.md, "Generation 2"): flows that another hop holds back are told
+// from those that this one limits. What the first leave is handed to the second, whose mean rate is the fair share
+// that a newcomer is lifted to.
+#pragma once
+
+#include <cstdint>
+
+#include "config.hpp"
+#include "division.hpp"
+#include "platform.hpp"
+#include "types.hpp"
+#include "xcp_arrival.hpp"
+#include "xcp_interval.hpp"
+
+namespace clarion {
+
+// What departures tell of one control interval. DATA with an RTT only.
+struct OwnSums {
+  std::uint64_t input = 0;       // bytes of the flows that this hop limits, at most BYTES_MAX
+  std::uint64_t sum_x = 0;       // ticks, of the same; at most SUM_X_MAX
+  std::uint64_t sum_x_poor = 0;  // ticks, of those of them that have far less than their share
+  std::int64_t limited = 0;      // bytes/s that other flows have been granted by earlier hops, +-LIMITED_MAX
+  std::uint32_t max_rtt = 0;     // ticks
+};
+
+constexpr std::int64_t LIMITED_MAX = (std::int64_t{1} << 38) - 1;
+
+// What redistributes among the flows that this hop limits.
+struct MaxMinGains {
+  Gain fair;  // their mean rate, q8 bytes per tick
+  Gain lift;  // q8 bytes/s per q8 byte that a packet lacks of it
+};
+
+// What one interval keeps for the next.
+struct MaxMinMemory {
+  std::uint32_t flows_q8 = 0;  // flows of all kinds
+  std::uint8_t credit = 0;     // tenths of intervals that may redistribute fast, at most CREDIT_MAX
+};
+
+struct MaxMinReport {
+  IntervalReport interval;
+  MaxMinGains gains;
+  MaxMinMemory memory;
+};
+
+constexpr std::uint32_t FASTEST_Q16 = 22938;  // 0.35 of the traffic per interval: more overshoots
+constexpr std::uint8_t CREDIT_MAX = 150;
+constexpr std::uint8_t CREDIT_OF_INTERVAL = 10;
+constexpr std::uint32_t FEW_FLOWS_MOVED_Q8 = 77;  // 0.3 of a flow
+constexpr unsigned MANY_FLOWS_MOVED_LOG2 = 7;     // or 1/128 of them
+constexpr unsigned SCARCE_LOG2 = 6;               // own flows below 1/64 of the traffic are none
+
+// The largest part of the traffic that may be redistributed in this interval: what was shifted must be seen by the
+// flow with the longest RTT before the next is shifted.
+CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t avg_rtt, std::uint32_t max_rtt) {
+  const std::uint64_t half_ratio = to_integer(divide(avg_rtt, max_rtt), 15, FASTEST_Q16);
+  return half_ratio > config.gamma_q16 ? static_cast<std::uint32_t>(half_ratio) : config.gamma_q16;
+}
+
+// Fast intervals are paid with credit, which comes back slowly, or at once where flows came or went.
+CLARION_INLINE MaxMinMemory next_memory(const MaxMinMemory& last, bool fast, std::uint32_t flows_q8) {
+  const std::uint32_t moved = flows_q8 > last.flows_q8 ? flows_q8 - last.flows_q8 : last.flows_q8 - flows_q8;
+  const std::uint32_t many = flows_q8 >> MANY_FLOWS_MOVED_LOG2;
+  const bool has_moved = moved > (many > FEW_FLOWS_MOVED_Q8 ? many : FEW_FLOWS_MOVED_Q8);
+  unsigned credit = last.credit;
+  if (!fast) {
+    credit += 1;
+  } else {
+    credit += has_moved ? CREDIT_OF_INTERVAL : 0;
+    credit -= credit < CREDIT_OF_INTERVAL ? credit : CREDIT_OF_INTERVAL;
+  }
+  return MaxMinMemory{flows_q8, static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit : CREDIT_MAX)};
+}
+
+// Without flows of its own a link hands out what is free to everyone, and a share is all it carries.
+CLARION_INLINE void share_out_to_all(const XcpConfig& config, MaxMinReport& report) {
+  IntervalReport& interval = report.interval;
+  Shares& shares = interval.shares;
+  const std::int64_t phi_q8 = interval.phi_q8;
+  shares.pos = min_u64(static_cast<std::uint64_t>(phi_q8 > 0 ? phi_q8 : 0), POOL_MAX);
+  shares.neg = min_u64(static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : 0), POOL_MAX);
+  shares.cp = to_gain(divide(shares.pos, interval.sums.sum_x));
+  shares.cn = to_gain(divide(shares.neg, interval.sums.input));
+  report.gains.fair = to_gain(divide(config.capacity_bytes_per_s << RATE_FRACTION_BITS, TICKS_PER_SECOND));
+  report.gains.lift = Gain{};
+}
+
+CLARION_INLINE void share_out_to_own(const OwnSums& own, std::uint64_t rate_q8, std::uint32_t gain_q16,
+                                     std::uint32_t fastest_q16, MaxMinReport& report) {
+  const std::int64_t phi_q8 = report.interval.phi_q8;
+  const std::uint64_t size = static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : phi_q8);
+  const std::uint64_t churn = scaled_rate(gain_q16, rate_q8);
+  const std::uint64_t shuffle = churn > size ? churn - size : 0;
+  const std::uint64_t most = scaled_rate(fastest_q16, rate_q8);
+  const std::uint64_t spent = size + shuffle;
+  Shares& shares = report.interval.shares;
+  shares.pos = min_u64((phi_q8 > 0 ? size : 0) + shuffle, POOL_MAX);
+  shares.neg = min_u64((phi_q8 < 0 ? size : 0) + shuffle, POOL_MAX);
+  shares.cp = to_gain(divide(shares.pos, own.sum_x));
+  shares.cn = to_gain(divide(shares.neg, own.input));
+  report.gains.fair = to_gain(divide(own.input << 8, own.sum_x));
+  report.gains.lift = to_gain(divide(most > spent ? most - spent : 0, own.input << 8));
+}
+
+// The control step: no state of its own, like control_step().
+CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, const MaxMinMemory& memory,
+                                        const XcpConfig& config, const IntervalSums& sums, const OwnSums& own,
+                                        std::uint64_t queue_bytes, std::uint32_t elapsed) {
+  MaxMinReport report;
+  IntervalReport& interval = report.interval;
+  interval = measure(last, config, sums, queue_bytes, elapsed);
+  interval.phi_q8 -= own.limited * (std::int64_t{1} << RATE_FRACTION_BITS);
+  const bool fast = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);
+  const bool has_credit = memory.credit >= CREDIT_OF_INTERVAL;
+  const auto flows_q8 =
+      static_cast<std::uint32_t>(to_integer(divide(sums.sum_x, elapsed), RATE_FRACTION_BITS, TICKS_MAX));
+  report.memory = next_memory(memory, fast, flows_q8);
+  if (own.input < sums.input >> SCARCE_LOG2 && own.sum_x < sums.sum_x >> SCARCE_LOG2) {
+    share_out_to_all(config, report);
+    return report;
+  }
+  const std::uint32_t fastest_q16 = fastest_gain(config, interval.avg_rtt, own.max_rtt);
+  share_out_to_own(own, rate_of(own.input, elapsed), fast && has_credit ? fastest_q16 : config.gamma_q16,
+                   fast && !has_credit ? config.gamma_q16 : fastest_q16, report);
+  return report;
+}
+
+}  // namespace clarion
