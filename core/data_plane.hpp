@@ -15,12 +15,13 @@
 
 #include "config.hpp"
 #include "header.hpp"
+#include "maxmin_departure.hpp"
+#include "maxmin_interval.hpp"
 #include "platform.hpp"
 #include "queue_tracker.hpp"
 #include "sequence_check.hpp"
 #include "types.hpp"
 #include "xcp_arrival.hpp"
-#include "xcp_departure.hpp"
 #include "xcp_interval.hpp"
 
 namespace clarion {
@@ -43,7 +44,8 @@ class DataPlane {
     XcpArrival arrival;
     QueueTracker queue;
     XcpInterval interval;
-    XcpDeparture departure;
+    MaxMinMemory memory;
+    MaxMinDeparture departure;
     SequenceStamp<BUCKETS> queue_stamp;
     SequenceCheck<BUCKETS> queue_check;
     SequenceStamp<BUCKETS> link_stamp;
@@ -87,13 +89,11 @@ class DataPlane {
     PortState& state = ports_[port];
     const XcpConfig& xcp = state.config.xcp;
     meta.xcp = xcp.enabled;
+    meta.maxmin = xcp.enabled && xcp.generation == 2;
     if (meta.xcp) {
       if (state.xcp_begins) restart_xcp(state);
       state.queue.arrival(now, queue_bytes, state.interval.length(xcp) >> 1);
-      if (state.interval.ended(now, xcp)) {
-        state.departure.refill(
-            state.interval.step(now, xcp, state.arrival.take(), state.queue.persistent_bytes()));
-      }
+      if (state.interval.ended(now, xcp)) end_interval(state, now);
       state.arrival.step(meta, len, xcp.max_interval);
     }
     meta.in_queue = carries_tags(meta.kind) && state.config.tag.stamp;
@@ -106,7 +106,7 @@ class DataPlane {
     if (meta.xcp) {
       state.queue.observe(queue_bytes);
       if (meta.kind == Kind::data) {
-        write_delta_throughput(frame, meta, state.departure.step(meta, len));
+        write_grant(frame, meta, state.departure, len);
         write_hop(frame, meta);
       }
     }
@@ -128,7 +128,37 @@ class DataPlane {
     state.arrival.take();
     state.queue.restart();
     state.interval.restart();
+    state.memory = MaxMinMemory{};
     state.departure.restart();
+  }
+
+  CLARION_INLINE static void end_interval(PortState& state, Ticks now) {
+    const XcpConfig& xcp = state.config.xcp;
+    const IntervalSums sums = state.arrival.take();
+    const OwnSums own = state.departure.take();
+    const std::uint64_t queue_bytes = state.queue.persistent_bytes();
+    const std::uint32_t elapsed = state.interval.next(now);
+    const IntervalReport& last = state.interval.report();
+    MaxMinReport report;
+    if (xcp.generation == 2) {
+      report = maxmin_step(last, state.memory, xcp, sums, own, queue_bytes, elapsed);
+    } else {
+      report.interval = control_step(last, xcp, sums, queue_bytes, elapsed);
+    }
+    state.interval.adopt(report.interval);
+    state.memory = report.memory;
+    state.departure.refill(report.interval.shares, report.gains);
+  }
+
+  CLARION_INLINE static void write_grant(std::uint8_t* frame, const Meta& meta, MaxMinDeparture& departure,
+                                         std::uint32_t len) {
+    if (!meta.maxmin) {
+      write_delta_throughput(frame, meta, departure.step(meta, len));
+      return;
+    }
+    const Grant grant = departure.step_maxmin(meta, len);
+    write_delta_throughput(frame, meta, grant.delta_throughput);
+    write_field(frame, meta, grant.field);
   }
 
   PortState ports_[PORTS];

@@ -45,7 +45,8 @@ constexpr unsigned TAGS_CONGEST = 6;
 struct Meta {
   Kind kind = Kind::ordinary;
   bool in_queue = false;              // DATA, TAG: stamped at this port, queue_seq is valid
-  bool xcp = false;                   // XCP was on at the port when the packet came
+  bool xcp = false;                   // XCP was on at the port when the packet came,
+  bool maxmin = false;                // and of generation 2
   std::uint16_t offset = 0;           // of the Clarion header in the frame, bytes; valid unless ordinary
   std::uint16_t bucket = 0;           // DATA, TAG: flow tag
   std::uint16_t link_seq = 0;         // DATA, TAG: number given by the sender of the incoming link

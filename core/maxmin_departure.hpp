@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generation 2 of what a departing packet is granted (docs/datapath.md, "Generation 2"). Beside the pools of
-// generation 1 there is a bank: what packets above their flow's fair share pay in, those below are paid from, so
-// that redistribution hands out nothing that nobody has given up.
+// generation 1 there is a bank: what packets above their flow's fair share pay in, those below are paid from,
+// so that redistribution hands out nothing that nobody has given up.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,9 @@ struct Offer {
     return static_cast<std::int64_t>(share.p) - static_cast<std::int64_t>(share.n) + (lacks ? lift : -lift);
   }
   // By more than 1/32 of a packet: noise of x and of the shares is less.
-  CLARION_INLINE bool is_poor(std::uint32_t length) const { return lacks && gap_q8 > std::uint64_t{length} * 8; }
+  CLARION_INLINE bool is_poor(std::uint32_t length) const {
+    return lacks && gap_q8 > std::uint64_t{length} * 8;
+  }
   // By more than 5/64.
   CLARION_INLINE bool is_very_poor(std::uint32_t length) const {
     return lacks && gap_q8 > std::uint64_t{length} * 20;
@@ -55,12 +57,12 @@ class MaxMinDeparture : public XcpDeparture {
   CLARION_INLINE Grant step_maxmin(const Meta& meta, std::uint32_t length) {
     const std::uint8_t hop = hop_behind(meta.flags);
     const Offer offer = offer_to(meta, length, hop);
-    if (meta.rtt != 0 && meta.rtt > sums_.max_rtt) sums_.max_rtt = meta.rtt;
+    if (meta.rtt > sums_.max_rtt) sums_.max_rtt = meta.rtt;
     if (offer.is_poor(length) && meta.rtt != 0) {
       const bool takes_less = meta.delta_throughput * Q8_ONE < offer.total_q8();
       if (takes_less && meta.field <= hop) sums_.limited = limited_plus(meta.delta_throughput);
       if (takes_less) return Grant{meta.delta_throughput, meta.field};
-      if (meta.field > hop) return Grant{static_cast<std::int32_t>(floor_bytes_per_s(offer.total_q8())), meta.field};
+      if (meta.field > hop) return Grant{whole_of(offer), meta.field};
     }
     if (meta.rtt != 0) count_own(meta, length, offer);
     const std::int32_t granted = pay_offer(meta.delta_throughput, offer);
@@ -85,6 +87,10 @@ class MaxMinDeparture : public XcpDeparture {
     offer.lift_q8 = min_u64(multiply(gains_.lift, static_cast<std::uint32_t>(offer.gap_q8)),
                             PACKET_SHARE_MAX - (offer.lacks ? offer.share.p : offer.share.n));
     return offer;
+  }
+
+  CLARION_INLINE static std::int32_t whole_of(const Offer& offer) {
+    return static_cast<std::int32_t>(floor_bytes_per_s(offer.total_q8()));
   }
 
   CLARION_INLINE void count_own(const Meta& meta, std::uint32_t length, const Offer& offer) {

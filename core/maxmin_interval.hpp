@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation 2 of the control step (docs/datapath.md, "Generation 2"): flows that another hop holds back are told
-// from those that this one limits. What the first leave is handed to the second, whose mean rate is the fair share
-// that a newcomer is lifted to.
+// Generation 2 of the control step (docs/datapath.md, "Generation 2"): flows that another hop holds back are
+// told from those that this one limits. What the first leave is handed to the second, whose mean rate is the
+// fair share that a newcomer is lifted to.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,10 @@ constexpr std::uint32_t FEW_FLOWS_MOVED_Q8 = 77;  // 0.3 of a flow
 constexpr unsigned MANY_FLOWS_MOVED_LOG2 = 7;     // or 1/128 of them
 constexpr unsigned SCARCE_LOG2 = 6;               // own flows below 1/64 of the traffic are none
 
-// The largest part of the traffic that may be redistributed in this interval: what was shifted must be seen by the
-// flow with the longest RTT before the next is shifted.
-CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t avg_rtt, std::uint32_t max_rtt) {
+// The largest part of the traffic that may be redistributed in this interval: what was shifted must be seen
+// by the flow with the longest RTT before the next is shifted.
+CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t avg_rtt,
+                                          std::uint32_t max_rtt) {
   const std::uint64_t half_ratio = to_integer(divide(avg_rtt, max_rtt), 15, FASTEST_Q16);
   return half_ratio > config.gamma_q16 ? static_cast<std::uint32_t>(half_ratio) : config.gamma_q16;
 }

@@ -14,6 +14,7 @@ constexpr std::uint32_t DEFAULT_BETA_Q16 = 14811;
 constexpr std::uint32_t DEFAULT_GAMMA_Q16 = 6554;
 constexpr std::uint32_t DEFAULT_MIN_INTERVAL = 268435;
 constexpr std::uint32_t DEFAULT_MAX_INTERVAL = 268435456;
+constexpr std::uint32_t DEFAULT_GENERATION = 1;
 
 // Efficiency and fairness controllers of the traffic that leaves by this port.
 struct XcpConfig {
@@ -24,12 +25,13 @@ struct XcpConfig {
   std::uint32_t gamma_q16 = DEFAULT_GAMMA_Q16;        // q16
   std::uint32_t min_interval = DEFAULT_MIN_INTERVAL;  // ticks, at least 1
   std::uint32_t max_interval = DEFAULT_MAX_INTERVAL;  // ticks, at least min_interval
+  std::uint32_t generation = DEFAULT_GENERATION;      // 1 or 2
 };
 
 CLARION_INLINE bool operator==(const XcpConfig& a, const XcpConfig& b) {
   return a.enabled == b.enabled && a.capacity_bytes_per_s == b.capacity_bytes_per_s &&
          a.alpha_q16 == b.alpha_q16 && a.beta_q16 == b.beta_q16 && a.gamma_q16 == b.gamma_q16 &&
-         a.min_interval == b.min_interval && a.max_interval == b.max_interval;
+         a.min_interval == b.min_interval && a.max_interval == b.max_interval && a.generation == b.generation;
 }
 CLARION_INLINE bool operator!=(const XcpConfig& a, const XcpConfig& b) { return !(a == b); }
 
@@ -39,10 +41,11 @@ CLARION_INLINE XcpConfig within_widths(XcpConfig xcp) {
   if (xcp.alpha_q16 > 262143u) xcp.alpha_q16 = 262143u;
   if (xcp.beta_q16 > 262143u) xcp.beta_q16 = 262143u;
   if (xcp.gamma_q16 > 262143u) xcp.gamma_q16 = 262143u;
+  if (xcp.generation > 2u) xcp.generation = 2u;
   return xcp;
 }
 
-// Every integer, by its type.
+// Every integer that an FPGA NIC has, by its type.
 template <class Visitor>
 CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {
   visitor.field(xcp.capacity_bytes_per_s);
@@ -62,6 +65,7 @@ void visit_arguments(Config& xcp, Visit visit) {
   visit("gamma", xcp.gamma_q16, std::uint64_t{0}, std::uint64_t{262143});
   visit("min_interval", xcp.min_interval, std::uint64_t{1}, std::uint64_t{4294967295});
   visit("max_interval", xcp.max_interval, std::uint64_t{1}, std::uint64_t{4294967295});
+  visit("generation", xcp.generation, std::uint64_t{1}, std::uint64_t{2});
 }
 
 }  // namespace clarion

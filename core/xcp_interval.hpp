@@ -77,7 +77,8 @@ CLARION_INLINE Shares share_out(const XcpConfig& config, const IntervalSums& sum
   return shares;
 }
 
-// What follows for the aggregate from an interval of `elapsed` ticks that had these sums and persistent queue.
+// What follows for the aggregate from an interval of `elapsed` ticks that had these sums and persistent
+// queue.
 CLARION_INLINE IntervalReport measure(const IntervalReport& last, const XcpConfig& config,
                                       const IntervalSums& sums, std::uint64_t queue_bytes,
                                       std::uint32_t elapsed) {

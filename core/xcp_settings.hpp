@@ -17,13 +17,14 @@ struct XcpSettings {
   double gamma = 0.1;
   std::uint64_t min_interval_us = 1000;
   std::uint64_t max_interval_us = 1000000;
+  std::uint64_t generation = 1;
   bool allow_unstable = false;
 };
 
 inline bool operator==(const XcpSettings& a, const XcpSettings& b) {
   return a.capacity_bps == b.capacity_bps && a.alpha == b.alpha && a.beta == b.beta && a.gamma == b.gamma &&
          a.min_interval_us == b.min_interval_us && a.max_interval_us == b.max_interval_us &&
-         a.allow_unstable == b.allow_unstable;
+         a.generation == b.generation && a.allow_unstable == b.allow_unstable;
 }
 inline bool operator!=(const XcpSettings& a, const XcpSettings& b) { return !(a == b); }
 
@@ -38,13 +39,15 @@ inline XcpConfig xcp_config(const XcpSettings& settings) {
       static_cast<std::uint32_t>(rounded_down(settings.min_interval_us, 4194304, 15625, 1, 4294967295u));
   config.max_interval =
       static_cast<std::uint32_t>(rounded_down(settings.max_interval_us, 4194304, 15625, 1, 4294967295u));
+  config.generation = static_cast<std::uint32_t>(rounded_down(settings.generation, 1, 1, 1, 2u));
   return limited(config);
 }
 
 inline XcpConfig xcp_config(std::uint64_t capacity_bps, double alpha = 0.4, double beta = 0.226,
                             double gamma = 0.1, std::uint64_t min_interval_us = 1000,
-                            std::uint64_t max_interval_us = 1000000) {
-  return xcp_config(XcpSettings{capacity_bps, alpha, beta, gamma, min_interval_us, max_interval_us});
+                            std::uint64_t max_interval_us = 1000000, std::uint64_t generation = 1) {
+  return xcp_config(
+      XcpSettings{capacity_bps, alpha, beta, gamma, min_interval_us, max_interval_us, generation});
 }
 
 // What is known of a setting. Numbers are legal from `least` to `most`. One with a `range` (in words) needs
@@ -93,6 +96,9 @@ void visit_settings(Settings& settings, Visit visit) {
       XcpSetting{"max_interval_us", 1.0, 16000000.0, "use a whole number of microseconds from 1 to 16000000",
                  nullptr, "", 0, 0, nullptr, "", 0, nullptr, 4194304, 15625},
       settings.max_interval_us);
+  visit(XcpSetting{"generation", 1.0, 2.0, "use a whole number from 1 to 2", nullptr, "", 0, 0, nullptr, "",
+                   0, nullptr, 1, 1},
+        settings.generation);
   visit(XcpSetting{"allow_unstable"}, settings.allow_unstable);
 }
 

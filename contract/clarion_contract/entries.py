@@ -48,10 +48,13 @@ def argument_fault(table: str, arguments: Mapping[str, int]) -> Fault | None:
     if TABLES[table].has_epoch and arguments["epoch"] == 0:
         return Fault(("epoch",), f"0: use 1 to {LAST_EPOCH}", Code.OUT_OF_RANGE)
     known = {field.name: argument for field, argument in _fields(table)}
-    for argument in known.values():
+    for field, argument in _fields(table):
         value = arguments[argument.name]
         if value < argument.least:
             return Fault((argument.name,), f"{value}: use at least {argument.least}", Code.OUT_OF_RANGE)
+        if value > argument.encode(field.most):
+            most = argument.encode(field.most)
+            return Fault((argument.name,), f"{value}: use at most {most}", Code.OUT_OF_RANGE)
     for field, argument in _fields(table):
         if field.at_most:
             bound = known[field.at_most].name

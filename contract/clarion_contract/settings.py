@@ -38,6 +38,7 @@ class XcpSettings:
     gamma: float = 0.1
     min_interval_us: int = 1000
     max_interval_us: int = 1000000
+    generation: int = 1
     allow_unstable: bool = False
 
 
@@ -163,6 +164,17 @@ XCP = {
             least=1,
             core="max_interval",
         ),
+    ),
+    "generation": Setting(
+        name="generation",
+        label="Generation",
+        kind="whole",
+        about="1 is the XCP of the papers; 2 lifts newcomers and fills links whose flows are held back elsewhere",
+        default=1,
+        least=1,
+        most=2,
+        table="xcp_port",
+        argument=Argument(name="generation", bits=2, about="1 or 2", least=1, core="generation", on_nic=1),
     ),
     "allow_unstable": Setting(
         name="allow_unstable",

@@ -44,6 +44,20 @@ void write_shares(Writer& out, const Plane::PortState& port) {
   out.gain(left.cp);
   out.gain(left.cn);
   out.number(port.departure.carry_q8(), 1);
+  out.gain(port.departure.gains().fair);
+  out.gain(port.departure.gains().lift);
+  out.number(port.departure.bank_q8(), 8);
+}
+
+void write_own(Writer& out, const Plane::PortState& port) {
+  const OwnSums& own = port.departure.sums();
+  out.number(own.input, 8);
+  out.number(own.sum_x, 8);
+  out.number(own.sum_x_poor, 8);
+  out.number(static_cast<std::uint64_t>(own.limited), 8);
+  out.number(own.max_rtt, 4);
+  out.number(port.memory.flows_q8, 4);
+  out.number(port.memory.credit, 1);
 }
 
 void write_check(Writer& out, const SequenceCheck<BUCKETS>& check) {
@@ -112,6 +126,7 @@ class Driver {
     config.tag.wire = in.number(1) != 0;
     Integers integers{in};
     visit_fields(integers, config.xcp);
+    config.xcp.generation = static_cast<std::uint32_t>(in.number(1));
     plane_->configure(port, config);
   }
 
@@ -185,6 +200,7 @@ class Driver {
     out.number(port.arrival.sums().input, 8);
     out.number(port.arrival.sums().sum_x, 8);
     out.number(port.arrival.sums().sum_x_rtt, 8);
+    write_own(out, port);
     write_shares(out, port);
     write_check(out, port.wire_check);
     write_check(out, port.queue_check);

@@ -74,7 +74,7 @@ class State(NamedTuple):
 
 Event = Configure | Restart | Ingress | Copy | Enqueue | Dequeue | State
 
-_CONFIGURE = struct.Struct("<cB?????QIIIII")
+_CONFIGURE = struct.Struct("<cB?????QIIIIIB")
 _INGRESS = struct.Struct("<cBHQH")
 _COPY = struct.Struct("<cHH")
 _QUEUE = struct.Struct("<cBHQQ")
@@ -101,7 +101,7 @@ def encode(events: Iterable[Event]) -> bytes:
         else:
             c = event.config
             flags = (c.xcp, c.stamp, c.check, c.edge, c.wire)
-            numbers = (c.capacity, c.alpha, c.beta, c.gamma, c.min_interval, c.max_interval)
+            numbers = (c.capacity, c.alpha, c.beta, c.gamma, c.min_interval, c.max_interval, c.generation)
             parts.append(_CONFIGURE.pack(b"C", event.port, *flags, *numbers))
     return b"".join(parts)
 
@@ -115,6 +115,11 @@ SHARES = [
     ("cn", "I"),
     ("cn_shift", "B"),
     ("carry", "B"),
+    ("fair", "I"),
+    ("fair_shift", "B"),
+    ("lift", "I"),
+    ("lift_shift", "B"),
+    ("bank", "Q"),
 ]
 INGRESS_REPLY = [
     ("format", "B"),
@@ -159,6 +164,13 @@ STATE_REPLY = [
     ("input", "Q"),
     ("sum_x", "Q"),
     ("sum_x_rtt", "Q"),
+    ("own_input", "Q"),
+    ("own_sum_x", "Q"),
+    ("poor_sum_x", "Q"),
+    ("limited", "q"),
+    ("max_rtt", "I"),
+    ("flows", "I"),
+    ("credit", "B"),
     *SHARES,
     *_check_layout("wire"),
     *_check_layout("queue"),
@@ -175,7 +187,7 @@ ENQUEUE_STRUCT, STATE_STRUCT = _struct_of(ENQUEUE_REPLY), _struct_of(STATE_REPLY
 
 
 def _shares(xcp: Xcp) -> tuple[int, ...]:
-    return xcp.pos, xcp.neg, *xcp.cp, *xcp.cn, xcp.carry
+    return xcp.pos, xcp.neg, *xcp.cp, *xcp.cn, xcp.carry, *xcp.fair, *xcp.lift, xcp.bank
 
 
 def _check_state(check: Check) -> list[int]:
@@ -266,6 +278,13 @@ class ReferencePlayer:
             xcp.input,
             xcp.sum_x,
             xcp.sum_x_rtt,
+            xcp.own_input,
+            xcp.own_sum_x,
+            xcp.poor_sum_x,
+            xcp.limited,
+            xcp.max_rtt,
+            xcp.flows,
+            xcp.credit,
             *_shares(xcp),
             *_check_state(port.wire),
             *_check_state(port.queue),

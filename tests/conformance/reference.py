@@ -103,6 +103,7 @@ class Config:
     gamma: int = 6554
     min_interval: int = 268435
     max_interval: int = TICKS_PER_SECOND
+    generation: int = 1
     stamp: bool = False
     check: bool = False
     edge: bool = False
@@ -119,6 +120,7 @@ class Config:
             gamma=min(self.gamma, COEFFICIENT_MAX),
             min_interval=low,
             max_interval=max(self.max_interval, low),
+            generation=2 if self.generation >= 2 else 1,
         )
 
 
@@ -135,7 +137,7 @@ class Packet:
     flags: int = 0
     fields: dict[str, int] = field(default_factory=dict)
     number: int | None = None  # its queue number, if the port stamps
-    xcp: bool = False  # XCP was on at the port when the packet joined the queue
+    xcp: int = 0  # generation of the port's XCP when the packet joined the queue; 0: off
 
     def copy(self) -> Packet:
         """Return an independent copy, as flooding makes them."""
@@ -173,7 +175,8 @@ def classify(frame: bytes, protocol: int) -> tuple[Packet, bool]:
         for name, (offset, size) in FIELDS[fmt].items()
     }
     if fmt == DATA:
-        read["rtt"] -= read["rtt"] % 8  # the rest is the sender's `field`
+        read["field"] = read["rtt"] % 8
+        read["rtt"] -= read["field"]
         if read["delta_throughput"] >= 2**31:
             read["delta_throughput"] -= 2**32
     return Packet(frame, fmt, begin, header[3], read), False
@@ -183,6 +186,11 @@ def one_more_hop(flags: int) -> int:
     """Return the flags behind a hop that regulates: its count is in bits 1 to 3."""
     hop = flags // 2 % 8
     return flags - 2 * hop + 2 * min(hop + 1, MOST_HOPS)
+
+
+def hop_number(flags: int) -> int:
+    """Return which regulating hop this is for a packet with these flags."""
+    return one_more_hop(flags) // 2 % 8
 
 
 def rewritten(packet: Packet, changes: dict[str, int]) -> bytes:
@@ -267,6 +275,11 @@ class Xcp:
         self.least_queue = QUEUE_MAX
         self.pos = self.neg = self.carry = 0
         self.cp = self.cn = (0, 0)
+        # generation 2
+        self.fair = self.lift = (0, 0)
+        self.bank = 0
+        self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
+        self.flows = self.credit = 0
         # of the last interval, for telemetry
         self.intervals = self.elapsed = self.rate = self.phi = 0
 
@@ -313,12 +326,97 @@ class Xcp:
         spare = config.capacity * 256 - rate
         adjust = config.alpha * abs(spare) // 65536
         phi = (adjust if spare >= 0 else -adjust) - config.beta * drain // 65536
-        shuffle = max(0, config.gamma * rate // 65536 - abs(phi))
+        if config.generation == 2:
+            phi -= 256 * self.limited
+            self.redistribute(config, elapsed, phi)
+        else:
+            self.share_out(config.gamma * rate // 65536, phi, self.sum_x, self.input)
+            self.fair = self.lift = (0, 0)
+            self.flows = self.credit = 0
+        self.bank = 0
+        self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
+        self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
+
+    def share_out(self, churn: int, phi: int, sum_x: int, total: int) -> int:
+        """Fill the pools; return what of `churn` is shuffled."""
+        shuffle = max(0, churn - abs(phi))
         self.pos = min(max(phi, 0) + shuffle, POOL_MAX)
         self.neg = min(max(-phi, 0) + shuffle, POOL_MAX)
-        self.cp = gain(self.pos, self.sum_x)
-        self.cn = gain(self.neg, self.input)
-        self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
+        self.cp = gain(self.pos, sum_x)
+        self.cn = gain(self.neg, total)
+        return shuffle
+
+    def redistribute(self, config: Config, elapsed: int, phi: int) -> None:
+        """Generation 2 of what an interval hands out."""
+        mantissa, exponent = quotient(self.sum_x, elapsed)
+        flows = min(floor_shift(mantissa, exponent + 8), DURATION_MAX)
+        moved = abs(flows - self.flows) > max(77, flows // 128)
+        fast = self.poor_sum_x > elapsed // 4 + elapsed // 16
+        paid = self.credit >= 10
+        if fast:
+            self.credit = min(max(self.credit + (10 if moved else 0) - 10, 0), 150)
+        else:
+            self.credit = min(self.credit + 1, 150)
+        self.flows = flows
+
+        if self.own_input < self.input // 64 and self.own_sum_x < self.sum_x // 64:
+            self.share_out(0, phi, self.sum_x, self.input)
+            self.fair, self.lift = gain(config.capacity * 256, TICKS_PER_SECOND), (0, 0)
+            return
+        mantissa, exponent = quotient(self.avg_rtt, self.max_rtt)
+        fastest = max(config.gamma, min(floor_shift(mantissa, exponent + 15), 22938))
+        mantissa, exponent = quotient(self.own_input, elapsed)
+        rate = min(floor_shift(mantissa, exponent + 36), RATE_MAX)
+        churn = (fastest if fast and paid else config.gamma) * rate // 65536
+        shuffle = self.share_out(churn, phi, self.own_sum_x, self.own_input)
+        most = (config.gamma if fast and not paid else fastest) * rate // 65536
+        self.fair = gain(self.own_input * 256, self.own_sum_x)
+        self.lift = gain(max(0, most - abs(phi) - shuffle), self.own_input * 256)
+
+    def departure2(self, length: int, packet: Packet) -> tuple[int, int]:
+        """Return the packet's grant and its `field`, by generation 2."""
+        asked, x, rtt, field = (packet.fields[name] for name in ("delta_throughput", "x", "rtt", "field"))
+        hop = hop_number(packet.flags)
+        most = FEEDBACK_MAX * 256
+        p = min(self.cp[0] * x >> self.cp[1], most)
+        n = min(self.cn[0] * length >> self.cn[1], most)
+        lacks = min(self.fair[0] * x >> self.fair[1], DURATION_MAX) - 256 * length
+        lift = self.lift[0] * min(abs(lacks), DURATION_MAX) >> self.lift[1]
+        if lacks <= 0:
+            lift = -min(lift, most - n)
+        elif field > hop:
+            lift = 0
+        else:
+            lift = min(lift, most - p)
+        offer = p - n + lift
+        self.max_rtt = max(self.max_rtt, rtt)
+        if rtt > 0 and lacks > 8 * length:
+            if 256 * asked < offer:
+                if field <= hop:
+                    self.limited = min(max(self.limited + asked, -CAPACITY_MAX), CAPACITY_MAX)
+                return asked, field
+            if field > hop:
+                return offer // 256, field
+        if rtt > 0:
+            self.own_input = min(self.own_input + length, INPUT_MAX)
+            self.own_sum_x = min(self.own_sum_x + x, SUM_X_MAX)
+            if lacks > 20 * length:
+                self.poor_sum_x = min(self.poor_sum_x + x, SUM_X_MAX)
+
+        p, n, lift = min(p, self.pos), min(n, self.neg), min(lift, self.bank)
+        whole, left_over = divmod(p - n + lift + self.carry, 256)
+        granted = min(asked, whole)
+        if asked < whole:
+            n = min(self.neg, max(0, p - 256 * asked))
+            p = 256 * asked + n
+        else:
+            self.carry = left_over
+            self.bank = min(self.bank - lift, POOL_MAX)
+        self.pos = min(max(0, self.pos - p), POOL_MAX)
+        self.neg = min(max(0, self.neg - n), POOL_MAX)
+        if field > hop:
+            return granted, field
+        return granted, hop if granted < asked else 0 if field == hop else field
 
     def departure(self, length: int, packet: Packet) -> int:
         """Return the packet's grant."""
@@ -393,7 +491,7 @@ class Router:
     def enqueue(self, port: int, now: int, queue: int, packet: Packet) -> None:
         """Arrive at the queue, before any decision to drop; `queue` bytes wait, without this packet."""
         state = self.ports[port]
-        packet.xcp = state.config.xcp
+        packet.xcp = state.config.generation if state.config.xcp else 0
         if packet.xcp:
             if state.xcp_begins:
                 state.xcp, state.xcp_begins = Xcp(), False
@@ -409,7 +507,12 @@ class Router:
         if packet.xcp:
             state.xcp.observe_queue(queue)
             if packet.format == DATA:
-                changes["delta_throughput"] = state.xcp.departure(len(packet.frame), packet)
+                if packet.xcp == 2:
+                    granted, field = state.xcp.departure2(len(packet.frame), packet)
+                    changes["rtt"] = packet.fields["rtt"] + field
+                else:
+                    granted = state.xcp.departure(len(packet.frame), packet)
+                changes["delta_throughput"] = granted
                 changes["flags"] = one_more_hop(packet.flags)
         if packet.format in (DATA, TAG):
             bucket = packet.fields["bucket"] % self.buckets

@@ -52,7 +52,7 @@ def test_a_hundred_thousand_random_packets(p4: P4Player, driver: Driver) -> None
     # P4 = C++ = Python: every frame, every verdict, all state.
     packets = 0
     for seed in range(10):
-        reference, traffic = ReferencePlayer(), Traffic(2000 + seed, hairpin=False)
+        reference, traffic = ReferencePlayer(), Traffic(2000 + seed, hairpin=False, generations=(1,))
         driver.play([Restart()])
         p4.play([Restart()])
         for number in range(BATCHES_PER_SEED):
@@ -74,7 +74,7 @@ def test_any_events(events: list[Event]) -> None:
 
 def test_no_field_of_an_absent_header_is_used(p4: P4Player) -> None:
     # BMv2 leaves the values of the last packet there; here all bits are 1 instead of 0.
-    littered, events = P4Player(stale=-1), Traffic(5, hairpin=False).batch(3000)
+    littered, events = P4Player(stale=-1), Traffic(5, hairpin=False, generations=(1,)).batch(3000)
     got, expected = littered.play(events), play_afresh(p4, events)
     assert got == expected, explain(events, got, expected)
 

@@ -186,7 +186,7 @@ def test_arrays_are_accessed_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(p4_player, "Switch", WatchedSwitch)
     player = P4Player()
     for seed in range(3):
-        player.play(Traffic(seed, hairpin=False).batch(2000))
+        player.play(Traffic(seed, hairpin=False, generations=(1,)).batch(2000))
     assert isinstance(player.switch, WatchedSwitch)
     passes = player.switch.passes
     most = {(half, ends): 0 for half in passes for ends in (False, True)}

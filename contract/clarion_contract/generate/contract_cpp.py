@@ -42,7 +42,7 @@ CLARION_INLINE XcpConfig within_widths(XcpConfig xcp) {{
   return xcp;
 }}
 
-// Every integer, by its type.
+// Every integer that an FPGA NIC has, by its type.
 template <class Visitor>
 CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {{
   {fields}
@@ -156,15 +156,15 @@ def as_config(contract: Contract) -> str:
         members="\n".join(_member(setting, argument) for setting, argument in settings),
         equal=" && ".join(f"a.{argument.core} == b.{argument.core}" for _, argument in settings),
         limits="\n".join(
-            f"if (xcp.{argument.core} > {argument.most}u) xcp.{argument.core} = {argument.most}u;"
-            for _, argument in settings
+            f"if (xcp.{argument.core} > {_most(setting)}u) xcp.{argument.core} = {_most(setting)}u;"
+            for setting, argument in settings
             if argument.bits not in (32, 64)
         ),
-        fields="\n".join(f"visitor.field(xcp.{argument.core});" for _, argument in settings),
+        fields="\n".join(f"visitor.field(xcp.{argument.core});" for argument in _of_nic(contract)),
         arguments="\n".join(
             f'visit("{argument.name}", xcp.{argument.core}, std::uint64_t{{{argument.least}}},'
-            f" std::uint64_t{{{argument.most}}});"
-            for _, argument in settings
+            f" std::uint64_t{{{_most(setting)}}});"
+            for setting, argument in settings
         ),
     )
 
@@ -193,7 +193,7 @@ def as_settings(contract: Contract) -> str:
 
 def as_words(contract: Contract) -> str:
     """Return hls/block/xcp_words.hpp."""
-    arguments = [argument for _, argument in _encoded(contract)]
+    arguments = list(_of_nic(contract))
     return _file(
         "XCP's configuration in the words of a command, and of the reply that shows it.",
         ['"core/config.hpp"', '"hls/block/mailbox.hpp"'],
@@ -212,7 +212,7 @@ def as_words(contract: Contract) -> str:
 def as_places(contract: Contract) -> str:
     """Return hls/sim/xcp_command.hpp."""
     names = (
-        (argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for _, argument in _encoded(contract)
+        (argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for argument in _of_nic(contract)
     )
     return _file(
         "XCP's configuration as software writes it into a command.",
@@ -231,6 +231,15 @@ def _encoded(contract: Contract) -> Iterator[tuple[Setting, Argument]]:
     for setting in contract.xcp:
         if setting.argument is not None:
             yield setting, setting.argument
+
+
+def _of_nic(contract: Contract) -> Iterator[Argument]:
+    return (argument for _, argument in _encoded(contract) if argument.on_nic is None)
+
+
+def _most(setting: Setting) -> int:
+    assert setting.argument is not None
+    return setting.argument.encode(setting.most)
 
 
 def _integer(argument: Argument) -> str:
@@ -261,7 +270,7 @@ def _literal(setting: Setting) -> str:
 def _encoder(setting: Setting, argument: Argument) -> str:
     scale = f"{argument.numerator}, {argument.denominator}"
     function = "nearest" if argument.is_nearest else "rounded_down"
-    made = f"{function}(settings.{setting.name}, {scale}, {argument.least}, {argument.most}u)"
+    made = f"{function}(settings.{setting.name}, {scale}, {argument.least}, {_most(setting)}u)"
     return made if argument.bits > 32 else f"static_cast<std::uint32_t>({made})"
 
 

@@ -255,7 +255,7 @@ def _stable(node: Node) -> Stable:
 
 
 def _argument(node: Node, most: float) -> Argument:
-    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least", "core"))
+    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least", "core", "on_nic"))
     scale = str(keys["scale"].value) if "scale" in keys else "1"
     if not re.fullmatch(r"[1-9][0-9]*(/[1-9][0-9]*)?", scale):
         raise keys["scale"].fail(f"a fraction such as 1/8 is needed, not {scale!r}")
@@ -272,6 +272,7 @@ def _argument(node: Node, most: float) -> Argument:
         rounding == "nearest",
         keys["least"].integer(0, 1) if "least" in keys else 0,
         keys["core"].name() if "core" in keys else "",
+        keys["on_nic"].integer(0, 1) if "on_nic" in keys else None,
     )
     if Fraction(most) * per_unit > argument.most + 1:
         raise node.fail(f"{argument.bits} bits do not hold {most}")

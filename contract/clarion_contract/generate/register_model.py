@@ -275,7 +275,7 @@ def _rows(node: Node, contract: Contract) -> Iterator[Node]:
         yield node
         return
     keys = node.keys(("arguments",), ("name", "about"))
-    arguments = contract.arguments(keys["arguments"].name())
+    arguments = [each for each in contract.arguments(keys["arguments"].name()) if each.on_nic is None]
     if not arguments or ("name" in keys and len(arguments) > 1):
         raise node.fail("a table with arguments is needed, with one only for another name")
     for argument in arguments:
