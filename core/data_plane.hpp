@@ -156,7 +156,7 @@ class DataPlane {
       write_delta_throughput(frame, meta, departure.step(meta, len));
       return;
     }
-    const Grant grant = departure.step_maxmin(meta, len);
+    const Grant grant = departure.step_maxmin(meta, read_field(frame, meta), len);
     write_delta_throughput(frame, meta, grant.delta_throughput);
     write_field(frame, meta, grant.field);
   }

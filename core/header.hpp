@@ -54,7 +54,6 @@ struct Meta {
   std::uint16_t corrupt = 0;          // DATA, TAG: path total of wire losses so far, modulo 2^16
   std::uint16_t congest = 0;          // DATA, TAG: path total of queue drops so far, modulo 2^16
   std::uint8_t flags = 0;             // DATA: as they came
-  std::uint8_t field = 0;             // DATA: the hop that limits the flow; 0 = unknown
   std::uint32_t rtt = 0;              // DATA: ticks, a multiple of 8; 0 = unknown
   std::uint32_t x = 0;                // DATA: ticks
   std::int32_t delta_throughput = 0;  // DATA: requested bytes/s
@@ -164,7 +163,6 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
   if (meta.kind == Kind::data) {
     meta.flags = header[OFFSET_FLAGS];
     meta.rtt = load_be32(header + OFFSET_RTT) & RTT_MASK;
-    meta.field = header[OFFSET_RTT + 3] & FIELD_MASK;
     meta.x = load_be32(header + OFFSET_X);
     meta.delta_throughput = static_cast<std::int32_t>(load_be32(header + OFFSET_DELTA_THROUGHPUT));
   }
@@ -218,6 +216,12 @@ CLARION_INLINE std::uint8_t flags_with_hop(std::uint8_t flags) {
 // Which hop this is on the path, 1 to 7: the last stands for all behind it, too.
 CLARION_INLINE std::uint8_t hop_behind(std::uint8_t flags) {
   return static_cast<std::uint8_t>((flags_with_hop(flags) & FLAGS_HOP_MASK) / FLAGS_HOP_ONE);
+}
+
+// The hop that limits the flow, 0 if unknown; DATA has it.
+template <class Bytes>
+CLARION_INLINE std::uint8_t read_field(Bytes frame, const Meta& meta) {
+  return (frame + meta.offset)[OFFSET_RTT + 3] & FIELD_MASK;
 }
 
 template <class Bytes>

@@ -53,22 +53,22 @@ class MaxMinDeparture : public XcpDeparture {
     return ended;
   }
 
-  // One DATA packet leaves: its delta_throughput, bytes/s, and the hop that limits its flow.
-  CLARION_INLINE Grant step_maxmin(const Meta& meta, std::uint32_t length) {
+  // One DATA packet with this `field` leaves: its delta_throughput, bytes/s, and its new field.
+  CLARION_INLINE Grant step_maxmin(const Meta& meta, std::uint8_t field, std::uint32_t length) {
     const std::uint8_t hop = hop_behind(meta.flags);
-    const Offer offer = offer_to(meta, length, hop);
+    const Offer offer = offer_to(meta, field > hop, length);
     if (meta.rtt > sums_.max_rtt) sums_.max_rtt = meta.rtt;
     if (offer.is_poor(length) && meta.rtt != 0) {
       const bool takes_less = meta.delta_throughput * Q8_ONE < offer.total_q8();
-      if (takes_less && meta.field <= hop) sums_.limited = limited_plus(meta.delta_throughput);
-      if (takes_less) return Grant{meta.delta_throughput, meta.field};
-      if (meta.field > hop) return Grant{whole_of(offer), meta.field};
+      if (takes_less && field <= hop) sums_.limited = limited_plus(meta.delta_throughput);
+      if (takes_less) return Grant{meta.delta_throughput, field};
+      if (field > hop) return Grant{whole_of(offer), field};
     }
     if (meta.rtt != 0) count_own(meta, length, offer);
     const std::int32_t granted = pay_offer(meta.delta_throughput, offer);
-    if (meta.field > hop) return Grant{granted, meta.field};
+    if (meta.rtt == 0 || field > hop) return Grant{granted, field};
     if (granted < meta.delta_throughput) return Grant{granted, hop};
-    return Grant{granted, meta.field == hop ? std::uint8_t{0} : meta.field};
+    return Grant{granted, field == hop ? std::uint8_t{0} : field};
   }
 
   const MaxMinGains& gains() const { return gains_; }
@@ -76,14 +76,14 @@ class MaxMinDeparture : public XcpDeparture {
   std::uint64_t bank_q8() const { return bank_; }
 
  private:
-  CLARION_INLINE Offer offer_to(const Meta& meta, std::uint32_t length, std::uint8_t hop) const {
+  CLARION_INLINE Offer offer_to(const Meta& meta, bool limited_further_on, std::uint32_t length) const {
     Offer offer;
     offer.share = fair_share(left().cp, left().cn, meta.x, length);
     const std::uint64_t fair = min_u64(multiply(gains_.fair, meta.x), GAP_MAX);
     const std::uint64_t sent = std::uint64_t{length} << 8;
     offer.lacks = fair > sent;
     offer.gap_q8 = min_u64(offer.lacks ? fair - sent : sent - fair, GAP_MAX);
-    if (offer.lacks && meta.field > hop) return offer;  // it would lift a flow that cannot use it
+    if (offer.lacks && limited_further_on) return offer;  // it cannot use a lift
     offer.lift_q8 = min_u64(multiply(gains_.lift, static_cast<std::uint32_t>(offer.gap_q8)),
                             PACKET_SHARE_MAX - (offer.lacks ? offer.share.p : offer.share.n));
     return offer;

@@ -19,7 +19,7 @@ namespace clarion {
 // q8: the most that one packet is given or charged, 2^31 - 1 bytes/s.
 constexpr std::uint64_t PACKET_SHARE_MAX = max_of_bits(31) << RATE_FRACTION_BITS;
 
-// What a packet is granted, bytes/s, and the hop that limits its flow, 0 if none is known.
+// What a packet is granted, bytes/s, and the hop that limits its flow, 0 = unknown.
 struct Grant {
   std::int32_t delta_throughput = 0;
   std::uint8_t field = 0;

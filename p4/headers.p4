@@ -195,6 +195,7 @@ struct xcp_config_t {
     bit<18> gamma;     // q16
     duration_t min_interval;
     duration_t max_interval;
+    bit<2> generation;
     bit<8> epoch;
 }
 

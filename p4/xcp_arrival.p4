@@ -24,13 +24,13 @@ control XcpArrival(inout metadata_t meta, in standard_metadata_t standard) {
         default_action = set_clock(1237940039285380274900, 62);
     }
 
-    // capacity: bytes/s, not 0. alpha, beta, gamma: 1/65536. Interval bounds: ticks, not 0, in order. epoch: 1 to
+    // capacity: bytes/s, not 0. alpha, beta, gamma: 1/65536. Interval bounds: ticks, not 0, in order. generation: 1 or 2. epoch: 1 to
     // 255; a new one starts the controllers of the port again with the next packet.
     @id(0x01000005)
     @name(".set_xcp_port")
     action set_xcp_port(@id(1) bit<38> capacity, @id(2) bit<18> alpha, @id(3) bit<18> beta,
                         @id(4) bit<18> gamma, @id(5) duration_t min_interval,
-                        @id(6) duration_t max_interval, @id(7) bit<8> epoch) {
+                        @id(6) duration_t max_interval, @id(7) bit<2> generation, @id(8) bit<8> epoch) {
         meta.xcp_enabled = true;
         meta.xcp.capacity = capacity;
         meta.xcp.alpha = alpha;
@@ -38,6 +38,7 @@ control XcpArrival(inout metadata_t meta, in standard_metadata_t standard) {
         meta.xcp.gamma = gamma;
         meta.xcp.min_interval = min_interval;
         meta.xcp.max_interval = max_interval;
+        meta.xcp.generation = generation;
         meta.xcp.epoch = epoch;
     }
 

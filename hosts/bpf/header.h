@@ -24,6 +24,7 @@
 #define CLARION_FLAG_HOPS	0x0e /* ports with XCP on that a DATA packet has passed, at most 7 */
 #define CLARION_FLAG_REGULATED	0x10 /* echo: the last request received had passed such a port */
 #define CLARION_FLAG_REV_FIELD	0xe0 /* echo: the `field` of that request */
+#define CLARION_HOPS_SHIFT	1
 #define CLARION_REV_FIELD_SHIFT 5
 
 /* The low bits of `rtt` hold `field`, the hop that limits the flow; 0 = unknown. */

@@ -64,6 +64,8 @@ static __always_inline void receive_tag(struct received *received, const struct 
 static __always_inline void receive_totals(struct flow *flow, const struct received *received,
 					   const struct clarion_sequence *wire, bool has_payload)
 {
+	__u8 hops = (received->flags & CLARION_FLAG_HOPS) >> CLARION_HOPS_SHIFT;
+
 	if (received->format == CLARION_ACK)
 		return;
 	flow->seen.corrupt = received->corrupt;
@@ -72,8 +74,9 @@ static __always_inline void receive_totals(struct flow *flow, const struct recei
 	flow->seen.congest = received->congest;
 	if (received->format == CLARION_DATA && received->rtt) {
 		flow->seen.granted += received->delta_throughput;
-		flow->seen.regulated = !!(received->flags & CLARION_FLAG_HOPS);
-		flow->seen.field = received->field;
+		flow->seen.regulated = hops > 0;
+		/* A hop further than the path is long is from before a change of path. */
+		flow->seen.field = received->field <= hops ? received->field : 0;
 	}
 	if (has_payload)
 		flow->id.peer_format = received->format;

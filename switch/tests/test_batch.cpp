@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* XCP =
     R"({"capacity":1000000,"alpha":26214,"beta":14811,"gamma":6554,"min_interval":268435,)"
-    R"("max_interval":268435,"epoch":)";
+    R"("max_interval":268435,"generation":1,"epoch":)";
 constexpr std::uint64_t HOST_B_NUMBER = 0x02000000000b;
 
 class BatchTest : public FabricTest {

@@ -414,7 +414,7 @@ class Xcp:
             self.bank = min(self.bank - lift, POOL_MAX)
         self.pos = min(max(0, self.pos - p), POOL_MAX)
         self.neg = min(max(0, self.neg - n), POOL_MAX)
-        if field > hop:
+        if rtt == 0 or field > hop:
             return granted, field
         return granted, hop if granted < asked else 0 if field == hop else field
 

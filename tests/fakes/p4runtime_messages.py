@@ -30,7 +30,7 @@ def ids() -> dict[str, int]:
 
 
 IDS = ids()
-XCP = (1_000_000, 26214, 14811, 6554, 268_435, 268_435_456, 1)
+XCP = (1_000_000, 26214, 14811, 6554, 268_435, 268_435_456, 1, 1)
 
 
 def table_entry(table: str, key: int | None, action: str = "", arguments: Sequence[int] = ()) -> p4r.Entity:

@@ -18,7 +18,7 @@ def main(address: str, p4info: str, binary: str) -> None:
         entry.match["port"] = "2"
         for name, value in {
             "capacity": 1_000_000, "alpha": 26214, "beta": 14811, "gamma": 6554,
-            "min_interval": 268435, "max_interval": 268435456, "epoch": 1,
+            "min_interval": 268435, "max_interval": 268435456, "generation": 1, "epoch": 1,
         }.items():  # fmt: skip
             entry.action[name] = str(value)
         entry.insert()

@@ -78,7 +78,7 @@ async def test_entries_registers_counters_digests_and_packets(served: Served) ->
             match=fy.P4TableMatch(port=2),
             action=fy.P4TableAction(
                 "set_xcp_port", capacity=1_000_000, alpha=26214, beta=14811, gamma=6554,
-                min_interval=268435, max_interval=268435456, epoch=1,
+                min_interval=268435, max_interval=268435456, generation=1, epoch=1,
             ),
         )  # fmt: skip
         forward = fy.P4TableEntry(

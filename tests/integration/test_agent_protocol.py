@@ -114,8 +114,8 @@ def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) 
                 insert(table_entry("xcp_port", 9, "set_xcp_port", XCP)),
                 insert(table_entry("stamp_port", 1, "stamp")),
                 modify(table_entry("queue_port", 1, "set_queue_port", (1,))),
-                insert(table_entry("xcp_port", 3, "set_xcp_port", (1, 1 << 18, 1, 1, 1, 1, 1))),
-                insert(table_entry("xcp_port", 3, "set_xcp_port", (0, 1, 1, 1, 1, 1, 1))),
+                insert(table_entry("xcp_port", 3, "set_xcp_port", (1, 1 << 18, 1, 1, 1, 1, 1, 1))),
+                insert(table_entry("xcp_port", 3, "set_xcp_port", (0, 1, 1, 1, 1, 1, 1, 1))),
                 delete(table_entry("stamp_port", 1)),
                 atomicity=atomicity,
             )
@@ -261,7 +261,7 @@ def test_digests_come_in_lists_and_are_acknowledged(client: Client) -> None:
 def test_interval_reports_have_the_members_of_the_program(client: Client) -> None:
     client.write(
         insert(table_entry("l2_forward", MAC, "forward", (2,))),
-        insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP[:5], 268_435, 1))),  # 1 ms
+        insert(table_entry("xcp_port", 2, "set_xcp_port", (*XCP[:5], 268_435, 1, 1))),  # 1 ms
         insert(digest("interval_report_t")),
     )
     for _ in range(3):

@@ -211,9 +211,7 @@ def as_words(contract: Contract) -> str:
 
 def as_places(contract: Contract) -> str:
     """Return hls/sim/xcp_command.hpp."""
-    names = (
-        (argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for argument in _of_nic(contract)
-    )
+    names = ((argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for argument in _of_nic(contract))
     return _file(
         "XCP's configuration as software writes it into a command.",
         ['"core/config.hpp"', '"hls/block/register_map.hpp"'],

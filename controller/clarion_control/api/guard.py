@@ -8,8 +8,8 @@ request without a token must not learn what is wrong with its body.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Coroutine
-from typing import Any, NoReturn
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, NoReturn, get_args, get_origin
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -32,7 +32,9 @@ class GuardedRoute(APIRoute):
         """What FastAPI makes, behind the checks."""
         handle = super().get_route_handler()
         role = role_of(self)
-        parameters = {field.alias for field in self.dependant.query_params}
+        parameters = {
+            field.alias: _is_list(field.field_info.annotation) for field in self.dependant.query_params
+        }
 
         async def guarded(request: Request) -> Response:
             await auth.admit(context.of(request), request, role)
@@ -112,13 +114,23 @@ def _check(value: Any, depth: int) -> None:
             _check(inner, depth + 1)
 
 
-def _check_query(request: Request, known: Collection[str]) -> None:
-    """Refuses parameters that there are not: a filter with a misspelt name would let everything through."""
+def _is_list(annotation: Any) -> bool:
+    return any(get_origin(each) is list for each in (annotation, *get_args(annotation)))
+
+
+def _check_query(request: Request, known: Mapping[str, bool]) -> None:
+    """Refuses parameters that there are not: a filter with a misspelt name would let everything through. And
+    those given several times that are not lists, of which one would be passed over.
+    """
     for name in request.query_params:
         if name not in known:
             has = f"there are {', '.join(sorted(known))}" if known else "there are none here"
             detail = f"there is no such parameter; {has}"
-            raise Problem("invalid-request", f"{name[:100]!r}: {detail}", errors=[in_query(name, detail)])
+        elif not known[name] and len(request.query_params.getlist(name)) > 1:
+            detail = "is given several times; give it once"
+        else:
+            continue
+        raise Problem("invalid-request", f"{name[:100]!r}: {detail}", errors=[in_query(name, detail)])
 
 
 def _check_media_type(request: Request) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clarion_contract.entries import argument_fault
+from clarion_contract.settings import XCP
 from clarion_nic.driver import register_map as registers
 from clarion_nic.driver.errors import RangeError
 
@@ -15,6 +16,13 @@ Values = Mapping[str, int]
 NO_LIMIT = next(
     field.limit for field in registers.COMMANDS["egress"]["configure"] if field.name == "queue_limit"
 )
+
+# Arguments of which a card has one value, and no register.
+FIXED = {
+    setting.argument.name: setting.argument.on_nic
+    for setting in XCP.values()
+    if setting.argument is not None and setting.argument.on_nic is not None
+}
 
 # Of each kind of unit: the table with the same arguments, and the field that switches the function on.
 FUNCTIONS = {"ingress": ("tag_port", "check"), "egress": ("xcp_port", "xcp")}
@@ -40,6 +48,7 @@ def check(card: str, unit: str, kind: str, operation: str, values: Values) -> No
 def _check_configuration(card: str, unit: str, kind: str, values: Values) -> None:
     """Apply the limits that a P4 switch has for the entries of this function."""
     table, function = FUNCTIONS[kind]
+    values = {**values, **FIXED}
     fault = argument_fault(table, values if values[function] else {**values, **IDLE[kind]})
     if fault is not None:
         name = str(fault.path[0])

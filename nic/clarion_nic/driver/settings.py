@@ -47,6 +47,13 @@ def coefficient(text: str) -> float:
         raise ValueError(f'"{text}": use a number such as 0.4') from None
 
 
+def whole(text: str) -> int:
+    """A whole number such as 2."""
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError(f'"{text}": use a whole number')
+    return int(text)
+
+
 def size(text: str) -> int | None:
     """A size in bytes; "none" stands for the size of packet memory."""
     return None if text == "none" else units.parse_size(text)
@@ -87,7 +94,9 @@ def parsed(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(field: Setting, text: str) -> Any:
-    return on_or_off(text) if field.kind == "flag" else _PARSERS[field.unit](text)
+    if field.kind == "flag":
+        return on_or_off(text)
+    return whole(text) if field.kind == "whole" and not field.unit else _PARSERS[field.unit](text)
 
 
 def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]:

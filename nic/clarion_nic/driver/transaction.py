@@ -20,7 +20,7 @@ from clarion_contract.target import (
 from clarion_nic.driver.card import Card, Unit
 from clarion_nic.driver.entries import OFF, UNIT_OF, with_entry
 from clarion_nic.driver.errors import CardError, CardGone, RangeError
-from clarion_nic.driver.limits import Values
+from clarion_nic.driver.limits import FIXED, Values
 
 INTERVALS = ("min_interval", "max_interval")
 FORWARDS = "a NIC forwards between its host and its wire only"
@@ -87,6 +87,10 @@ class Transaction:
                 return
             reason = f"the card has no {UNIT_OF[table]} unit at port {port}"
             raise _refused(at, "port", Code.NOT_FOUND, reason)
+        for name, value in FIXED.items():
+            if arguments is not None and arguments.get(name, value) != value:
+                reason = f"{arguments[name]}: an FPGA NIC has {name} {value} only; use {value}"
+                raise _refused(at, name, Code.UNSUPPORTED, reason)
         wanted = with_entry(self._wanted[unit], table, arguments)
         try:
             self._card.check(unit, wanted)

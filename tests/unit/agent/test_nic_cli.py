@@ -103,7 +103,7 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     }  # fmt: skip
     assert ports[1]["xcp"] == {
         "capacity_bps": 10_000_000, "alpha": 0.3, "beta": 0.12727, "gamma": 0.1,
-        "min_interval_us": 500, "max_interval_us": 2_000_000, "allow_unstable": False,
+        "min_interval_us": 500, "max_interval_us": 2_000_000, "generation": 1, "allow_unstable": False,
     }  # fmt: skip
     assert (ports[1]["check"], ports[1]["edge"], ports[1]["queue_limit_bytes"]) == (True, True, None)
     printed(card_file, capsys, "set", "1", "xcp=off", "check=off", "edge=off", "stamp=off")
@@ -153,6 +153,14 @@ BAD_SETTINGS = [
     (
         ["0", "capacity=1G", "min_interval=2 s"],
         "CARD: port 0: min_interval: 2000000: must be at most max_int",
+    ),
+    (
+        ["0", "capacity=1G", "generation=2"],
+        "CARD: port 0: generation: 2: an FPGA NIC has generation 1 only; use 1",
+    ),
+    (
+        ["0", "capacity=1G", "generation=two"],
+        'generation: "two": use a whole number',
     ),
     (
         ["0", "capacity=1G", "max_interval=20 s"],

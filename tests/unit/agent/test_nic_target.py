@@ -40,7 +40,11 @@ from unit.agent.conftest import Primary
 
 MAC = 0x020000000002
 XCP_VALUES = dict(
-    zip(("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "epoch"), XCP, strict=True)
+    zip(
+        ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "generation", "epoch"),
+        XCP,
+        strict=True,
+    )
 )
 FOREVER_NS = 10**15
 _Set = p4r.SetForwardingPipelineConfigRequest
@@ -100,8 +104,9 @@ async def test_entries_are_what_the_units_are_set_to(
 ) -> None:
     await manager.write(*EVERYTHING)
     assert fake_card.configuration["ingress", 0] == {"check": 1, "edge": 1, "wire": 1, "epoch": 5}
+    registers = {name: value for name, value in XCP_VALUES.items() if name != "generation"}
     assert fake_card.configuration["egress", 1] == {
-        **XCP_VALUES, "xcp": 1, "stamp": 1, "queue_limit": NO_LIMIT,
+        **registers, "xcp": 1, "stamp": 1, "queue_limit": NO_LIMIT,
     }  # fmt: skip
     assert fake_card.configuration["egress", 0]["queue_limit"] == 1_000_000
     assert (await nic.present()).entries == ENTRIES
@@ -166,6 +171,10 @@ async def test_counters_of_a_nic_are_its_own(manager: Primary, fake_card: FakeCa
             "epoch: 0: use 1 to 255 while check is",
         ),
         (SetEntry("xcp_port", 1, {**XCP_VALUES, "capacity": 1 << 38}), "capacity: 274877906944: use 0 to"),
+        (
+            SetEntry("xcp_port", 1, {**XCP_VALUES, "generation": 2}),
+            "generation: 2: an FPGA NIC has generation 1 only; use 1",
+        ),
         (
             SetEntry("queue_port", 1, {"limit_bytes": 1 << 40}),
             "queue_limit: 1099511627776: use 0 to 10995116277",

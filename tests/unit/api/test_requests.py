@@ -208,6 +208,14 @@ async def test_parameters_that_there_are_not_are_refused(shared: Rig) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="module")
+async def test_a_parameter_is_given_once(shared: Rig) -> None:
+    answer = await shared.operate("GET", "/v1/audit", params={"switch": ["s1", "s2"]})
+    document = problem(answer, 422, "invalid-request")
+    assert document["errors"][0]["parameter"] == "switch"
+    assert document["errors"][0]["detail"] == "is given several times; give it once"
+
+
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/switches/", "/v1/switches/s1/ports/1/"])
 async def test_unknown_addresses_are_problems(shared: Rig, path: str) -> None:
     for role in (None, Role.ADMIN):

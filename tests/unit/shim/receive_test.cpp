@@ -93,11 +93,20 @@ TEST_F(Receive, WithoutARequestNothingIsGranted) {
   EXPECT_EQ(flow_.seen.granted, 0u);
 }
 
+TEST_F(Receive, AFieldBeyondThePathIsFromBeforeItChanged) {
+  received r = data();
+  r.flags = 0x0a;  // five hops
+  take(r);
+  EXPECT_EQ(flow_.seen.field, 5);
+  r.flags = 0x08;
+  take(r);
+  EXPECT_EQ(flow_.seen.field, 0);
+}
+
 TEST_F(Receive, HopsOfARequestAreEchoedAsRegulated) {
   received r = data();
   take(r);
   EXPECT_FALSE(flow_.seen.regulated);
-  EXPECT_EQ(flow_.seen.field, 5);
   r.flags = 0x02;  // one hop
   take(r);
   EXPECT_TRUE(flow_.seen.regulated);

@@ -40,7 +40,7 @@ def test_bits_that_are_declared() -> None:
         "StoredBeat": 512 + 64 + 48 + 1,
         "Release": 8 + 1 + 16 + (8 + 32 + 256),
     }
-    meta = 8 + 1 + 1 + 6 * 16 + 8 + 3 * 32
+    meta = 8 + 1 + 1 + 1 + 6 * 16 + 8 + 3 * 32
     assert DECLARED.bits("Waiting") == meta + 16 + 8 + 1
     assert DECLARED.bits("Packet") == meta + 1 + 16 + 8 + 1 + 1 + 16 + 64
 
