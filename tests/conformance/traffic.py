@@ -52,7 +52,7 @@ def config(random: Random, generations: Sequence[int] = (1, 2)) -> Config:
 class Traffic:
     """Flows over a few ports whose numbers mostly continue, sometimes skip, repeat or jump.
 
-    With `hairpin`, packets may leave by their ingress port, which no bridge does. `generations` of XCP are those
+    With `hairpin`, packets may leave by their ingress port, which no bridge does. `generations` are those of XCP
     that the target has.
     """
 
