@@ -52,8 +52,8 @@ def config(random: Random, generations: Sequence[int] = (1, 2)) -> Config:
 class Traffic:
     """Flows over a few ports whose numbers mostly continue, sometimes skip, repeat or jump.
 
-    With `hairpin`, packets may leave by their ingress port, which no bridge does. `generations` are those of XCP
-    that the target has.
+    With `hairpin`, packets may leave by their ingress port, which no bridge does. `generations` of
+    XCP are those that the target has.
     """
 
     def __init__(self, seed: int, hairpin: bool = True, generations: Sequence[int] = (1, 2)) -> None:
