@@ -44,7 +44,7 @@ class DataPlane {
     XcpArrival arrival;
     QueueTracker queue;
     XcpInterval interval;
-    MaxMinMemory memory;
+    std::uint8_t credit = CREDIT_MAX;  // of generation 2
     MaxMinDeparture departure;
     SequenceStamp<BUCKETS> queue_stamp;
     SequenceCheck<BUCKETS> queue_check;
@@ -128,7 +128,7 @@ class DataPlane {
     state.arrival.take();
     state.queue.restart();
     state.interval.restart();
-    state.memory = MaxMinMemory{};
+    state.credit = CREDIT_MAX;
     state.departure.restart();
   }
 
@@ -141,12 +141,12 @@ class DataPlane {
     const IntervalReport& last = state.interval.report();
     MaxMinReport report;
     if (xcp.generation == 2) {
-      report = maxmin_step(last, state.memory, xcp, sums, own, queue_bytes, elapsed);
+      report = maxmin_step(last, state.credit, xcp, sums, own, queue_bytes, elapsed);
+      state.credit = report.credit;
     } else {
       report.interval = control_step(last, xcp, sums, queue_bytes, elapsed);
     }
     state.interval.adopt(report.interval);
-    state.memory = report.memory;
     state.departure.refill(report.interval.shares, report.gains);
   }
 

@@ -32,24 +32,16 @@ struct MaxMinGains {
   Gain lift;  // q8 bytes/s per q8 byte that a packet lacks of it
 };
 
-// What one interval keeps for the next.
-struct MaxMinMemory {
-  std::uint32_t flows_q8 = 0;  // flows of all kinds
-  std::uint8_t credit = 0;     // tenths of intervals that may redistribute fast, at most CREDIT_MAX
-};
-
 struct MaxMinReport {
   IntervalReport interval;
   MaxMinGains gains;
-  MaxMinMemory memory;
+  std::uint8_t credit = 0;  // after this interval
 };
 
 constexpr std::uint32_t FASTEST_Q16 = 22938;  // 0.35 of the traffic per interval: more overshoots
-constexpr std::uint8_t CREDIT_MAX = 150;
-constexpr std::uint8_t CREDIT_OF_INTERVAL = 10;
-constexpr std::uint32_t FEW_FLOWS_MOVED_Q8 = 77;  // 0.3 of a flow
-constexpr unsigned MANY_FLOWS_MOVED_LOG2 = 7;     // or 1/128 of them
-constexpr unsigned SCARCE_LOG2 = 6;               // own flows below 1/64 of the traffic are none
+constexpr std::uint8_t CREDIT_MAX = 30;       // a fast interval costs two, every other one brings one
+constexpr std::uint8_t FAST_CREDIT = 2;
+constexpr unsigned SCARCE_LOG2 = 6;  // own flows below 1/64 of the traffic are none
 
 // The largest part of the traffic that may be redistributed in this interval: what was shifted must be seen
 // by the flow with the longest RTT before the next is shifted.
@@ -59,19 +51,11 @@ CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t
   return half_ratio > config.gamma_q16 ? static_cast<std::uint32_t>(half_ratio) : config.gamma_q16;
 }
 
-// Fast intervals are paid with credit, which comes back slowly, or at once where flows came or went.
-CLARION_INLINE MaxMinMemory next_memory(const MaxMinMemory& last, bool fast, std::uint32_t flows_q8) {
-  const std::uint32_t moved = flows_q8 > last.flows_q8 ? flows_q8 - last.flows_q8 : last.flows_q8 - flows_q8;
-  const std::uint32_t many = flows_q8 >> MANY_FLOWS_MOVED_LOG2;
-  const bool has_moved = moved > (many > FEW_FLOWS_MOVED_Q8 ? many : FEW_FLOWS_MOVED_Q8);
-  unsigned credit = last.credit;
-  if (!fast) {
-    credit += 1;
-  } else {
-    credit += has_moved ? CREDIT_OF_INTERVAL : 0;
-    credit -= credit < CREDIT_OF_INTERVAL ? credit : CREDIT_OF_INTERVAL;
-  }
-  return MaxMinMemory{flows_q8, static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit : CREDIT_MAX)};
+// Intervals in which poor flows are lifted are paid with credit, which comes back slowly. Flows that look
+// poor for ever, or come and go all the time, get no more than generation 1 gives.
+CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool fast) {
+  if (fast) return static_cast<std::uint8_t>(credit < FAST_CREDIT ? 0 : credit - FAST_CREDIT);
+  return static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit + 1 : CREDIT_MAX);
 }
 
 // Without flows of its own a link hands out what is free to everyone, and a share is all it carries.
@@ -105,7 +89,7 @@ CLARION_INLINE void share_out_to_own(const OwnSums& own, std::uint64_t rate_q8, 
 }
 
 // The control step: no state of its own, like control_step().
-CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, const MaxMinMemory& memory,
+CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, std::uint8_t credit,
                                         const XcpConfig& config, const IntervalSums& sums, const OwnSums& own,
                                         std::uint64_t queue_bytes, std::uint32_t elapsed) {
   MaxMinReport report;
@@ -113,17 +97,15 @@ CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, const MaxMin
   interval = measure(last, config, sums, queue_bytes, elapsed);
   interval.phi_q8 -= own.limited * (std::int64_t{1} << RATE_FRACTION_BITS);
   const bool fast = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);
-  const bool has_credit = memory.credit >= CREDIT_OF_INTERVAL;
-  const auto flows_q8 =
-      static_cast<std::uint32_t>(to_integer(divide(sums.sum_x, elapsed), RATE_FRACTION_BITS, TICKS_MAX));
-  report.memory = next_memory(memory, fast, flows_q8);
+  const bool paid = credit >= FAST_CREDIT;
+  report.credit = next_credit(credit, fast);
   if (own.input < sums.input >> SCARCE_LOG2 && own.sum_x < sums.sum_x >> SCARCE_LOG2) {
     share_out_to_all(config, report);
     return report;
   }
   const std::uint32_t fastest_q16 = fastest_gain(config, interval.avg_rtt, own.max_rtt);
-  share_out_to_own(own, rate_of(own.input, elapsed), fast && has_credit ? fastest_q16 : config.gamma_q16,
-                   fast && !has_credit ? config.gamma_q16 : fastest_q16, report);
+  share_out_to_own(own, rate_of(own.input, elapsed), fast && paid ? fastest_q16 : config.gamma_q16,
+                   fast && !paid ? config.gamma_q16 : fastest_q16, report);
   return report;
 }
 

@@ -56,8 +56,7 @@ void write_own(Writer& out, const Plane::PortState& port) {
   out.number(own.sum_x_poor, 8);
   out.number(static_cast<std::uint64_t>(own.limited), 8);
   out.number(own.max_rtt, 4);
-  out.number(port.memory.flows_q8, 4);
-  out.number(port.memory.credit, 1);
+  out.number(port.credit, 1);
 }
 
 void write_check(Writer& out, const SequenceCheck<BUCKETS>& check) {

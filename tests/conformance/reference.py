@@ -279,7 +279,7 @@ class Xcp:
         self.fair = self.lift = (0, 0)
         self.bank = 0
         self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
-        self.flows = self.credit = 0
+        self.credit = 30
         # of the last interval, for telemetry
         self.intervals = self.elapsed = self.rate = self.phi = 0
 
@@ -332,7 +332,6 @@ class Xcp:
         else:
             self.share_out(config.gamma * rate // 65536, phi, self.sum_x, self.input)
             self.fair = self.lift = (0, 0)
-            self.flows = self.credit = 0
         self.bank = 0
         self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
         self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
@@ -348,17 +347,9 @@ class Xcp:
 
     def redistribute(self, config: Config, elapsed: int, phi: int) -> None:
         """Generation 2 of what an interval hands out."""
-        mantissa, exponent = quotient(self.sum_x, elapsed)
-        flows = min(floor_shift(mantissa, exponent + 8), DURATION_MAX)
-        moved = abs(flows - self.flows) > max(77, flows // 128)
         fast = self.poor_sum_x > elapsed // 4 + elapsed // 16
-        paid = self.credit >= 10
-        if fast:
-            self.credit = min(max(self.credit + (10 if moved else 0) - 10, 0), 150)
-        else:
-            self.credit = min(self.credit + 1, 150)
-        self.flows = flows
-
+        paid = self.credit >= 2
+        self.credit = max(self.credit - 2, 0) if fast else min(self.credit + 1, 30)
         if self.own_input < self.input // 64 and self.own_sum_x < self.sum_x // 64:
             self.share_out(0, phi, self.sum_x, self.input)
             self.fair, self.lift = gain(config.capacity * 256, TICKS_PER_SECOND), (0, 0)
