@@ -24,6 +24,8 @@
 
 struct xcp {
 	struct cc_window w;
+	__s64 granted;	       /* in this round so far, bytes/s */
+	__s64 granted_before;  /* ... in the one before */
 	__u32 feedback_seen;   /* echo.reverse_feedback already applied, modulo 2^32 */
 	__u32 echo_before;     /* ... as the ACK before this one had it */
 	__u32 echoes_seen;     /* echoes received when this round began */
@@ -133,6 +135,7 @@ CC_INLINE void xcp_apply_feedback(struct xcp *x, const struct cc_params *p, cons
 	feedback = xcp_confirmed_feedback(x, flow->echo.reverse_feedback);
 	x->feedback_before = feedback;
 	flow->stats.feedback_bytes_per_s += feedback;
+	x->granted += feedback;
 	if (feedback < 0) {
 		taken_q16 = xcp_rate_to_window(0U - (__u32)feedback, s);
 		window_take_back(&x->w, p, min_u64(taken_q16, x->w.cwnd_q16 / 2));
@@ -182,6 +185,8 @@ CC_INLINE void xcp_on_round(struct xcp *x, const struct cc_params *p, const stru
 	if (!x->w.is_new_round)
 		return;
 	xcp_age_window(x, p);
+	x->granted_before = x->granted;
+	x->granted = 0;
 	x->max_in_flight = 0;
 	x->was_limited = 1;
 	if (flow->echo.nr_echoes != x->echoes_seen)
@@ -294,7 +299,11 @@ CC_INLINE void xcp_on_tx_start(struct xcp *x, const struct cc_params *p, const s
 CC_INLINE struct cc_control xcp_control(const struct xcp *x, const struct cc_params *p,
 					const struct cc_sample *s)
 {
-	return window_control(&x->w, p, s, p->xcp_pacing_percent);
+	struct cc_control c = window_control(&x->w, p, s, p->xcp_pacing_percent);
+
+	if (c.bytes_per_s != CC_NO_RATE && x->granted_before > 0)
+		c.bytes_per_s += scale_percent((__u64)x->granted_before, p->xcp_pacing_grants_percent);
+	return c;
 }
 
 #endif /* CLARION_CC_XCP_H */

@@ -52,6 +52,33 @@ TEST_F(Xcp, FeedbackTimesRttIsTheChangeInBytes) {
   EXPECT_EQ(flow_.stats.feedback_bytes_per_s, -15460);
 }
 
+TEST_F(Xcp, PacesAboveTheWindowAndByWhatTheLastRoundGranted) {
+  window(50);
+  ack();
+  const __u64 rate = window_rate(xcp_.w.cwnd_q16, sample_.mss_bytes, &sample_);
+  EXPECT_EQ(xcp_control(&xcp_, &params_, &sample_).bytes_per_s, rate * 120 / 100);
+  params_.xcp_pacing_grants_percent = 50;
+  xcp_.granted_before = 15460;
+  EXPECT_EQ(xcp_control(&xcp_, &params_, &sample_).bytes_per_s, rate * 120 / 100 + 7730);
+  xcp_.granted_before = -15460;
+  EXPECT_EQ(xcp_control(&xcp_, &params_, &sample_).bytes_per_s, rate * 120 / 100);
+}
+
+TEST_F(Xcp, CountsWhatARoundGranted) {
+  window(50);
+  sample_.has_delivery = 0;  // within the round
+  echo(15460);
+  ack();
+  echo(-460);
+  ack();
+  EXPECT_EQ(xcp_.granted, 15000);
+  sample_.has_delivery = 1;
+  sample_.prior_delivered = sample_.delivered_packets;
+  ack();
+  EXPECT_EQ(xcp_.granted, 0);
+  EXPECT_EQ(xcp_.granted_before, 15000);
+}
+
 TEST_F(Xcp, GrantsBehindAStandingQueueAddAQuarterPerRoundTrip) {
   window(100);
   ack();
