@@ -30,6 +30,7 @@ class HlsSimEngine(EmulationEngine):
     """Runs a scenario through the FPGA block in C simulation."""
 
     name = "hls-sim"
+    generations = (1,)
     max_rate_bps = MAX_RATE_BPS
 
     def use_controller(self, registrar: Registrar) -> None:

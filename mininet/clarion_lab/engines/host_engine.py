@@ -44,6 +44,7 @@ class HostEngine(ABC):
     """Builds the network, runs the flows in real time, samples, and takes everything down again."""
 
     name: str
+    generations = (1, 2)  # of XCP
 
     @abstractmethod
     def check_switches(self, scenario: Scenario, network: Network) -> None:
@@ -78,6 +79,7 @@ class HostEngine(ABC):
     def check(self, scenario: Scenario) -> None:
         """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
         network = plan(scenario)
+        self._check_generation(scenario)
         self.check_switches(scenario, network)
         if len(network.hosts) > MAX_HOSTS:
             reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
@@ -85,6 +87,11 @@ class HostEngine(ABC):
         if os.geteuid() != 0:
             raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
         requirements.check(scenario, self.name)
+
+    def _check_generation(self, scenario: Scenario) -> None:
+        if scenario.xcp and scenario.xcp.generation not in self.generations:
+            reason = f"{scenario.xcp.generation}: engine {self.name} has 1 only; use 1, or --engine emu"
+            raise ScenarioError(scenario.name, ("xcp", "generation"), reason)
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
