@@ -121,7 +121,7 @@ class Target(Protocol):
         """Sends a frame from the controller through a port; without one, forwards it like a received one."""
 
     async def judged(self) -> Mapping[int, Judged]:
-        """The wires that are proven or disproved at the moment, by port."""
+        """The wires of which LLDP says something at the moment, by port."""
 
 
 class Source(Protocol):

@@ -134,7 +134,7 @@ def only_child(pid: int, other_than: int = 0) -> int:
 
 def test_what_the_configuration_switched_on_is_an_entry(tmp_path: Path) -> None:
     """It can be read at once. RECONCILE_AND_COMMIT keeps it, VERIFY_AND_COMMIT deletes it."""
-    document: Any = {"switches": [{"name": "s", "ports": [
+    document: Any = {"lldp": False, "switches": [{"name": "s", "ports": [
         {"name": "a", "peer": "s:b", "number": 5, "rate_bps": 8_000_000, "xcp": {"enabled": True}},
         {"name": "b", "peer": "s:a", "number": 9}]}]}  # fmt: skip
     agent = AgentProcess("--config", str(json_file(tmp_path, document)))

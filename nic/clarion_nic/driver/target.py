@@ -122,11 +122,11 @@ class NicTarget:
         )
 
     async def judged(self) -> Mapping[int, Judged]:
-        """The wires that LLDP proves or disproves."""
+        """The wires of which LLDP says something."""
         return {
             port: Judged(verdict.judgement is Judgement.PROVEN, verdict.until_us)
             for port, verdict in self._lldp.verdicts().items()
-            if verdict.until_us is not None and verdict.judgement is not Judgement.UNNUMBERED
+            if verdict.until_us is not None
         }
 
     # Life cycle.

@@ -86,12 +86,12 @@ class EmbeddedSwitch:
         await self._ask("inject", frame=frame.hex(), **({} if port is None else {"port": port}))
 
     async def judged(self) -> Mapping[int, Judged]:
-        """The wires that LLDP proves or disproves."""
+        """The wires of which LLDP says something."""
         wires = (await self._ask("wires"))["ports"]
         return {
             wire["port"]: Judged(wire["judgement"] == "proven", wire["until_us"])
             for wire in wires
-            if wire["judgement"] in ("proven", "disproved")
+            if wire["judgement"] != "unproven"
         }
 
     async def _ask(self, command: str, **arguments: Any) -> Json:

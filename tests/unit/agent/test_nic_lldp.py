@@ -103,6 +103,14 @@ async def test_a_proof_comes_and_goes(bench: Bench) -> None:
     assert await bench.nic.judged() == {}
 
 
+async def test_a_neighbour_that_numbers_nothing_disproves(bench: Bench) -> None:
+    await bench.declare(1)
+    bench.nic.keep()
+    bench.hello(stamps=False)
+    await until(lambda: bench.bit == 0)
+    assert not (await bench.nic.judged())[1].is_proven
+
+
 async def test_a_silent_neighbour_ends_its_proof(bench: Bench) -> None:
     await bench.declare(0)
     bench.nic.keep()
