@@ -131,7 +131,9 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
             key = next((key for key, field in (XCP | PORT).items() if field.name == name), name)
             raise UserError(f"{card.name}: port {port}: {key}: {error.fault.reason}") from None
         except TargetFaultError as error:
-            raise UserError(f"{card.name}: port {port}: {error.fault.reason}") from None
+            name = error.fault.path[-1]
+            reason = error.fault.reason if name == "port" else f"{name}: {error.fault.reason}"
+            raise UserError(f"{card.name}: port {port}: {reason}") from None
         transaction.carry_out(lambda: None)
         return present(card, port)
 
