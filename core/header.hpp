@@ -31,6 +31,7 @@ constexpr unsigned OFFSET_TAG_TAGS = 4;    // the same block in a TAG header
 // Parts of the flags, and of DATA's word of the round trip time. What is not here passes unchanged.
 constexpr std::uint8_t FLAGS_HOP_MASK = 0x0e;  // regulating hops so far; saturates
 constexpr std::uint8_t FLAGS_HOP_ONE = 0x02;
+constexpr unsigned FLAGS_HOP_SHIFT = 1;
 constexpr std::uint32_t RTT_MASK = 0xfffffff8;  // the three bits below are `field`
 constexpr std::uint8_t FIELD_MASK = 0x07;
 
@@ -215,7 +216,7 @@ CLARION_INLINE std::uint8_t flags_with_hop(std::uint8_t flags) {
 
 // Which hop this is on the path, 1 to 7: the last stands for all behind it, too.
 CLARION_INLINE std::uint8_t hop_behind(std::uint8_t flags) {
-  return static_cast<std::uint8_t>((flags_with_hop(flags) & FLAGS_HOP_MASK) / FLAGS_HOP_ONE);
+  return static_cast<std::uint8_t>((flags_with_hop(flags) & FLAGS_HOP_MASK) >> FLAGS_HOP_SHIFT);
 }
 
 // The hop that limits the flow, 0 if unknown; DATA has it.

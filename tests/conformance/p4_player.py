@@ -45,6 +45,8 @@ ETHERNET_BYTES = 14
 FLOOD_GROUP, FLOOD_BASE = 1, 256
 QUEUE_EPOCH = 1
 SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
+NO_GENERATION_2 = (0, 0, 0, 0, 0)  # R, H and the bank, which the program does not have
+NO_OWN_FLOWS = (0, 0, 0, 0, 0, 30)  # its sums, and full credit
 
 
 @dataclass
@@ -128,7 +130,7 @@ class P4Player:
             state.check_epoch = next_epoch(state.check_epoch)
         state.config = config
         gains = (config.alpha, config.beta, config.gamma)
-        bounds = (config.min_interval, config.max_interval)
+        bounds = (config.min_interval, config.max_interval, config.generation)
         self._entry(
             config.xcp, "xcp_port", port, "set_xcp_port", config.capacity, *gains, *bounds, state.xcp_epoch
         )
@@ -218,7 +220,7 @@ class P4Player:
         return [self.switch.registers[name][port] for name in names]
 
     def _shares(self, port: int) -> list[int]:
-        return self._cells(port, *SHARES)
+        return [*self._cells(port, *SHARES), *NO_GENERATION_2]
 
     def _started(self, port: int) -> bool:
         return self.switch.registers["xcp_epoch"][port] != 0
@@ -249,6 +251,7 @@ class P4Player:
             phi,
             *self._queue_state(port),
             *self._cells(port, "input", "sum_x", "sum_x_rtt"),
+            *NO_OWN_FLOWS,
             *self._shares(port),
             *self._check("wire", port, self.ports[port].check_epoch),
             *self._check("queue", port, QUEUE_EPOCH),

@@ -36,7 +36,7 @@ class Loop:
         config = Config(xcp=True, capacity=int(bytes_per_s)).limited()
         values = (config.alpha, config.beta, config.gamma, config.min_interval, config.max_interval)
         tables = self.fifo.switch
-        tables.table("xcp_port").add(1, "set_xcp_port", config.capacity, *values, 1)
+        tables.table("xcp_port").add(1, "set_xcp_port", config.capacity, *values, config.generation, 1)
         tables.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
         for flow in range(flows):
             self.send(flow, rtt_us * flow / flows)

@@ -251,7 +251,7 @@ def test_control_in_real_time(fresh: SimpleSwitch) -> None:
     # every report and every grant is that of the reference, and the lengths add up to the time it took.
     config = Config(xcp=True, capacity=20_000_000, min_interval=SECOND // 1000).limited()
     gains = (config.alpha, config.beta, config.gamma)
-    bounds = (config.min_interval, config.max_interval)
+    bounds = (config.min_interval, config.max_interval, config.generation)
     fresh.add("l2_forward", int.from_bytes(frames.MACS[:6], "big"), "forward", 1)
     fresh.add("xcp_port", 1, "set_xcp_port", config.capacity, *gains, *bounds, 1)
     sent, left, seconds = send_for(fresh, 3.0)
