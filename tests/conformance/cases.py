@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of docs/wire-format.md one by one, with outcomes worked out by hand.
 
-Loss causes and recognition are here, feedback is in cases_xcp.py. Frames go from port 0 to port 1.
+Loss causes and recognition are here, feedback is in cases_xcp.py and cases_maxmin.py.
+Frames go from port 0 to port 1.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance import frames
+from conformance.cases_maxmin import MAXMIN_CASES
 from conformance.cases_xcp import XCP_CASES
 from conformance.frames import ack, data, ipv4, ipv6, tag
 from conformance.vectors import Case
@@ -385,4 +387,5 @@ CASES = [
     flooding,
     stamp_switched_while_queued,
     *XCP_CASES,
+    *MAXMIN_CASES,
 ]

@@ -16,7 +16,7 @@ from conformance.p4_player import PROGRAM, P4Player
 from conformance.test_properties import event_lists
 from conformance.test_vectors import assert_expected
 from conformance.traffic import Traffic
-from conformance.vectors import FOLDER, event_of, load
+from conformance.vectors import FOLDER, event_of, generations, load
 
 FILES = sorted(FOLDER.glob("*.jsonl"))
 BATCH, BATCHES_PER_SEED = 1000, 10
@@ -41,6 +41,8 @@ def play_afresh(player: P4Player, events: list[Event]) -> bytes:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_vectors(p4: P4Player, path: Path) -> None:
     lines = load(path)
+    if 2 in generations(lines):
+        pytest.skip("the P4 program has generation 1")
     events = [event_of(line) for line in lines]
     got, expected = play_afresh(p4, events), ReferencePlayer().play(events)
     assert_expected(lines, got)
@@ -117,6 +119,9 @@ def test_the_comparison_can_fail(action: str, constant: str, wrong: str) -> None
     player = P4Player(program)
     different = 0
     for path in FILES:
-        events = [event_of(line) for line in load(path)]
+        lines = load(path)
+        if 2 in generations(lines):  # which P4 has not: different without a wrong constant
+            continue
+        events = [event_of(line) for line in lines]
         different += play_afresh(player, events) != ReferencePlayer().play(events)
     assert different > 0

@@ -20,7 +20,7 @@ from conformance.bmv2.switch import Recirculated, Switch
 from conformance.p4_player import P4Player
 from conformance.test_vectors import FILES, assert_expected
 from conformance.traffic import Traffic
-from conformance.vectors import event_of, load
+from conformance.vectors import event_of, generations, load
 
 ROOT = Path(__file__).resolve().parents[2]
 P4 = ROOT / "p4"
@@ -249,4 +249,6 @@ def test_the_committed_program_is_what_the_source_gives(recompiled: Path) -> Non
     player = P4Player(program)
     for path in FILES:
         lines = load(path)
+        if 2 in generations(lines):  # P4 has generation 1
+            continue
         assert_expected(lines, player.play([event_of(line) for line in lines]))

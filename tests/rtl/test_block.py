@@ -26,7 +26,7 @@ from conformance.block.player import PORTS
 from conformance.block.streams import Streams, padded
 from conformance.harness import DriverError, ReferencePlayer, decode
 from conformance.reference import Config, Router
-from conformance.vectors import FOLDER, event_of, load
+from conformance.vectors import FOLDER, event_of, generations, load
 from rtl.black_box import SLOW, BlackBoxPlayer, alone
 
 STUBS = Path(__file__).resolve().parent / "stubs"
@@ -84,7 +84,10 @@ def tell(unit: str, what: str, value: str) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_vector(rtl: Bench, path: Path) -> None:
-    events = alone([event_of(line) for line in load(path)])
+    lines = load(path)
+    if 2 in generations(lines):
+        pytest.skip("the block has generation 1")
+    events = alone([event_of(line) for line in lines])
     answers = BlackBoxPlayer(rtl).play(events)
     expected = decode(events, ReferencePlayer().play(events))
     for number, (got, (event, wanted)) in enumerate(zip(answers, expected, strict=True)):
