@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "core/data_plane.hpp"
+#include "core/tests/data_frame.hpp"
 #include "core/xcp_settings.hpp"
 
 namespace clarion {
 namespace {
 
 constexpr std::uint32_t LENGTH = 1546;
-constexpr unsigned HEADER_AT = ETHERNET_BYTES + IPV4_MIN_BYTES;
 
 struct Flow {
   double rtt_s;
@@ -133,7 +133,7 @@ class Loop {
 
  private:
   struct Packet {
-    std::vector<std::uint8_t> frame;
+    Frame frame;
     Meta meta;
     unsigned flow;
     double arrived_s;
@@ -146,21 +146,8 @@ class Loop {
 
   double fair_rate() const { return path_.capacity_bps / 8 / path_.flows.size(); }
 
-  std::vector<std::uint8_t> frame_of(unsigned flow) const {
-    std::vector<std::uint8_t> frame(HEADER_AT + DATA_BYTES, 0);
-    std::uint8_t* ip = frame.data() + ETHERNET_BYTES;
-    store_be16(ip - 2, ETHERTYPE_IPV4);
-    ip[0] = 0x45;
-    store_be16(ip + 2, static_cast<std::uint16_t>(LENGTH - ETHERNET_BYTES));
-    ip[9] = DEFAULT_PROTOCOL;
-    std::uint8_t* header = frame.data() + HEADER_AT;
-    header[OFFSET_LENGTH] = DATA_BYTES;
-    header[OFFSET_VERSION_FORMAT] = HEADER_VERSION << 4 | 1;
-    store_be32(header + OFFSET_RTT, static_cast<std::uint32_t>(rtt_[flow] * TICKS_PER_SECOND));
-    const double x = std::min(LENGTH / rate_[flow] * TICKS_PER_SECOND, 4294967295.0);
-    store_be32(header + OFFSET_X, static_cast<std::uint32_t>(x));
-    store_be32(header + OFFSET_DELTA_THROUGHPUT, INT32_MAX);
-    return frame;
+  Frame frame_of(unsigned flow) const {
+    return data_frame(LENGTH, {rtt_[flow], LENGTH / rate_[flow], INT32_MAX});
   }
 
   void send(const Event& event, bool measured) {
@@ -180,10 +167,8 @@ class Loop {
     waiting_.pop();
     plane_->dequeue(0, ticks(event.time_s), waiting_.size() * LENGTH, packet.frame.data(), LENGTH,
                     packet.meta);
-    const auto granted =
-        static_cast<std::int32_t>(load_be32(packet.frame.data() + HEADER_AT + OFFSET_DELTA_THROUGHPUT));
-    events_.push({event.time_s + path_.flows[packet.flow].rtt_s, Step::hear, packet.flow, granted,
-                  event.time_s - packet.arrived_s});
+    events_.push({event.time_s + path_.flows[packet.flow].rtt_s, Step::hear, packet.flow,
+                  granted_bytes_per_s(packet.frame), event.time_s - packet.arrived_s});
   }
 
   Path path_;

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generation 2 of the control law (docs/datapath.md) among senders with windows: a newcomer to a full link
+// has its share within ten round trips, and shares are max-min fair on any path, with every link full. Each
+// test measures over whole round trips what has left a link or arrived.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/tests/network.hpp"
+
+namespace clarion {
+namespace {
+
+constexpr double MBIT = 1e6;
+constexpr double GEO_RTT_S = 0.57;
+
+void record(const std::string& what, double value) {
+  testing::Test::RecordProperty(what, std::to_string(value));
+}
+
+double bdp_bytes(double capacity_bps, double rtt_s) { return capacity_bps * rtt_s / 8; }
+
+double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+// Flows on the only link of a network.
+struct Sharing {
+  double capacity_bps;
+  std::vector<FlowConfig> flows;
+
+  double longest_rtt_s() const {
+    double longest = 0;
+    for (const FlowConfig& flow : flows) longest = std::max(longest, flow.rtt_s);
+    return longest;
+  }
+};
+
+std::vector<FlowConfig> alike(unsigned flows, double rtt_s, double start_s, double spread_s) {
+  std::vector<FlowConfig> all;
+  for (unsigned flow = 0; flow < flows; ++flow) {
+    all.push_back({{0}, rtt_s, start_s + spread_s * flow / flows});
+  }
+  return all;
+}
+
+Network network_of(const Sharing& sharing, unsigned generation = 2) {
+  Network network;
+  network.add_link({sharing.capacity_bps, generation});
+  for (const FlowConfig& flow : sharing.flows) network.add_flow(flow);
+  return network;
+}
+
+// --- Newcomers to a full link
+// -------------------------------------------------------------------------------
+
+struct Joining {
+  int round_trips = 0;  // until every newcomer has 95 % of its share, and keeps it
+  double least_utilisation = 1;
+  double peak_queue_bdp = 0;
+
+  void take_worse(const Joining& other) {
+    round_trips = std::max(round_trips, other.round_trips);
+    least_utilisation = std::min(least_utilisation, other.least_utilisation);
+    peak_queue_bdp = std::max(peak_queue_bdp, other.peak_queue_bdp);
+  }
+  void record_all(const std::string& prefix = "") const {
+    record(prefix + "round_trips", round_trips);
+    record(prefix + "least_utilisation", least_utilisation);
+    record(prefix + "peak_queue_bdp", peak_queue_bdp);
+  }
+};
+
+// Adds flows to link 0, which has no others than those of the network, and watches them.
+Joining watch_joining(Network& network, double capacity_bps, const std::vector<FlowConfig>& newcomers,
+                      double round_trip_s, int round_trips) {
+  const std::size_t first = network.flows();
+  for (const FlowConfig& flow : newcomers) network.add_flow(flow);
+  const double share_bps = capacity_bps / static_cast<double>(network.flows());
+  Joining joining;
+  for (int round = 1; round <= round_trips; ++round) {
+    const Measured measured = network.run_for(round_trip_s);
+    const double slowest_bps = *std::min_element(
+        measured.flow_bps.begin() + static_cast<std::ptrdiff_t>(first), measured.flow_bps.end());
+    if (slowest_bps < 0.95 * share_bps) joining.round_trips = round + 1;
+    joining.take_worse({0, measured.link_bps[0] / capacity_bps,
+                        measured.peak_queue_bytes[0] / bdp_bytes(capacity_bps, round_trip_s)});
+  }
+  return joining;
+}
+
+struct JoinCase {
+  unsigned present;
+  unsigned fresh;
+  double rtt_s;
+  double echo_loss = 0;
+  double least_utilisation = 0.95;  // of any round trip
+  double most_queue_bdp = 0.05;
+  double capacity_bps = 100 * MBIT;
+};
+
+void PrintTo(const JoinCase& join, std::ostream* out) {
+  *out << join.present << " + " << join.fresh << " flows of " << join.rtt_s * 1e3 << " ms, "
+       << join.echo_loss * 100 << " % of echoes lost";
+}
+
+// Newcomers can meet the control interval anywhere, and the dip and the queue depend on where.
+Joining worst_joining(const JoinCase& join, unsigned generation) {
+  constexpr int MOMENTS = 8;
+  const auto losing_echoes = [&](std::vector<FlowConfig> flows) {
+    for (FlowConfig& flow : flows) flow.echo_loss = join.echo_loss;
+    return flows;
+  };
+  Network full = network_of(
+      {join.capacity_bps, losing_echoes(alike(join.present, join.rtt_s, 0, join.rtt_s))}, generation);
+  full.run_for(60 * join.rtt_s);
+  Joining worst;
+  for (int moment = 0; moment < MOMENTS; ++moment) {
+    Network network = full;
+    worst.take_worse(watch_joining(
+        network, join.capacity_bps,
+        losing_echoes(alike(join.fresh, join.rtt_s, network.now_s(), join.rtt_s / 10)), join.rtt_s, 35));
+    full.run_for(join.rtt_s / MOMENTS);
+  }
+  return worst;
+}
+
+class GenerationTwoJoining : public testing::TestWithParam<JoinCase> {};
+
+TEST_P(GenerationTwoJoining, TakesTenRoundTripsOnALinkThatStaysFull) {
+  const JoinCase& join = GetParam();
+  const Joining joining = worst_joining(join, 2);
+  joining.record_all();
+  EXPECT_GT(joining.round_trips, 3);
+  EXPECT_LE(joining.round_trips, 10);
+  EXPECT_GE(joining.least_utilisation, join.least_utilisation);
+  EXPECT_LE(joining.peak_queue_bdp, join.most_queue_bdp);
+}
+
+// Where one joins one, half of the traffic changes hands at once. Echoes are running totals: what a lost one
+// would have told comes with the next.
+INSTANTIATE_TEST_SUITE_P(Flows, GenerationTwoJoining,
+                         testing::Values(JoinCase{4, 1, GEO_RTT_S}, JoinCase{1, 1, GEO_RTT_S, 0, 0.93, 0.065},
+                                         JoinCase{20, 5, GEO_RTT_S}, JoinCase{4, 1, 0.05},
+                                         JoinCase{4, 1, GEO_RTT_S, 0.3}));
+
+// Without this the limits above could be met by any law.
+TEST(GenerationOneJoining, TakesThriceAsLong) {
+  const Joining joining = worst_joining({4, 1, GEO_RTT_S}, 1);
+  joining.record_all();
+  EXPECT_GT(joining.round_trips, 25);
+  EXPECT_LT(joining.round_trips, 32);
+}
+
+// Credit comes back between them.
+TEST(GenerationTwoOneAfterAnother, EachJoinsAsSoonAsTheFirst) {
+  const double capacity_bps = 100 * MBIT;
+  Network network = network_of({capacity_bps, alike(4, GEO_RTT_S, 0, GEO_RTT_S)});
+  network.run_for(60 * GEO_RTT_S);
+  for (int newcomer = 0; newcomer < 5; ++newcomer) {
+    const Joining joining =
+        watch_joining(network, capacity_bps, {{{0}, GEO_RTT_S, network.now_s()}}, GEO_RTT_S, 15);
+    joining.record_all("newcomer_" + std::to_string(newcomer) + "_");
+    EXPECT_LE(joining.round_trips, 10);
+    EXPECT_GE(joining.least_utilisation, 0.95);
+    EXPECT_LE(joining.peak_queue_bdp, 0.05);
+  }
+}
+
+// --- Flows that start together
+// ------------------------------------------------------------------------------
+
+struct StartCase {
+  unsigned flows;
+  double capacity_bps;
+  double rtt_s;
+  double spread;  // of their starts, round trips
+  double most_queue_bdp;
+};
+
+void PrintTo(const StartCase& start, std::ostream* out) {
+  *out << start.flows << " flows, " << start.capacity_bps / MBIT << " Mbit/s, " << start.rtt_s * 1e3
+       << " ms, start within " << start.spread << " round trips";
+}
+
+class GenerationTwoStart : public testing::TestWithParam<StartCase> {};
+
+TEST_P(GenerationTwoStart, FillsTheLinkInEightRoundTrips) {
+  const StartCase start = GetParam();
+  Network network =
+      network_of({start.capacity_bps, alike(start.flows, start.rtt_s, 0, start.rtt_s * start.spread)});
+  int full_after = 0;
+  double peak_bytes = 0;
+  for (int round = 1; round <= 20; ++round) {
+    const Measured measured = network.run_for(start.rtt_s);
+    if (measured.link_bps[0] < 0.9 * start.capacity_bps) full_after = round;
+    peak_bytes = std::max(peak_bytes, measured.peak_queue_bytes[0]);
+  }
+  const double peak_bdp = peak_bytes / bdp_bytes(start.capacity_bps, start.rtt_s);
+  record("round_trips_below_90_percent", full_after);
+  record("peak_queue_bdp", peak_bdp);
+  EXPECT_LT(full_after, 8);
+  EXPECT_LE(peak_bdp, start.most_queue_bdp);
+}
+
+// Flows whose first round trips do not coincide make the link see less than is to come.
+INSTANTIATE_TEST_SUITE_P(Paths, GenerationTwoStart,
+                         testing::Values(StartCase{4, 100 * MBIT, GEO_RTT_S, 0.1, 0.10},
+                                         StartCase{32, 100 * MBIT, GEO_RTT_S, 0.1, 0.10},
+                                         StartCase{4, 1000 * MBIT, 0.05, 0.1, 0.105},
+                                         StartCase{32, 1000 * MBIT, 0.05, 0.1, 0.105},
+                                         StartCase{4, 100 * MBIT, GEO_RTT_S, 1, 0.16}));
+
+// --- Unlike flows on one link
+// -------------------------------------------------------------------------------
+
+struct Settled {
+  double utilisation;
+  double worst_share_error;  // relative
+  double peak_queue_bytes;
+  std::vector<double> flow_bps;
+};
+
+// Against these shares, or equal ones, over the last of three times `third_s`.
+Settled settle(const Sharing& sharing, double third_s, std::vector<double> shares_bps = {},
+               unsigned generation = 2) {
+  Network network = network_of(sharing, generation);
+  const std::size_t flows = sharing.flows.size();
+  if (shares_bps.empty()) shares_bps.assign(flows, sharing.capacity_bps / static_cast<double>(flows));
+  network.run_for(2 * third_s);
+  const Measured measured = network.run_for(third_s);
+  double worst = 0;
+  for (std::size_t flow = 0; flow < flows; ++flow) {
+    worst = std::max(worst, std::abs(measured.flow_bps[flow] / shares_bps[flow] - 1));
+  }
+  record("utilisation", measured.link_bps[0] / sharing.capacity_bps);
+  record("worst_share_error", worst);
+  record("peak_queue_packets", measured.peak_queue_bytes[0] / FULL_PACKET_BYTES);
+  return {measured.link_bps[0] / sharing.capacity_bps, worst, measured.peak_queue_bytes[0],
+          measured.flow_bps};
+}
+
+void expect_full(const Settled& settled, double share_error) {
+  EXPECT_GE(settled.utilisation, 0.98);
+  EXPECT_LE(settled.worst_share_error, share_error);
+  EXPECT_LE(settled.peak_queue_bytes, 20 * FULL_PACKET_BYTES);
+}
+
+TEST(GenerationTwoUnlikeFlows, NearAndFarOnesAreEqual) {
+  Sharing sharing{100 * MBIT, {}};
+  for (const double rtt_s : {0.05, 0.1, 0.2, 0.3, 0.6}) {
+    sharing.flows.push_back({{0}, rtt_s, 0.05 * static_cast<double>(sharing.flows.size())});
+  }
+  expect_full(settle(sharing, 25), 0.02);
+  Network network = network_of(sharing);
+  network.run_for(60 * sharing.longest_rtt_s());
+  const Joining joining =
+      watch_joining(network, sharing.capacity_bps, {{{0}, sharing.longest_rtt_s(), network.now_s()}},
+                    sharing.longest_rtt_s(), 40);
+  joining.record_all();
+  EXPECT_LE(joining.round_trips, 10);
+  EXPECT_GE(joining.least_utilisation, 0.95);
+  EXPECT_LE(joining.peak_queue_bdp, 0.05);
+}
+
+TEST(GenerationTwoUnlikeFlows, SmallAndLargePacketsAreEqual) {
+  Sharing sharing{100 * MBIT, alike(6, 0.1, 0, 0.1)};
+  for (std::size_t flow = 0; flow < sharing.flows.size(); flow += 2) sharing.flows[flow].packet_bytes = 300;
+  expect_full(settle(sharing, 10), 0.02);
+}
+
+TEST(GenerationTwoUnlikeFlows, LossesOnTheWireMoveNothing) {
+  Sharing sharing{100 * MBIT, alike(4, 0.1, 0, 0.1)};
+  for (FlowConfig& flow : sharing.flows) flow.packet_loss = 0.01;
+  expect_full(settle(sharing, 10), 0.02);
+}
+
+TEST(GenerationTwoUnlikeFlows, WhatModestOnesLeaveGoesToTheOthers) {
+  Sharing sharing{100 * MBIT, alike(4, 0.1, 0, 0.1)};
+  sharing.flows[0].wanted_bps = sharing.flows[1].wanted_bps = 5 * MBIT;
+  expect_full(settle(sharing, 10, {5 * MBIT, 5 * MBIT, 45 * MBIT, 45 * MBIT}), 0.02);
+}
+
+class GenerationTwoLie : public testing::TestWithParam<double> {};
+
+// Who states a multiple of its x is taken for that many flows, in either generation.
+TEST_P(GenerationTwoLie, GainsNoMoreThanInGenerationOne) {
+  const double lie = GetParam();
+  Sharing sharing{100 * MBIT, alike(4, 0.1, 0, 0.1)};
+  sharing.flows[0].stated_x = lie;
+  const double honest_bps = sharing.capacity_bps / (3 + lie);
+  const std::vector<double> shares{lie * honest_bps, honest_bps, honest_bps, honest_bps};
+  const Settled before = settle(sharing, 10, shares, 1);
+  const Settled settled = settle(sharing, 10, shares, 2);
+  record("liar_mbps", settled.flow_bps[0] / MBIT);
+  record("liar_mbps_generation_one", before.flow_bps[0] / MBIT);
+  expect_full(settled, 0.03);
+  EXPECT_LE(settled.flow_bps[0], before.flow_bps[0] * 1.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Times, GenerationTwoLie, testing::Values(0.125, 0.5, 2, 8));
+
+// --- Several links
+// ------------------------------------------------------------------------------------------
+
+struct Topology {
+  std::string name;
+  std::vector<double> capacity_bps;
+  std::vector<FlowConfig> flows;
+
+  double rtt_s() const { return flows[0].rtt_s; }
+};
+
+void PrintTo(const Topology& topology, std::ostream* out) {
+  *out << topology.name << ": " << topology.capacity_bps.size() << " links, " << topology.flows.size()
+       << " flows";
+}
+
+Network network_of(const Topology& topology, unsigned generation = 2) {
+  Network network;
+  for (const double capacity_bps : topology.capacity_bps) network.add_link({capacity_bps, generation});
+  for (const FlowConfig& flow : topology.flows) network.add_flow(flow);
+  return network;
+}
+
+// One flow over all links, and on each another one of its own.
+Topology parking_lot(const std::string& name, std::vector<double> capacity_bps) {
+  const double rtt_s = 0.1;
+  Topology topology{name, std::move(capacity_bps), {{{}, rtt_s, 0}}};
+  for (unsigned link = 0; link < topology.capacity_bps.size(); ++link) {
+    topology.flows[0].path.push_back(link);
+    topology.flows.push_back({{link}, rtt_s, 0.03 * rtt_s});
+  }
+  return topology;
+}
+
+// Low, Andrew and Wydrowski 2005: eight flows that the second link limits, and two that can take what those
+// leave on the first. Generation 1 leaves 8 % of it empty.
+Topology lows_case() {
+  const double rtt_s = 0.08;
+  Topology topology{"Low's case", {155 * MBIT, 100 * MBIT}, {}};
+  for (unsigned flow = 0; flow < 8; ++flow) topology.flows.push_back({{0, 1}, rtt_s, 0.002 * flow});
+  for (unsigned flow = 0; flow < 2; ++flow) topology.flows.push_back({{0}, rtt_s, 0.002 * flow});
+  return topology;
+}
+
+// Three to seven links in a row and four to thirteen flows, each over up to four of them; every third graph
+// has RTTs that differ by up to five.
+Topology random_graph(unsigned seed) {
+  std::mt19937_64 random(seed);
+  Topology topology{"graph " + std::to_string(seed), {}, {}};
+  const auto links = static_cast<unsigned>(3 + random() % 5);
+  const auto flows = static_cast<unsigned>(4 + random() % 10);
+  for (unsigned link = 0; link < links; ++link) {
+    topology.capacity_bps.push_back(static_cast<double>(20 + random() % 100) * MBIT);
+  }
+  for (unsigned flow = 0; flow < flows; ++flow) {
+    const auto first = static_cast<unsigned>(random() % links);
+    FlowConfig config{{first}, 0.1, 0.01 * flow};
+    for (unsigned link = first + 1; link < std::min(links, first + 4) && random() % 3 != 0; ++link) {
+      config.path.push_back(link);
+    }
+    if (seed % 3 == 0) config.rtt_s *= 0.5 + static_cast<double>(random() % 100) / 50;
+    topology.flows.push_back(config);
+  }
+  return topology;
+}
+
+bool uses(const FlowConfig& flow, std::size_t link) {
+  return std::find(flow.path.begin(), flow.path.end(), link) != flow.path.end();
+}
+
+// Water-filling: the link whose flows get least is full; they have their share, and leave the others the
+// rest.
+std::vector<double> max_min_bps(const Topology& topology) {
+  std::vector<double> free_bps = topology.capacity_bps;
+  std::vector<double> share_bps(topology.flows.size(), 0);  // 0: not known yet
+  for (;;) {
+    double bottleneck_bps = 0;
+    std::size_t bottleneck = 0;
+    for (std::size_t link = 0; link < free_bps.size(); ++link) {
+      unsigned open = 0;
+      for (std::size_t flow = 0; flow < share_bps.size(); ++flow) {
+        if (share_bps[flow] == 0 && uses(topology.flows[flow], link)) ++open;
+      }
+      if (open == 0 || (bottleneck_bps > 0 && free_bps[link] / open >= bottleneck_bps)) continue;
+      bottleneck_bps = free_bps[link] / open;
+      bottleneck = link;
+    }
+    if (bottleneck_bps == 0) return share_bps;
+    for (std::size_t flow = 0; flow < share_bps.size(); ++flow) {
+      if (share_bps[flow] != 0 || !uses(topology.flows[flow], bottleneck)) continue;
+      share_bps[flow] = bottleneck_bps;
+      for (const unsigned link : topology.flows[flow].path) free_bps[link] -= bottleneck_bps;
+    }
+  }
+}
+
+TEST(WaterFilling, IsRightWhereItIsKnown) {
+  EXPECT_EQ(max_min_bps(parking_lot("", {100, 50, 100})), (std::vector<double>{25, 75, 25, 75}));
+  EXPECT_EQ(max_min_bps(lows_case()).front(), 12.5 * MBIT);
+  EXPECT_EQ(max_min_bps(lows_case()).back(), 27.5 * MBIT);
+}
+
+// Windows are whole packets: one in twenty more or less is 5 %.
+double share_tolerance(const FlowConfig& flow, double share_bps) {
+  return bdp_bytes(share_bps, flow.rtt_s) < 20 * flow.packet_bytes ? 0.04 : 0.02;
+}
+
+std::vector<double> relative_loads(const Topology& topology, const Measured& measured,
+                                   const std::vector<double>& shares_bps) {
+  std::vector<double> loads;
+  for (std::size_t link = 0; link < topology.capacity_bps.size(); ++link) {
+    double wanted_bps = 0;
+    for (std::size_t flow = 0; flow < topology.flows.size(); ++flow) {
+      if (uses(topology.flows[flow], link)) wanted_bps += shares_bps[flow];
+    }
+    if (wanted_bps > 0) loads.push_back(measured.link_bps[link] / wanted_bps);
+  }
+  return loads;
+}
+
+double peak_queue_bdp(const Topology& topology, const Measured& measured) {
+  double peak = 0;
+  for (std::size_t link = 0; link < topology.capacity_bps.size(); ++link) {
+    const double bdp = bdp_bytes(topology.capacity_bps[link], topology.rtt_s());
+    peak = std::max(peak, measured.peak_queue_bytes[link] / bdp);
+  }
+  return peak;
+}
+
+class GenerationTwoShares : public testing::TestWithParam<Topology> {};
+
+TEST_P(GenerationTwoShares, AreMaxMinFairOnFullLinks) {
+  const Topology& topology = GetParam();
+  const std::vector<double> shares_bps = max_min_bps(topology);
+  Network network = network_of(topology);
+  network.run_for(100 * topology.rtt_s());
+  const Measured measured = network.run_for(50 * topology.rtt_s());
+  double worst = 0;
+  for (std::size_t flow = 0; flow < topology.flows.size(); ++flow) {
+    const double error = std::abs(measured.flow_bps[flow] / shares_bps[flow] - 1);
+    worst = std::max(worst, error);
+    EXPECT_LE(error, share_tolerance(topology.flows[flow], shares_bps[flow])) << "flow " << flow;
+  }
+  const double load = least(relative_loads(topology, measured, shares_bps));
+  record("worst_share_error", worst);
+  record("least_load", load);
+  record("peak_queue_bdp", peak_queue_bdp(topology, measured));
+  EXPECT_GE(load, 0.98);
+  EXPECT_LE(peak_queue_bdp(topology, measured), 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(KnownPaths, GenerationTwoShares,
+                         testing::Values(parking_lot("parking lot", {100 * MBIT, 50 * MBIT, 100 * MBIT}),
+                                         parking_lot("five hops", std::vector<double>(5, 100 * MBIT)),
+                                         lows_case()));
+
+std::vector<Topology> random_graphs() {
+  std::vector<Topology> graphs;
+  for (unsigned seed = 1; seed <= 12; ++seed) graphs.push_back(random_graph(seed));
+  return graphs;
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, GenerationTwoShares, testing::ValuesIn(random_graphs()));
+
+TEST(GenerationTwoBottleneck, MovesInTwentyRoundTrips) {
+  Topology topology = parking_lot("moving", {100 * MBIT, 50 * MBIT, 100 * MBIT});
+  Network network = network_of(topology);
+  network.run_for(100 * topology.rtt_s());
+  topology.capacity_bps[1] = 150 * MBIT;
+  network.link(1).set_capacity_bps(topology.capacity_bps[1]);
+  const std::vector<double> shares_bps = max_min_bps(topology);
+  int settled_after = 0;
+  double peak = 0;
+  for (int round = 1; round <= 60; ++round) {
+    const Measured measured = network.run_for(topology.rtt_s());
+    peak = std::max(peak, peak_queue_bdp(topology, measured));
+    for (std::size_t flow = 0; flow < shares_bps.size(); ++flow) {
+      if (std::abs(measured.flow_bps[flow] / shares_bps[flow] - 1) > 0.1) settled_after = round;
+    }
+  }
+  record("round_trips", settled_after);
+  record("peak_queue_bdp", peak);
+  EXPECT_GT(settled_after, 1);
+  EXPECT_LE(settled_after, 20);
+  EXPECT_LT(peak, 0.15);
+}
+
+// --- A hop of generation 1 on the path
+// ----------------------------------------------------------------------
+
+std::vector<double> loads_with_old_hops(const Topology& topology, const std::vector<unsigned>& generations) {
+  Network network;
+  for (std::size_t link = 0; link < generations.size(); ++link) {
+    network.add_link({topology.capacity_bps[link], generations[link]});
+  }
+  for (const FlowConfig& flow : topology.flows) network.add_flow(flow);
+  network.run_for(200 * topology.rtt_s());
+  return relative_loads(topology, network.run_for(100 * topology.rtt_s()), max_min_bps(topology));
+}
+
+class GenerationTwoOldHop : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(GenerationTwoOldHop, EmptiesOnlyItsOwnLinkAndTheOneBefore) {
+  const std::size_t old = GetParam();
+  const Topology topology = parking_lot("old hop", {100 * MBIT, 50 * MBIT, 100 * MBIT});
+  std::vector<unsigned> generations(3, 2);
+  generations[old] = 1;
+  const std::vector<double> before = loads_with_old_hops(topology, {1, 1, 1});
+  const std::vector<double> loads = loads_with_old_hops(topology, generations);
+  EXPECT_LT(least(before), 0.95);  // else there is nothing to mend
+  for (std::size_t link = 0; link < loads.size(); ++link) {
+    const bool may_lose = link == old || link + 1 == old;
+    record("load_" + std::to_string(link), loads[link]);
+    EXPECT_GE(loads[link], may_lose ? std::min(0.98, before[link] - 0.005) : 0.98) << "link " << link;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hops, GenerationTwoOldHop, testing::Values(0, 1, 2));
+
+}  // namespace
+}  // namespace clarion
