@@ -35,14 +35,16 @@ POS = 127983616
 CREDIT_MAX = 30
 
 
-def packet(delta: int = MOST, x: int = X, field: int = 0, rtt: int = RTT, hop: int = 0) -> bytes:
-    """Return a frame of 14 + 20 + 32 + 62 = 128 bytes."""
-    return ipv4(data(rtt + field, x, delta, flags=2 * hop) + bytes(62))
+def packet(
+    delta: int = MOST, x: int = X, field: int = 0, rtt: int = RTT, hop: int = 0, length: int = 128
+) -> bytes:
+    """Return a frame; 14 + 20 + 32 bytes of it are headers."""
+    return ipv4(data(rtt + field, x, delta, flags=2 * hop) + bytes(length - 66))
 
 
-def left(delta: int, x: int = X, field: int = 1, rtt: int = RTT, hop: int = 1) -> bytes:
+def left(delta: int, x: int = X, field: int = 1, rtt: int = RTT, hop: int = 1, length: int = 128) -> bytes:
     """Return the same behind this hop, the first of the path; it limits a flow that asks for more."""
-    return packet(delta, x, field, rtt, hop)
+    return packet(delta, x, field, rtt, hop, length)
 
 
 def start(case: Case, **config: int) -> None:
@@ -435,20 +437,25 @@ def maxmin_gap_saturates(case: Case) -> None:
 
 
 def maxmin_most_of_a_packet(case: Case) -> None:
-    """Intervals of one tick: p and n stop at 2^31 - 1 bytes/s, and there is no room for a lift beside them.
+    """Intervals of 8 ticks: p and n stop at 2^31 - 1 bytes/s, a lift has only the room that is left beside.
 
-    own = 2^43 * (1 - 2^-18), shuffle = 6554 * (2^27 - 2^9). The poor packet's p - n is 0 and its lift, too:
-    it asks for 0, which is not less. The rich one pays nothing into the bank: its n is at the limit.
+    own = 2^43 * (1 - 2^-18) for 1024 bytes: shuffle = 6554 * (2^27 - 2^9), so that p and n of the next 1024
+    are at the limit. Its lift is 0, and its request of 0 is not less than the offer. The rich packet has 512
+    bytes and no x: Cn = 3436157336 / 4, n = 439828139008, and H * 2^17 = 2^40 is more than the room for lift,
+    109927674624. Of `neg` only 329903820032 are left: 439831494656 = 1718091776 * 256 in all.
     """
     shuffle = 6554 * (2**27 - 2**9)
     most = MOST * 256
-    case.configure(1, xcp=True, generation=2, alpha=0, gamma=6554, min_interval=1, max_interval=1)
-    first_interval(case)
-    case.ingress(0, packet(0, POOR), 1)
-    case.enqueue(1, 1, pos=shuffle, neg=shuffle, bank=0)
-    case.dequeue(1, left(0, POOR, 0), 1, pos=shuffle - most, neg=shuffle - most, bank=0, carry=0)
-    case.state(1, own_input=128, limited=0, poor_sum_x=POOR)
-    pass_by(case, packet(x=RICH), left(0, RICH), time=1, pos=0, neg=0, bank=0, carry=0)
+    shares = {"pos": shuffle, "neg": shuffle, "lift": 2**32 - 2**15, "lift_shift": 9, "cn": 3436157336}
+    case.configure(1, xcp=True, generation=2, alpha=0, gamma=6554, min_interval=8, max_interval=8)
+    pass_by(case, packet(rtt=8, length=1024), left(0, rtt=8, length=1024), time=0)
+    case.ingress(0, packet(0, POOR, rtt=8, length=1024), 8)
+    case.enqueue(1, 8, cn_shift=2, bank=0, **shares)
+    out = left(0, POOR, 0, rtt=8, length=1024)
+    case.dequeue(1, out, 8, pos=shuffle - most, neg=shuffle - most, bank=0, carry=0)
+    case.state(1, own_input=1024, limited=0, poor_sum_x=POOR)
+    sent, out = packet(x=0, rtt=8, length=512), left(-1718091776, 0, rtt=8, length=512)
+    pass_by(case, sent, out, time=8, neg=0, bank=109927674624, carry=0)
 
 
 # --- Generation 1 -------------------------------------------------------------------------------------
@@ -459,8 +466,8 @@ def maxmin_switched_while_queued(case: Case) -> None:
 
     The first packet gets 127983127, its limit is known then. The second has come under generation 1, gets the
     rest, 489 + 23 = 2 * 256, keeps its field and closes the pool. Then generation 1 shares (256000000 -
-    65535) / 2 by all 2^21 ticks: 4094951424 * (1 - 2^-18) * 2^-26, and grants 63983371, 249935 and 11/256, to a
-    packet that leaves after the switch back.
+    65535) / 2 by all 2^21 ticks: 4094951424 * (1 - 2^-18) * 2^-26, and grants 63983371, 249935 and 11/256, to
+    a packet that leaves after the switch back.
     """
     start_with_pool(case)
     first_interval(case)

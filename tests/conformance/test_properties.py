@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Properties that hold for any input: equality of core and reference, and laws of docs/datapath.md.
 
-The laws are computed here in fractions and hold for the reference, the C++ core and the P4 program.
+The laws are computed here in fractions and hold for the reference, the C++ core and the P4 program. Those of
+generation 2 are in test_maxmin_properties.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -50,26 +52,31 @@ frame_bytes = st.one_of(
     st.builds(lambda header, cut: frames.ipv4(header)[:cut], headers, st.integers(0, 70)),
     st.binary(max_size=200),
 )
-configs = st.builds(
-    Config,
-    xcp=st.booleans(),
-    capacity=st.integers(0, 2**40),
-    alpha=st.integers(0, 2**19),
-    beta=st.integers(0, 2**19),
-    gamma=st.integers(0, 2**19),
-    min_interval=st.one_of(st.integers(0, 1000), u32),
-    max_interval=st.one_of(st.integers(0, 10**6), u32),
-    stamp=st.booleans(),
-    check=st.booleans(),
-    edge=st.booleans(),
-    wire=st.booleans(),
-)
+
+
+def configs(generations: Sequence[int]) -> st.SearchStrategy[Config]:
+    """Return configurations, legal or not, with these generations of XCP."""
+    return st.builds(
+        Config,
+        xcp=st.booleans(),
+        capacity=st.integers(0, 2**40),
+        alpha=st.integers(0, 2**19),
+        beta=st.integers(0, 2**19),
+        gamma=st.integers(0, 2**19),
+        min_interval=st.one_of(st.integers(0, 1000), u32),
+        max_interval=st.one_of(st.integers(0, 10**6), u32),
+        stamp=st.booleans(),
+        check=st.booleans(),
+        edge=st.booleans(),
+        wire=st.booleans(),
+        generation=st.sampled_from(generations),
+    )
 
 
 @st.composite
-def event_lists(draw: st.DrawFn) -> list[Event]:
+def event_lists(draw: st.DrawFn, generations: Sequence[int] = (1,)) -> list[Event]:
     """Return configured ports and packets that come in, join a queue and mostly leave it."""
-    events: list[Event] = [Configure(port, draw(configs)) for port in range(2)]
+    events: list[Event] = [Configure(port, draw(configs(generations))) for port in range(2)]
     now = draw(st.integers(0, 2**40))
     for slot, frame in enumerate(draw(st.lists(frame_bytes, min_size=1, max_size=12))):
         now += draw(st.sampled_from([0, 1, 2**10, 2**20, 2**28, 2**33]))
@@ -106,7 +113,7 @@ def answers(target: Target, events: list[Event]) -> list[tuple[Event, dict[str, 
     return decode(events, target.play(events))
 
 
-@given(events=event_lists())
+@given(events=event_lists((1, 2)))
 @settings(max_examples=400)
 def test_core_and_reference_agree(shared_driver: Driver, events: list[Event]) -> None:
     shared_driver.play([Restart()])
@@ -321,6 +328,19 @@ def test_only_the_named_fields_change(target: Target, frame: bytes) -> None:
     assert changed <= allowed.get(packet.format, set())
     if 3 in changed:
         assert (left[packet.at + 3] ^ frame[packet.at + 3]) & ~0x0E == 0
+
+
+@given(header=data_headers, config=configs((1,)))
+def test_generation_1_leaves_the_hint_of_the_limiting_hop(
+    target: Target, header: bytes, config: Config
+) -> None:
+    frame = frames.ipv4(header)
+    events: list[Event] = [Configure(1, replace(config, xcp=True)), Ingress(0, 0, 0, frame)]
+    events += [Enqueue(1, 0, 0, 0), Enqueue(1, 0, 2**33, 0), Dequeue(1, 0, 2**33, 0)]
+    left = bytes.fromhex(answers(target, events)[-1][1]["frame"])
+    packet, _ = classify(frame, 253)
+    word = slice(packet.at + 4, packet.at + 8)
+    assert left[word] == frame[word]
 
 
 def test_packets_are_independent_copies() -> None:

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of generation 2 (docs/datapath.md) that hold for any packets, and its largest sums.
+
+Every packet leaves at once, and the state of its port is read before and after: the laws are about what
+changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance import frames
+from conformance.harness import (
+    Configure,
+    Dequeue,
+    Driver,
+    Enqueue,
+    Event,
+    Ingress,
+    ReferencePlayer,
+    State,
+)
+from conformance.reference import CAPACITY_MAX, FEEDBACK_MAX, POOL_MAX, Config, classify
+from conformance.test_properties import Target, answers, is_quotient
+
+SECOND = 2**28
+SHARES = ("pos", "neg", "carry", "bank")
+FASTEST = 22938
+CREDIT_MAX = 30
+Values = dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=["reference", "core"])
+def target(request: pytest.FixtureRequest, driver_binary: Path) -> Iterator[Target]:
+    """The targets that have generation 2."""
+    if request.param == "reference":
+        yield ReferencePlayer()
+        return
+    process = Driver(driver_binary)
+    yield process
+    process.close()
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A packet as it comes to the port."""
+
+    rtt: int
+    field: int
+    hop: int
+    x: int
+    delta: int
+    padding: int
+
+    @property
+    def own_hop(self) -> int:
+        """The number of the port's hop."""
+        return min(self.hop + 1, 7)
+
+    @property
+    def frame(self) -> bytes:
+        """The bytes."""
+        header = frames.data(self.rtt + self.field, self.x, self.delta, flags=2 * self.hop)
+        return frames.ipv4(header + bytes(self.padding))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A packet's departure: the port's state before and after, and what the packet has then."""
+
+    sent: Sent
+    before: Values
+    after: Values
+    granted: int
+    field: int
+
+    @property
+    def gap(self) -> int:
+        """What the packet lacks of the fair share, q8 bytes."""
+        share: int = min(self.before["fair"] * self.sent.x >> self.before["fair_shift"], 2**32 - 1)
+        return share - 256 * len(self.sent.frame)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether pools and bank are there for it: it is an own one, or nothing is known about it."""
+        return self.sent.rtt == 0 or self.after["own_input"] > self.before["own_input"]
+
+    @property
+    def surplus(self) -> int:
+        """What it has been granted beyond what has left pools and bank, q8."""
+        change: dict[str, int] = {name: self.before[name] - self.after[name] for name in SHARES}
+        return 256 * self.granted - change["carry"] - (change["pos"] - change["neg"] + change["bank"])
+
+
+deltas = st.one_of(
+    st.integers(-(2**31), FEEDBACK_MAX),
+    st.integers(-100, 100),
+    st.integers(-(10**5), 10**5),
+    st.just(FEEDBACK_MAX),
+)
+packets = st.builds(
+    Sent,
+    rtt=st.one_of(st.just(0), *[st.integers(1, 2**25).map(lambda units: units * 8)] * 5),
+    field=st.one_of(st.integers(0, 7), st.integers(0, 1)),
+    hop=st.one_of(st.integers(0, 7), st.just(0)),
+    x=st.one_of(st.integers(0, 2**32 - 1), st.integers(2**18, 2**22), st.sampled_from([2**19, 2**20, 2**27])),
+    delta=deltas,
+    padding=st.one_of(st.integers(0, 1400), st.just(62)),
+)
+ports = st.builds(
+    Config,
+    xcp=st.just(True),
+    capacity=st.one_of(st.just(0), st.integers(0, 10**4), st.integers(0, 10**8)),
+    alpha=st.sampled_from([0, 1000, 26214, 65536]),
+    beta=st.just(0),
+    gamma=st.sampled_from([0, 6554, 32768]),
+    min_interval=st.just(SECOND),
+    max_interval=st.just(SECOND),
+    generation=st.just(2),
+)
+runs = st.lists(st.lists(packets, min_size=1, max_size=10), min_size=2, max_size=4)
+
+
+def events_of(config: Config, run: list[list[Sent]], port: int = 1, first_slot: int = 0) -> list[Event]:
+    """Return the events of intervals of a second, each with these packets."""
+    events: list[Event] = [Configure(port, config)]
+    for number, interval in enumerate(run):
+        now = number * SECOND
+        for slot, sent in enumerate(interval, first_slot):
+            events += [Ingress(0, slot, now, sent.frame), Enqueue(port, slot, now, 0), State(port)]
+            events += [Dequeue(port, slot, now, 0), State(port)]
+    return events
+
+
+def steps_of(target: Target, config: Config, run: list[list[Sent]]) -> list[list[Step]]:
+    """Play a run; return the steps of each interval."""
+    found = [answer for _, answer in answers(target, events_of(config, run))]
+    assert found.pop(0) == {}
+    steps: list[list[Step]] = []
+    for interval in run:
+        steps.append([])
+        for sent in interval:
+            (_, _, before, left, after), found = found[:5], found[5:]
+            packet, _ = classify(bytes.fromhex(left["frame"]), 253)
+            outcome = (packet.fields["delta_throughput"], packet.fields["field"])
+            steps[-1].append(Step(sent, before, after, *outcome))
+    return steps
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=200)
+def test_grants_of_packets_that_ask_for_all_are_conserved(
+    target: Target, config: Config, run: list[list[Sent]]
+) -> None:
+    # Pools, bank and carry become feedback, and nothing else: to the last 1/256 byte/s, whatever the run.
+    greedy = [[replace(sent, delta=FEEDBACK_MAX) for sent in interval] for interval in run]
+    for step in (step for interval in steps_of(target, config, greedy) for step in interval):
+        if step.takes_part:
+            assert step.surplus == 0
+        else:
+            assert step.field > step.sent.own_hop
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=400)
+def test_what_is_granted_has_been_there(target: Target, config: Config, run: list[list[Sent]]) -> None:
+    # Conservation with any requests. The exception: a lift that is not used up. The specification takes such
+    # a request from `pos` alone, even where that has less; so the surplus is part of what the bank had.
+    for step in (step for interval in steps_of(target, config, run) for step in interval):
+        kept = all(step.after[name] == step.before[name] for name in SHARES)
+        if not step.takes_part:
+            assert kept
+        elif step.surplus != 0:
+            assert step.granted == step.sent.delta
+            assert (step.after["pos"], step.after["bank"]) == (0, step.before["bank"])
+            assert step.gap > 0
+            assert 0 < step.surplus <= step.before["bank"]
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=200)
+def test_a_bank_pays_what_was_paid_in(target: Target, config: Config, run: list[list[Sent]]) -> None:
+    for interval in steps_of(target, config, run):
+        assert interval[0].before["bank"] == 0
+        paid_in = 0
+        for step in interval:
+            change = step.after["bank"] - step.before["bank"]
+            lift = step.before["lift"] * abs(step.gap) >> step.before["lift_shift"]
+            assert abs(change) <= lift
+            assert change <= 0 if step.gap > 0 else change >= 0
+            paid_in += change
+            assert paid_in == step.after["bank"] >= 0
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=200)
+def test_a_packet_learns_who_limits_it(target: Target, config: Config, run: list[list[Sent]]) -> None:
+    for step in (step for interval in steps_of(target, config, run) for step in interval):
+        sent, h = step.sent, step.sent.own_hop
+        assert step.granted <= sent.delta
+        if sent.rtt == 0 or sent.field > h or not step.takes_part:
+            assert step.field == sent.field
+        elif step.granted < sent.delta:
+            assert step.field == h
+        else:
+            assert step.field == (0 if sent.field == h else sent.field)
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=200)
+def test_a_flow_that_has_its_share_is_never_limited_elsewhere(
+    target: Target, config: Config, run: list[list[Sent]]
+) -> None:
+    for step in (step for interval in steps_of(target, config, run) for step in interval):
+        counted = step.after["limited"] - step.before["limited"]
+        if step.sent.rtt > 0 and step.gap <= 8 * len(step.sent.frame):
+            assert step.takes_part
+        if step.takes_part or step.sent.field > step.sent.own_hop:
+            assert counted == 0
+        else:
+            assert counted == step.granted == step.sent.delta
+
+
+@given(config=ports, run=runs)
+@settings(max_examples=400)
+def test_an_interval_ends_with_the_law_of_generation_2(
+    target: Target, config: Config, run: list[list[Sent]]
+) -> None:
+    steps = steps_of(target, config, run)
+    for last, following in pairwise(steps):
+        check_interval(config, last[-1].after, following[0].before)
+
+
+def check_interval(config: Config, sums: Values, end: Values) -> None:
+    """What follows from the sums at an interval's end, in fractions. No queue: drain is 0."""
+    assert end["elapsed"] == SECOND
+    spare = 256 * config.capacity - end["rate"]
+    regulated = config.alpha * abs(spare) // 65536
+    phi = (regulated if spare >= 0 else -regulated) - 256 * sums["limited"]
+    assert end["phi"] == phi
+    fast, paid = 16 * sums["poor_sum_x"] > 5 * SECOND, sums["credit"] >= 2
+    assert end["credit"] == (max(sums["credit"] - 2, 0) if fast else min(sums["credit"] + 1, CREDIT_MAX))
+    assert end["pos"] - end["neg"] == phi
+    shuffle, size = min(end["pos"], end["neg"]), abs(phi)
+    fair, lift = (Fraction(end[name], 2 ** end[f"{name}_shift"]) for name in ("fair", "lift"))
+    if sums["own_input"] < sums["input"] // 64 and sums["own_sum_x"] < sums["sum_x"] // 64:
+        assert shuffle == lift == 0
+        assert is_quotient(fair, Fraction(256 * config.capacity, SECOND))
+        return
+    gamma = Fraction(config.gamma)
+    half_ratio = Fraction(end["avg_rtt"] * 2**15, sums["max_rtt"]) if sums["max_rtt"] else 0
+    cap = max(gamma, min(half_ratio, Fraction(FASTEST)))
+    own = Fraction(sums["own_input"] * 256) / 65536  # per second; to be scaled by the q16 of gamma and cap
+    slack = 2 + own * (1 + cap / 2**16)  # floors; cap is floored to 2^-16, and a quotient is good to 2^-17
+    churn = (cap if fast and paid else gamma) * own
+    assert abs(shuffle - max(0, churn - size)) <= slack
+    most = (gamma if fast and not paid else cap) * own
+    assert abs(lift * sums["own_input"] * 256 - max(0, most - size - shuffle)) <= 2 * slack
+    if sums["own_sum_x"] > 0:
+        assert is_quotient(fair, Fraction(256 * sums["own_input"], sums["own_sum_x"]))
+
+
+@given(config=ports, run=runs)
+def test_the_generation_changes_only_what_is_granted(
+    target: Target, config: Config, run: list[list[Sent]]
+) -> None:
+    names = ("intervals", "avg_rtt", "elapsed", "rate", "persistent_queue", "input", "sum_x", "sum_x_rtt")
+
+    def measured(generation: int) -> list[list[int]]:
+        steps = steps_of(target, replace(config, generation=generation), run)
+        return [[step.after[name] for name in names] for interval in steps for step in interval]
+
+    assert measured(1) == measured(2)
+
+
+@given(config=ports, run=runs, other_config=ports, other_run=runs)
+def test_ports_have_nothing_in_common(
+    target: Target, config: Config, run: list[list[Sent]], other_config: Config, other_run: list[list[Sent]]
+) -> None:
+    alone = events_of(config, run)
+    others = iter(events_of(other_config, other_run, port=2, first_slot=100))
+    both: list[Event] = []
+    for event in alone:
+        both += [event, *(other for other, _ in zip(others, range(2), strict=False))]
+    found = iter(answers(target, both))
+    assert all(answer in found for answer in answers(target, alone))  # in this order
+
+
+# --- Largest sums -------------------------------------------------------------------------------------
+
+
+POOR = Sent(rtt=2**27, field=0, hop=0, x=2**21, delta=FEEDBACK_MAX, padding=62)
+
+
+def repeated(target: Target, config: Config, sent: Sent, times: int) -> list[Values]:
+    """Return the state after each of many departures of one packet; the interval before has an x of 2^20."""
+    events: list[Event] = [Configure(1, config)]
+    first = replace(sent, x=2**20, delta=FEEDBACK_MAX)
+    for now, packet, count in ((0, first, 1), (config.min_interval, sent, times)):
+        events += [Ingress(0, 0, now, packet.frame), Enqueue(1, 0, now, 0)]
+        events += [Dequeue(1, 0, now, 0), State(1)] * count
+    states = [answer for event, answer in answers(target, events) if isinstance(event, State)]
+    return states[1:]
+
+
+def test_the_sum_of_flows_that_others_limit_saturates(target: Target) -> None:
+    config = Config(xcp=True, alpha=65536, capacity=2**38, min_interval=SECOND, generation=2)
+    down = repeated(target, config, replace(POOR, delta=-(2**31)), 130)
+    assert [state["limited"] for state in down[126:]] == [-127 * 2**31, *[-CAPACITY_MAX] * 3]
+    up = repeated(target, config, replace(POOR, delta=2**31 - 2), 130)
+    assert [state["limited"] for state in up[127:]] == [128 * (2**31 - 2), *[CAPACITY_MAX] * 2]
+
+
+def test_a_bank_saturates(target: Target) -> None:
+    # 1024 bytes in 8 ticks are 2^43 q8. 0.35 of that per 2^18 q8 bytes, for a gap of 2^17: the largest lift.
+    config = Config(xcp=True, alpha=0, beta=0, gamma=0, min_interval=8, max_interval=8, generation=2)
+    most = 256 * FEEDBACK_MAX
+    states = repeated(target, config, replace(POOR, rtt=8, x=2**19, padding=958), 514)
+    assert [state["bank"] for state in states[510:]] == [511 * most, 512 * most, POOL_MAX, POOL_MAX]
+    assert {state["carry"] for state in states} == {0}
