@@ -4,89 +4,57 @@
 
 control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
     @hidden
-    action watch_queue() {
-        bit<40> least;
-        least_queue.read(least, meta.cell);
-        if (meta.waiting < (bit<64>)least) {
-            least = meta.waiting[39:0];
-            least_queue.write(meta.cell, least);
-        }
-    }
-
-    @hidden
-    action grant() {
-        bit<48> increases;
-        bit<48> decreases;
-        bit<32> mantissa;
-        bit<8> shift;
-        bit<64> product;
-        bit<8> left_over;
-
-        pos.read(increases, meta.cell);
-        cp.read(mantissa, meta.cell);
-        cp_shift.read(shift, meta.cell);
-        product = (bit<64>)mantissa * (bit<64>)hdr.xcp.x >> shift;
-        if (product > (bit<64>)increases) {
-            product = (bit<64>)increases;
-        }
-        if (product > SHARE_MAX) {
-            product = SHARE_MAX;
-        }
-        int<64> p = (int<64>)product;
-
-        neg.read(decreases, meta.cell);
-        cn.read(mantissa, meta.cell);
-        cn_shift.read(shift, meta.cell);
-        product = (bit<64>)mantissa * (bit<64>)standard.packet_length >> shift;
-        if (product > (bit<64>)decreases) {
-            product = (bit<64>)decreases;
-        }
-        if (product > SHARE_MAX) {
-            product = SHARE_MAX;
-        }
-        int<64> n = (int<64>)product;
-
-        carry.read(left_over, meta.cell);
-        int<64> feedback = p - n + (int<64>)(bit<64>)left_over;
-        int<64> asked = (int<64>)(int<32>)hdr.xcp.delta_throughput;
-        if (asked >= feedback >> 8) {  // the shift rounds down
-            hdr.xcp.delta_throughput = ((bit<64>)feedback)[39:8];
-            left_over = ((bit<64>)feedback)[7:0];
-            carry.write(meta.cell, left_over);
-        } else {
-            // It asks for less: it keeps that, and the difference is given back.
-            asked = asked << 8;
-            n = p - asked;
-            if (n > (int<64>)(bit<64>)decreases) {
-                n = (int<64>)(bit<64>)decreases;
+    action depart() {
+        bit<32> port = (bit<32>)standard.egress_port;
+        bit<224> left;
+        shares.read(left, port);
+        bit<40> least = (bit<40>)lesser((bit<64>)left[LEAST_QUEUE], meta.waiting);
+        if (hdr.tags.isValid() && hdr.xcp.isValid()) {
+            bit<40> p = (bit<40>)lesser(SHARE_MAX, lesser((bit<64>)left[POS],
+                (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT]));
+            bit<40> n = (bit<40>)lesser(SHARE_MAX, lesser((bit<64>)left[NEG],
+                (bit<64>)left[CN] * (bit<64>)standard.packet_length >> left[CN_SHIFT]));
+            bit<48> increases = left[POS] - (bit<48>)p;
+            bit<48> decreases = left[NEG] - (bit<48>)n;
+            int<64> feedback = signed(p) - signed(n) + (int<64>)(bit<64>)left[CARRY];
+            int<64> asked = (int<64>)(int<32>)hdr.xcp.delta_throughput;
+            bit<8> carry;
+            if (asked >= feedback >> 8) {  // the shift rounds down
+                hdr.xcp.delta_throughput = ((bit<64>)feedback)[39:8];
+                carry = ((bit<64>)feedback)[7:0];
+            } else {
+                // It asks for less: it keeps that, and the difference is given back.
+                carry = left[CARRY];
+                int<64> kept = asked << 8;
+                int<64> back = signed(p) - kept;
+                if (back > (int<64>)(bit<64>)left[NEG]) {
+                    back = (int<64>)(bit<64>)left[NEG];
+                }
+                decreases = left[NEG] |-| ((bit<64>)back)[47:0];
+                kept = kept + back;
+                if (kept < 0) {
+                    increases = left[POS] |+| ((bit<64>)(-kept))[47:0];
+                } else {
+                    increases = left[POS] |-| ((bit<64>)kept)[47:0];
+                }
             }
-            p = asked + n;
-        }
-
-        if (p < 0) {
-            increases = increases |+| ((bit<64>)(-p))[47:0];
+            // A spent pool stays closed until the next interval.
+            if (increases == 0) {
+                left[CP] = 0;
+                left[CP_SHIFT] = 0;
+            }
+            if (decreases == 0) {
+                left[CN] = 0;
+                left[CN_SHIFT] = 0;
+            }
+            shares.write(port, increases ++ decreases ++ left[127:48] ++ carry ++ least);
+            hdr.clarion.hop = hdr.clarion.hop |+| 1;
         } else {
-            increases = increases |-| ((bit<64>)p)[47:0];
-        }
-        decreases = decreases |-| ((bit<64>)n)[47:0];
-        pos.write(meta.cell, increases);
-        neg.write(meta.cell, decreases);
-        // A spent pool stays closed until the next interval.
-        if (increases == 0) {
-            cp.write(meta.cell, 0);
-            cp_shift.write(meta.cell, 0);
-        }
-        if (decreases == 0) {
-            cn.write(meta.cell, 0);
-            cn_shift.write(meta.cell, 0);
+            shares.write(port, left[223:40] ++ least);
         }
     }
 
     apply {
-        watch_queue();
-        if (meta.format == FORMAT_DATA) {
-            grant();
-            hdr.clarion.hop = hdr.clarion.hop |+| 1;
-        }
+        depart();
     }
 }

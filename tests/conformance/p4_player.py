@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from conformance.harness import (
     Restart,
     State,
 )
-from conformance.reference import DATA, INITIAL_RTT, QUEUE_MAX, TAG, Config
+from conformance.reference import ACK, DATA, INITIAL_RTT, QUEUE_MAX, TAG, Config
 
 PROGRAM = Path(
     os.environ.get("CLARION_P4_PROGRAM") or Path(__file__).resolve().parents[2] / "p4" / "clarion.json"
@@ -45,6 +45,22 @@ ETHERNET_BYTES = 14
 FLOOD_GROUP, FLOOD_BASE = 1, 256
 QUEUE_EPOCH = 1
 SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
+# Members of the words that the registers of the controllers are, from the highest bits down.
+WORDS = {
+    "interval_clock": {
+        "xcp_epoch": 8,
+        "avg_rtt": 32,
+        "interval_start": 64,
+        "window_start": 64,
+        "persistent_queue": 40,
+        "intervals": 32,
+    },
+    "interval_sums": {"input": 48, "sum_x": 48, "sum_x_rtt": 64, "least_queue": 40},
+    "shares": {
+        **{"pos": 48, "neg": 48, "cp": 32, "cp_shift": 8, "cn": 32, "cn_shift": 8, "carry": 8},
+        "least_queue": 40,
+    },
+}
 
 
 @dataclass
@@ -84,9 +100,9 @@ class P4Player:
         """Return the slots of the program's metadata, whose names the compiler numbers."""
         slots = {}
         for scalar in self.switch.layout.headers["scalars"].fields:
-            found = re.fullmatch(r"metadata_t\._(\w+?)\d+", scalar.name)
+            found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", scalar.name)
             if found:
-                slots[found[1]] = scalar.slot
+                slots[found[2] or found[3]] = scalar.slot
         return slots
 
     def _restart(self) -> None:
@@ -187,7 +203,8 @@ class P4Player:
         def get(header: str, name: str) -> int:
             return int(copy.values[self.switch.layout.field(header, name).slot])
 
-        form = copy.values[self.meta["format"]]
+        tagged = get("tags", "$valid$")
+        form = (DATA if get("xcp", "$valid$") else TAG) if tagged else ACK * get("ack", "$valid$")
         at = ETHERNET_BYTES + 4 * get("vlan", "$valid$")
         if get("ipv4", "$valid$"):
             at += 4 * get("ipv4", "ihl")
@@ -215,13 +232,16 @@ class P4Player:
         )
 
     def _cells(self, port: int, *names: str) -> list[int]:
-        return [self.switch.registers[name][port] for name in names]
+        members = {name: self.switch.registers[name][port] for name in self.switch.registers if name not in WORDS}
+        for word, widths in WORDS.items():
+            members |= taken_apart(self.switch.registers[word][port], widths, members)
+        return [members[name] for name in names]
 
     def _shares(self, port: int) -> list[int]:
         return self._cells(port, *SHARES)
 
     def _started(self, port: int) -> bool:
-        return self.switch.registers["xcp_epoch"][port] != 0
+        return self._cells(port, "xcp_epoch") != [0]
 
     def _queue_state(self, port: int) -> tuple[int, int]:
         persistent, least = self._cells(port, "persistent_queue", "least_queue")
@@ -271,6 +291,15 @@ class P4Player:
     def _numbers(self, port: int) -> list[int]:
         arrays = [self.switch.registers[name] for name in ("queue_numbers", "link_numbers")]
         return [array[port * BUCKETS + bucket] for bucket in range(SHOWN_BUCKETS) for array in arrays]
+
+
+def taken_apart(word: int, widths: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+    """Return the members of a word; of one that was seen before in another word, the least."""
+    members = {}
+    for name, width in reversed(widths.items()):
+        members[name] = min(word & (1 << width) - 1, before.get(name, 1 << width))
+        word >>= width
+    return members
 
 
 def meets_one_queue_at_once(events: Sequence[Event]) -> list[bool]:
