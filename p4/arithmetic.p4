@@ -13,12 +13,6 @@ bit<32> slot_of(in bit<9> port, in bucket_t bucket) {
     return ((bit<32>)port << (bit<8>)BUCKETS_LOG2) | ((bit<32>)bucket & ((1 << BUCKETS_LOG2) - 1));
 }
 
-// The lesser of two numbers, without a branch.
 bit<64> lesser(in bit<64> a, in bit<64> b) {
     return a - (a |-| b);
-}
-
-// A share as a number with a sign.
-int<64> signed(in bit<40> share) {
-    return (int<64>)(bit<64>)share;
 }

@@ -41,11 +41,12 @@ parser ClarionParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
 
     state ipv4 {
         packet.extract(hdr.ipv4);
-        transition select(hdr.ipv4.version, hdr.ipv4.ihl) {
-            (4, 5): ipv4_payload;
-            (4, 4): accept;            // shorter than an IPv4 header can be
-            (4, 0 &&& 0xc): accept;
-            (4, _): ipv4_options;
+        transition select(hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.protocol, hdr.ipv4.fragment) {
+            (4, 5, CLARION_PROTOCOL, 0): clarion_in_ipv4;  // nearly all, without a detour
+            (4, 5, _, _): ipv4_payload;
+            (4, 4, _, _): accept;  // shorter than an IPv4 header can be
+            (4, 0 &&& 0xc, _, _): accept;
+            (4, _, _, _): ipv4_options;
             default: accept;
         }
     }

@@ -54,18 +54,23 @@ control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata
         bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         queue_slots.read(slot, index);
-        sequence_slot_t next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
-        if (is_out_of_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
-            verdict_t verdict;
-            next = judge(slot, QUEUE_EPOCH, meta.queue_seq, verdict);
-            if (verdict == GAP) {
-                bit<64> lost;
-                queue_lost.read(lost, port);
-                queue_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
-            } else if (verdict == LATE) {
-                queue_late.count(port);
-            } else {
-                queue_rebased.count(port);
+        sequence_slot_t next;
+        if (is_in_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
+            next = step(slot);
+        } else {
+            next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
+            if (is_out_of_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
+                verdict_t verdict;
+                next = judge(slot, QUEUE_EPOCH, meta.queue_seq, verdict);
+                if (verdict == GAP) {
+                    bit<64> lost;
+                    queue_lost.read(lost, port);
+                    queue_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
+                } else if (verdict == LATE) {
+                    queue_late.count(port);
+                } else {
+                    queue_rebased.count(port);
+                }
             }
         }
         queue_slots.write(index, next);

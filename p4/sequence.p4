@@ -15,13 +15,23 @@ const verdict_t GAP = 1;
 const verdict_t LATE = 2;
 const verdict_t JUMP = 3;
 
-// The bucket behind number `seq`, if that is the first of the bucket, in order, or on a link that is not known to be a
-// bare wire: nothing but a new base.
+// Whether `seq` is the number that a bucket with a base expects, and nothing has to be carried to its other members.
+bool is_in_order(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
+    return slot[47:16] == 8w0 ++ epoch ++ seq && seq != 0xffff;
+}
+
+// The bucket behind that number.
+sequence_slot_t step(in sequence_slot_t slot) {
+    return slot + (1 << 16);
+}
+
+// The bucket behind any other number that is not judged: the first of the bucket, or on a link that is not known to be a
+// bare wire. It is nothing but a new base.
 sequence_slot_t follow(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
     return 8w0 ++ epoch ++ (seq + 1) ++ slot[15:0];
 }
 
-// Whether number `seq` is neither the first of its bucket nor in order.
+// Whether there is something to judge: number `seq` is neither the first of its bucket nor in order.
 bool is_out_of_order(in sequence_slot_t slot, in bit<8> epoch, in sequence_t seq) {
     return slot[39:32] == epoch && slot[31:16] != seq;
 }

@@ -122,6 +122,8 @@ class Expressions:
 
     def simpler(self, item: Any) -> Any:
         """Return an expression with the same value; anything else as it is."""
+        if isinstance(item, dict) and item.get("type") == "runtime_data":  # its name outside expressions
+            return {"type": "local", "value": item["value"]}
         if not isinstance(item, dict) or item.get("type") != "expression":
             return item
         inner = item["value"]
@@ -141,7 +143,7 @@ class Expressions:
             return int(inner, 16), int(inner, 16)
         if kind == "field":
             return self._ranges.get((inner[0], inner[1]), UNKNOWN)
-        if kind in ("runtime_data", "local"):
+        if kind == "local":
             return self._parameters[inner]
         if kind != "expression":
             return UNKNOWN
@@ -271,6 +273,7 @@ RANGES: dict[str, Callable[[Range, Range], Range]] = {
     "usat_cast": lambda _, b: _unsigned(b[0]),
     "two_comp_mod": lambda _, b: _signed(b[0]),
     "b2d": lambda _, b: (0, 1),
+    "?": lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
 }
 
 
@@ -520,14 +523,14 @@ def share_fields(program: Json, ranges: dict[Name, Range]) -> None:
     local = variables_by_action(program)
     for action in program["actions"]:
         expressions = Expressions(ranges, [parameter["bitwidth"] for parameter in action["runtime_data"]])
-        ordered = sorted(local[action["id"]], key=lambda name: (-ranges[name][1], name))
-        counts: Counter[str] = Counter()
-        renamed = {}
-        for name in ordered:
+        renamed: dict[Name, str] = {}
+        ends: dict[str, int] = {}  # the last primitive that needs what the shared field holds
+        for first, last, name in sorted(_lives(action["primitives"], local[action["id"]])):
             low, high = ranges[name]
             kind = "signed" if low < 0 else "unsigned"
-            shared = f"{kind}_{counts[kind]}"
-            counts[kind] += 1
+            free = [field for field, end in ends.items() if end < first and field.startswith(kind)]
+            shared = _closest(free, widths, high) or f"{kind}_{sum(field.startswith(kind) for field in ends)}"
+            ends[shared] = last
             renamed[name] = shared
             widths[shared] = max(widths.get(shared, 0), (high - low).bit_length())
         for primitive in action["primitives"]:
@@ -536,6 +539,18 @@ def share_fields(program: Json, ranges: dict[Name, Range]) -> None:
             if node["type"] == "field" and tuple(node["value"]) in renamed:
                 node["value"] = [TEMPORARIES, renamed[tuple(node["value"])]]
     _lay_out(program, widths)
+
+
+def _lives(primitives: list[Json], local: set[Name]) -> Iterator[tuple[int, int, Name]]:
+    """Yield the first and the last primitive that name a variable: jumps only go forward."""
+    for name in local:
+        places = [at for at, each in enumerate(primitives) if name in fields_read(each["parameters"])]
+        yield places[0], places[-1], name
+
+
+def _closest(free: list[str], widths: dict[str, int], high: int) -> str | None:
+    """Return the free field whose width differs least."""
+    return min(free, key=lambda field: (abs(widths[field] - high.bit_length()), field), default=None)
 
 
 def _cut_to_the_variable(

@@ -50,19 +50,24 @@ control WireCheck(inout headers_t hdr, inout metadata_t meta, in standard_metada
         bit<32> index = slot_of(standard.ingress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         wire_slots.read(slot, index);
-        sequence_slot_t next = follow(slot, epoch, hdr.tags.link_seq);
-        if (is_out_of_order(slot, epoch, hdr.tags.link_seq)) {
-            if (is_wire) {
-                verdict_t verdict;
-                next = judge(slot, epoch, hdr.tags.link_seq, verdict);
-                if (verdict == GAP) {
-                    bit<64> lost;
-                    wire_lost.read(lost, port);
-                    wire_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
-                } else if (verdict == LATE) {
-                    wire_late.count(port);
-                } else {
-                    wire_rebased.count(port);
+        sequence_slot_t next;
+        if (is_in_order(slot, epoch, hdr.tags.link_seq)) {
+            next = step(slot);
+        } else {
+            next = follow(slot, epoch, hdr.tags.link_seq);
+            if (is_out_of_order(slot, epoch, hdr.tags.link_seq)) {
+                if (is_wire) {
+                    verdict_t verdict;
+                    next = judge(slot, epoch, hdr.tags.link_seq, verdict);
+                    if (verdict == GAP) {
+                        bit<64> lost;
+                        wire_lost.read(lost, port);
+                        wire_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
+                    } else if (verdict == LATE) {
+                        wire_late.count(port);
+                    } else {
+                        wire_rebased.count(port);
+                    }
                 }
             }
         }

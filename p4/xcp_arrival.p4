@@ -18,15 +18,26 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
         bit<32> port = (bit<32>)standard.egress_spec;
         bit<200> sums;
         interval_sums.read(sums, port);
-        bit<40> least = (bit<40>)lesser((bit<64>)sums[LEAST_QUEUE], meta.waiting);
-        bit<48> input = sums[INPUT] |+| (bit<48>)standard.packet_length;
+        // Nothing saturates, and the queue was shorter before: one addition for all three sums.
+        bool is_plain = sums & SUMS_HALF_FULL == 0 && (bit<64>)sums[LEAST_QUEUE] <= meta.waiting;
+        bit<64> least = lesser((bit<64>)sums[LEAST_QUEUE], meta.waiting);
+        bit<48> length = (bit<48>)standard.packet_length;
         if (hdr.tags.isValid() && hdr.xcp.isValid() && hdr.xcp.rtt != 0) {
-            bit<64> rtt = lesser((bit<64>)max_interval, (bit<64>)(hdr.xcp.rtt ++ 3w0));
-            bit<64> product = (bit<64>)hdr.xcp.x * rtt;
-            interval_sums.write(port, input ++ (sums[SUM_X] |+| (bit<48>)hdr.xcp.x) ++
-                                      (sums[SUM_X_RTT] |+| (product + 128 >> 8)) ++ least);
+            duration_t rtt = hdr.xcp.rtt ++ 3w0;
+            if (rtt > max_interval) {
+                rtt = max_interval;
+            }
+            bit<64> x_rtt = (bit<64>)hdr.xcp.x * (bit<64>)rtt + 128 >> 8;
+            if (is_plain) {
+                interval_sums.write(port, sums + (length ++ (bit<48>)hdr.xcp.x ++ x_rtt ++ 40w0));
+            } else {
+                interval_sums.write(port, (sums[INPUT] |+| length) ++ (sums[SUM_X] |+| (bit<48>)hdr.xcp.x) ++
+                                          (sums[SUM_X_RTT] |+| x_rtt) ++ least[39:0]);
+            }
+        } else if (is_plain) {
+            interval_sums.write(port, sums + (length ++ 152w0));
         } else {
-            interval_sums.write(port, input ++ sums[151:40] ++ least);
+            interval_sums.write(port, (sums[INPUT] |+| length) ++ sums[151:40] ++ least[39:0]);
         }
     }
 
@@ -41,10 +52,17 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
         bit<240> clock;
         meta.xcp_enabled = true;
         interval_clock.read(clock, port);
-        duration_t length = lesser((bit<64>)max_interval, (bit<64>)clock[AVG_RTT])[31:0];
-        length = length + (min_interval |-| length);
-        if (clock[XCP_EPOCH] == epoch && meta.now |-| clock[WINDOW_START] < (bit<64>)length >> 1 &&
-            meta.now |-| clock[INTERVAL_START] < (bit<64>)length) {
+        duration_t length = clock[AVG_RTT];
+        if (length > max_interval) {
+            length = max_interval;
+        }
+        if (length < min_interval) {
+            length = min_interval;
+        }
+        // Whoever is in doubt goes to XcpTurn: also where a window of length 0 ends although time went back.
+        if (clock[XCP_EPOCH] == epoch && length > 1 &&
+            (bit<66>)meta.now < (bit<66>)clock[WINDOW_START] + ((bit<66>)length >> 1) &&
+            (bit<66>)meta.now < (bit<66>)clock[INTERVAL_START] + (bit<66>)length) {
             count_packet(max_interval);
         } else {
             hdr.interval.setValid();

@@ -2,56 +2,56 @@
 // What a departing packet is granted (docs/datapath.md, "Departure"). xcp_interval fills the pools and sets the gains in
 // ingress, this spends them in egress: each in one action, so that neither sees half of what the other does.
 
+const bit<32> SIGN = 1 << 31;
+const bit<64> ZERO = 1 << 39;
+
 control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action depart() {
         bit<32> port = (bit<32>)standard.egress_port;
         bit<224> left;
         shares.read(left, port);
-        bit<40> least = (bit<40>)lesser((bit<64>)left[LEAST_QUEUE], meta.waiting);
+        if ((bit<64>)left[LEAST_QUEUE] > meta.waiting) {
+            left[LEAST_QUEUE] = meta.waiting[39:0];
+        }
         if (hdr.tags.isValid() && hdr.xcp.isValid()) {
-            bit<40> p = (bit<40>)lesser(SHARE_MAX, lesser((bit<64>)left[POS],
-                (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT]));
-            bit<40> n = (bit<40>)lesser(SHARE_MAX, lesser((bit<64>)left[NEG],
-                (bit<64>)left[CN] * (bit<64>)standard.packet_length >> left[CN_SHIFT]));
-            bit<48> increases = left[POS] - (bit<48>)p;
-            bit<48> decreases = left[NEG] - (bit<48>)n;
-            int<64> feedback = signed(p) - signed(n) + (int<64>)(bit<64>)left[CARRY];
-            int<64> asked = (int<64>)(int<32>)hdr.xcp.delta_throughput;
-            bit<8> carry;
-            if (asked >= feedback >> 8) {  // the shift rounds down
-                hdr.xcp.delta_throughput = ((bit<64>)feedback)[39:8];
-                carry = ((bit<64>)feedback)[7:0];
+            bit<64> p = (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT];
+            bit<64> n = (bit<64>)left[CN] * (bit<64>)standard.packet_length >> left[CN_SHIFT];
+            if (p > SHARE_MAX || n > SHARE_MAX || p > (bit<64>)left[POS] || n > (bit<64>)left[NEG]) {
+                p = lesser(p, lesser(SHARE_MAX, (bit<64>)left[POS]));
+                n = lesser(n, lesser(SHARE_MAX, (bit<64>)left[NEG]));
+            }
+            // What may be negative is kept with 2^31, in q8 2^39, added: so nothing needs a sign.
+            bit<40> asked = (hdr.xcp.delta_throughput ^ SIGN) ++ 8w0;
+            bit<40> feedback = (bit<40>)(ZERO + p + (bit<64>)left[CARRY] - n);
+            if (asked[39:8] >= feedback[39:8]) {
+                hdr.xcp.delta_throughput = feedback[39:8] ^ SIGN;
+                left = (left[POS] - (bit<48>)p) ++ (left[NEG] - (bit<48>)n) ++ left[127:48] ++ feedback[7:0] ++
+                       left[LEAST_QUEUE];
             } else {
-                // It asks for less: it keeps that, and the difference is given back.
-                carry = left[CARRY];
-                int<64> kept = asked << 8;
-                int<64> back = signed(p) - kept;
-                if (back > (int<64>)(bit<64>)left[NEG]) {
-                    back = (int<64>)(bit<64>)left[NEG];
-                }
-                decreases = left[NEG] |-| ((bit<64>)back)[47:0];
-                kept = kept + back;
-                if (kept < 0) {
-                    increases = left[POS] |+| ((bit<64>)(-kept))[47:0];
+                // It asks for less: it keeps that, and the difference is given back, as far as `neg` reaches. That is
+                // more than n less the carry, so never negative.
+                bit<64> back = ZERO + p - (bit<64>)asked;
+                if (back <= (bit<64>)left[NEG]) {
+                    left = (left[POS] - (bit<48>)p) ++ (left[NEG] - (bit<48>)back) ++ left[127:0];
                 } else {
-                    increases = left[POS] |-| ((bit<64>)kept)[47:0];
+                    left = (left[POS] - (bit<48>)p |+| ((bit<48>)back - left[NEG])) ++ 48w0 ++ left[127:0];
                 }
             }
             // A spent pool stays closed until the next interval.
-            if (increases == 0) {
-                left[CP] = 0;
-                left[CP_SHIFT] = 0;
+            if (left[POS] == 0 || left[NEG] == 0) {
+                if (left[POS] == 0) {
+                    left[CP] = 0;
+                    left[CP_SHIFT] = 0;
+                }
+                if (left[NEG] == 0) {
+                    left[CN] = 0;
+                    left[CN_SHIFT] = 0;
+                }
             }
-            if (decreases == 0) {
-                left[CN] = 0;
-                left[CN_SHIFT] = 0;
-            }
-            shares.write(port, increases ++ decreases ++ left[127:48] ++ carry ++ least);
             hdr.clarion.hop = hdr.clarion.hop |+| 1;
-        } else {
-            shares.write(port, left[223:40] ++ least);
         }
+        shares.write(port, left);
     }
 
     apply {

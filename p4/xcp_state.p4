@@ -19,6 +19,8 @@ register<bit<200>>(PORTS) interval_sums;
 #define SUM_X 151:104    // ticks
 #define SUM_X_RTT 103:40  // 2^-48 s^2
 #define LEAST_QUEUE 39:0  // of the running window, seen by arrivals; here and in `shares`
+// The highest bits of the three sums: while all are 0, no packet can bring one beyond its width.
+const bit<200> SUMS_HALF_FULL = (1 << 199) | (1 << 151) | (1 << 103);
 
 // What is left to hand out, and the gains: filled in ingress, spent in egress.
 @id(0x1600001e)
