@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clarion_contract.words import WORDS, taken_apart
 from conformance.bmv2.layout import Json
 from conformance.bmv2.switch import Copy as Waiting
 from conformance.bmv2.switch import Frame, Recirculated, Switch
@@ -45,22 +46,6 @@ ETHERNET_BYTES = 14
 FLOOD_GROUP, FLOOD_BASE = 1, 256
 QUEUE_EPOCH = 1
 SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
-# Members of the words that the registers of the controllers are, from the highest bits down.
-WORDS = {
-    "interval_clock": {
-        "xcp_epoch": 8,
-        "avg_rtt": 32,
-        "interval_start": 64,
-        "window_start": 64,
-        "persistent_queue": 40,
-        "intervals": 32,
-    },
-    "interval_sums": {"input": 48, "sum_x": 48, "sum_x_rtt": 64, "least_queue": 40},
-    "shares": {
-        **{"pos": 48, "neg": 48, "cp": 32, "cp_shift": 8, "cn": 32, "cn_shift": 8, "carry": 8},
-        "least_queue": 40,
-    },
-}
 
 
 @dataclass
@@ -232,9 +217,12 @@ class P4Player:
         )
 
     def _cells(self, port: int, *names: str) -> list[int]:
-        members = {name: self.switch.registers[name][port] for name in self.switch.registers if name not in WORDS}
-        for word, widths in WORDS.items():
-            members |= taken_apart(self.switch.registers[word][port], widths, members)
+        members: dict[str, int] = {}
+        for name, cells in self.switch.registers.items():
+            found = taken_apart(name, cells[port]) if name in WORDS else {name: cells[port]}
+            if name in WORDS and "least_queue" in members:  # arrivals and departures have one each
+                found["least_queue"] = min(found.get("least_queue", QUEUE_MAX), members["least_queue"])
+            members |= found
         return [members[name] for name in names]
 
     def _shares(self, port: int) -> list[int]:
@@ -291,15 +279,6 @@ class P4Player:
     def _numbers(self, port: int) -> list[int]:
         arrays = [self.switch.registers[name] for name in ("queue_numbers", "link_numbers")]
         return [array[port * BUCKETS + bucket] for bucket in range(SHOWN_BUCKETS) for array in arrays]
-
-
-def taken_apart(word: int, widths: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
-    """Return the members of a word; of one that was seen before in another word, the least."""
-    members = {}
-    for name, width in reversed(widths.items()):
-        members[name] = min(word & (1 << width) - 1, before.get(name, 1 << width))
-        word >>= width
-    return members
 
 
 def meets_one_queue_at_once(events: Sequence[Event]) -> list[bool]:

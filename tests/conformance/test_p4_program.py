@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from clarion_contract.words import WORDS
 from conformance import p4_player
 from conformance.bmv2.digests import member_names
 from conformance.bmv2.switch import Recirculated, Switch
@@ -86,9 +87,24 @@ def test_numbers_are_the_pinned_ones(kind: str) -> None:
     assert ids_of(kind) == IDS[kind]
 
 
+RETIRED_REGISTERS = range(0x16000006, 0x16000017)  # the members of what are words now
+
+
 def test_register_numbers_are_pinned_and_in_order() -> None:
-    numbers = list(ids_of("registers").values())
+    numbers = sorted([*ids_of("registers").values(), *RETIRED_REGISTERS])
     assert numbers == list(range(0x16000001, 0x16000001 + len(numbers)))
+
+
+def test_the_words_are_as_wide_as_their_members_and_the_slices_of_the_source_name_them() -> None:
+    source = (P4 / "xcp_state.p4").read_text()
+    slices = {name: (int(high), int(low)) for name, high, low in re.findall(r"#define (\w+) (\d+):(\d+)", source)}
+    widths = {array["name"]: array["bitwidth"] for array in PROGRAM["register_arrays"]}
+    for word, members in WORDS.items():
+        assert widths[word] == sum(members.values())
+        end = widths[word]
+        for name, width in members.items():
+            assert slices[name.upper()] == (end - 1, end - width), name
+            end -= width
 
 
 def test_keys_have_names_and_tables_have_sizes() -> None:
@@ -192,7 +208,7 @@ def test_arrays_are_accessed_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -
     most = {(half, ends): 0 for half in passes for ends in (False, True)}
     for half, packets in passes.items():
         for packet in packets:
-            key = half, "w" in packet.get("intervals", "")  # written when an interval starts or ends
+            key = half, "w" in packet.get("interval_clock", "")  # written when a window or an interval starts or ends
             accesses = (len(re.findall("r+w*|w+", seen)) for seen in packet.values())
             most[key] = max(most[key], *accesses, 0)
     assert most == {("ingress", False): 1, ("ingress", True): 2, ("egress", False): 1, ("egress", True): 0}
