@@ -4,10 +4,11 @@
 // arithmetic. core/ is the same data plane in C++; tests/conformance holds the two to the same bits.
 //
 // Atomicity. BMv2 runs one ingress thread and several egress threads; all packets of a port meet the same egress
-// thread. Registers that only ingress, or only one port's egress, touches need no more. Those that both touch
-// (pools and gains, the least queue) are read, changed and written within one action: BMv2 locks every register
-// array that an action names until the action is over. Those that one writes and the other only reads
-// (accepted_bytes, left_bytes) are single cells and cannot tear.
+// thread. Registers that only ingress, or only one port's egress, touches need no more. The word that both touch
+// (shares: pools, gains, the least queue of departures) is read, changed and written within one action each time:
+// BMv2 locks every register array that an action names until the action is over. xcp_turn empties the least queue and
+// refill fills the pools, in two actions; a grant between them finds the old pools and what is right of the least queue.
+// Those that one writes and the other only reads (accepted_bytes, left_bytes) are single cells and cannot tear.
 #include <core.p4>
 #include <v1model.p4>
 

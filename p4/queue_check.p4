@@ -54,11 +54,11 @@ control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata
         bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         queue_slots.read(slot, index);
-        sequence_slot_t next;
         if (is_in_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
-            next = step(slot);
+            queue_slots.write(index, step(slot));
+            hdr.tags.congest = hdr.tags.congest + slot[15:0];
         } else {
-            next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
+            sequence_slot_t next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
             if (is_out_of_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
                 verdict_t verdict;
                 next = judge(slot, QUEUE_EPOCH, meta.queue_seq, verdict);
@@ -72,9 +72,9 @@ control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata
                     queue_rebased.count(port);
                 }
             }
+            queue_slots.write(index, next);
+            hdr.tags.congest = hdr.tags.congest + next[15:0];
         }
-        queue_slots.write(index, next);
-        hdr.tags.congest = hdr.tags.congest + next[15:0];
     }
 
     apply {

@@ -41,6 +41,7 @@ control MeetQueue(inout metadata_t meta, in standard_metadata_t standard) {
     }
 }
 
+// An action of its own: while it runs, ingress cannot look at its accounts.
 control LeaveQueue(inout metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action leave_queue() {
@@ -51,8 +52,8 @@ control LeaveQueue(inout metadata_t meta, in standard_metadata_t standard) {
         accepted_bytes.read(total, port);
         meta.waiting = total - meta.accepted_mark;
         queue_byte_us.read(total, port);
-        total = total + (bit<64>)standard.packet_length * (bit<64>)standard.deq_timedelta;
-        queue_byte_us.write(port, total);
+        queue_byte_us.write(port,
+                            total + (bit<64>)standard.packet_length * (bit<64>)standard.deq_timedelta);
     }
 
     apply {

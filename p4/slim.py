@@ -576,5 +576,5 @@ def _lay_out(program: Json, shared: dict[str, int]) -> None:
     ]
     fields += [[name, width, name.startswith("signed")] for name, width in sorted(shared.items())]
     if odd := -sum(field[1] for field in fields) % 8:
-        fields.append(["_padding", odd, False])
+        fields[-1] = [fields[-1][0], fields[-1][1] + odd, *fields[-1][2:]]  # BMv2 wants whole bytes
     kind["fields"] = fields

@@ -50,11 +50,11 @@ control WireCheck(inout headers_t hdr, inout metadata_t meta, in standard_metada
         bit<32> index = slot_of(standard.ingress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         wire_slots.read(slot, index);
-        sequence_slot_t next;
         if (is_in_order(slot, epoch, hdr.tags.link_seq)) {
-            next = step(slot);
+            wire_slots.write(index, step(slot));
+            hdr.tags.corrupt = hdr.tags.corrupt + slot[15:0];
         } else {
-            next = follow(slot, epoch, hdr.tags.link_seq);
+            sequence_slot_t next = follow(slot, epoch, hdr.tags.link_seq);
             if (is_out_of_order(slot, epoch, hdr.tags.link_seq)) {
                 if (is_wire) {
                     verdict_t verdict;
@@ -70,9 +70,9 @@ control WireCheck(inout headers_t hdr, inout metadata_t meta, in standard_metada
                     }
                 }
             }
+            wire_slots.write(index, next);
+            hdr.tags.corrupt = hdr.tags.corrupt + next[15:0];
         }
-        wire_slots.write(index, next);
-        hdr.tags.corrupt = hdr.tags.corrupt + next[15:0];
     }
 
     // check: count the losses of the incoming link. edge: a host is behind this port; what it claims of earlier

@@ -23,14 +23,12 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
         bit<64> least = lesser((bit<64>)sums[LEAST_QUEUE], meta.waiting);
         bit<48> length = (bit<48>)standard.packet_length;
         if (hdr.tags.isValid() && hdr.xcp.isValid() && hdr.xcp.rtt != 0) {
-            duration_t rtt = hdr.xcp.rtt ++ 3w0;
-            if (rtt > max_interval) {
-                rtt = max_interval;
-            }
-            bit<64> x_rtt = (bit<64>)hdr.xcp.x * (bit<64>)rtt + 128 >> 8;
-            if (is_plain) {
+            if (is_plain && hdr.xcp.rtt ++ 3w0 <= max_interval) {
+                bit<64> x_rtt = (bit<64>)hdr.xcp.x * (bit<64>)(hdr.xcp.rtt ++ 3w0) + 128 >> 8;
                 interval_sums.write(port, sums + (length ++ (bit<48>)hdr.xcp.x ++ x_rtt ++ 40w0));
             } else {
+                bit<64> rtt = lesser((bit<64>)max_interval, (bit<64>)(hdr.xcp.rtt ++ 3w0));
+                bit<64> x_rtt = (bit<64>)hdr.xcp.x * rtt + 128 >> 8;
                 interval_sums.write(port, (sums[INPUT] |+| length) ++ (sums[SUM_X] |+| (bit<48>)hdr.xcp.x) ++
                                           (sums[SUM_X_RTT] |+| x_rtt) ++ least[39:0]);
             }

@@ -15,6 +15,7 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
             left[LEAST_QUEUE] = meta.waiting[39:0];
         }
         if (hdr.tags.isValid() && hdr.xcp.isValid()) {
+            hdr.clarion.hop = hdr.clarion.hop |+| 1;
             bit<64> p = (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT];
             bit<64> n = (bit<64>)left[CN] * (bit<64>)standard.packet_length >> left[CN_SHIFT];
             if (p > SHARE_MAX || n > SHARE_MAX || p > (bit<64>)left[POS] || n > (bit<64>)left[NEG]) {
@@ -22,16 +23,15 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
                 n = lesser(n, lesser(SHARE_MAX, (bit<64>)left[NEG]));
             }
             // What may be negative is kept with 2^31, in q8 2^39, added: so nothing needs a sign.
-            bit<40> asked = (hdr.xcp.delta_throughput ^ SIGN) ++ 8w0;
             bit<40> feedback = (bit<40>)(ZERO + p + (bit<64>)left[CARRY] - n);
-            if (asked[39:8] >= feedback[39:8]) {
+            if ((hdr.xcp.delta_throughput ^ SIGN) >= feedback[39:8]) {
                 hdr.xcp.delta_throughput = feedback[39:8] ^ SIGN;
                 left = (left[POS] - (bit<48>)p) ++ (left[NEG] - (bit<48>)n) ++ left[127:48] ++ feedback[7:0] ++
                        left[LEAST_QUEUE];
             } else {
                 // It asks for less: it keeps that, and the difference is given back, as far as `neg` reaches. That is
                 // more than n less the carry, so never negative.
-                bit<64> back = ZERO + p - (bit<64>)asked;
+                bit<64> back = ZERO + p - (bit<64>)((hdr.xcp.delta_throughput ^ SIGN) ++ 8w0);
                 if (back <= (bit<64>)left[NEG]) {
                     left = (left[POS] - (bit<48>)p) ++ (left[NEG] - (bit<48>)back) ++ left[127:0];
                 } else {
@@ -49,7 +49,6 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
                     left[CN_SHIFT] = 0;
                 }
             }
-            hdr.clarion.hop = hdr.clarion.hop |+| 1;
         }
         shares.write(port, left);
     }
