@@ -63,7 +63,16 @@ def _lines(value: Any, depth: int) -> str:
 def compile_to(folder: Path) -> None:
     """Compile into a folder; CalledProcessError carries what p4c said."""
     program, info = (folder / name for name in KEPT)
-    command = [COMPILER, "--Werror", *WITHOUT, "--p4runtime-files", str(info), "-o", str(program), "clarion.p4"]
+    command = [
+        COMPILER,
+        "--Werror",
+        *WITHOUT,
+        "--p4runtime-files",
+        str(info),
+        "-o",
+        str(program),
+        "clarion.p4",
+    ]
     subprocess.run(command, cwd=HERE, check=True, capture_output=True, text=True)
     compiled = slim(without_places(json.loads(program.read_text())))
     compiled["program"] = "clarion.p4"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what the compiled program asks of a target, as the table of docs/p4.md.
 
-The counts are those of the longest way through each half of the program: `usual` for packets with which no control
-interval, window or drop has to be dealt with.
+The counts are those of the longest way through each half of the program: `usual` for packets with which no
+control interval or window ends and that no queue drops.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def longest_way(program: Json, half: str, count: Count | None, usual: bool) -> i
         if name in conditionals:
             node = conditionals[name]
             read = {tuple(each["value"]) for each in nodes(node["expression"]) if each["type"] == "field"}
-            ways = [node["false_next"]] if usual and read & UNUSUAL else [node["true_next"], node["false_next"]]
+            ways = (
+                [node["false_next"]] if usual and read & UNUSUAL else [node["true_next"], node["false_next"]]
+            )
             return max(map(most, ways))
         table = tables[name]
         own = 1
@@ -110,8 +112,8 @@ def report(program: Json) -> list[str]:
     return [
         *lines,
         "",
-        f"{len(program['register_arrays'])} register arrays with {size:.1f} MiB, {states} parser states, {cleared} fields "
-        "of metadata.",
+        f"{len(program['register_arrays'])} register arrays with {size:.1f} MiB, {states} parser states, "
+        f"{cleared} fields of metadata.",
     ]
 
 

@@ -2,8 +2,8 @@
 """Takes out of a compiled program what costs BMv2 time and changes nothing.
 
 BMv2 interprets the JSON. Three things of p4c's output cost most: every field of metadata is cleared for every
-packet, and each local variable of the source becomes a field of its own; every store into a field is some ten times
-as dear as an addition; and every cast and concatenation carries masks that cannot change a value. So:
+packet, and each local variable of the source becomes a field of its own; every store into a field is some ten
+times as dear as an addition; and every cast and concatenation carries masks that cannot change a value. So:
 
 - operations that cannot change the value of their operand go (`Expressions`);
 - a value that a field already holds is read from there, not computed again;
@@ -15,7 +15,6 @@ as dear as an addition; and every cast and concatenation carries masks that cann
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,8 +22,13 @@ Json = dict[str, Any]
 Range = tuple[int, int]  # least and largest value; BMv2 computes in unbounded integers
 Name = tuple[str, str]  # header, field
 
-TEMPORARIES = "scalars"  # the header of all variables; those with a dot in their names are the program's metadata
-READS_INTO = {"assign": 0, "register_read": 0}  # primitives that store into a field, and which parameter it is
+TEMPORARIES = (
+    "scalars"  # the header of all variables; those with a dot in their names are the program's metadata
+)
+READS_INTO = {
+    "assign": 0,
+    "register_read": 0,
+}  # primitives that store into a field, and which parameter it is
 WITHOUT_EFFECT_ON_FIELDS = {
     *("_jump_if_zero", "_jump", "register_write", "count", "no_op", "recirculate", "generate_digest"),
 }
@@ -158,7 +162,11 @@ class Expressions:
         """Return an expression that is right in the bits of the mask."""
         kept = self._low_bits(item, mask)
         node = kept["value"] if kept["type"] == "expression" else {}
-        return self.cut(node["left"], mask) if node.get("op") == "&" and number_of(node["right"]) == mask else kept
+        return (
+            self.cut(node["left"], mask)
+            if node.get("op") == "&" and number_of(node["right"]) == mask
+            else kept
+        )
 
     def _mask(self, node: Json) -> Json | None:
         left, right = node["left"], node["right"]
@@ -175,9 +183,9 @@ class Expressions:
         if item["type"] != "expression":
             return item
         node = item["value"]
-        if node["op"] == "&" and (inner := number_of(node["right"])) is not None:
-            if inner & mask == mask:
-                return self._low_bits(node["left"], mask)
+        inner = number_of(node["right"])
+        if node["op"] == "&" and inner is not None and inner & mask == mask:
+            return self._low_bits(node["left"], mask)
         if node["op"] == "two_comp_mod" and (1 << (number_of(node["right"]) or 0)) > mask:
             return self._low_bits(node["left"], mask)
         if node["op"] in ("+", "-", "*", "|", "^"):
@@ -188,20 +196,20 @@ class Expressions:
             return operation("<<", self._low_bits(node["left"], mask), node["right"])
         return item
 
-    def _two_complement(self, node: Json) -> Json | None:
+    def _two_complement(self, node: Json) -> Any:
         width = number_of(node["right"]) or 0
         return node["left"] if _within(self.range_of(node["left"]), _signed(width)) else None
 
-    def _saturate(self, node: Json) -> Json | None:
+    def _saturate(self, node: Json) -> Any:
         width = number_of(node["right"]) or 0
         return node["left"] if _within(self.range_of(node["left"]), _unsigned(width)) else None
 
-    def _or(self, node: Json) -> Json | None:
+    def _or(self, node: Json) -> Any:
         if number_of(node["left"]) == 0:
             return node["right"]
         return node["left"] if number_of(node["right"]) == 0 else None
 
-    def _shift(self, node: Json) -> Json | None:
+    def _shift(self, node: Json) -> Any:
         by = number_of(node["right"])
         left = node["left"]
         if by == 0 or number_of(left) == 0:
@@ -211,7 +219,7 @@ class Expressions:
             return operation(node["op"], inner["left"], constant(by + int(inner["right"]["value"], 16)))
         return None
 
-    def _to_data(self, node: Json) -> Json | None:
+    def _to_data(self, node: Json) -> Any:
         inner = node["right"]
         if inner["type"] == "bool":
             return constant(int(inner["value"]))
@@ -220,10 +228,13 @@ class Expressions:
             return held if _within(self.range_of(held), (0, 1)) else None
         return None
 
-
-    def _to_truth(self, node: Json) -> Json | None:
+    def _to_truth(self, node: Json) -> Any:
         inner = node["right"]
-        return inner["value"]["right"] if inner["type"] == "expression" and inner["value"]["op"] == "b2d" else None
+        return (
+            inner["value"]["right"]
+            if inner["type"] == "expression" and inner["value"]["op"] == "b2d"
+            else None
+        )
 
 
 RULES = {
@@ -348,7 +359,7 @@ class Body:
             primitive["parameters"] = [self._expressions.simpler(each) for each in primitive["parameters"]]
 
     def _behind(self, at: int, names: set[Name]) -> Iterator[int]:
-        """Yield the primitives that find what primitive `at` left in these fields, up to the first that changes it."""
+        """Yield the primitives that find these fields as `at` left them, and the first that changes one."""
         for number in range(at + 1, len(self.primitives)):
             if any(jumps_to(primitive) == number for primitive in self.primitives[:at]):
                 return
@@ -419,11 +430,13 @@ class Body:
         return True
 
     def _takes_expression(self, number: int, target: Json) -> bool:
-        """BMv2 evaluates one expression per primitive safely: a second one may move the value of the first."""
+        """Whether it has no other expression: BMv2's value of one can move while it evaluates the next."""
         parameters = operands(self.primitives[number])
         if self.primitives[number]["op"] == "generate_digest":
             return False
-        return not any(each["type"] == "expression" and target not in list(nodes(each)) for each in parameters)
+        return not any(
+            each["type"] == "expression" and target not in list(nodes(each)) for each in parameters
+        )
 
     def _remove(self, at: int) -> None:
         del self.primitives[at]
@@ -436,9 +449,10 @@ class Body:
         """A field and a register cut what is stored to their width themselves."""
         widths = {array["name"]: array["bitwidth"] for array in program["register_arrays"]}
         for primitive in self.primitives:
-            if primitive["op"] == "assign":
-                low, high = self._ranges.get(field_written(primitive), UNKNOWN)
-                if low != 0 or not _is_header(program, field_written(primitive)):
+            name = field_written(primitive)
+            if primitive["op"] == "assign" and name is not None:
+                low, high = self._ranges.get(name, UNKNOWN)
+                if low != 0 or not _keeps_its_width(name):
                     continue
                 primitive["parameters"][1] = self._expressions.cut(primitive["parameters"][1], high)
             elif primitive["op"] == "register_write":
@@ -446,8 +460,8 @@ class Body:
                 primitive["parameters"][2] = self._expressions.cut(primitive["parameters"][2], high)
 
 
-def _is_header(program: Json, name: Name) -> bool:
-    """Whether a field keeps its place and width: variables may come to share a wider one."""
+def _keeps_its_width(name: Name) -> bool:
+    """Whether a field stays what it is: variables may come to share a wider one."""
     return name[0] != TEMPORARIES or "." in name[1]
 
 
@@ -458,7 +472,9 @@ def _variables(item: Any) -> set[Name]:
 def variables_by_action(program: Json) -> dict[int, set[Name]]:
     """Return the variables that carry nothing from one action to another, by the actions' ids."""
     by_action = {action["id"]: _variables(action["primitives"]) for action in program["actions"]}
-    carried = _names_in({key: value for key, value in program.items() if key not in ("actions", "header_types")})
+    carried = _names_in(
+        {key: value for key, value in program.items() if key not in ("actions", "header_types")}
+    )
     for action in program["actions"]:
         carried |= {name for name in by_action[action["id"]] if _is_read_first(action["primitives"], name)}
     return {number: names - carried for number, names in by_action.items()}
@@ -572,7 +588,7 @@ def _lay_out(program: Json, shared: dict[str, int]) -> None:
     fields = [
         field
         for field in kind["fields"]
-        if "." in field[0] or (TEMPORARIES, field[0]) in named and field[0] not in shared
+        if "." in field[0] or ((TEMPORARIES, field[0]) in named and field[0] not in shared)
     ]
     fields += [[name, width, name.startswith("signed")] for name, width in sorted(shared.items())]
     if odd := -sum(field[1] for field in fields) % 8:

@@ -32,7 +32,7 @@ WORDS: Mapping[str, Mapping[str, int]] = {
 def taken_apart(register: str, word: int) -> dict[str, int]:
     """The members of a word."""
     members = {}
-    for name, width in reversed(WORDS[register].items()):
+    for name, width in reversed(list(WORDS[register].items())):
         members[name] = word & (1 << width) - 1
         word >>= width
     return members

@@ -116,6 +116,9 @@ def test_the_comparison_can_fail(action: str, constant: str, wrong: str) -> None
         place["value"] = wrong
     player = P4Player(program)
     different = 0
-    for events in (*([event_of(line) for line in load(path)] for path in FILES), Traffic(6, hairpin=False).batch(2000)):
+    for events in (
+        *([event_of(line) for line in load(path)] for path in FILES),
+        Traffic(6, hairpin=False).batch(2000),
+    ):
         different += play_afresh(player, events) != ReferencePlayer().play(events)
     assert different > 0

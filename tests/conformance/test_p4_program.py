@@ -97,7 +97,9 @@ def test_register_numbers_are_pinned_and_in_order() -> None:
 
 def test_the_words_are_as_wide_as_their_members_and_the_slices_of_the_source_name_them() -> None:
     source = (P4 / "xcp_state.p4").read_text()
-    slices = {name: (int(high), int(low)) for name, high, low in re.findall(r"#define (\w+) (\d+):(\d+)", source)}
+    slices = {
+        name: (int(high), int(low)) for name, high, low in re.findall(r"#define (\w+) (\d+):(\d+)", source)
+    }
     widths = {array["name"]: array["bitwidth"] for array in PROGRAM["register_arrays"]}
     for word, members in WORDS.items():
         assert widths[word] == sum(members.values())
@@ -146,7 +148,9 @@ def test_registers_have_the_sizes_of_the_page() -> None:
 
 
 def test_the_page_counts_what_the_script_counts() -> None:
-    counted = subprocess.run([sys.executable, P4 / "resources.py"], capture_output=True, text=True, check=True)
+    counted = subprocess.run(
+        [sys.executable, P4 / "resources.py"], capture_output=True, text=True, check=True
+    )
     begin, end = "<!-- p4/resources.py -->\n", "<!-- end of p4/resources.py -->"
     assert PAGE[PAGE.index(begin) + len(begin) : PAGE.index(end)] == counted.stdout
 
@@ -214,7 +218,7 @@ def test_arrays_are_accessed_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -
     most = {(half, ends): 0 for half in passes for ends in (False, True)}
     for half, packets in passes.items():
         for packet in packets:
-            key = half, "w" in packet.get("interval_clock", "")  # written when a window or an interval starts or ends
+            key = half, "w" in packet.get("interval_clock", "")  # a window or an interval starts or ends
             accesses = (len(re.findall("r+w*|w+", seen)) for seen in packet.values())
             most[key] = max(most[key], *accesses, 0)
     assert (most["ingress", False], most["egress", False], most["egress", True]) == (1, 1, 0)
