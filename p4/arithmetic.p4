@@ -12,3 +12,7 @@ const bit<64> SHARE_MAX = ((1 << 31) - 1) << 8;  // q8: the most that one packet
 bit<32> slot_of(in bit<9> port, in bucket_t bucket) {
     return ((bit<32>)port << (bit<8>)BUCKETS_LOG2) | ((bit<32>)bucket & ((1 << BUCKETS_LOG2) - 1));
 }
+
+bit<64> lesser(in bit<64> a, in bit<64> b) {
+    return a - (a |-| b);
+}

@@ -19,9 +19,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from slim import slim
+
 HERE = Path(__file__).resolve().parent
 KEPT = ("clarion.json", "clarion.p4info.txtpb")
 COMPILER = "p4c-bm2-ss"
+# Would compute again what the source keeps in a variable.
+WITHOUT = ("--excludeMidendPasses", "P4::LocalCopyPropagation")
 
 
 def without_places(node: Any) -> Any:
@@ -59,9 +63,18 @@ def _lines(value: Any, depth: int) -> str:
 def compile_to(folder: Path) -> None:
     """Compile into a folder; CalledProcessError carries what p4c said."""
     program, info = (folder / name for name in KEPT)
-    command = [COMPILER, "--Werror", "--p4runtime-files", str(info), "-o", str(program), "clarion.p4"]
+    command = [
+        COMPILER,
+        "--Werror",
+        *WITHOUT,
+        "--p4runtime-files",
+        str(info),
+        "-o",
+        str(program),
+        "clarion.p4",
+    ]
     subprocess.run(command, cwd=HERE, check=True, capture_output=True, text=True)
-    compiled = without_places(json.loads(program.read_text()))
+    compiled = slim(without_places(json.loads(program.read_text())))
     compiled["program"] = "clarion.p4"
     compiled["__meta__"].pop("compiler", None)
     program.write_text(one_line_each(compiled))

@@ -4,10 +4,11 @@
 // arithmetic. core/ is the same data plane in C++; tests/conformance holds the two to the same bits.
 //
 // Atomicity. BMv2 runs one ingress thread and several egress threads; all packets of a port meet the same egress
-// thread. Registers that only ingress, or only one port's egress, touches need no more. Those that both touch
-// (pools and gains, the least queue) are read, changed and written within one action: BMv2 locks every register
-// array that an action names until the action is over. Those that one writes and the other only reads
-// (accepted_bytes, left_bytes) are single cells and cannot tear.
+// thread. Registers that only ingress, or only one port's egress, touches need no more. The word that both touch
+// (shares: pools, gains, the least queue of departures) is read, changed and written within one action each time:
+// BMv2 locks every register array that an action names until the action is over. xcp_turn empties the least queue and
+// refill fills the pools, in two actions; a grant between them finds the old pools and what is right of the least queue.
+// Those that one writes and the other only reads (accepted_bytes, left_bytes) are single cells and cannot tear.
 #include <core.p4>
 #include <v1model.p4>
 
@@ -31,8 +32,9 @@ const bit<32> MAX_ADDRESSES = 4096;      // of l2_forward
 #include "l2_forward.p4"
 #include "queue_occupancy.p4"
 #include "xcp_state.p4"
-#include "xcp_arrival.p4"
+#include "xcp_turn.p4"
 #include "xcp_interval.p4"
+#include "xcp_arrival.p4"
 #include "xcp_departure.p4"
 #include "queue_check.p4"
 #include "link_stamp.p4"
@@ -54,37 +56,38 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
     L2Forward() l2_forward;
     MeetQueue() meet_queue;
     XcpArrival() xcp_arrival;
-    XcpInterval() xcp_interval;
-    XcpCount() xcp_count;
     QueueNumber() queue_number;
     QueueLimit() queue_limit;
     IntervalTelemetry() interval_telemetry;
+    DropTelemetry() drop_telemetry;
 
     apply {
         if (standard.ingress_port >= (bit<9>)PORTS) {
             mark_to_drop(standard);
             exit;
         }
-        classify.apply(hdr, meta, standard);
         if (standard.instance_type == INSTANCE_RECIRCULATED) {
             standard.egress_spec = meta.flood_port;
+            standard.ingress_global_timestamp = meta.timestamp_us;
         } else {
-            meta.timestamp_us = standard.ingress_global_timestamp;
+            classify.apply(hdr, standard);
             wire_check.apply(hdr, meta, standard);
             l2_forward.apply(hdr, standard);
         }
         if (standard.mcast_grp == 0) {
             meet_queue.apply(meta, standard);
-            xcp_arrival.apply(meta, standard);
-            if (meta.interval_ended) {
-                xcp_interval.apply(hdr, meta);
-                interval_telemetry.apply(hdr, meta, standard);
-            }
-            if (meta.xcp_enabled) {
-                xcp_count.apply(hdr, meta, standard);
-            }
+            xcp_arrival.apply(hdr, meta, standard);
             queue_number.apply(hdr, meta, standard);
             queue_limit.apply(hdr, meta, standard);
+            if (hdr.drop.isValid()) {
+                drop_telemetry.apply(hdr, standard);
+            } else if (hdr.interval.isValid()) {
+                if (hdr.interval.ended == 1) {
+                    interval_telemetry.apply(hdr, standard);
+                } else {
+                    hdr.interval.setInvalid();
+                }
+            }
         }
     }
 }
@@ -95,7 +98,6 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
     XcpDeparture() xcp_departure;
     QueueCheck() queue_check;
     LinkStamp() link_stamp;
-    PortCounters() port_counters;
     ToController() to_controller;
 
     apply {
@@ -110,9 +112,8 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
                 queue_check.apply(hdr, meta, standard);
                 link_stamp.apply(hdr, standard);
             }
-            port_counters.apply(meta);
             if (standard.egress_port == CPU_PORT) {
-                to_controller.apply(hdr, meta, standard);
+                to_controller.apply(hdr, standard);
             }
         }
     }

@@ -15,10 +15,11 @@ const bit<8> PROTOCOL_TCP = 6;
 const bit<8> PROTOCOL_UDP = 17;
 
 const bit<4> CLARION_VERSION = 1;
-const bit<4> FORMAT_NONE = 0;
 const bit<4> FORMAT_DATA = 1;
 const bit<4> FORMAT_ACK = 2;
 const bit<4> FORMAT_TAG = 3;
+// DATA is what has hdr.xcp and hdr.tags, TAG what has only hdr.tags, ACK what has hdr.ack: the parser finds them only
+// where there is a header to be trusted.
 const bit<8> DATA_BYTES = 32;
 const bit<8> ACK_BYTES = 12;
 const bit<8> TAG_BYTES = 16;
@@ -135,7 +136,8 @@ header division_t {
     bit<8> leading_bits;
 }
 
-// A control interval that ended; units as in docs/datapath.md.
+// A control interval that ended; units as in docs/datapath.md. From `length` on: what else its end needs. Valid for a
+// packet with which something of its port's controllers ends or starts.
 header interval_t {
     bit<32> intervals;
     duration_t elapsed;
@@ -154,11 +156,24 @@ header interval_t {
     bit<8> cn_shift;
     bit<64> corrupt_total;
     bit<64> congest_total;
-    bit<2> unused;
+    duration_t length;
+    bit<1> ended;
+    bit<3> unused;
+    bit<38> capacity;  // from here on the port's settings
+    bit<18> alpha;
+    bit<18> beta;
+    bit<18> gamma;
+    duration_t max_interval;
+    bit<2> generation;
+    bit<8> epoch;
 }
 
 // A dropped packet, for its report.
 header drop_t {
+    bit<9> port;
+    bit<3> unused;
+    bit<4> format;
+    bit<16> length;
     bit<128> src_addr;
     bit<128> dst_addr;
     bit<8> protocol;
@@ -187,43 +202,23 @@ struct headers_t {
     drop_t drop;
 }
 
-// A port's XCP parameters; set by table xcp_port.
-struct xcp_config_t {
-    bit<38> capacity;  // bytes/s
-    bit<18> alpha;     // q16
-    bit<18> beta;      // q16
-    bit<18> gamma;     // q16
-    duration_t min_interval;
-    duration_t max_interval;
-    bit<2> generation;
-    bit<8> epoch;
-}
-
+// What travels with a packet. BMv2 clears all of it for every packet, each field at the price of some ten additions.
 struct metadata_t {
     // Set by flood for the second pass of a copy, read in ingress.
     @field_list(1)
     bit<9> flood_port;
     @field_list(1)
-    bit<48> timestamp_us;  // of the present pass, BMv2's clock
+    bit<48> timestamp_us;  // of the second pass, BMv2's clock
 
-    // Set by meet_queue: the packet's egress port, as the index of registers and counters.
-    bit<32> cell;
+    // Set by wire_check: what the controller says of the link that the packet came by.
+    bit<2> judged;
 
-    // Set by classify.
-    bit<4> format;  // FORMAT_NONE: ordinary or malformed
-    bool tagged;    // DATA or TAG
-
-    // Set by meet_queue and by leave_queue: bytes that wait, without this packet.
-    bit<64> waiting;
-    // Set by queue_limit, read by leave_queue: accepted_bytes of the port with this packet.
-    bit<64> accepted_mark;
-
-    // Set by xcp_arrival. xcp_enabled also tells egress that the packet was counted.
-    bool xcp_enabled;
-    bool interval_ended;
+    // Set by meet_queue.
     ticks_t now;
-    ticks_t elapsed;  // since the interval began
-    xcp_config_t xcp;
+    bit<64> waiting;        // bytes before the packet
+    bit<64> accepted_mark;  // accepted_bytes of the port; with this packet, once the queue has accepted it
+
+    bool xcp_enabled;  // Set by xcp_arrival: the packet was counted.
 
     // Set by queue_number: what egress needs of the loss causes.
     bool numbered;

@@ -51,10 +51,12 @@ control L2Forward(inout headers_t hdr, inout standard_metadata_t standard) {
         } else {
             flood();
         }
-        hdr.packet_out.setInvalid();
-        bool goes_back = standard.egress_spec == standard.ingress_port;
-        bool goes_nowhere = standard.egress_spec >= (bit<9>)PORTS;
-        if (standard.mcast_grp == 0 && (goes_back || goes_nowhere)) {
+        if (hdr.packet_out.isValid()) {
+            hdr.packet_out.setInvalid();
+        }
+        // Back, or nowhere.
+        if (standard.mcast_grp == 0 &&
+            (standard.egress_spec == standard.ingress_port || standard.egress_spec >= (bit<9>)PORTS)) {
             mark_to_drop(standard);
             exit;
         }
@@ -79,13 +81,13 @@ control Flood(inout metadata_t meta, inout standard_metadata_t standard) {
 }
 
 // Tells the controller where a frame came in, and when.
-control ToController(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
+control ToController(inout headers_t hdr, in standard_metadata_t standard) {
     @hidden
     action introduce() {
         hdr.packet_in.setValid();
         hdr.packet_in.ingress_port = standard.ingress_port;
         hdr.packet_in.pad = 0;
-        hdr.packet_in.timestamp_us = meta.timestamp_us;
+        hdr.packet_in.timestamp_us = standard.ingress_global_timestamp;
     }
 
     apply {

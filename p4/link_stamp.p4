@@ -8,8 +8,10 @@ control LinkStamp(inout headers_t hdr, in standard_metadata_t standard) {
     @hidden
     action stamp_link() {
         bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
-        link_numbers.read(hdr.tags.link_seq, index);
-        link_numbers.write(index, hdr.tags.link_seq + 1);
+        sequence_t number;
+        link_numbers.read(number, index);
+        link_numbers.write(index, number + 1);
+        hdr.tags.link_seq = number;
     }
 
     apply {

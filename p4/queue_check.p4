@@ -41,7 +41,7 @@ control QueueNumber(in headers_t hdr, inout metadata_t meta, in standard_metadat
     }
 
     apply {
-        if (meta.tagged) {
+        if (hdr.tags.isValid()) {
             stamp_port.apply();
         }
     }
@@ -50,20 +50,30 @@ control QueueNumber(in headers_t hdr, inout metadata_t meta, in standard_metadat
 control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action check_queue() {
+        bit<32> port = (bit<32>)standard.egress_port;
         bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         queue_slots.read(slot, index);
-        judgement_t judgement = judge(slot, QUEUE_EPOCH, meta.queue_seq);
-        queue_slots.write(index, judgement.slot);
-        hdr.tags.congest = hdr.tags.congest + judgement.slot[15:0];
-        if (judgement.verdict == GAP) {
-            bit<64> lost;
-            queue_lost.read(lost, meta.cell);
-            queue_lost.write(meta.cell, lost + (bit<64>)judgement.lost);
-        } else if (judgement.verdict == LATE) {
-            queue_late.count(meta.cell);
-        } else if (judgement.verdict == JUMP) {
-            queue_rebased.count(meta.cell);
+        if (is_in_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
+            queue_slots.write(index, step(slot));
+            hdr.tags.congest = hdr.tags.congest + slot[15:0];
+        } else {
+            sequence_slot_t next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
+            if (is_out_of_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
+                verdict_t verdict;
+                next = judge(slot, QUEUE_EPOCH, meta.queue_seq, verdict);
+                if (verdict == GAP) {
+                    bit<64> lost;
+                    queue_lost.read(lost, port);
+                    queue_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
+                } else if (verdict == LATE) {
+                    queue_late.count(port);
+                } else {
+                    queue_rebased.count(port);
+                }
+            }
+            queue_slots.write(index, next);
+            hdr.tags.congest = hdr.tags.congest + next[15:0];
         }
     }
 

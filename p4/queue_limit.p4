@@ -6,13 +6,24 @@
 counter(PORTS, CounterType.packets_and_bytes) queue_drops;
 
 control QueueLimit(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
-    DropTelemetry() drop_telemetry;
-    bit<64> limit = UNLIMITED;
+    @hidden
+    action join(in bit<64> limit) {
+        bit<32> port = (bit<32>)standard.egress_spec;
+        if (meta.waiting + (bit<64>)standard.packet_length <= limit) {
+            meta.accepted_mark = meta.accepted_mark + (bit<64>)standard.packet_length;
+            accepted_bytes.write(port, meta.accepted_mark);
+        } else {
+            hdr.drop.setValid();
+            hdr.drop.port = standard.egress_spec;
+            queue_drops.count(port);
+            mark_to_drop(standard);
+        }
+    }
 
     @id(0x01000007)
     @name(".set_queue_port")
     action set_queue_port(@id(1) bit<40> limit_bytes) {
-        limit = (bit<64>)limit_bytes;
+        join((bit<64>)limit_bytes);
     }
 
     @id(0x02000006)
@@ -24,25 +35,9 @@ control QueueLimit(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = PORTS;
     }
 
-    @hidden
-    action accept() {
-        meta.accepted_mark = meta.accepted_mark + (bit<64>)standard.packet_length;
-        accepted_bytes.write(meta.cell, meta.accepted_mark);
-    }
-
-    @hidden
-    action drop() {
-        queue_drops.count(meta.cell);
-        mark_to_drop(standard);
-    }
-
     apply {
-        queue_port.apply();
-        if (meta.waiting + (bit<64>)standard.packet_length <= limit) {
-            accept();
-        } else {
-            drop_telemetry.apply(hdr, meta, standard);
-            drop();
+        if (!queue_port.apply().hit) {
+            join(UNLIMITED);
         }
     }
 }

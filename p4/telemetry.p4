@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control plane hears: one digest per control interval and port, one per packet that a queue drops, and
 // counters. BMv2 sends one digest per pass of a packet: a drop takes the place of an interval that ended with it.
+// BMv2 sends what the fields hold at the end of ingress, so the digests are the last that happens there.
 
-@id(0x12000006)
-counter(PORTS, CounterType.packets_and_bytes) tx;
 @id(0x1600001b)
 register<bit<32>>(PORTS) queue_drop_number;  // makes every report of a drop a different one
 
@@ -44,11 +43,11 @@ struct queue_drop_t {
     bit<32> drops;  // of this port so far
 }
 
-control IntervalTelemetry(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
+control IntervalTelemetry(inout headers_t hdr, in standard_metadata_t standard) {
     @hidden
     action read_totals() {
-        wire_lost.read(hdr.interval.corrupt_total, meta.cell);
-        queue_lost.read(hdr.interval.congest_total, meta.cell);
+        wire_lost.read(hdr.interval.corrupt_total, (bit<32>)standard.egress_spec);
+        queue_lost.read(hdr.interval.congest_total, (bit<32>)standard.egress_spec);
     }
 
     apply {
@@ -63,19 +62,15 @@ control IntervalTelemetry(inout headers_t hdr, in metadata_t meta, in standard_m
     }
 }
 
-control DropTelemetry(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
+control DropTelemetry(inout headers_t hdr, in standard_metadata_t standard) {
     @hidden
     action describe() {
-        hdr.drop.setValid();
-        hdr.drop.src_addr = 0;
-        hdr.drop.dst_addr = 0;
-        hdr.drop.protocol = 0;
-        hdr.drop.src_port = 0;
-        hdr.drop.dst_port = 0;
-        hdr.drop.bucket = 0;
-        queue_drop_number.read(hdr.drop.number, meta.cell);
-        hdr.drop.number = hdr.drop.number + 1;
-        queue_drop_number.write(meta.cell, hdr.drop.number);
+        bit<32> port = (bit<32>)hdr.drop.port;
+        bit<32> number;
+        queue_drop_number.read(number, port);
+        hdr.drop.number = number + 1;
+        queue_drop_number.write(port, hdr.drop.number);
+        hdr.drop.length = (bit<16>)standard.packet_length;
         if (hdr.ipv4.isValid()) {
             hdr.drop.src_addr = (bit<128>)(16w0xffff ++ hdr.ipv4.src_addr);
             hdr.drop.dst_addr = (bit<128>)(16w0xffff ++ hdr.ipv4.dst_addr);
@@ -86,11 +81,17 @@ control DropTelemetry(inout headers_t hdr, in metadata_t meta, in standard_metad
             hdr.drop.dst_addr = hdr.ipv6.dst_addr;
             hdr.drop.protocol = hdr.ipv6.next_header;
         }
-        if (meta.format != FORMAT_NONE) {
-            hdr.drop.protocol = hdr.clarion.following;
-        }
         if (hdr.tags.isValid()) {
+            hdr.drop.format = FORMAT_TAG;
+            hdr.drop.protocol = hdr.clarion.following;
             hdr.drop.bucket = hdr.tags.bucket;
+            if (hdr.xcp.isValid()) {
+                hdr.drop.format = FORMAT_DATA;
+            }
+        }
+        if (hdr.ack.isValid()) {
+            hdr.drop.format = FORMAT_ACK;
+            hdr.drop.protocol = hdr.clarion.following;
         }
         if (hdr.transport.isValid()) {
             hdr.drop.src_port = hdr.transport.src_port;
@@ -101,15 +102,9 @@ control DropTelemetry(inout headers_t hdr, in metadata_t meta, in standard_metad
     apply {
         describe();
         digest<queue_drop_t>(1, {
-            meta.timestamp_us, standard.egress_spec, (bit<16>)standard.packet_length, hdr.drop.src_addr,
-            hdr.drop.dst_addr, hdr.drop.protocol, hdr.drop.src_port, hdr.drop.dst_port, meta.format,
+            standard.ingress_global_timestamp, hdr.drop.port, hdr.drop.length, hdr.drop.src_addr,
+            hdr.drop.dst_addr, hdr.drop.protocol, hdr.drop.src_port, hdr.drop.dst_port, hdr.drop.format,
             hdr.drop.bucket, hdr.drop.number
         });
-    }
-}
-
-control PortCounters(in metadata_t meta) {
-    apply {
-        tx.count(meta.cell);
     }
 }

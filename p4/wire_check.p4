@@ -13,45 +13,26 @@ counter(PORTS, CounterType.packets) wire_late;
 @id(0x12000003)
 counter(PORTS, CounterType.packets) wire_rebased;
 
-control WireCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
-    bool checks = false;
-    bool distrusts = false;
-    bit<8> check_epoch = 0;
-    bool is_wire = false;
+const bit<2> PROVEN = 1;
+const bit<2> DISPROVED = 2;
 
-    // check: count the losses of the incoming link. edge: a host is behind this port; what it claims of earlier
-    // losses is zeroed. wire: the link is declared a bare wire. epoch: 1 to 255; a new one makes the port forget the
-    // numbers, not the totals.
-    @id(0x01000001)
-    @name(".set_tag_port")
-    action set_tag_port(@id(1) bit<1> check, @id(2) bit<1> edge, @id(4) bit<1> wire, @id(3) bit<8> epoch) {
-        checks = check == 1;
-        distrusts = edge == 1;
-        check_epoch = epoch;
-        is_wire = wire == 1;
-    }
-
-    @id(0x02000001)
-    @name(".tag_port")
-    table tag_port {
-        key = { standard.ingress_port : exact @id(1) @name("port"); }
-        actions = { set_tag_port; @defaultonly NoAction; }
-        const default_action = NoAction;
-        size = PORTS;
-    }
-
+control WireCheck(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     // Exactly one neighbour, which stamps, answers for the wire. until: us of this switch's clock.
     @id(0x01000008)
     @name(".prove")
     action prove(@id(1) bit<48> until) {
-        is_wire = is_wire || standard.ingress_global_timestamp < until;
+        if (standard.ingress_global_timestamp < until) {
+            meta.judged = PROVEN;
+        }
     }
 
     // There is something else on the link, whatever was declared.
     @id(0x01000009)
     @name(".disprove")
     action disprove(@id(1) bit<48> until) {
-        is_wire = is_wire && standard.ingress_global_timestamp >= until;
+        if (standard.ingress_global_timestamp < until) {
+            meta.judged = DISPROVED;
+        }
     }
 
     @id(0x02000007)
@@ -64,44 +45,64 @@ control WireCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata_
     }
 
     @hidden
-    action distrust() {
-        hdr.tags.corrupt = 0;
-        hdr.tags.congest = 0;
-    }
-
-    @hidden
-    action check_wire() {
+    action check_wire(in bit<8> epoch, in bool is_wire) {
         bit<32> port = (bit<32>)standard.ingress_port;
         bit<32> index = slot_of(standard.ingress_port, hdr.tags.bucket);
         sequence_slot_t slot;
         wire_slots.read(slot, index);
-        judgement_t judgement = follow(slot, check_epoch, hdr.tags.link_seq);
-        if (is_wire) {
-            judgement = judge(slot, check_epoch, hdr.tags.link_seq);
-        }
-        wire_slots.write(index, judgement.slot);
-        hdr.tags.corrupt = hdr.tags.corrupt + judgement.slot[15:0];
-        if (judgement.verdict == GAP) {
-            bit<64> lost;
-            wire_lost.read(lost, port);
-            wire_lost.write(port, lost + (bit<64>)judgement.lost);
-        } else if (judgement.verdict == LATE) {
-            wire_late.count(port);
-        } else if (judgement.verdict == JUMP) {
-            wire_rebased.count(port);
+        if (is_in_order(slot, epoch, hdr.tags.link_seq)) {
+            wire_slots.write(index, step(slot));
+            hdr.tags.corrupt = hdr.tags.corrupt + slot[15:0];
+        } else {
+            sequence_slot_t next = follow(slot, epoch, hdr.tags.link_seq);
+            if (is_out_of_order(slot, epoch, hdr.tags.link_seq)) {
+                if (is_wire) {
+                    verdict_t verdict;
+                    next = judge(slot, epoch, hdr.tags.link_seq, verdict);
+                    if (verdict == GAP) {
+                        bit<64> lost;
+                        wire_lost.read(lost, port);
+                        wire_lost.write(port, lost + (bit<64>)(next[15:0] - slot[15:0]));
+                    } else if (verdict == LATE) {
+                        wire_late.count(port);
+                    } else {
+                        wire_rebased.count(port);
+                    }
+                }
+            }
+            wire_slots.write(index, next);
+            hdr.tags.corrupt = hdr.tags.corrupt + next[15:0];
         }
     }
 
+    // check: count the losses of the incoming link. edge: a host is behind this port; what it claims of earlier
+    // losses is zeroed. wire: the link is declared a bare wire. epoch: 1 to 255; a new one makes the port forget the
+    // numbers, not the totals.
+    @id(0x01000001)
+    @name(".set_tag_port")
+    action set_tag_port(@id(1) bit<1> check, @id(2) bit<1> edge, @id(4) bit<1> wire, @id(3) bit<8> epoch) {
+        if (edge == 1) {
+            hdr.tags.corrupt = 0;
+            hdr.tags.congest = 0;
+        }
+        if (check == 1) {
+            check_wire(epoch, meta.judged == PROVEN || (wire == 1 && meta.judged != DISPROVED));
+        }
+    }
+
+    @id(0x02000001)
+    @name(".tag_port")
+    table tag_port {
+        key = { standard.ingress_port : exact @id(1) @name("port"); }
+        actions = { set_tag_port; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = PORTS;
+    }
+
     apply {
-        if (meta.tagged) {
+        if (hdr.tags.isValid()) {
+            wire_judged.apply();
             tag_port.apply();
-            if (distrusts) {
-                distrust();
-            }
-            if (checks) {
-                wire_judged.apply();
-                check_wire();
-            }
         }
     }
 }

@@ -4,34 +4,16 @@
 // step"). The packet that ends the interval does the work; it happens in headers that are never sent, because BMv2
 // clears metadata, but not headers, for every packet.
 
-control XcpInterval(inout headers_t hdr, in metadata_t meta) {
+control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
     DivideToInteger(8, DURATION_MAX) sum_x_rtt_by_sum_x;
     DivideToInteger(36, RATE_MAX) input_by_elapsed;
     DivideToInteger(36, RATE_MAX) queue_by_avg_rtt;
     DivideToGain() pos_by_sum_x;
     DivideToGain() neg_by_input;
 
-    // What the interval has collected; the next one starts here.
     @hidden
-    action take() {
-        hdr.interval.setValid();
+    action begin() {
         hdr.division.setValid();
-        intervals.read(hdr.interval.intervals, meta.cell);
-        hdr.interval.intervals = hdr.interval.intervals + 1;
-        intervals.write(meta.cell, hdr.interval.intervals);
-        avg_rtt.read(hdr.interval.avg_rtt, meta.cell);
-        input.read(hdr.interval.input, meta.cell);
-        sum_x.read(hdr.interval.sum_x, meta.cell);
-        sum_x_rtt.read(hdr.interval.sum_x_rtt, meta.cell);
-        persistent_queue.read(hdr.interval.queue, meta.cell);
-        interval_start.write(meta.cell, meta.now);
-        input.write(meta.cell, 0);
-        sum_x.write(meta.cell, 0);
-        sum_x_rtt.write(meta.cell, 0);
-        hdr.interval.elapsed = DURATION_MAX[31:0];
-        if (meta.elapsed < DURATION_MAX) {
-            hdr.interval.elapsed = meta.elapsed[31:0];
-        }
         hdr.division.numerator = hdr.interval.sum_x_rtt;
         hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
     }
@@ -44,7 +26,10 @@ control XcpInterval(inout headers_t hdr, in metadata_t meta) {
             if (hdr.interval.avg_rtt == 0) {
                 hdr.interval.avg_rtt = 1;
             }
-            avg_rtt.write(meta.cell, hdr.interval.avg_rtt);
+            bit<240> clock;
+            interval_clock.read(clock, (bit<32>)standard.egress_spec);
+            clock[AVG_RTT] = hdr.interval.avg_rtt;
+            interval_clock.write((bit<32>)standard.egress_spec, clock);
         }
         hdr.division.numerator = (bit<64>)hdr.interval.input;
         hdr.division.denominator = (bit<64>)hdr.interval.elapsed;
@@ -60,13 +45,13 @@ control XcpInterval(inout headers_t hdr, in metadata_t meta) {
     // Efficiency controller: phi = alpha * spare - beta * queue / avg_rtt, each term towards zero.
     @hidden
     action control_efficiency() {
-        bit<64> capacity = (bit<64>)meta.xcp.capacity << 8;
+        bit<64> capacity = (bit<64>)hdr.interval.capacity << 8;
         bit<64> rate = (bit<64>)hdr.interval.rate;
-        bit<64> drain = (bit<64>)meta.xcp.beta * hdr.division.mantissa >> 16;
+        bit<64> drain = (bit<64>)hdr.interval.beta * hdr.division.mantissa >> 16;
         if (rate > capacity) {
-            hdr.interval.phi = 0 - ((bit<64>)meta.xcp.alpha * (rate - capacity) >> 16) - drain;
+            hdr.interval.phi = 0 - ((bit<64>)hdr.interval.alpha * (rate - capacity) >> 16) - drain;
         } else {
-            hdr.interval.phi = ((bit<64>)meta.xcp.alpha * (capacity - rate) >> 16) - drain;
+            hdr.interval.phi = ((bit<64>)hdr.interval.alpha * (capacity - rate) >> 16) - drain;
         }
     }
 
@@ -80,7 +65,7 @@ control XcpInterval(inout headers_t hdr, in metadata_t meta) {
         } else {
             down = 0 - hdr.interval.phi;
         }
-        bit<64> shuffle = ((bit<64>)meta.xcp.gamma * (bit<64>)hdr.interval.rate >> 16) |-| (up + down);
+        bit<64> shuffle = ((bit<64>)hdr.interval.gamma * (bit<64>)hdr.interval.rate >> 16) |-| (up + down);
         hdr.interval.pos = POOL_MAX[47:0];
         hdr.interval.neg = POOL_MAX[47:0];
         if (up + shuffle < POOL_MAX) {
@@ -106,17 +91,16 @@ control XcpInterval(inout headers_t hdr, in metadata_t meta) {
     action refill() {
         hdr.interval.cn = hdr.division.mantissa[31:0];
         hdr.interval.cn_shift = ((bit<16>)hdr.division.exponent)[7:0];
-        pos.write(meta.cell, hdr.interval.pos);
-        neg.write(meta.cell, hdr.interval.neg);
-        cp.write(meta.cell, hdr.interval.cp);
-        cp_shift.write(meta.cell, hdr.interval.cp_shift);
-        cn.write(meta.cell, hdr.interval.cn);
-        cn_shift.write(meta.cell, hdr.interval.cn_shift);
+        bit<224> left;
+        shares.read(left, (bit<32>)standard.egress_spec);
+        shares.write((bit<32>)standard.egress_spec,
+                     hdr.interval.pos ++ hdr.interval.neg ++ hdr.interval.cp ++ hdr.interval.cp_shift ++
+                     hdr.interval.cn ++ hdr.interval.cn_shift ++ left[CARRY] ++ left[LEAST_QUEUE]);
         hdr.division.setInvalid();
     }
 
     apply {
-        take();
+        begin();
         sum_x_rtt_by_sum_x.apply(hdr.division);
         average();
         input_by_elapsed.apply(hdr.division);

@@ -1,43 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the controllers, one cell per port. xcp_arrival and xcp_interval run in ingress, xcp_departure in
-// egress.
+// The state of the controllers: words of one cell per port, because reading a register costs BMv2 much more than
+// taking a word apart. The members of a word, by the bits that they have.
 
 // The interval and the window that run: ingress.
-@id(0x16000006)
-register<bit<8>>(PORTS) xcp_epoch;  // of the running state; 0: never started
-@id(0x16000007)
-register<duration_t>(PORTS) avg_rtt;
-@id(0x16000008)
-register<ticks_t>(PORTS) interval_start;
-@id(0x16000009)
-register<ticks_t>(PORTS) window_start;
-@id(0x1600000a)
-register<bit<40>>(PORTS) persistent_queue;
-@id(0x1600000b)
-register<bit<48>>(PORTS) input;  // bytes
-@id(0x1600000c)
-register<bit<48>>(PORTS) sum_x;  // ticks
-@id(0x1600000d)
-register<bit<64>>(PORTS) sum_x_rtt;  // 2^-48 s^2
-@id(0x1600000e)
-register<bit<32>>(PORTS) intervals;  // ended since the start
+@id(0x1600001c)
+register<bit<240>>(PORTS) interval_clock;
+#define XCP_EPOCH 239:232  // of the running state; 0: never started
+#define AVG_RTT 231:200
+#define INTERVAL_START 199:136  // ticks
+#define WINDOW_START 135:72
+#define PERSISTENT_QUEUE 71:32
+#define INTERVALS 31:0  // ended since the start
 
-// Watched in ingress and egress, of the running window.
-@id(0x1600000f)
-register<bit<40>>(PORTS) least_queue;
+// What the interval has collected: ingress.
+@id(0x1600001d)
+register<bit<200>>(PORTS) interval_sums;
+#define INPUT 199:152    // bytes
+#define SUM_X 151:104    // ticks
+#define SUM_X_RTT 103:40  // 2^-48 s^2
+#define LEAST_QUEUE 39:0  // of the running window, seen by arrivals; here and in `shares`
+// The highest bits of the three sums: while all are 0, no packet can bring one beyond its width.
+const bit<200> SUMS_HALF_FULL = (1 << 199) | (1 << 151) | (1 << 103);
 
 // What is left to hand out, and the gains: filled in ingress, spent in egress.
-@id(0x16000010)
-register<bit<48>>(PORTS) pos;  // q8 bytes/s
-@id(0x16000011)
-register<bit<48>>(PORTS) neg;
-@id(0x16000012)
-register<bit<32>>(PORTS) cp;  // q8 bytes/s per tick of x: mantissa and right shift
-@id(0x16000013)
-register<bit<8>>(PORTS) cp_shift;
-@id(0x16000014)
-register<bit<32>>(PORTS) cn;  // q8 bytes/s per byte
-@id(0x16000015)
-register<bit<8>>(PORTS) cn_shift;
-@id(0x16000016)
-register<bit<8>>(PORTS) carry;  // q8: what the last grant left over, below one byte/s
+@id(0x1600001e)
+register<bit<224>>(PORTS) shares;
+#define POS 223:176  // q8 bytes/s
+#define NEG 175:128
+#define CP 127:96  // q8 bytes/s per tick of x: mantissa and right shift
+#define CP_SHIFT 95:88
+#define CN 87:56  // q8 bytes/s per byte
+#define CN_SHIFT 55:48
+#define CARRY 47:40  // q8: what the last grant left over, below one byte/s

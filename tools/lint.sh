@@ -66,7 +66,7 @@ if concerned "${python[@]}"; then
 	mapfile -t scripts < <(git ls-files 'core/*.py' 'p4/*.py' 'tools/*.py')
 	check ruff .venv/bin/ruff check --quiet .
 	check 'ruff format' .venv/bin/ruff format --quiet --check .
-	check mypy env MYPYPATH="$(IFS=:; echo "${roots[*]}"):tests" \
+	check mypy env MYPYPATH="$(IFS=:; echo "${roots[*]}"):tests:p4" \
 		.venv/bin/mypy --no-error-summary "${roots[@]}" tests "${scripts[@]}"
 	check import-linter check_imports
 fi

@@ -49,6 +49,7 @@ LEAST_PER_S = 500
 STEP = 1.05
 STEP_S = 1.0
 TOLERANCE = 0.01  # of a step: frames that may be missing, time that the source may be late
+TIME_GOAL = ("at most", 2.5)  # times the processor time per packet of l2.p4
 SOURCE_BATCH = 512
 SOURCE_S = 1.0
 SOURCE_PRIORITY = 2  # the switches have 1
@@ -180,6 +181,7 @@ def measure_all(count: int, directory: Path) -> Json:
         "load_before": load,
         **{name: summary(results) for name, results in runs.items()},
         "ratios": summary(ratios(runs)),
+        "time_ratios": summary(time_ratios(runs)),
     }
 
 
@@ -193,6 +195,14 @@ def ratios(runs: dict[str, list[dict[str, float]]]) -> list[dict[str, float]]:
         }
         for run in (dict(zip(runs, repeat, strict=True)) for repeat in zip(*runs.values(), strict=True))
     ]
+
+
+def time_ratios(runs: dict[str, list[dict[str, float]]]) -> list[dict[str, float]]:
+    """Per repeat, BMv2's processor time per packet with the P4 program relative to that of BMv2 itself."""
+    if "l2" not in runs:
+        return [{}]
+    pairs = zip(runs["bmv2"], runs["l2"], strict=True)
+    return [{"bmv2_to_l2": bmv2["us_per_packet"] / l2["us_per_packet"]} for bmv2, l2 in pairs]
 
 
 TITLES = {"bmv2": "BMv2, clarion.p4", "l2": "BMv2, l2.p4", "embedded": "embedded switch"}
@@ -211,6 +221,9 @@ def report(result: Json) -> None:
     print(text("source without a switch", result["source"]["packets_per_s"], 1e-3, "kpps"))
     for name, figure in result["ratios"].items():
         print(text(f"{TITLES[name.removesuffix('_to_bmv2')]} / BMv2, clarion.p4", figure, 1, ""))
+
+    for figure in result["time_ratios"].values():
+        print(text(f"processor time, {TITLES['bmv2']} / {TITLES['l2']}", figure, 1, "", TIME_GOAL))
 
 
 def terminated(*_: object) -> None:

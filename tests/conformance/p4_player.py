@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clarion_contract.words import WORDS, taken_apart
 from conformance.bmv2.layout import Json
 from conformance.bmv2.switch import Copy as Waiting
 from conformance.bmv2.switch import Frame, Recirculated, Switch
@@ -36,7 +37,7 @@ from conformance.harness import (
     Restart,
     State,
 )
-from conformance.reference import DATA, INITIAL_RTT, QUEUE_MAX, TAG, Config
+from conformance.reference import ACK, DATA, INITIAL_RTT, QUEUE_MAX, TAG, Config
 
 PROGRAM = Path(
     os.environ.get("CLARION_P4_PROGRAM") or Path(__file__).resolve().parents[2] / "p4" / "clarion.json"
@@ -86,9 +87,9 @@ class P4Player:
         """Return the slots of the program's metadata, whose names the compiler numbers."""
         slots = {}
         for scalar in self.switch.layout.headers["scalars"].fields:
-            found = re.fullmatch(r"metadata_t\._(\w+?)\d+", scalar.name)
+            found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", scalar.name)
             if found:
-                slots[found[1]] = scalar.slot
+                slots[found[2] or found[3]] = scalar.slot
         return slots
 
     def _restart(self) -> None:
@@ -189,7 +190,8 @@ class P4Player:
         def get(header: str, name: str) -> int:
             return int(copy.values[self.switch.layout.field(header, name).slot])
 
-        form = copy.values[self.meta["format"]]
+        tagged = get("tags", "$valid$")
+        form = (DATA if get("xcp", "$valid$") else TAG) if tagged else ACK * get("ack", "$valid$")
         at = ETHERNET_BYTES + 4 * get("vlan", "$valid$")
         if get("ipv4", "$valid$"):
             at += 4 * get("ipv4", "ihl")
@@ -217,13 +219,19 @@ class P4Player:
         )
 
     def _cells(self, port: int, *names: str) -> list[int]:
-        return [self.switch.registers[name][port] for name in names]
+        members: dict[str, int] = {}
+        for name, cells in self.switch.registers.items():
+            found = taken_apart(name, cells[port]) if name in WORDS else {name: cells[port]}
+            if name in WORDS and "least_queue" in members:  # arrivals and departures have one each
+                found["least_queue"] = min(found.get("least_queue", QUEUE_MAX), members["least_queue"])
+            members |= found
+        return [members[name] for name in names]
 
     def _shares(self, port: int) -> list[int]:
         return [*self._cells(port, *SHARES), *NO_GENERATION_2]
 
     def _started(self, port: int) -> bool:
-        return self.switch.registers["xcp_epoch"][port] != 0
+        return self._cells(port, "xcp_epoch") != [0]
 
     def _queue_state(self, port: int) -> tuple[int, int]:
         persistent, least = self._cells(port, "persistent_queue", "least_queue")

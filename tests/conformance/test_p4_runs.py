@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from clarion_contract.words import WORDS, put_together, taken_apart
 from conformance import frames
 from conformance.bmv2.fifo import FifoSwitch, Queue
 from conformance.bmv2.switch import Frame, Recirculated, Switch
@@ -141,6 +144,26 @@ def test_the_queue_summed_over_time_is_bytes_times_microseconds() -> None:
     fifo.run_until(8000)
     assert total() == 1000 * 100 + 60 * 1060 + 200 * 500
     assert sum(fifo.switch.registers["queue_byte_us"]) == total()
+
+
+@pytest.mark.parametrize("full", ["input", "sum_x", "sum_x_rtt"])
+def test_a_sum_stays_at_its_limit_and_out_of_its_neighbours(full: str) -> None:
+    # Beside each other in one word, and usually added to all at once.
+    switch = Switch(PROGRAM)
+    switch.table("l2_forward").add(int.from_bytes(RECEIVER, "big"), "forward", 1)
+    never = 2**32 - 1
+    switch.table("xcp_port").add(1, "set_xcp_port", 10**6, 26214, 14811, 6554, never, never, 1, 1)
+    frame = data_frame(7, 1e6, 1e4)
+    switch.forward(0, frame, 0)
+    before = taken_apart("interval_sums", switch.registers["interval_sums"][1])
+    limit = 2 ** WORDS["interval_sums"][full] - 1
+    for start in (limit, limit - 1, limit // 2):
+        switch.registers["interval_sums"][1] = put_together("interval_sums", before | {full: start})
+        switch.forward(0, frame, 1)
+        after = taken_apart("interval_sums", switch.registers["interval_sums"][1])
+        sums = {name: 2 * before[name] for name in ("input", "sum_x", "sum_x_rtt")}
+        sums[full] = min(start + before[full], limit)
+        assert after == before | sums
 
 
 def test_no_frame_goes_back_by_the_port_that_it_came_in_by() -> None:

@@ -12,6 +12,7 @@ import finsy as fy
 import pytest
 
 from clarion_contract import pipeline
+from clarion_contract.words import taken_apart
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -92,11 +93,11 @@ async def test_entries_registers_counters_digests_and_packets(served: Served) ->
         assert await read(switch, fy.P4TableEntry("xcp_port")) == [xcp]
         assert len(await read(switch, fy.P4TableEntry())) == 3
 
-        cells = await read(switch, fy.P4RegisterEntry("avg_rtt"))
+        cells = await read(switch, fy.P4RegisterEntry("interval_clock"))
         assert len(cells) == 64
-        assert cells[2].data == round(2**28 / 10)  # 100 ms
+        assert taken_apart("interval_clock", cells[2].data)["avg_rtt"] == round(2**28 / 10)  # 100 ms
         with pytest.raises(fy.P4ClientError, match="UNIMPLEMENTED"):
-            await switch.modify([fy.P4RegisterEntry("avg_rtt", index=2, data=1 << 27)])
+            await switch.modify([fy.P4RegisterEntry("interval_clock", index=2, data=1 << 27)])
 
         full = fy.P4TableEntry(
             "queue_port",

@@ -18,7 +18,7 @@ def test_no_message_brings_the_agent_down_or_leaves_half_a_batch(tmp_path: Path,
     with switch_and_agent(tmp_path) as (switch, agent):
         attack = Attack(switch, agent.address, seed)
         try:
-            attack.run(500)
+            attack.run(800)
             attack.still_serves()
         finally:
             attack.close()

@@ -10,6 +10,7 @@ import grpc
 import pytest
 from finsy.proto import U128, p4i, p4r
 
+from clarion_contract.words import taken_apart
 from fakes.p4runtime_messages import (
     IDS,
     XCP,
@@ -161,21 +162,22 @@ def test_registers_are_read_and_not_written(client: Client) -> None:
     client.send(packet_out(ethernet(MAC, 100)))
     until(lambda: left() == before + 100, "the frame has left")
     assert len(client.read(register("left_bytes"))) == 64
-    rtt = client.read(register("avg_rtt", 2))[0]
-    assert rtt.register_entry.data.bitstring == round(2**28 / 10).to_bytes(4, "big")  # 100 ms
+    clock = client.read(register("interval_clock", 2))[0]
+    word = int.from_bytes(clock.register_entry.data.bitstring, "big")
+    assert taken_apart("interval_clock", word)["avg_rtt"] == round(2**28 / 10)  # 100 ms
     assert len(client.read(register("link_numbers"))) == 64 * 4096
-    rtt.register_entry.data.bitstring = b"\1"
+    clock.register_entry.data.bitstring = b"\1"
     stamp = insert(table_entry("stamp_port", 2, "stamp"))
-    for update in (modify(rtt), insert(rtt), delete(rtt)):
+    for update in (modify(clock), insert(clock), delete(clock)):
         assert refusals(client, stamp, update)[1:] == [
             (
                 "UNIMPLEMENTED",
-                "avg_rtt: registers can be read only; an entry with another epoch starts anew",
+                "interval_clock: registers can be read only; an entry with another epoch starts anew",
             ),
         ]
     assert client.read(table_entry("stamp_port", None)) == []
     with pytest.raises(grpc.RpcError) as error:
-        client.read(register("avg_rtt", 64))
+        client.read(register("interval_clock", 64))
     assert error.value.code().name == "OUT_OF_RANGE"
 
 
@@ -266,7 +268,7 @@ def test_interval_reports_have_the_members_of_the_program(client: Client) -> Non
     )
     for _ in range(3):
         client.send(packet_out(ethernet(MAC, 100)))
-        until(lambda: client.read(register("intervals", 2)), "answers")
+        until(lambda: client.read(register("interval_clock", 2)), "answers")
     wanted = p4info().type_info.structs["interval_report_t"].members
 
     def more() -> bool:
@@ -312,8 +314,9 @@ def test_pipeline_configs(served: Served, client: Client) -> None:
         client.stub.SetForwardingPipelineConfig(commit, timeout=DEADLINE_S)
     assert refused(error)[0] == "NOT_FOUND"
     other = p4info()
+    missing = other.tables[0].preamble.alias
     del other.tables[0]
-    message = "config: p4info: table tag_port: is missing; this switch runs p4/clarion.p4info.txtpb"
+    message = f"config: p4info: table {missing}: is missing; this switch runs p4/clarion.p4info.txtpb"
     for wrong in (other, p4i.P4Info()):
         with pytest.raises(grpc.RpcError) as error:
             client.set_pipeline(action.VERIFY_AND_COMMIT, p4info=wrong)

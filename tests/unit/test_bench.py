@@ -34,6 +34,13 @@ def test_ratios_are_those_of_the_same_repeat() -> None:
     ]
 
 
+def test_processor_time_is_compared_within_a_repeat() -> None:
+    times = {"bmv2": [30.0, 20.0], "l2": [10.0, 10.0], "embedded": [1.0, 1.0]}
+    runs = {name: [{"us_per_packet": time} for time in values] for name, values in times.items()}
+    assert bench_p4.time_ratios(runs) == [{"bmv2_to_l2": 3.0}, {"bmv2_to_l2": 2.0}]
+    assert bench_p4.time_ratios({"bmv2": []}) == [{}]
+
+
 @pytest.mark.parametrize("bucket", [0, 63])
 def test_frames_carry_a_data_header(bucket: int) -> None:
     frame = packet_source.data_frame(bucket)

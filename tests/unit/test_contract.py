@@ -258,7 +258,7 @@ FAULTS = [
     ("p4/xcp_arrival.p4", "@id(3) bit<18> beta", "@id(3) bit<16> beta"),
     ("p4/queue_limit.p4", "bit<40> limit_bytes", "bit<32> limit_bytes"),
     ("p4/telemetry.p4", "bit<46> rate;", "bit<48> rate;"),
-    ("p4/telemetry.p4", "packets_and_bytes) tx", "packets) tx"),
+    ("p4/queue_occupancy.p4", "packets_and_bytes) tx", "packets) tx"),
     ("p4/clarion.p4info.txtpb", "bitwidth: 38", "bitwidth: 40"),
     ("hosts/bpf/header.h", "__be16 corrupt;\n\t__be16 congest;", "__be16 congest;\n\t__be16 corrupt;"),
     ("hosts/bpf/header.h", "CLARION_ACK_BYTES  12", "CLARION_ACK_BYTES  16"),

@@ -12,6 +12,7 @@ from clarion_agent import values
 from clarion_agent.program import Array, Program
 from clarion_agent.status import Refused, invalid
 from clarion_contract.target import Target, TargetError
+from clarion_contract.words import WORDS, put_together
 
 PORTS = 64  # cells per array, or blocks of cells
 COUNTER_MAX = 2**63 - 1  # as in CounterData
@@ -89,12 +90,17 @@ class Arrays:
         block = array.size // PORTS
         if block > 1 and first // block not in self._target.ports:
             return [0] * count
+        members = WORDS.get(array.name, {array.name: 0})
         try:
-            return list(await self._target.registers(array.name, first, count))
+            cells = {name: await self._target.registers(name, first, count) for name in members}
         except TargetError as error:
             if error.gone:
                 raise
             raise Refused(StatusCode.UNIMPLEMENTED, f"{array.name}: {error}") from error
+        if array.name not in WORDS:
+            return list(cells[array.name])
+        rows = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
+        return [put_together(array.name, row) for row in rows]
 
     def _indices(self, array: Array, index: int | None) -> range:
         if index is None:

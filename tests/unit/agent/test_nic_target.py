@@ -15,6 +15,7 @@ from clarion_agent.program import Program
 from clarion_agent.status import Refused
 from clarion_contract.target import Change, Reset, SetEntry, SetFlood, TargetError
 from clarion_contract.target import Note as KeepNote
+from clarion_contract.words import WORDS, taken_apart
 from clarion_nic.driver import mailbox, target
 from clarion_nic.driver.entries import OFF
 from clarion_nic.driver.errors import CardError
@@ -25,6 +26,7 @@ from clarion_nic.driver.state import BUCKETS, REGISTERS, interval_report
 from clarion_nic.driver.target import NicConnection, NicTarget
 from fakes.fake_card import FakeCard
 from fakes.p4runtime_messages import (
+    IDS,
     XCP,
     counter,
     delete,
@@ -139,7 +141,7 @@ async def test_an_entry_that_does_nothing_is_not_forgotten(manager: Primary, nic
          "and its wire only"),
         (insert(table_entry("stamp_port", 2, "stamp")), "stamp_port[2]: the switch has no port 2; it has "
          "0, 1"),
-        (modify(register("avg_rtt", 1, 5)), "avg_rtt: registers can be read only; an entry with another "
+        (modify(register("shares", 1, 5)), "shares: registers can be read only; an entry with another "
          "epoch starts anew"),
         (modify(table_entry("xcp_port", 1, "set_xcp_port", XCP)), "xcp_port[1]: does not exist"),
     ],
@@ -287,7 +289,8 @@ async def cell(manager: Primary, name: str, index: int) -> int:
 
 async def test_every_register_of_the_program_can_be_read(manager: Primary, program: Program) -> None:
     names = {array.name for array in program.registers.values()}
-    assert names == set(REGISTERS) | set(BUCKETS)
+    members = {member for word in WORDS.values() for member in word}
+    assert names - set(WORDS) | members == set(REGISTERS) | set(BUCKETS)
     for name in names:
         assert await cell(manager, name, 1) == 0
 
@@ -309,13 +312,16 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
         "avg_rtt": 1234, "intervals": 6, "queue_drop_number": 7, "persistent_queue": 8, "queue_lost": 9,
         "cp_shift": 63, "sum_x_rtt": (1 << 64) - 1,
     }  # fmt: skip
-    assert {name: await cell(manager, name, 1) for name in wanted} == wanted
+    found = {name: await cell(manager, name, 1) for name in wanted if name in IDS}
+    for word in WORDS:
+        found |= taken_apart(word, await cell(manager, word, 1))
+    assert {name: found[name] for name in wanted} == wanted
     assert await cell(manager, "wire_slots", 4096 + 3) == 63 << 40 | 2 << 32 | 0xABCD << 16 | 0x1234
     assert await cell(manager, "queue_slots", 4096 + 4095) == 6 << 40 | 1 << 32 | 2 << 16 | 3
     assert await cell(manager, "queue_numbers", 4096 + 4095) == 4
     assert await cell(manager, "link_numbers", 4096 + 4095) == 5
     assert await cell(manager, "link_numbers", 9 * 4096) == 0
-    assert len(await manager.read(register("pos"))) == 64
+    assert len(await manager.read(register("shares"))) == 64
 
 
 async def test_buckets_that_a_card_does_not_have(tmp_path: Path, run_root: Path, program: Program) -> None:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of the P4 program that hold several quantities in one word, for BMv2's sake: their members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Widths by name, from the highest bits down; the slices of p4/xcp_state.p4.
+WORDS: Mapping[str, Mapping[str, int]] = {
+    "interval_clock": {
+        "xcp_epoch": 8,
+        "avg_rtt": 32,
+        "interval_start": 64,
+        "window_start": 64,
+        "persistent_queue": 40,
+        "intervals": 32,
+    },
+    "interval_sums": {"input": 48, "sum_x": 48, "sum_x_rtt": 64, "least_queue": 40},
+    "shares": {
+        "pos": 48,
+        "neg": 48,
+        "cp": 32,
+        "cp_shift": 8,
+        "cn": 32,
+        "cn_shift": 8,
+        "carry": 8,
+        "least_queue": 40,
+    },
+}
+
+
+def taken_apart(register: str, word: int) -> dict[str, int]:
+    """The members of a word."""
+    members = {}
+    for name, width in reversed(list(WORDS[register].items())):
+        members[name] = word & (1 << width) - 1
+        word >>= width
+    return members
+
+
+def put_together(register: str, members: Mapping[str, int]) -> int:
+    """The word of these members."""
+    word = 0
+    for name, width in WORDS[register].items():
+        word = word << width | members[name] & (1 << width) - 1
+    return word
