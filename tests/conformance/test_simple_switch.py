@@ -140,7 +140,7 @@ def test_random_packets_within_one_control_interval(fresh: SimpleSwitch) -> None
     # Another packet per port ends its interval: what it has collected is in the report.
     fresh.clear("xcp_port")
     for port in range(PORTS):
-        fresh.add("xcp_port", port, "set_xcp_port", *NEVER[:4], 1, 1, NEVER[6])
+        fresh.add("xcp_port", port, "set_xcp_port", *NEVER[:4], 1, 1, *NEVER[6:])
     sums = [taken_apart("interval_sums", word) for word in lockstep.model.registers["interval_sums"][:PORTS]]
     for port in range(PORTS):
         fresh.send((port + 1) % PORTS, b"\2\0\0\0\1" + bytes([port]) + frames.ipv4(b"", protocol=6)[6:])
