@@ -44,7 +44,7 @@ class HostEngine(ABC):
     """Builds the network, runs the flows in real time, samples, and takes everything down again."""
 
     name: str
-    generations = (1, 2)  # of XCP
+    generations: tuple[int, ...] = (1, 2)  # of XCP
 
     @abstractmethod
     def check_switches(self, scenario: Scenario, network: Network) -> None:
