@@ -107,27 +107,43 @@ deltas = st.one_of(
     st.integers(-(10**5), 10**5),
     st.just(FEEDBACK_MAX),
 )
-packets = st.builds(
+rtts = st.integers(1, 2**25).map(lambda units: units * 8)
+any_packets = st.builds(
     Sent,
-    rtt=st.one_of(st.just(0), *[st.integers(1, 2**25).map(lambda units: units * 8)] * 5),
-    field=st.one_of(st.integers(0, 7), st.integers(0, 1)),
-    hop=st.one_of(st.integers(0, 7), st.just(0)),
-    x=st.one_of(st.integers(0, 2**32 - 1), st.integers(2**18, 2**22), st.sampled_from([2**19, 2**20, 2**27])),
+    rtt=st.one_of(st.just(0), rtts, rtts, rtts),
+    field=st.integers(0, 7),
+    hop=st.integers(0, 7),
+    x=st.one_of(st.integers(0, 2**32 - 1), st.integers(2**18, 2**22)),
     delta=deltas,
-    padding=st.one_of(st.integers(0, 1400), st.just(62)),
+    padding=st.integers(0, 1400),
+)
+# Of flows with alike packets, half, all, a little less, or twice of the fair share: they lift each other.
+alike_packets = st.builds(
+    Sent,
+    rtt=st.sampled_from([0, 2**26, 2**27, 2**27]),
+    field=st.sampled_from([0, 0, 1, 2]),
+    hop=st.sampled_from([0, 0, 1]),
+    x=st.one_of(st.sampled_from([2**19, 2**20, 2**21]), st.integers(2**20, 2**20 + 2**16)),
+    delta=st.one_of(deltas, st.integers(0, 50)),
+    padding=st.just(62),
 )
 ports = st.builds(
     Config,
     xcp=st.just(True),
     capacity=st.one_of(st.just(0), st.integers(0, 10**4), st.integers(0, 10**8)),
-    alpha=st.sampled_from([0, 1000, 26214, 65536]),
+    alpha=st.sampled_from([0, 0, 0, 1000, 26214, 65536]),
     beta=st.just(0),
-    gamma=st.sampled_from([0, 6554, 32768]),
+    gamma=st.sampled_from([0, 6554, 6554, 32768]),
     min_interval=st.just(SECOND),
     max_interval=st.just(SECOND),
     generation=st.just(2),
 )
-runs = st.lists(st.lists(packets, min_size=1, max_size=10), min_size=2, max_size=4)
+runs = st.one_of(
+    st.lists(
+        st.lists(st.one_of(any_packets, alike_packets), min_size=1, max_size=10), min_size=2, max_size=4
+    ),
+    st.lists(st.lists(alike_packets, min_size=4, max_size=10), min_size=2, max_size=4),
+)
 
 
 def events_of(config: Config, run: list[list[Sent]], port: int = 1, first_slot: int = 0) -> list[Event]:
