@@ -117,10 +117,12 @@ class MaxMinDeparture : public XcpDeparture {
       debit(p, n);
       return static_cast<std::int32_t>(whole);
     }
-    const std::int64_t kept = requested * Q8_ONE;
-    const std::int64_t spare = p > kept ? p - kept : 0;
-    const auto given_back = static_cast<std::int64_t>(min_u64(left_.neg, static_cast<std::uint64_t>(spare)));
-    debit(kept + given_back, given_back);
+    const std::int64_t kept = requested * Q8_ONE;  // below p + lift
+    const std::int64_t lifted = kept > p ? kept - p : 0;
+    const auto spare = static_cast<std::uint64_t>(p - (kept - lifted));
+    const auto given_back = static_cast<std::int64_t>(min_u64(left_.neg, spare));
+    bank_ = debited(bank_, lifted);
+    debit(kept - lifted + given_back, given_back);
     return requested;
   }
 

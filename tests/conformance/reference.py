@@ -398,11 +398,12 @@ class Xcp:
         whole, left_over = divmod(p - n + lift + self.carry, 256)
         granted = min(asked, whole)
         if asked < whole:
-            n = min(self.neg, max(0, p - 256 * asked))
-            p = 256 * asked + n
+            lift = max(0, 256 * asked - p)
+            n = min(self.neg, p + lift - 256 * asked)
+            p = 256 * asked - lift + n
         else:
             self.carry = left_over
-            self.bank = min(self.bank - lift, POOL_MAX)
+        self.bank = min(self.bank - lift, POOL_MAX)
         self.pos = min(max(0, self.pos - p), POOL_MAX)
         self.neg = min(max(0, self.neg - n), POOL_MAX)
         if rtt == 0 or field > hop:
