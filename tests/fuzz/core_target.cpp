@@ -42,6 +42,7 @@ class CoreTarget final : public Target {
     const std::uint32_t queue = drawn >> 48 & 0xffff;
     plane_->enqueue(1, now_, queue, length, meta);
     passage.xcp = configs_[1].xcp.enabled;
+    passage.maxmin = plane_->port(1).config.xcp.generation == 2;
     passage.stamp = configs_[1].tag.stamp;
     if (drawn >> 10 & 1 && drawn % 512 == 1) configure(1, random);  // while the packet waits
     if ((drawn >> 11) % 16 == 0) return;                            // dropped

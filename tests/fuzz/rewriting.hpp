@@ -15,6 +15,7 @@ namespace clarion::fuzz {
 // What happens to one copy of a packet on its way through a router.
 struct Passage {
   bool xcp = false;         // the outgoing port grants
+  bool maxmin = false;      // and says which hop limits the flow
   bool edge = false;        // of the incoming port
   std::uint16_t wire = 0;   // added to `corrupt`
   bool stamp = false;       // the outgoing port numbers
@@ -40,6 +41,11 @@ inline void require_rewritten(const std::uint8_t* before, const std::uint8_t* af
     require(granted <= requested, "granted more than requested", after, length);
     write32(expected + 12, static_cast<std::uint32_t>(granted));
     if ((expected[3] & 0x0e) != 0x0e) expected[3] = static_cast<std::uint8_t>(expected[3] + 2);
+    const unsigned hop = expected[3] >> 1 & 7u, field = expected[7] & 7u, now = after[at + 7] & 7u;
+    const bool has_rtt = (read32(expected + 4) & ~7u) != 0;
+    if (passage.maxmin && has_rtt && (now == hop ? field <= hop : now == 0 && field == hop)) {
+      expected[7] = static_cast<std::uint8_t>((expected[7] & ~7u) | now);
+    }
   }
   if (passage.edge) write32(tags + 4, 0);
   write16(tags + 4, read16(tags + 4) + passage.wire);

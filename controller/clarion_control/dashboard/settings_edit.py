@@ -62,6 +62,12 @@ def _number(text: str) -> float:
         raise ValueError(f'"{text}": not a number') from None
 
 
+def _count(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ValueError(f'"{text}": not a whole number')
+    return int(text)
+
+
 def _plain(number: float) -> str:
     """A plain number with six digits: more than the switch keeps. Untouched fields are not sent back."""
     return f"{number:.6g}"
@@ -86,7 +92,12 @@ _QUANTITIES: Mapping[str, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
 
 def _form_field(group: tuple[str, ...], field: Setting) -> FormField:
     hint = _HINTS.get(field.name, field.about[0].upper() + field.about[1:])
-    write, read = (None, None) if field.kind == "flag" else _QUANTITIES[field.unit]
+    write: Callable[[Any], str] | None = None
+    read: Callable[[str], Any] | None = None
+    if field.kind == "whole" and not field.unit:
+        write, read = str, _count
+    elif field.kind != "flag":
+        write, read = _QUANTITIES[field.unit]
     return FormField((*group, field.name), field.label, hint, write, read)
 
 

@@ -57,6 +57,7 @@ def test_xcp_is_switched_off_and_on() -> None:
         ("xcp.capacity_bps", "fast", "not a quantity"),
         ("xcp.capacity_bps", "10 MB", "unknown unit"),
         ("xcp.alpha", "a lot", "not a number"),
+        ("xcp.generation", "1.5", "not a whole number"),
         ("queue_limit_bytes", "3 apples", "unknown unit"),
     ],
 )
