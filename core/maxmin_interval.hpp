@@ -61,12 +61,7 @@ CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool fast) {
 // Without flows of its own a link hands out what is free to everyone, and a share is all it carries.
 CLARION_INLINE void share_out_to_all(const XcpConfig& config, MaxMinReport& report) {
   IntervalReport& interval = report.interval;
-  Shares& shares = interval.shares;
-  const std::int64_t phi_q8 = interval.phi_q8;
-  shares.pos = min_u64(static_cast<std::uint64_t>(phi_q8 > 0 ? phi_q8 : 0), POOL_MAX);
-  shares.neg = min_u64(static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : 0), POOL_MAX);
-  shares.cp = to_gain(divide(shares.pos, interval.sums.sum_x));
-  shares.cn = to_gain(divide(shares.neg, interval.sums.input));
+  interval.shares = share_out(0, interval.phi_q8, interval.sums.sum_x, interval.sums.input);
   report.gains.fair = to_gain(divide(config.capacity_bytes_per_s << RATE_FRACTION_BITS, TICKS_PER_SECOND));
   report.gains.lift = Gain{};
 }
@@ -74,16 +69,10 @@ CLARION_INLINE void share_out_to_all(const XcpConfig& config, MaxMinReport& repo
 CLARION_INLINE void share_out_to_own(const OwnSums& own, std::uint64_t rate_q8, std::uint32_t gain_q16,
                                      std::uint32_t fastest_q16, MaxMinReport& report) {
   const std::int64_t phi_q8 = report.interval.phi_q8;
-  const std::uint64_t size = static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : phi_q8);
-  const std::uint64_t churn = scaled_rate(gain_q16, rate_q8);
-  const std::uint64_t shuffle = churn > size ? churn - size : 0;
+  const std::uint64_t shuffle = shuffled(scaled_rate(gain_q16, rate_q8), phi_q8);
   const std::uint64_t most = scaled_rate(fastest_q16, rate_q8);
-  const std::uint64_t spent = size + shuffle;
-  Shares& shares = report.interval.shares;
-  shares.pos = min_u64((phi_q8 > 0 ? size : 0) + shuffle, POOL_MAX);
-  shares.neg = min_u64((phi_q8 < 0 ? size : 0) + shuffle, POOL_MAX);
-  shares.cp = to_gain(divide(shares.pos, own.sum_x));
-  shares.cn = to_gain(divide(shares.neg, own.input));
+  const std::uint64_t spent = magnitude(phi_q8) + shuffle;
+  report.interval.shares = share_out(shuffle, phi_q8, own.sum_x, own.input);
   report.gains.fair = to_gain(divide(own.input << 8, own.sum_x));
   report.gains.lift = to_gain(divide(most > spent ? most - spent : 0, own.input << 8));
 }

@@ -63,17 +63,25 @@ CLARION_INLINE std::int64_t wanted_change(const XcpConfig& config, std::uint64_t
   return (overload ? -spare_term : spare_term) - queue_term;
 }
 
-// Fairness controller.
-CLARION_INLINE Shares share_out(const XcpConfig& config, const IntervalSums& sums, std::uint64_t rate_q8,
-                                std::int64_t phi_q8) {
-  const std::uint64_t size = static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : phi_q8);
-  const std::uint64_t churn = scaled_rate(config.gamma_q16, rate_q8);
-  const std::uint64_t shuffle = churn > size ? churn - size : 0;
+CLARION_INLINE std::uint64_t magnitude(std::int64_t phi_q8) {
+  return static_cast<std::uint64_t>(phi_q8 < 0 ? -phi_q8 : phi_q8);
+}
+
+// What of the traffic that may change hands is left to shuffle beside phi.
+CLARION_INLINE std::uint64_t shuffled(std::uint64_t churn_q8, std::int64_t phi_q8) {
+  const std::uint64_t size = magnitude(phi_q8);
+  return churn_q8 > size ? churn_q8 - size : 0;
+}
+
+// Fairness controller: phi and the shuffled traffic, spread over these sums.
+CLARION_INLINE Shares share_out(std::uint64_t shuffle_q8, std::int64_t phi_q8, std::uint64_t sum_x,
+                                std::uint64_t input) {
+  const std::uint64_t size = magnitude(phi_q8);
   Shares shares;
-  shares.pos = min_u64((phi_q8 > 0 ? size : 0) + shuffle, POOL_MAX);
-  shares.neg = min_u64((phi_q8 < 0 ? size : 0) + shuffle, POOL_MAX);
-  shares.cp = to_gain(divide(shares.pos, sums.sum_x));
-  shares.cn = to_gain(divide(shares.neg, sums.input));
+  shares.pos = min_u64((phi_q8 > 0 ? size : 0) + shuffle_q8, POOL_MAX);
+  shares.neg = min_u64((phi_q8 < 0 ? size : 0) + shuffle_q8, POOL_MAX);
+  shares.cp = to_gain(divide(shares.pos, sum_x));
+  shares.cn = to_gain(divide(shares.neg, input));
   return shares;
 }
 
@@ -98,7 +106,8 @@ CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const Xcp
                                            const IntervalSums& sums, std::uint64_t queue_bytes,
                                            std::uint32_t elapsed) {
   IntervalReport report = measure(last, config, sums, queue_bytes, elapsed);
-  report.shares = share_out(config, sums, report.rate_q8, report.phi_q8);
+  const std::uint64_t churn = scaled_rate(config.gamma_q16, report.rate_q8);
+  report.shares = share_out(shuffled(churn, report.phi_q8), report.phi_q8, sums.sum_x, sums.input);
   return report;
 }
 
