@@ -5,6 +5,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
-#include <thread>
+#include <vector>
 
 #include "error.hpp"
 
@@ -79,12 +80,26 @@ void disable_ipv6(const std::string& name) {
   write_setting("/proc/sys/net/ipv6/conf/" + name + "/disable_ipv6", "1");
 }
 
+// The CPUs that take in what devices receive: all of the first 32, but the one to which this process is
+// bound.
+std::vector<unsigned> receiving_cpus() {
+  const unsigned cpus = std::clamp(static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN)), 1u, 32u);
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  const bool is_bound = sched_getaffinity(0, sizeof(own), &own) == 0 && CPU_COUNT(&own) == 1;
+  std::vector<unsigned> receiving;
+  for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+    if (cpus == 1 || !is_bound || !CPU_ISSET(cpu, &own)) receiving.push_back(cpu);
+  }
+  return receiving;
+}
+
 // A host sends from whatever CPU its process or its ACKs run on, and each CPU has a receive queue of its own:
 // the frames of one flow would overtake each other on the way in. One CPU takes all that a device receives
 // (RPS). The two ends of a veth pair have consecutive indices, so pairs spread over the CPUs.
 void keep_in_order(const std::string& name) {
-  const unsigned cpus = std::clamp(std::thread::hardware_concurrency(), 1u, 32u);
-  const unsigned cpu = if_nametoindex(name.c_str()) / 2 % cpus;
+  const std::vector<unsigned> cpus = receiving_cpus();
+  const unsigned cpu = cpus[if_nametoindex(name.c_str()) / 2 % cpus.size()];
   std::array<char, 16> mask{};
   std::snprintf(mask.data(), mask.size(), "%x", 1u << cpu);
   write_setting("/sys/class/net/" + name + "/queues/rx-0/rps_cpus", mask.data());

@@ -16,6 +16,7 @@ from clarion_lab.engines.host_engine import HostEngine, link_fields
 from clarion_lab.engines.mininet_nodes import ClarionNet, ClarionSwitch
 from clarion_lab.engines.switch_process import SwitchProcess, control_socket, unasked_drops
 from clarion_lab.engines.switches import Switches, note_histogram
+from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import LossRecord, PortSample, Recording
@@ -97,13 +98,15 @@ class EmulationEngine(HostEngine):
     ) -> Switches:
         """One process for all."""
         config = switch_config(scenario, network, str(directory / TRUTH_LOG))
-        return EmbeddedSwitches(network, SwitchProcess(state, config, directory), directory)
+        cpu = cpus.of_switch()
+        return EmbeddedSwitches(network, SwitchProcess(state, config, directory, cpu=cpu), directory, cpu)
 
 
 class EmbeddedSwitches:
     """The embedded switch process, its statistics and its truth log."""
 
-    def __init__(self, network: Network, process: SwitchProcess, directory: Path) -> None:
+    def __init__(self, network: Network, process: SwitchProcess, directory: Path, cpu: int | None) -> None:
+        self.cpu = cpu
         self._network = network
         self._truth_log = directory / TRUTH_LOG
         self._process = process

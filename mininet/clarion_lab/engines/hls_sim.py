@@ -13,6 +13,7 @@ from clarion_lab.engines.emulation import TRUTH_LOG, EmbeddedSwitches, Emulation
 from clarion_lab.engines.host_engine import link_fields
 from clarion_lab.engines.switch_process import SwitchProcess
 from clarion_lab.engines.switches import Switches
+from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import Recording
 from clarion_lab.scenario.algorithms import frame_bytes
@@ -62,8 +63,9 @@ class HlsSimEngine(EmulationEngine):
     ) -> Switches:
         """One process for all; the registers of each switch are a file beside the run's record."""
         config = switch_config(scenario, network, str(directory / TRUTH_LOG))
-        process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(state.directory)])
-        return EmbeddedSwitches(network, process, directory)
+        cpu = cpus.of_switch()
+        process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(state.directory)], cpu)
+        return EmbeddedSwitches(network, process, directory, cpu)
 
     def _check_queues(self, scenario: Scenario) -> None:
         frame = max(frame_bytes(flow.header) for flow in scenario.flows)

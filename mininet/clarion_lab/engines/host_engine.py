@@ -120,7 +120,7 @@ class HostEngine(ABC):
             pids = {host.name: net[host.name].pid for host in network.hosts}
             for name, pid in pids.items():
                 state.process(f"mininet:{name}", pid)
-            tune(scenario, network, pids)
+            tune(scenario, network, pids, switches.cpu)
             recording.environment["hosts"] = tuning.described(scenario)
 
             progress.step("idle round trip")
@@ -239,7 +239,7 @@ def link_fields(scenario: Scenario) -> list[tuple[faults.Path, Link]]:
     ]
 
 
-def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:
+def tune(scenario: Scenario, network: Network, pids: dict[str, int], switch_cpu: int | None) -> None:
     """Tunes every host, side by side."""
     senders = {ends.sender.name: flow for flow, ends in zip(scenario.flows, network.endpoints, strict=True)}
     processes.run_all(
@@ -248,7 +248,7 @@ def tune(scenario: Scenario, network: Network, pids: dict[str, int]) -> None:
                 f"tuning {host.name}",
                 processes.in_namespace(
                     pids[host.name],
-                    ["sh", "-c", tuning.script(scenario, host, network.neighbour(host), senders)],
+                    ["sh", "-c", tuning.script(scenario, host, network.neighbour(host), senders, switch_cpu)],
                 ),
             )
             for host in network.hosts

@@ -27,9 +27,11 @@ class SwitchProcess:
         directory: Path,
         program: str = process.PROGRAM,
         options: Sequence[str] = (),
+        cpu: int | None = None,
     ) -> None:
         self._program = program
         self._options = options
+        self._cpu = cpu
         self._state = state
         self._config = config
         self._directory = directory
@@ -49,7 +51,7 @@ class SwitchProcess:
         config.write_text(json.dumps(self._config, indent=1) + "\n")
         control = control_socket(self._state)
         with self._log.open("wb") as log:
-            self._child = process.start(config, control, log, self._program, self._options)
+            self._child = process.start(config, control, log, self._program, self._options, self._cpu)
         self._state.process(self._program, self._child.pid)
         process.await_ready(self._child, self._program, self._log)
         self._client = Client(control, self._program)

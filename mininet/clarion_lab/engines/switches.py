@@ -12,6 +12,9 @@ from clarion_lab.recording.recording import LossRecord, QueueHistogram, Recordin
 class Switches(Protocol):
     """All switches of one run and the links between them and the hosts."""
 
+    cpu: int | None
+    """Where they run alone, so that the hosts' packets are taken in elsewhere; None: anywhere."""
+
     def devices(self) -> list[str]:
         """The devices that building creates in the namespace of the runner."""
 

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from clarion_lab.machine import cpus
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import PlannedHost
 
@@ -74,7 +75,22 @@ def device_limit(scenario: Scenario, host: PlannedHost, senders: Mapping[str, Fl
     return [f"tc qdisc replace dev {host.device} root tbf rate {rate_bps}bit burst {burst} limit {limit}"]
 
 
-def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost, senders: Mapping[str, Flow]) -> str:
+def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
+    """The command that keeps what a host receives off the CPU of its switch; Mininet's hosts have a /sys of their
+    own.
+    """
+    if switch_cpu is None:
+        return []
+    return [f"echo {cpus.mask_without(switch_cpu)} >/sys/class/net/{device}/queues/rx-0/rps_cpus"]
+
+
+def script(
+    scenario: Scenario,
+    host: PlannedHost,
+    neighbour: PlannedHost,
+    senders: Mapping[str, Flow],
+    switch_cpu: int | None,
+) -> str:
     """A shell script that tunes one host; it stops at the first command that fails."""
     device = host.device
     offloads = " ".join(f"{name} off" for name in OFFLOADS_OFF)
@@ -85,6 +101,7 @@ def script(scenario: Scenario, host: PlannedHost, neighbour: PlannedHost, sender
             f"ethtool -K {device} {offloads} >/dev/null",
             f"sysctl -qw {settings}",
             f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
+            *receive_steering(device, switch_cpu),
             *device_limit(scenario, host, senders),
         ]
     )

@@ -22,9 +22,14 @@ def start(
     stderr: int | IO[Any],
     program: str = PROGRAM,
     options: Sequence[str] = (),
+    cpu: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Starts clarion-switch, or a program that takes its place, with its control socket at `control`."""
+    """Starts clarion-switch, or a program that takes its place, with its control socket at `control`. With
+    `cpu` it is bound to that one, and others take in what its devices receive.
+    """
     command = [paths.binary(program), "--config", str(config), "--control", str(control), *options]
+    if cpu is not None:
+        command = ["taskset", "--cpu-list", str(cpu), *command]
     return processes.background(command, stdout=subprocess.PIPE, stderr=stderr)
 
 

@@ -35,6 +35,8 @@ REPORTS_TIMEOUT_S = 5.0  # for the last reports of dropped packets; they come up
 class Bmv2Switches:
     """A simple_switch_grpc per switch, one clarion-switch for all wires, one thread that controls them."""
 
+    cpu: int | None = None  # its threads want all
+
     def __init__(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> None:
