@@ -76,8 +76,8 @@ def device_limit(scenario: Scenario, host: PlannedHost, senders: Mapping[str, Fl
 
 
 def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
-    """The command that keeps what a host receives off the CPU of its switch; Mininet's hosts have a /sys of their
-    own.
+    """The command that keeps what a host receives off the CPU of its switch. Mininet's hosts have a /sys of
+    their own.
     """
     if switch_cpu is None:
         return []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which CPUs a run's processes and packets get.
 
-A frame that a switch hands to a host is otherwise taken through the host's whole TCP on the CPU of the switch, before
-the switch can go on: with 32 flows at 1 Gbit/s it fell behind by more than a round trip. And a switch that changes
-CPUs reorders what it sends, since each CPU has a receive queue of its own.
+A frame that a switch hands to a host is otherwise taken through the host's whole TCP on the CPU of the
+switch, before the switch can go on: with 32 flows at 1 Gbit/s it fell behind by more than a round trip. And a
+switch that changes CPUs reorders what it sends, since each CPU has a receive queue of its own.
 """
 
 from __future__ import annotations
