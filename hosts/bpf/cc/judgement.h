@@ -102,8 +102,7 @@ CC_INLINE void window_test(struct cc_window *w, const struct cc_params *p, enum 
 			window_set(w, p,
 				   max_u64(w->cwnd_q16,
 					   doubt_fallen_window_q16(&w->doubt, before_q16, w->cwnd_q16)));
-		else
-			w->ssthresh_q16 = w->cwnd_q16;
+		w->ssthresh_q16 = w->cwnd_q16;
 	}
 }
 

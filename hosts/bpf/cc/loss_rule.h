@@ -45,17 +45,16 @@ struct loss_rule {
 	__u8 timeout_pending; /* rounds left in which a timeout waits for totals that tell its cause */
 	struct cc_round hold;
 	struct cc_round behind;
-	__u32 ahead_us;		 /* low 32 bits of the clock */
-	__u32 echoes;		 /* echoes read */
+	__u32 explained_us;	 /* low 32 bits of the clock when the totals last explained a loss */
 	__u32 timeout_lost;	 /* packets that the pending timeouts gave up */
 	__u32 timeout_explained; /* packets corrupted, as the totals said since */
 	__u32 timeout_echoes;	 /* echoes received before the newest of them */
 	__u32 local_seen;	 /* drops by this host's own queues already noticed, modulo 2^32 */
 	__u16 local_pending;	 /* of them, those that have not shown as a gap on the first wire yet */
 	__u8 local_rounds;	 /* round trips left in which they may */
-	__u8 is_ahead;		 /* echoes have been read before their ACKs, last at `ahead_us` */
-	__u16 corrupted;	 /* packets that this ACK's totals newly call corrupted */
-	__u16 congested;	 /* ... dropped by a queue */
+	__u8 pad;
+	__u16 corrupted; /* packets that this ACK's totals newly call corrupted */
+	__u16 congested; /* ... dropped by a queue */
 };
 
 CC_INLINE void loss_rule_rebase(struct loss_rule *rule, const struct flow_echo *echo)
@@ -90,7 +89,6 @@ CC_INLINE void loss_rule_start(struct loss_rule *rule, const struct cc_sample *s
 	loss_rule_rebase(rule, echo);
 	rule->lost = s->lost_packets;
 	loss_rule_hold(rule, s);
-	rule->echoes = echo->nr_echoes;
 	rule->has_base = 1;
 }
 
@@ -203,30 +201,28 @@ CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, con
 	return LOSS_TIMEOUT_REAL;
 }
 
-/* Once nothing is suspected lost, an explanation left over is that of another flow of the bucket. But ACKs
- * wait while the application has the socket, and what the newest of them brought is read with the first: as
- * many echoes have come at once.
+/* Once nothing is suspected lost, an explanation left over is that of another flow of the bucket. But packets
+ * wait while an application has their socket, on either side, and what the newest of them brought is read
+ * with the first: an ACK may tell of a loss before the ACK that shows it.
  */
-CC_INLINE int loss_rule_has_leftover(struct loss_rule *rule, const struct cc_sample *s, __u32 new_echoes)
+CC_INLINE int loss_rule_has_leftover(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
 {
-	if (new_echoes > 1)
-		rule->ahead_us = (__u32)s->now_us;
-	rule->is_ahead =
-	    new_echoes > 1 || (rule->is_ahead && (__u32)s->now_us - rule->ahead_us <= LOSS_LEFTOVER_US);
-	return s->is_open && rule->unexplained < 0 && !rule->is_ahead;
+	if (explained)
+		rule->explained_us = (__u32)s->now_us;
+	return s->is_open && rule->unexplained < 0 &&
+	       (__u32)s->now_us - rule->explained_us > LOSS_LEFTOVER_US;
 }
 
 /* Books the transport's new losses against those that the totals newly explain. Explanations come first: the
  * packet behind a loss carries the total, its ACK makes the transport suspect, later ACKs convince it.
  */
-CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s, __s32 explained,
-			      __u32 new_echoes)
+CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
 {
 	__s32 ahead_max = (__s32)min_u64(s->outstanding_packets, 0x7fffffff);
 
 	rule->unexplained += wrap_diff_u32(s->lost_packets, rule->lost) - explained;
 	rule->lost = s->lost_packets;
-	if (loss_rule_has_leftover(rule, s, new_echoes))
+	if (loss_rule_has_leftover(rule, s, explained))
 		rule->unexplained = 0;
 	if (rule->unexplained < -ahead_max)
 		rule->unexplained = -ahead_max;
@@ -240,7 +236,6 @@ CC_SUBPROGRAM enum loss_verdict loss_rule_on_ack(struct loss_rule *rule, const s
 						 int distrusts_corruption)
 {
 	enum loss_verdict verdict = LOSS_NOTHING;
-	__u32 new_echoes;
 	__u16 believed;
 
 	if (!rule || !s || !echo || !stats)
@@ -249,11 +244,9 @@ CC_SUBPROGRAM enum loss_verdict loss_rule_on_ack(struct loss_rule *rule, const s
 		loss_rule_start(rule, s, echo);
 		return LOSS_NOTHING;
 	}
-	new_echoes = echo->nr_echoes - rule->echoes;
-	rule->echoes = echo->nr_echoes;
 	loss_rule_read(rule, s, echo, stats);
 	believed = distrusts_corruption ? 0 : rule->corrupted;
-	loss_rule_book(rule, s, (__s32)believed + rule->congested, new_echoes);
+	loss_rule_book(rule, s, (__s32)believed + rule->congested);
 
 	if (rule->timeout_pending) {
 		rule->timeout_explained += believed;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <queue>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "cc/boost.h"
@@ -131,6 +132,7 @@ class Simulation {
     std::int64_t requested, granted;  // bytes/s
     double rtt_s, x;
     std::uint16_t corrupt, congest;
+    std::uint16_t missing;  // dropped by a lying queue before it, as the check behind the queue finds
   };
   struct Event {
     double at_s;
@@ -152,7 +154,7 @@ class Simulation {
     std::uint32_t delivered = 0, lost = 0;
     double base_rtt_s = 0, srtt_s = 0, min_rtt_s = 0, next_send_s = 0;
     bool is_recovering = false, is_pace_pending = false;
-    std::uint16_t corrupt = 0, congest = 0;
+    std::uint16_t corrupt = 0, congest = 0, missing = 0;
     std::uint32_t granted = 0;
   };
 
@@ -225,7 +227,8 @@ class Simulation {
     Sender& sender = *senders_[i];
     const flow_request& request = sender.kernel.request;
     constexpr double kQ28 = 268435456.0;
-    Packet packet{i, sender.next_number++, now_s_, sender.delivered, request.delta_throughput, 0, 0, 0, 0, 0};
+    Packet packet{i, sender.next_number++, now_s_, sender.delivered, request.delta_throughput, 0, 0, 0, 0, 0,
+                  0};
     if (sender.kernel.id.aware && request.wanted) {
       packet.rtt_s = request.rtt / kQ28;
       packet.x = request.x / kQ28;
@@ -233,11 +236,12 @@ class Simulation {
     sender.outstanding[packet.number] = now_s_;
     router_arrival(packet);
     if (static_cast<int>(queue_.size()) >= path_.queue_packets) {
-      (path_.is_lying ? sender.corrupt : sender.congest)++;
+      (path_.is_lying ? sender.missing : sender.congest)++;
       queue_drops_++;
       return;
     }
     packet.congest = sender.congest;
+    packet.missing = std::exchange(sender.missing, 0);
     note_queue_change();
     queue_.push_back(packet);
     queue_max_ = std::max(queue_max_, static_cast<int>(queue_.size()));
@@ -259,6 +263,7 @@ class Simulation {
       schedule(now_s_ + kFullLen / path_.rate_bytes_per_s, Kind::kDeparture, queue_.front().flow, 0);
     Sender& sender = *senders_[packet.flow];
     router_departure(packet);
+    sender.corrupt += packet.missing;
     if (is_corrupted() || is_policed()) {
       sender.corrupt++;
       return;
