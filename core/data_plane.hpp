@@ -141,7 +141,8 @@ class DataPlane {
     const IntervalReport& last = state.interval.report();
     MaxMinReport report;
     if (xcp.generation == 2) {
-      report = maxmin_step(last, state.credit, xcp, sums, own, queue_bytes, elapsed);
+      const std::int64_t handed_out_q8 = last.phi_q8 - state.departure.in_hand_q8();
+      report = maxmin_step(last, state.credit, xcp, sums, own, handed_out_q8, queue_bytes, elapsed);
       state.credit = report.credit;
     } else {
       report.interval = control_step(last, xcp, sums, queue_bytes, elapsed);

@@ -71,6 +71,11 @@ class MaxMinDeparture : public XcpDeparture {
     return Grant{granted, field == hop ? std::uint8_t{0} : field};
   }
 
+  // The change of the aggregate rate that is not handed out yet.
+  CLARION_INLINE std::int64_t in_hand_q8() const {
+    return static_cast<std::int64_t>(left_.pos + bank_) - static_cast<std::int64_t>(left_.neg);
+  }
+
   const MaxMinGains& gains() const { return gains_; }
   const OwnSums& sums() const { return sums_; }
   std::uint64_t bank_q8() const { return bank_; }

@@ -42,6 +42,7 @@ constexpr std::uint32_t FASTEST_Q16 = 22938;  // 0.35 of the traffic per interva
 constexpr std::uint8_t CREDIT_MAX = 30;       // a fast interval costs two, every other one brings one
 constexpr std::uint8_t FAST_CREDIT = 2;
 constexpr unsigned SCARCE_LOG2 = 6;  // own flows below 1/64 of the traffic are none
+constexpr unsigned USUAL_LOG2 = 5;   // changes below 1/32 of the capacity are those of a full link
 
 // The largest part of the traffic that may be redistributed in this interval: what was shifted must be seen
 // by the flow with the longest RTT before the next is shifted.
@@ -56,6 +57,16 @@ CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t
 CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool fast) {
   if (fast) return static_cast<std::uint8_t>(credit < FAST_CREDIT ? 0 : credit - FAST_CREDIT);
   return static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit + 1 : CREDIT_MAX);
+}
+
+// What has been handed out arrives a round trip later; until then a link looks emptier than it is. Half of
+// that is taken off, where it is much: flows that start would fill the queue behind it.
+CLARION_INLINE std::int64_t not_arrived_q8(const XcpConfig& config, std::int64_t handed_out_q8) {
+  const auto usual =
+      static_cast<std::int64_t>((config.capacity_bytes_per_s << RATE_FRACTION_BITS) >> USUAL_LOG2);
+  if (handed_out_q8 <= usual) return 0;
+  const std::uint64_t unusual = min_u64(static_cast<std::uint64_t>(handed_out_q8 - usual), RATE_MAX);
+  return static_cast<std::int64_t>(scaled_rate(config.alpha_q16, unusual) >> 1);
 }
 
 // Without flows of its own a link hands out what is free to everyone, and a share is all it carries.
@@ -77,14 +88,17 @@ CLARION_INLINE void share_out_to_own(const OwnSums& own, std::uint64_t rate_q8, 
   report.gains.lift = to_gain(divide(most > spent ? most - spent : 0, own.input << 8));
 }
 
-// The control step: no state of its own, like control_step().
+// The control step: no state of its own, like control_step(). `handed_out_q8`: the change of the aggregate
+// rate that the pools and the bank of the interval that ends have paid.
 CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, std::uint8_t credit,
                                         const XcpConfig& config, const IntervalSums& sums, const OwnSums& own,
-                                        std::uint64_t queue_bytes, std::uint32_t elapsed) {
+                                        std::int64_t handed_out_q8, std::uint64_t queue_bytes,
+                                        std::uint32_t elapsed) {
   MaxMinReport report;
   IntervalReport& interval = report.interval;
   interval = measure(last, config, sums, queue_bytes, elapsed);
   interval.phi_q8 -= own.limited * (std::int64_t{1} << RATE_FRACTION_BITS);
+  interval.phi_q8 -= not_arrived_q8(config, handed_out_q8);
   const bool fast = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);
   const bool paid = credit >= FAST_CREDIT;
   report.credit = next_credit(credit, fast);

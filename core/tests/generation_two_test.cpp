@@ -224,11 +224,11 @@ TEST_P(GenerationTwoStart, FillsTheLinkInEightRoundTrips) {
 
 // Flows whose first round trips do not coincide make the link see less than is to come.
 INSTANTIATE_TEST_SUITE_P(Paths, GenerationTwoStart,
-                         testing::Values(StartCase{4, 100 * MBIT, GEO_RTT_S, 0.1, 0.10},
-                                         StartCase{32, 100 * MBIT, GEO_RTT_S, 0.1, 0.10},
-                                         StartCase{4, 1000 * MBIT, 0.05, 0.1, 0.105},
-                                         StartCase{32, 1000 * MBIT, 0.05, 0.1, 0.105},
-                                         StartCase{4, 100 * MBIT, GEO_RTT_S, 1, 0.16}));
+                         testing::Values(StartCase{4, 100 * MBIT, GEO_RTT_S, 0.1, 0.03},
+                                         StartCase{32, 100 * MBIT, GEO_RTT_S, 0.1, 0.03},
+                                         StartCase{4, 1000 * MBIT, 0.05, 0.1, 0.04},
+                                         StartCase{32, 1000 * MBIT, 0.05, 0.1, 0.04},
+                                         StartCase{4, 100 * MBIT, GEO_RTT_S, 1, 0.07}));
 
 // --- Unlike flows on one link
 // -------------------------------------------------------------------------------

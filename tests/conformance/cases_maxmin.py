@@ -32,6 +32,9 @@ RICH, POOR = X // 2, 2 * X
 MOST = 2**31 - 1
 RTT = 2**27
 POS = 127983616
+# Of a pool of which an own packet has taken 127983127: that less 256000000 / 32 is unusual, and a quarter of it is
+# missing in the next one.
+QUARTER_OF_POOL = (127983127 - 8_000_000) // 2 // 2
 CREDIT_MAX = 30
 
 
@@ -147,9 +150,10 @@ def maxmin_later_hop_limits(case: Case) -> None:
 def maxmin_limited_elsewhere(case: Case) -> None:
     """Flows with less than the offer keep it; what hops before this one, or unknown, give is 1000 - 500.
 
-    The next interval has 512 bytes, 131071 q8: phi = (256000000 - 131071) / 2 - 256 * 500 = 127806464. The
-    third packet is limited by hop 2 and counts there. The own one gets 127983127: 499934 and 23/256.
+    The third packet is limited by hop 2 and counts there. The own one gets 127983127: 499934 and 23/256. The
+    next interval has 512 bytes, 131071 q8: phi = (256000000 - 131071) / 2 - 256 * 500 - QUARTER_OF_POOL.
     """
+    phi = 127806464 - QUARTER_OF_POOL
     start_with_pool(case)
     first_interval(case)
     pass_by(case, packet(1000, POOR), left(1000, POOR, 0), pos=POS, carry=0)
@@ -158,8 +162,8 @@ def maxmin_limited_elsewhere(case: Case) -> None:
     case.state(1, limited=500, own_input=0, own_sum_x=0, poor_sum_x=0, max_rtt=2**28)
     pass_by(case, packet(), left(499934), pos=489, carry=23)
     case.state(1, limited=500, own_input=128, own_sum_x=X)
-    next_interval(case, 2 * SECOND, pos=127806464, neg=0, input=128, sum_x=X)
-    case.state(1, phi=127806464, rate=131071, limited=0, own_input=0, own_sum_x=0, max_rtt=0)
+    next_interval(case, 2 * SECOND, pos=phi, neg=0, input=128, sum_x=X)
+    case.state(1, phi=phi, rate=131071, limited=0, own_input=0, own_sum_x=0, max_rtt=0)
 
 
 def maxmin_own_flows_share(case: Case) -> None:
@@ -198,6 +202,16 @@ def maxmin_very_poor(case: Case) -> None:
     case.state(1, own_input=128, own_sum_x=1130501, poor_sum_x=0)
     pass_by(case, packet(x=1130533), left(0, 1130533))
     case.state(1, own_input=256, own_sum_x=1130501 + 1130533, poor_sum_x=1130533)
+
+
+def maxmin_not_arrived(case: Case) -> None:
+    """Of what was handed out beyond 1/32 of the capacity, 8000000 q8 = 31250 bytes/s, a quarter is awaited."""
+    start_with_pool(case)
+    first_interval(case)
+    pass_by(case, packet(31250), left(31250, field=0), pos=POS - 8_000_000)
+    pass_by(case, packet(31251), left(31251, field=0), time=2 * SECOND, pos=POS - 8_000_256)
+    next_interval(case, 3 * SECOND, pos=POS - 64, neg=0)
+    case.state(1, phi=POS - 64)
 
 
 def maxmin_spent_pool(case: Case) -> None:
@@ -262,7 +276,8 @@ def maxmin_rtt_unknown(case: Case) -> None:
 def crowd(case: Case, delta: int) -> None:
     """One interval of an own packet and 64 that another hop limits, of x = 2^27 - 2^20 together.
 
-    8320 bytes, 2129911 q8 (2129920 * (1 - 2^-18)): half the spare capacity is 126935044.
+    8320 bytes, 2129911 q8 (2129920 * (1 - 2^-18)): half the spare capacity is 126935044. 29995781 of it, a quarter
+    of what the own packet has taken, are still to arrive.
     """
     start_with_pool(case)
     first_interval(case)
@@ -274,14 +289,14 @@ def crowd(case: Case, delta: int) -> None:
 def maxmin_no_own_flows(case: Case) -> None:
     """Own flows have less than 1/64 of bytes (128 of 8320) and x: everyone gets of the spare capacity.
 
-    Cp = 126935044 / 2^27 = (4061921408 * (1 - 2^-18)) * 2^-32, where 2^-18 of it is 15495.0005. A share is
+    Cp = 96939263 / 2^27 = (3102056416 * (1 - 2^-18)) * 2^-32, where 2^-18 of it is 11833.4. A share is
     the capacity: R = 256000000 / 2^28 = (4096000000 * (1 - 2^-18)) * 2^-32, where 2^-18 of it is 15625.
     """
     crowd(case, delta=0)
     case.state(1, own_input=128, own_sum_x=X, input=8320, sum_x=2**27, limited=0)
-    gains = {"cp": 4061905912, "cp_shift": 32, "cn": 0, "lift": 0}
-    next_interval(case, 2 * SECOND, pos=126935044, neg=0, fair=4095984375, fair_shift=32, **gains)
-    case.state(1, phi=126935044, rate=2129911, credit=30)
+    gains = {"cp": 3102044582, "cp_shift": 32, "cn": 0, "lift": 0}
+    next_interval(case, 2 * SECOND, pos=96939263, neg=0, fair=4095984375, fair_shift=32, **gains)
+    case.state(1, phi=96939263, rate=2129911, credit=30)
 
 
 def maxmin_no_own_flows_overload(case: Case) -> None:
@@ -290,7 +305,7 @@ def maxmin_no_own_flows_overload(case: Case) -> None:
     The offers are 999868 bytes/s, and 749901 to the two with the smaller x.
     """
     crowd(case, delta=700_000)
-    phi = 126935044 - 256 * 64 * 700_000
+    phi = 96939263 - 256 * 64 * 700_000
     next_interval(case, 2 * SECOND, pos=0, neg=-phi, cp=0, fair=4095984375, fair_shift=32, lift=0)
     case.state(1, phi=phi)
 
@@ -499,6 +514,7 @@ MAXMIN_CASES = [
     maxmin_own_flows_share,
     maxmin_poor_by_a_32nd,
     maxmin_very_poor,
+    maxmin_not_arrived,
     maxmin_spent_pool,
     maxmin_asks_for_less,
     maxmin_slows_down_more,

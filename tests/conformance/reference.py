@@ -327,7 +327,9 @@ class Xcp:
         adjust = config.alpha * abs(spare) // 65536
         phi = (adjust if spare >= 0 else -adjust) - config.beta * drain // 65536
         if config.generation == 2:
-            phi -= 256 * self.limited
+            handed_out = self.phi - (self.pos + self.bank - self.neg)
+            unusual = min(max(0, handed_out - config.capacity * 256 // 32), RATE_MAX)
+            phi -= 256 * self.limited + config.alpha * unusual // 65536 // 2
             self.redistribute(config, elapsed, phi)
         else:
             self.share_out(config.gamma * rate // 65536, phi, self.sum_x, self.input)

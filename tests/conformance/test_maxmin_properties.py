@@ -257,7 +257,10 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     assert end["elapsed"] == SECOND
     spare = 256 * config.capacity - end["rate"]
     regulated = config.alpha * abs(spare) // 65536
+    handed_out = sums["phi"] - (sums["pos"] + sums["bank"] - sums["neg"])
+    unusual = max(0, handed_out - 256 * config.capacity // 32)
     phi = (regulated if spare >= 0 else -regulated) - 256 * sums["limited"]
+    phi -= config.alpha * min(unusual, 2**46 - 1) // 65536 // 2
     assert end["phi"] == phi
     fast, paid = 16 * sums["poor_sum_x"] > 5 * SECOND, sums["credit"] >= 2
     assert end["credit"] == (max(sums["credit"] - 2, 0) if fast else min(sums["credit"] + 1, CREDIT_MAX))
