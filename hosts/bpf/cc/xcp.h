@@ -31,9 +31,13 @@ struct xcp {
 	__u32 echoes_seen;     /* echoes received when this round began */
 	__u32 max_in_flight;   /* packets, most in this round */
 	__s32 feedback_before; /* what the ACK before this one changed, bytes/s */
+	__u32 round_began_us;  /* low 32 bits of the clock */
+	__u32 round_delivered; /* total delivered when this round began, modulo 2^32 */
+	__u64 best_rate_q16;   /* packets/ms, of a round behind this queue; 0: there was none */
 	__u8 was_limited;      /* in the whole of this round */
 	__u8 echo_patience;    /* rounds left to wait for an echo */
 	__u8 queue_rounds;     /* left until a queue counts as drained */
+	__u8 growth_pays;      /* no queue, or the last round behind it delivered more than those before */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -60,6 +64,9 @@ CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct c
 	window_init(&x->w, p, p->initial_window_packets, s);
 	x->feedback_seen = x->echo_before = flow->echo.reverse_feedback;
 	x->was_limited = 1;
+	x->growth_pays = 1;
+	x->round_began_us = (__u32)s->now_us;
+	x->round_delivered = s->delivered_packets;
 	x->echo_patience = XCP_ECHO_PATIENCE_RTTS;
 	xcp_request(x, p, s, flow);
 }
@@ -78,6 +85,24 @@ CC_INLINE void xcp_watch_queue(struct xcp *x)
 		x->queue_rounds = XCP_QUEUE_ROUNDS;
 	else if (x->w.is_new_round && x->queue_rounds)
 		x->queue_rounds--;
+}
+
+/* Behind a queue a larger window has to bring more, an eighth, or it only makes the queue longer. Routers
+ * grant for ever where the flow waits at a place that they do not see: in a slow device of its own host, say.
+ */
+CC_INLINE void xcp_watch_yield(struct xcp *x, const struct cc_sample *s)
+{
+	__u64 delivered = s->delivered_packets - x->round_delivered;
+	__u32 took_us = (__u32)s->now_us - x->round_began_us;
+	__u64 rate_q16;
+
+	if (!x->w.is_new_round)
+		return;
+	rate_q16 = div_u64((delivered << 16) * 1000, took_us ? took_us : 1);
+	x->growth_pays = !x->queue_rounds || rate_q16 > x->best_rate_q16 + x->best_rate_q16 / 8;
+	x->best_rate_q16 = x->queue_rounds ? max_u64(x->best_rate_q16, rate_q16) : 0;
+	x->round_began_us = (__u32)s->now_us;
+	x->round_delivered = s->delivered_packets;
 }
 
 /* Routers keep their queues short. Where one stands they do not speak for it, and their grants fill it; or
@@ -153,7 +178,8 @@ CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
 }
 
 /* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
- * a queue after a guard; else by a quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2).
+ * a queue after a guard; else by a quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2),
+ * while that brings more.
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
@@ -166,7 +192,7 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 	else if (guard_is_wary(&x->w.guard) || (guard_has_been_on(&x->w.guard) && x->queue_rounds))
 		x->w.ceiling_q16 +=
 		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
-	else
+	else if (x->growth_pays)
 		x->w.ceiling_q16 += ((__u64)s->acked_packets << 16) / 4;
 }
 
@@ -277,6 +303,7 @@ CC_INLINE void xcp_on_ack(struct xcp *x, const struct cc_params *p, const struct
 	window_answer_signals(&x->w, p, s, flow);
 	xcp_on_losses(x, p, s, flow);
 	xcp_watch_queue(x);
+	xcp_watch_yield(x, s);
 	xcp_move_ceiling(x, s);
 	if (has_echo && s->srtt_us)
 		xcp_apply_feedback(x, p, s, flow);

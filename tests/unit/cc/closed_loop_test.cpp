@@ -102,6 +102,34 @@ TEST(ClosedLoop, XcpWithoutARouterStaysATcp) {
   EXPECT_LT(simulation.cwnd_packets(0), 2000u);
 }
 
+TEST(ClosedLoop, XcpDoesNotFillAQueueThatNoRouterSees) {
+  // The router hands out twice what a device in front of it carries, for ever. Without a bound the queue has
+  // 99 bandwidth-delay products after 20 s and 299 after 60.
+  for (int count : {1, 8}) {
+    Path path;
+    path.rtt_s = 0.05;
+    path.has_xcp_router = true;
+    path.router_bytes_per_s = 2 * path.rate_bytes_per_s;
+    path.queue_packets = 1000000;
+    Simulation simulation = with_flows<XcpLaw>(count, path, kDefaults, true, 0.02);
+    EXPECT_GT(total(shares(simulation, count, 10, 60)), 0.99);
+    EXPECT_LT(simulation.queue_max_packets(), 5 * path.rtt_s * kPacketsPerSecond);
+  }
+}
+
+TEST(ClosedLoop, XcpFillsAPathThatBecomesLonger) {
+  // The longer path looks like a queue at first, but a larger window pays.
+  for (double rtt_s : {0.08, 0.2}) {
+    Path path;
+    path.rtt_s = 0.05;
+    path.has_xcp_router = true;
+    path.step_at_s = 5;
+    path.step_rtt_s = rtt_s;
+    Simulation simulation = with_flows<XcpLaw>(1, path, kDefaults, true);
+    EXPECT_GT(total(shares(simulation, 1, 15, 25)), 0.98);
+  }
+}
+
 TEST(ClosedLoop, BoostTaggedFillsALossyPipe) {
   Path path;
   path.wire_loss = 0.005;

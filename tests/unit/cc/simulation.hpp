@@ -68,6 +68,8 @@ struct Path {
   int queue_packets = 1000;
   double wire_loss = 0;
   bool has_xcp_router = false;
+  // Behind a queue that it does not see, the router hands out this much; 0: the queue is its own.
+  double router_bytes_per_s = 0;
   // Bursts of the wire (Gilbert-Elliott): chances per packet to go bad and good again; 0: none.
   double burst_begin = 0, burst_end = 1;
   // A wire that lies: what the queue drops counts as corrupted.
@@ -375,15 +377,20 @@ class Simulation {
   void end_interval() {
     double interval = now_s_ - interval_start_s_;
     double avg_rtt = sum_x_ > 0 ? sum_x_rtt_ / sum_x_ : path_.rtt_s;
-    double rate = interval > 0 ? input_ / interval : 0;
+    double rate = interval > 0 ? (path_.router_bytes_per_s > 0 ? output_ : input_) / interval : 0;
     double persistent = static_cast<double>(std::min(queue_low_, queue_.size())) * kFullLen;
-    double phi = 0.4 * (path_.rate_bytes_per_s - rate) - 0.226 * persistent / avg_rtt;
+    double capacity = path_.rate_bytes_per_s;
+    if (path_.router_bytes_per_s > 0) {
+      capacity = path_.router_bytes_per_s;
+      persistent = 0;
+    }
+    double phi = 0.4 * (capacity - rate) - 0.226 * persistent / avg_rtt;
     double shuffle = std::max(0.0, 0.1 * rate - std::abs(phi));
     positive_ = std::max(phi, 0.0) + shuffle;
     negative_ = std::max(-phi, 0.0) + shuffle;
     cp_ = sum_x_ > 0 ? positive_ / sum_x_ : 0;
     cn_ = input_ > 0 ? negative_ / input_ : 0;
-    input_ = sum_x_ = sum_x_rtt_ = 0;
+    input_ = output_ = sum_x_ = sum_x_rtt_ = 0;
     queue_low_ = queue_.size();
     interval_start_s_ = now_s_;
     interval_end_s_ = now_s_ + std::clamp(avg_rtt, 0.001, 1.0);
@@ -391,6 +398,7 @@ class Simulation {
 
   void router_departure(Packet& packet) {
     packet.granted = packet.requested;
+    output_ += kFullLen;
     if (!path_.has_xcp_router) return;
     double p = std::min(positive_, cp_ * packet.x), n = std::min(negative_, cn_ * kFullLen);
     if (static_cast<double>(packet.requested) < p - n) {
@@ -416,7 +424,7 @@ class Simulation {
   int queue_max_ = 0;
   double queue_area_ = 0, queue_changed_s_ = 0, statistics_start_s_ = 0;
   std::size_t queue_low_ = 0;
-  double input_ = 0, sum_x_ = 0, sum_x_rtt_ = 0, positive_ = 0, negative_ = 0, cp_ = 0, cn_ = 0;
+  double input_ = 0, output_ = 0, sum_x_ = 0, sum_x_rtt_ = 0, positive_ = 0, negative_ = 0, cp_ = 0, cn_ = 0;
   double interval_start_s_ = 0, interval_end_s_ = 0;
 };
 
