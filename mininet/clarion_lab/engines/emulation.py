@@ -105,7 +105,9 @@ class EmulationEngine(HostEngine):
 class EmbeddedSwitches:
     """The embedded switch process, its statistics and its truth log."""
 
-    def __init__(self, network: Network, process: SwitchProcess, directory: Path, cpu: int | None) -> None:
+    def __init__(
+        self, network: Network, process: SwitchProcess, directory: Path, cpu: int | None = None
+    ) -> None:
         self.cpu = cpu
         self._network = network
         self._truth_log = directory / TRUTH_LOG
