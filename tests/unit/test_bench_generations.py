@@ -21,7 +21,7 @@ BDP_BYTES = 500_000
 
 
 def leave(directory: Path, rates: list[float], queues_bytes: list[int], join_s: float = 0.0) -> None:
-    """A run: what the bottleneck carries of its rate until each sample, twice a second; data starts at 1 s."""
+    """A run: what the bottleneck carries of its rate until each sample, twice a second; data from 1 s on."""
     directory.mkdir(parents=True)
     sent, ports = 0, []
     for index, (rate, queue) in enumerate(zip(rates, queues_bytes, strict=True)):
@@ -70,7 +70,7 @@ def test_a_link_that_never_fills_has_no_start(tmp_path: Path) -> None:
 
 
 def test_a_newcomer_is_looked_at_for_twenty_round_trips(tmp_path: Path) -> None:
-    # The emptiest round trip from 5 s to 15 s; the queue and the idle link from before and after do not count.
+    # The emptiest round trip from 5 s to 15 s; queue and idle link from before and after do not count.
     rates = [0.1] * 11 + [1] * 9 + [0.8] + [1] * 10 + [0.2] * 5
     queues = [400_000] * 9 + [0] * 5 + [20_000] + [0] * 16 + [300_000] * 5
     leave(tmp_path / "run", rates, queues, join_s=5.0)
