@@ -59,7 +59,7 @@ CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {
 // Every integer as an argument of set_xcp_port: visit(name, integer, least, most).
 template <class Config, class Visit>
 void visit_arguments(Config& xcp, Visit visit) {
-  visit("capacity", xcp.capacity_bytes_per_s, std::uint64_t{1}, std::uint64_t{274877906943});
+  visit("capacity", xcp.capacity_bytes_per_s, std::uint64_t{0}, std::uint64_t{274877906943});
   visit("alpha", xcp.alpha_q16, std::uint64_t{0}, std::uint64_t{262143});
   visit("beta", xcp.beta_q16, std::uint64_t{0}, std::uint64_t{262143});
   visit("gamma", xcp.gamma_q16, std::uint64_t{0}, std::uint64_t{262143});

@@ -122,7 +122,12 @@ class XcpInterval {
       start_ = now;
       return false;
     }
-    return elapsed_ticks(start_, now) >= length(config);
+    return due(now, config);
+  }
+
+  // Whether an arrival at `now` will end the interval.
+  CLARION_INLINE bool due(Ticks now, const XcpConfig& config) const {
+    return started_ && elapsed_ticks(start_, now) >= length(config);
   }
 
   // Ends the interval at `now` with these sums and persistent queue.

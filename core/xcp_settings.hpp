@@ -31,7 +31,7 @@ inline bool operator!=(const XcpSettings& a, const XcpSettings& b) { return !(a 
 inline XcpConfig xcp_config(const XcpSettings& settings) {
   XcpConfig config;
   config.enabled = true;
-  config.capacity_bytes_per_s = rounded_down(settings.capacity_bps, 1, 8, 1, 274877906943u);
+  config.capacity_bytes_per_s = rounded_down(settings.capacity_bps, 1, 8, 0, 274877906943u);
   config.alpha_q16 = static_cast<std::uint32_t>(nearest(settings.alpha, 65536, 1, 0, 262143u));
   config.beta_q16 = static_cast<std::uint32_t>(nearest(settings.beta, 65536, 1, 0, 262143u));
   config.gamma_q16 = static_cast<std::uint32_t>(nearest(settings.gamma, 65536, 1, 0, 262143u));
@@ -67,15 +67,16 @@ struct XcpSetting {
   const char* at_most = nullptr;
   std::uint64_t numerator = 1;  // integers of the data plane are numerator / denominator of a unit
   std::uint64_t denominator = 1;
+  const char* zero = nullptr;  // what people write for 0, which is legal beside the range
 };
 
 // Every setting with its value, in order.
 template <class Settings, class Visit>
 void visit_settings(Settings& settings, Visit visit) {
-  visit(
-      XcpSetting{"capacity_bps", 8.0, 2199023255551.0, "use a whole number of bit/s from 8 to 2199023255551",
-                 nullptr, "", 0, 0, nullptr, "", 0, nullptr, 1, 8},
-      settings.capacity_bps);
+  visit(XcpSetting{"capacity_bps", 8.0, 2199023255551.0,
+                   "use a whole number of bit/s from 8 to 2199023255551, or \"measured\"", nullptr, "", 0, 0,
+                   nullptr, "", 0, nullptr, 1, 8, "measured"},
+        settings.capacity_bps);
   visit(XcpSetting{"alpha", 0.0, 3.99998, "use a number from 0 to 3.99998",
                    "above 0 and below 0.5553 (pi/(4*sqrt 2))", ", or the control loop is not stable", 0,
                    0.5553603672697958, nullptr, "", 0.0, nullptr, 65536, 1},

@@ -156,9 +156,10 @@ header interval_t {
     bit<8> cn_shift;
     bit<64> corrupt_total;
     bit<64> congest_total;
+    bit<38> measured;
     duration_t length;
     bit<1> ended;
-    bit<3> unused;
+    bit<5> unused;
     bit<38> capacity;  // from here on the port's settings
     bit<18> alpha;
     bit<18> beta;

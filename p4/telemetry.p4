@@ -26,6 +26,7 @@ struct interval_report_t {
     bit<8> cn_shift;
     bit<64> corrupt_total;  // lost on the wire into this port
     bit<64> congest_total;  // dropped by this port's queue
+    bit<38> measured;  // bytes/s that the link was seen to carry; 0: not measured, as BMv2 never does
 }
 
 // Digest: a packet that a port's queue dropped. Zero where the packet has no such field.
@@ -48,6 +49,7 @@ control IntervalTelemetry(inout headers_t hdr, in standard_metadata_t standard) 
     action read_totals() {
         wire_lost.read(hdr.interval.corrupt_total, (bit<32>)standard.egress_spec);
         queue_lost.read(hdr.interval.congest_total, (bit<32>)standard.egress_spec);
+        hdr.interval.measured = 0;
     }
 
     apply {
@@ -56,7 +58,8 @@ control IntervalTelemetry(inout headers_t hdr, in standard_metadata_t standard) 
             standard.egress_spec, hdr.interval.intervals, hdr.interval.elapsed, hdr.interval.avg_rtt,
             hdr.interval.input, hdr.interval.sum_x, hdr.interval.sum_x_rtt, hdr.interval.queue, hdr.interval.rate,
             hdr.interval.phi, hdr.interval.pos, hdr.interval.neg, hdr.interval.cp, hdr.interval.cp_shift,
-            hdr.interval.cn, hdr.interval.cn_shift, hdr.interval.corrupt_total, hdr.interval.congest_total
+            hdr.interval.cn, hdr.interval.cn_shift, hdr.interval.corrupt_total, hdr.interval.congest_total,
+            hdr.interval.measured
         });
         hdr.interval.setInvalid();
     }

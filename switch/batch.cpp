@@ -7,6 +7,7 @@
 #include "core/data_plane.hpp"
 #include "counters.hpp"
 #include "json_object.hpp"
+#include "options_reader.hpp"
 #include "registers.hpp"
 
 namespace clarion::emu {
@@ -91,6 +92,11 @@ class Reader {
     return entry;
   }
 
+  static void check_measurable(const Port& port, const Path& path) {
+    if (!port.path->takes_measured()) throw Fault{path / "capacity", FaultCode::unsupported, NOT_MEASURED};
+    if (port.options.rate_bps == 0) throw Fault{path / "capacity", FaultCode::conflict, UNMEASURABLE};
+  }
+
   static TagEntry tag(const json& value, const Path& path) {
     JsonObject object(value, path);
     TagEntry entry;
@@ -108,6 +114,7 @@ class Reader {
     std::vector<std::function<void(PortEntries&)>> parts;
     if (const json* v = object.find("xcp")) {
       const auto entry = v->is_null() ? std::nullopt : std::optional(xcp(*v, object.path_of("xcp")));
+      if (entry && entry->config.capacity_bytes_per_s == 0) check_measurable(port, object.path_of("xcp"));
       parts.emplace_back([entry](PortEntries& entries) { entries.xcp = entry; });
     }
     if (const json* v = object.find("tag")) {

@@ -52,6 +52,25 @@ class CorePath final : public PortPath {
     return Admission::taken;
   }
 
+  bool takes_measured() const override { return true; }
+
+  bool interval_due(Ticks now) const override {
+    const CorePort& port = plane_.port(0);
+    return port.config.xcp.enabled && port.interval.due(now, port.config.xcp);
+  }
+  std::uint32_t interval_ticks() const override {
+    return plane_.port(0).interval.length(plane_.port(0).config.xcp);
+  }
+
+  // As long as nothing is known, the capacity is what comes in: nothing is handed out, nothing taken back.
+  void set_measured(Ticks now, std::uint64_t bytes_per_s) override {
+    const CorePort& port = plane_.port(0);
+    const std::uint32_t elapsed = elapsed_ticks(port.interval.start(), now);
+    const std::uint64_t came_q8 = rate_of(port.arrival.sums().input, elapsed);
+    plane_.state(0).config.xcp.capacity_bytes_per_s =
+        bytes_per_s == 0 ? came_q8 >> RATE_FRACTION_BITS : bytes_per_s;
+  }
+
   std::size_t queued() const override { return out_.queued(); }
   std::uint64_t queue_bytes() const override { return queue_bytes_; }
 

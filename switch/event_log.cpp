@@ -58,7 +58,7 @@ void EventLog::interval(const Port& port) {
   if (!begin("interval", *port.parent)) return;
   const PortTelemetry telemetry = port.path->telemetry();
   const IntervalReport& report = telemetry.interval;
-  const std::array<std::uint64_t, 18> members = {port.options.number,
+  const std::array<std::uint64_t, 19> members = {port.options.number,
                                                  report.intervals & TICKS_MAX,
                                                  report.elapsed,
                                                  report.avg_rtt,
@@ -75,7 +75,8 @@ void EventLog::interval(const Port& port) {
                                                  report.shares.cn.mantissa,
                                                  report.shares.cn.shift,
                                                  telemetry.wire.lost,
-                                                 telemetry.queue.lost};
+                                                 telemetry.queue.lost,
+                                                 port.meter.measured_bytes_per_s()};
   for (const std::uint64_t member : members) number(member);
   end();
 }

@@ -21,10 +21,19 @@ std::size_t count_ports(const Options& options) {
 
 XcpConfig xcp_of(const PortOptions& options) {
   XcpSettings settings = options.xcp.settings;
-  if (settings.capacity_bps == 0) settings.capacity_bps = options.rate_bps;
+  if (!options.xcp.has_capacity) settings.capacity_bps = options.rate_bps;
   XcpConfig config = xcp_config(settings);
   config.enabled = options.xcp.enabled;
   return config;
+}
+
+std::uint64_t queue_limit_bytes(const Port& port, const PortEntries& entries) {
+  return entries.queue_limit_bytes.value_or(port.options.queue_bytes);
+}
+
+// For the second packet of a pair: none is lost for a measurement.
+bool has_room(const Port& port) {
+  return port.path->queue_bytes() + Netdev::MAX_FRAME_BYTES <= queue_limit_bytes(port, port.entries);
 }
 
 bool same(const TagConfig& a, const TagConfig& b) {
@@ -97,6 +106,9 @@ void Fabric::open_netdev(Port& port) {
 
 void Fabric::apply(Port& port, const PortOptions& options) {
   const PortEntries entries = changed(port, port.options, options);
+  if (measures(entries) && !port.path->takes_measured()) {
+    throw Fault{options.path / "xcp" / "capacity_bps", FaultCode::unsupported, NOT_MEASURED};
+  }
   port.options = options;
   port.shaper.set_rate(options.rate_bps);
   port.out_wire.configure(options.delay_us, options.loss);
@@ -111,8 +123,10 @@ void Fabric::apply(Port& port, const PortOptions& options) {
 void Fabric::enter(Port& port, const PortEntries& entries) {
   PortEntries effective = entries;
   if (entries.tag) effective.tag->wire = is_bare_wire(entries.tag->wire, port.neighbours.judgement());
-  port.path->enter(effective, entries.queue_limit_bytes.value_or(port.options.queue_bytes));
+  port.path->enter(effective, queue_limit_bytes(port, entries));
   port.entries = entries;
+  if (!measures(entries)) port.held_until = 0;
+  if (!entries.xcp) port.meter = CapacityMeter{};  // which does not see departures without XCP
 }
 
 void Fabric::reconfigure(Port& port, const PortOptions& options) {
@@ -168,6 +182,8 @@ void Fabric::restart(Switch& sw, Nanoseconds down_ns) {
   for (Port* port : sw.ports) {
     port->path->restart();
     port->neighbours.clear();
+    port->meter = CapacityMeter{};
+    port->pairs = PairFormer{};
     enter(*port, port->entries);
     reschedule(*port);
   }
@@ -184,6 +200,7 @@ void Fabric::lose_queue(Port& port) {
     log(port, TruthLog::Direction::out, TruthLog::Cause::outage, packet.frame(), packet.length);
   }
   port.queue_statistics.change(now_, 0);
+  port.held_until = 0;
 }
 
 void Fabric::run(Port& port) {
@@ -195,7 +212,7 @@ void Fabric::run(Port& port) {
 
 void Fabric::reschedule(Port& port) {
   Nanoseconds next = NEVER;
-  if (port.path->queued() > 0) next = port.shaper.free_at();
+  if (port.path->queued() > 0) next = port.departs_at();
   if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
   if (port.peer != nullptr) next = std::min(next, port.hazards.next_time());
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
@@ -316,6 +333,7 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
     mark_congestion(marked_.data(), length);
     frame = marked_.data();
   }
+  if (port.path->interval_due(ticks_of_ns(now_))) close_measurement(port);
   const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
   if (listened && port.path->intervals() > intervals) events_.interval(port);
   if (admission != Admission::taken) {
@@ -327,8 +345,27 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
     log(port, TruthLog::Direction::out, TruthLog::Cause::mark, frame, length);
   }
   port.queue_statistics.change(now_, port.path->queue_bytes());
+  if (measures(port.entries)) hold(port);
   serve(port);
   reschedule(port);
+}
+
+// Before the control step at the interval's end, which takes what is measured as the capacity.
+void Fabric::close_measurement(Port& port) {
+  port.meter.close();
+  port.pairs.interval_began(now_);
+  if (measures(port.entries)) port.path->set_measured(ticks_of_ns(now_), port.meter.known_bytes_per_s());
+}
+
+// A packet has joined the queue. Alone at a free link it may have to wait for the next, a second sends both
+// off.
+void Fabric::hold(Port& port) {
+  if (port.path->queued() > 1) {
+    port.held_until = 0;
+  } else if (port.shaper.free_at() < now_ && !port.meter.has_enough() && has_room(port)) {
+    const Nanoseconds interval_ns = ns_of_ticks(port.path->interval_ticks());
+    port.held_until = now_ + port.pairs.hold_ns(now_, interval_ns, port.meter.known_bytes_per_s());
+  }
 }
 
 void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
@@ -342,7 +379,7 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
 }
 
 void Fabric::serve(Port& port) {
-  while (port.path->queued() > 0 && port.shaper.free_at() <= now_) depart(port);
+  while (port.path->queued() > 0 && port.departs_at() <= now_) depart(port);
 }
 
 // The packet leaves the queue as its first bit goes onto the wire; it arrives one transmission time and one
@@ -350,6 +387,7 @@ void Fabric::serve(Port& port) {
 void Fabric::depart(Port& port) {
   Packet& packet = *port.path->depart(ticks_of_ns(now_));
   port.queue_statistics.change(now_, port.path->queue_bytes());
+  if (port.entries.xcp) port.meter.departure(now_, packet.length, port.shaper.free_at() == now_);
   const Nanoseconds sent = port.shaper.transmit(now_, packet.length);
   ++port.counters.tx_packets;
   port.counters.tx_bytes += packet.length;
@@ -430,7 +468,7 @@ Nanoseconds Fabric::next_time() {
     if (port->out.flying() > 0) {
       next = std::min(next, port->out.wire_head()->arrival);
     } else if (port->path->queued() > 0) {
-      next = std::min(next, port->shaper.free_at());
+      next = std::min(next, port->departs_at());
     }
     if (port->in.flying() > 0) next = std::min(next, port->in.wire_head()->arrival);
     next = std::min(next, port->hazards.next_time());

@@ -52,10 +52,11 @@ struct HazardOptions {
 
 struct XcpOptions {
   bool enabled = false;
-  XcpSettings settings;  // capacity 0: the port's rate
+  bool has_capacity = false;  // else it is the port's rate
+  XcpSettings settings;       // capacity 0: to be measured
 
   bool operator!=(const XcpOptions& other) const {
-    return enabled != other.enabled || settings != other.settings;
+    return enabled != other.enabled || has_capacity != other.has_capacity || settings != other.settings;
   }
 };
 

@@ -169,9 +169,13 @@ void read_settings(JsonObject& object, PortOptions& port) {
   object.refuse_unknown_keys();
   if (port.rate_bps != 0 && port.rate_bps < 8)
     object.fail("rate_bps", FaultCode::out_of_range, "must be 0 (unshaped) or at least 8");
-  if (port.xcp.enabled && port.xcp.settings.capacity_bps == 0 && port.rate_bps == 0) {
+  if (port.xcp.enabled && !port.xcp.has_capacity && port.rate_bps == 0) {
     throw Fault{object.path_of("xcp") / "capacity_bps", FaultCode::missing,
                 "is needed for XCP on a port without rate_bps"};
+  }
+  if (port.xcp.enabled && port.xcp.has_capacity && port.xcp.settings.capacity_bps == 0 &&
+      port.rate_bps == 0) {
+    throw Fault{object.path_of("xcp") / "capacity_bps", FaultCode::conflict, UNMEASURABLE};
   }
   const bool delays_incoming =
       port.ingress_delay_us != 0 || port.ingress_loss.model != LossOptions::Model::none;

@@ -9,6 +9,10 @@
 
 namespace clarion::emu {
 
+// Why a port without rate_bps cannot have a measured capacity.
+constexpr const char* UNMEASURABLE =
+    "\"measured\": nothing ever waits at a port without rate_bps; give that, or the capacity in bit/s";
+
 Options read_options_file(const std::string& path);
 Options read_options(const nlohmann::json& document);
 

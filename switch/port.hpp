@@ -2,12 +2,14 @@
 // One port of one switch: its options, its half of the links, its path through the data plane, its counters.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "capacity_meter.hpp"
 #include "clock.hpp"
 #include "hazards.hpp"
 #include "loss_model.hpp"
@@ -15,6 +17,7 @@
 #include "netdev.hpp"
 #include "options.hpp"
 #include "packet_fifo.hpp"
+#include "pair_former.hpp"
 #include "port_entries.hpp"
 #include "port_path.hpp"
 #include "queue_statistics.hpp"
@@ -78,6 +81,12 @@ struct Port {
   Wire out_wire;
   Hazards hazards;  // of the outgoing wire
   QueueStatistics queue_statistics;
+  CapacityMeter meter;         // of ports with XCP
+  PairFormer pairs;            // of ports whose capacity is measured
+  Nanoseconds held_until = 0;  // a packet waits at a free link for the next one, at most until then
+
+  // When the next packet of the queue, if there is one, goes onto the link.
+  Nanoseconds departs_at() const { return std::max(shaper.free_at(), held_until); }
 
   PacketFifo in;  // incoming wire, only where the options delay what comes in
   Wire in_wire;

@@ -36,6 +36,11 @@ struct PortEntries {
   std::optional<std::uint64_t> queue_limit_bytes;  // none: that of the options
 };
 
+// Whether the port is to measure what its link carries, and to hand that out: its capacity is 0.
+inline bool measures(const PortEntries& entries) {
+  return entries.xcp && entries.xcp->config.capacity_bytes_per_s == 0;
+}
+
 // The core's configuration for these entries.
 inline PortConfig core_config(const PortEntries& entries) {
   PortConfig config;

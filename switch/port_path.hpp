@@ -16,6 +16,9 @@
 
 namespace clarion::emu {
 
+// Why a path refuses a capacity that is to be measured.
+constexpr const char* NOT_MEASURED = "\"measured\": the FPGA block measures none; give it in bit/s";
+
 class PortPath {
  public:
   virtual ~PortPath() = default;
@@ -36,6 +39,14 @@ class PortPath {
 
   // A frame is to leave by this port.
   virtual Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) = 0;
+
+  // Whether the path takes a measured capacity; only then the three that follow mean anything. Whether a
+  // frame that arrives at `now` will end the control interval, how long that is, and what the control step at
+  // its end takes as the capacity: 0 for not known yet.
+  virtual bool takes_measured() const { return false; }
+  virtual bool interval_due(Ticks /*now*/) const { return false; }
+  virtual std::uint32_t interval_ticks() const { return 0; }
+  virtual void set_measured(Ticks /*now*/, std::uint64_t /*bytes_per_s*/) {}
 
   virtual std::size_t queued() const = 0;
   virtual std::uint64_t queue_bytes() const = 0;

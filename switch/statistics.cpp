@@ -11,8 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-json xcp_telemetry(const IntervalReport& report) {
+json xcp_telemetry(const IntervalReport& report, const CapacityMeter& meter) {
   return {{"intervals", report.intervals},
+          {"measured_bps", 8 * meter.measured_bytes_per_s()},
           {"avg_rtt_us", us_of_ticks(report.avg_rtt)},
           {"interval_us", us_of_ticks(report.elapsed)},
           {"input_bytes", report.sums.input},
@@ -70,7 +71,7 @@ json port_statistics(Port& port, Nanoseconds now) {
               {"corrupt_total", static_cast<std::int64_t>(wire.lost - wire.late)},
               {"congest_total", static_cast<std::int64_t>(queue.lost - queue.late)},
               {"rebased", wire.rebased + queue.rebased},
-              {"xcp", xcp_telemetry(telemetry.interval)}};
+              {"xcp", xcp_telemetry(telemetry.interval, port.meter)}};
   add_netdev(out, port.netdev.get());
   return out;
 }

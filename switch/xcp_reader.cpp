@@ -32,6 +32,10 @@ class XcpReader {
   void take(const XcpSetting& setting, std::uint64_t& value) {
     const json* given = object_.find(setting.name);
     if (given == nullptr) return;
+    if (setting.zero != nullptr && *given == setting.zero) {
+      value = 0;
+      return;
+    }
     const auto whole = JsonObject::whole(*given);
     if (!whole || !holds(setting, static_cast<double>(*whole)))
       refuse(setting, *given, whole ? FaultCode::out_of_range : FaultCode::invalid, setting.legal);
@@ -139,6 +143,7 @@ class XcpReader {
 void read_xcp(const json& value, const Path& path, XcpOptions& xcp) {
   JsonObject object(value, path);
   object.boolean("enabled", xcp.enabled);
+  if (object.has("capacity_bps")) xcp.has_capacity = true;
   XcpReader(object, xcp.settings).read();
 }
 

@@ -76,6 +76,7 @@ class Setting:
     least: Any = 0
     most: Any = 1
     stable: Stable | None = None
+    zero: str = ""  # what people write for 0, which is legal beside the range
     at_most: str = ""  # another field of the group
     table: str = ""
     argument: Argument | None = None
@@ -85,7 +86,8 @@ class Setting:
         """The range that a data plane holds, in words."""
         units = {"bit/s": " of bit/s", "us": " of microseconds", "B": " of bytes"}
         what = "a whole number" + units.get(self.unit, "") if self.kind == "whole" else "a number"
-        return f"use {what} from {self.least} to {self.most}"
+        word = f', or "{self.zero}"' if self.zero else ""
+        return f"use {what} from {self.least} to {self.most}{word}"
 
     @property
     def description(self) -> str:
@@ -102,7 +104,9 @@ class Setting:
     def holds(self, value: object) -> bool:
         """Whether every data plane can hold the value."""
         types = int if self.kind == "whole" else (int, float)
-        return isinstance(value, types) and not isinstance(value, bool) and self.least <= value <= self.most
+        if not isinstance(value, types) or isinstance(value, bool):
+            return False
+        return self.least <= value <= self.most or (bool(self.zero) and value == 0)
 
 
 @dataclass(frozen=True)

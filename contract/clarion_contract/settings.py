@@ -41,6 +41,11 @@ class XcpSettings:
     generation: int = 1
     allow_unstable: bool = False
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the port measures what its link carries, and hands that out."""
+        return self.capacity_bps == 0
+
 
 @dataclass(frozen=True)
 class PortSettings:
@@ -64,9 +69,10 @@ XCP = {
         unit="bit/s",
         least=8,
         most=2199023255551,
+        zero="measured",
         table="xcp_port",
         argument=Argument(
-            name="capacity", bits=38, about="bytes/s", denominator=8, least=1, core="capacity_bytes_per_s"
+            name="capacity", bits=38, about="bytes/s", denominator=8, core="capacity_bytes_per_s"
         ),
     ),
     "alpha": Setting(

@@ -2,12 +2,15 @@
 """The settings of a port as JSON: what REST takes and gives, the store keeps and the audit shows.
 
 {"xcp": {"capacity_bps": 100000000, "alpha": 0.4, "beta": 0.226, "gamma": 0.1,
-         "min_interval_us": 1000, "max_interval_us": 1000000, "allow_unstable": false},
+         "min_interval_us": 1000, "max_interval_us": 1000000, "generation": 1, "allow_unstable": false},
  "stamp": false, "check": false, "edge": false, "wire": false, "queue_limit_bytes": null}
+
+A port that measures its capacity has "measured" for it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
@@ -24,7 +27,17 @@ def to_json(settings: PortSettings) -> dict[str, Any]:
     """The settings without the port's number."""
     document = asdict(settings)
     del document["port"]
+    if settings.xcp is not None:
+        document["xcp"] = xcp_json(settings.xcp)
     return document
+
+
+def xcp_json(xcp: XcpSettings) -> dict[str, Any]:
+    """The settings of XCP, with words where a number stands for one."""
+    return {
+        name: XCP[name].zero if value == 0 and XCP[name].zero else value
+        for name, value in asdict(xcp).items()
+    }
 
 
 def from_json(switch: str, port: int, document: Mapping[str, Any]) -> PortSettings:
@@ -97,7 +110,16 @@ class _Reader:
             if field.default is None and field.name not in members:
                 reason = f"give the {field.label.lower()} in {field.unit}"
                 raise self._refused(("xcp", field.name), reason, Code.MISSING)
-        return XcpSettings(**members)
+        return XcpSettings(**{name: self._number(XCP[name], value) for name, value in members.items()})
+
+    def _number(self, field: Setting, value: Any) -> Any:
+        """What the word for 0 stands for; all else as it is. Only the word means 0."""
+        if not field.zero or not (isinstance(value, str) or value == 0):
+            return value
+        if value == field.zero:
+            return 0
+        code = Code.INVALID if isinstance(value, str) else Code.OUT_OF_RANGE
+        raise self._refused(("xcp", field.name), f"{json.dumps(value)}: {field.legal}", code)
 
     def _check_flags(self, path: Path, members: Mapping[str, Any], fields: Mapping[str, Setting]) -> None:
         for name, value in members.items():

@@ -98,6 +98,7 @@ class Target(Protocol):
     name: str
     ports: Mapping[int, str]  # names by number
     chassis_id: str | None  # by which it sends LLDP; None: it does not
+    measures_capacity: bool  # whether a port can measure what its link carries
 
     def listen(self, listener: Listener) -> None:
         """Sets the receiver of reports from now on."""

@@ -31,6 +31,7 @@ class IntervalReport:
     cn_bps_per_byte: float  # and from a packet, per byte
     lost_on_wire: int  # packets lost on the wire into this port so far, all buckets together
     dropped_by_queue: int  # packets dropped by the port's queue so far, as the sequence checks saw them
+    measured_bps: int | None = None  # what the link carried while packets waited; None: too few waited
 
     @classmethod
     def from_digest(cls, fields: Mapping[str, int]) -> IntervalReport:
@@ -52,6 +53,7 @@ class IntervalReport:
             cn_bps_per_byte=fields["cn"] / 2 ** fields["cn_shift"] * BPS_PER_Q8,
             lost_on_wire=fields["corrupt_total"],
             dropped_by_queue=fields["congest_total"],
+            measured_bps=fields["measured"] * 8 or None,
         )
 
 

@@ -127,6 +127,17 @@ class Interval:
     report: IntervalReport
 
 
+def handed_out_bps(settings: PortSettings | None, latest: Interval | None) -> int | None:
+    """The capacity that a port hands out: its setting, or what it measured last; None without XCP, or before
+    it has measured any.
+    """
+    if settings is None or settings.xcp is None:
+        return None
+    if settings.xcp.is_measured:
+        return None if latest is None else latest.report.measured_bps
+    return settings.xcp.capacity_bps
+
+
 @dataclass(frozen=True)
 class IntervalSummary:
     """The reports of a port in a span of time: means, unless the name says otherwise."""

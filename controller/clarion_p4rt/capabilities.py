@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a switch's server adds to its capabilities: whether it speaks LLDP and judges its wires by itself."""
+"""What a switch's server adds to its capabilities: whether it speaks LLDP and judges its wires by itself, and
+whether its ports can measure what their links carry.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,7 @@ def own_lldp(answer: Any, device_id: int) -> OwnLldp | None:
     `{"lldp": {"chassis_ids": {DEVICE: NAME}, "port_ids": {DEVICE: {PORT: NAME}}}}`, or with `chassis_id` for
     the only device. None if it says nothing of the device, or nothing that can be read.
     """
-    document = Struct()
-    try:
-        if not answer.experimental.Unpack(document):
-            return None
-    except DecodeError:
-        return None
-    said = _object(json_format.MessageToDict(document).get("lldp"))
+    said = _object(_said(answer).get("lldp"))
     only = {str(device_id): said.get("chassis_id")}
     chassis_id = _object(said.get("chassis_ids", only)).get(str(device_id))
     if not isinstance(chassis_id, str):
@@ -34,6 +30,23 @@ def own_lldp(answer: Any, device_id: int) -> OwnLldp | None:
         chassis_id,
         {int(port): name for port, name in ports.items() if port.isdecimal() and isinstance(name, str)},
     )
+
+
+def measures_capacity(answer: Any, device_id: int) -> bool:
+    """Whether the server says `{"measured_capacity": {"devices": [DEVICE, ...]}}` with this device."""
+    devices = _object(_said(answer).get("measured_capacity")).get("devices")
+    return isinstance(devices, list) and device_id in devices
+
+
+def _said(answer: Any) -> Mapping[str, Any]:
+    """What the server adds, a google.protobuf.Struct; empty if it is nothing that can be read."""
+    document = Struct()
+    try:
+        if not answer.experimental.Unpack(document):
+            return {}
+    except DecodeError:
+        return {}
+    return _object(json_format.MessageToDict(document))
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ from clarion_p4rt.device import (
     PacketIn,
     Reports,
 )
-from clarion_p4rt.errors import SwitchError
+from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
 
@@ -76,6 +76,7 @@ class P4Device:
         self._flood: list[P4MulticastGroupEntry] = []
         self._written: tuple[Mapping[int, PortSettings], Forwarding | None] | None = None
         self._leased: dict[int, Lease] | None = None  # None: to be read
+        self._measures: bool | None = None  # whether the switch can measure capacities; None: not asked yet
         self._was_backup = False
         self._counters = {counter.id: counter for counter in schema.counters}
         self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
@@ -236,6 +237,7 @@ class P4Device:
     async def _write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
         if self._present is None:
             await self.read()
+        await self._check_measured(ports)
         present = self._present or []
         wanted = self._epochs.entries(present, ports)
         updates: list[Any] = table_entries.changes(present, wanted)
@@ -254,6 +256,19 @@ class P4Device:
         self._present = wanted
         if addresses is not None:
             self._addresses, self._flood = list(addresses), flood
+
+    async def _check_measured(self, ports: Mapping[int, PortSettings]) -> None:
+        """Refuses for a switch that cannot measure: to BMv2, a capacity of 0 is one."""
+        for port, settings in ports.items():
+            if settings.xcp is None or not settings.xcp.is_measured:
+                continue
+            if self._measures is None:
+                answer = await self._session.capabilities()
+                device_id = self._switch.device_id
+                self._measures = answer is not None and capabilities.measures_capacity(answer, device_id)
+            if not self._measures:
+                reason = 'capacity_bps: "measured": this switch does not measure; give it in bit/s'
+                raise SwitchError(self._switch.name, Entity("xcp_port", port), "UNIMPLEMENTED", reason)
 
     async def _read_forwarding(self) -> None:
         read = await self._session.read("l2_forward", table_entries.all_of(["l2_forward"]))

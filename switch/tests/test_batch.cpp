@@ -226,7 +226,7 @@ TEST_F(BatchTest, ReportsIntervalsAndDropsToWhoAsks) {
   command(R"({"cmd":"subscribe","intervals":["s1"],"drops":["s1"]})");
   receive("s1:a", 2'200'000, frame(HOST_B, HOST_A, 100));
   const json interval = json::parse(fabric_->events().lines())["interval"];
-  ASSERT_EQ(interval.size(), 19U);
+  ASSERT_EQ(interval.size(), 20U);
   EXPECT_EQ(interval[0], "s1");
   EXPECT_EQ(interval[1], 2);       // port
   EXPECT_EQ(interval[2], 2);       // intervals

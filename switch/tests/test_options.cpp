@@ -102,6 +102,17 @@ TEST(Options, RefusalsNameTheFieldAndTheFix) {
        "switches[0].ports[1].loss.rate: unknown key; known here: model"},
       {"/switches/0/ports/1/xcp", "{\"enabled\":true}",
        "switches[0].ports[1].xcp.capacity_bps: is needed for XCP on a port without rate_bps"},
+      {"/switches/0/ports/1/xcp", "{\"enabled\":true,\"capacity_bps\":\"measured\"}",
+       "switches[0].ports[1].xcp.capacity_bps: \"measured\": nothing ever waits at a port without rate_bps; "
+       "give "
+       "that, or the capacity in bit/s"},
+      {"/switches/0/ports/1/xcp", "{\"capacity_bps\":\"mesured\"}",
+       "switches[0].ports[1].xcp.capacity_bps: \"mesured\": use a whole number of bit/s from 8 to "
+       "2199023255551, "
+       "or \"measured\""},
+      {"/switches/0/ports/1/xcp", "{\"capacity_bps\":0}",
+       "switches[0].ports[1].xcp.capacity_bps: 0: use a whole number of bit/s from 8 to 2199023255551, or "
+       "\"measured\""},
       {"/switches/0/ports/1/xcp", "{\"alpha\":4}",
        "switches[0].ports[1].xcp.alpha: 4: must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control "
        "loop is not stable; with allow_unstable from 0 to 3.99998"},

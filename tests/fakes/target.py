@@ -24,6 +24,7 @@ class FakeTarget:
     def __init__(self, name: str = "s1", ports: Sequence[int] = (1, 2, 3)) -> None:
         self.name = name
         self.chassis_id: str | None = f"test/{name}"
+        self.measures_capacity = True
         self.wires: dict[int, Judged] = {}
         self.ports: Mapping[int, str] = {port: f"p{port}" for port in ports}
         self.batches: list[Sequence[Change]] = []

@@ -38,7 +38,10 @@ def test_good_settings_pass() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"capacity_bps": 0}, "capacity_bps: 0: use a whole number of bit/s from 8 to 2199023255551"),
+        (
+            {"capacity_bps": 1},
+            'capacity_bps: 1: use a whole number of bit/s from 8 to 2199023255551, or "measured"',
+        ),
         ({"capacity_bps": -1}, "capacity_bps: -1: use"),
         ({"capacity_bps": 7}, "capacity_bps: 7: use"),
         ({"capacity_bps": 2**41}, "capacity_bps: 2199023255552: use"),

@@ -58,6 +58,7 @@ INTERVAL = {
     "cn_shift": 30,
     "corrupt_total": 11,
     "congest_total": 2**40,
+    "measured": 5_000_000,
 }
 
 
@@ -79,7 +80,12 @@ def test_an_interval_in_peoples_units() -> None:
         cn_bps_per_byte=2 / 32,  # 2^31 / 2^30 q8 bytes/s per byte
         lost_on_wire=11,
         dropped_by_queue=2**40,
+        measured_bps=40_000_000,
     )
+
+
+def test_a_link_that_was_not_measured_carries_an_unknown_rate() -> None:
+    assert IntervalReport.from_digest({**INTERVAL, "measured": 0}).measured_bps is None
 
 
 def test_a_drop_in_peoples_units() -> None:

@@ -30,6 +30,7 @@ from fakes.rest import PORT, Rig, open_rig
 CAPACITY_BPS = 100_000_000
 ALPHA = "must be above 0 and below 0.5553 (pi/(4*sqrt 2)), or the control loop is not stable"
 BETA = "must be 0.2263 (alpha^2*sqrt 2) within 1 %, or the control loop is not stable"
+CAPACITY = 'use a whole number of bit/s from 8 to 2199023255551, or "measured"'
 GAMMA = "must be above 0 and below 1: the share of the traffic that is shuffled"
 SWITCH = "; with allow_unstable from 0 to 3.99998"
 HELD = "use a number from 0 to 3.99998"
@@ -158,15 +159,17 @@ def test_nic_set(given: Given, refusal: Refusal, card: Card) -> None:
     assert said == (refusal and f"nic: port 1: {XCP[refusal[0]].key()}: {refusal[1]}")
 
 
-@cases
-def test_the_configuration_of_clarion_switch(given: Given, refusal: Refusal, tmp_path: Path) -> None:
-    xcp = {"enabled": True, **given}
-    ends: tuple[tuple[str, str, dict[str, Any]], ...] = (("s1", "s2:p", {"xcp": xcp}), ("s2", "s1:p", {}))
+def start_switch(xcp: Mapping[str, Any], folder: Path) -> tuple[str, str]:
+    """What clarion-switch prints with these settings of XCP at a port: whether it started, and its fault."""
+    ends: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("s1", "s2:p", {"xcp": {"enabled": True, **xcp}}),
+        ("s2", "s1:p", {}),
+    )
     switches = [
         {"name": name, "ports": [{"name": "p", "peer": peer, "rate_bps": CAPACITY_BPS, **more}]}
         for name, peer, more in ends
     ]
-    config = tmp_path / "switches.json"
+    config = folder / "switches.json"
     config.write_text(json.dumps({"switches": switches}))
     command = [str(binary("clarion-switch")), "--config", str(config)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -174,10 +177,57 @@ def test_the_configuration_of_clarion_switch(given: Given, refusal: Refusal, tmp
     started = process.stdout.readline()
     process.terminate()
     _, said = process.communicate(timeout=10)
+    return started, said
+
+
+@cases
+def test_the_configuration_of_clarion_switch(given: Given, refusal: Refusal, tmp_path: Path) -> None:
+    started, said = start_switch(given, tmp_path)
     if refusal is None:
         assert started == "ready\n"
     else:
         assert said == f"clarion-switch: config: switches[0].ports[0].xcp.{refusal[0]}: {refusal[1]}\n"
+
+
+@pytest.mark.parametrize(
+    ("capacity", "said"), [("mesured", '"mesured"'), (0, "0"), (7, "7"), (2**41, str(2**41))]
+)
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_capacity_is_a_rate_or_measured(
+    capacity: object, said: str, rig: Rig, tmp_path: Path
+) -> None:
+    """Where it is a number of bit/s: a client, REST, the configuration of clarion-switch."""
+    document = {"xcp": {"capacity_bps": capacity}}
+    error = refused(lambda: checked("s1", [1], from_json("s1", 1, document)))
+    assert error is not None
+    assert (error.fault.path, error.fault.reason) == (("xcp", "capacity_bps"), f"{said}: {CAPACITY}")
+    answer = await rig.operate("PUT", PORT, json=document, headers={"If-Match": "*"})
+    [fault] = answer.json()["errors"]
+    assert (fault["pointer"], fault["detail"]) == ("#/xcp/capacity_bps", f"{said}: {CAPACITY}")
+    started, printed = start_switch({"capacity_bps": capacity}, tmp_path)
+    assert (started, printed.partition(".xcp.")[2]) == ("", f"capacity_bps: {said}: {CAPACITY}\n")
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_measured_capacity_is_taken(rig: Rig, tmp_path: Path) -> None:
+    document = {"xcp": {"capacity_bps": "measured"}}
+    settings = checked("s1", [1], from_json("s1", 1, document))
+    assert settings.xcp is not None
+    assert settings.xcp.is_measured
+    answer = await rig.operate("PUT", PORT, json=document, headers={"If-Match": "*"})
+    assert answer.json()["desired"]["xcp"]["capacity_bps"] == "measured"
+    answer = await rig.operate(
+        "PATCH", PORT, json={"xcp": {"capacity_bps": 10_000_000}}, headers={"If-Match": "*"}
+    )
+    assert answer.json()["desired"]["xcp"]["capacity_bps"] == 10_000_000
+    assert start_switch({"capacity_bps": "measured"}, tmp_path) == ("ready\n", "")
+
+
+def test_a_scenario_names_the_capacities_that_there_are() -> None:
+    document = {**copy.deepcopy(BASE), "xcp": {"capacity": "100 Mbit/s"}}
+    error = refused(lambda: documents.points("x", document))
+    assert isinstance(error, ScenarioError)
+    assert str(error) == 'scenario x: xcp.capacity: "100 Mbit/s": use start, told, measured'
 
 
 def test_what_a_switch_has_may_be_set_again() -> None:

@@ -91,6 +91,14 @@ def test_the_second_generation_is_refused(engine: HostEngine) -> None:
     assert str(caught.value) == f"scenario smoke-fpga: xcp.generation: {reason}"
 
 
+@pytest.mark.parametrize("engine", [HlsSimEngine(), Bmv2Engine()])
+def test_measuring_is_refused(engine: HostEngine) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        engine.check(scenario(("xcp.capacity", "measured")))
+    reason = f"measured: engine {engine.name} measures none; use start or told, or --engine emu"
+    assert str(caught.value) == f"scenario smoke-fpga: xcp.capacity: {reason}"
+
+
 def test_a_queue_that_just_fits_passes() -> None:
     check(scenario(("links.bottleneck.queue", "1012630 B")))
 

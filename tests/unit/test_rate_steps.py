@@ -28,8 +28,8 @@ BASE: dict[str, Any] = {
 STEPS = [{"at": "10 s", "rate": "40 Mbit/s"}, {"at": "30 s", "rate": "100 Mbit/s"}]
 
 
-def load(steps: object = STEPS, link: str = "bottleneck") -> Scenario:
-    document = copy.deepcopy(BASE)
+def load(steps: object = STEPS, link: str = "bottleneck", capacity: str = "start") -> Scenario:
+    document = {**copy.deepcopy(BASE), "xcp": {"capacity": capacity}}
     document["links"].setdefault(link, {"rate": "1 Gbit/s"})["rate-steps"] = steps
     return build("x", documents.points("x", document)[0].document)
 
@@ -45,6 +45,23 @@ def test_xcp_goes_on_handing_out_the_rate_of_the_start() -> None:
     assert (config["rate_bps"], config["xcp"]["capacity_bps"]) == (100_000_000, 100_000_000)
     # The queue stays too: 100 Mbit/s * 100 ms / 8.
     assert config["queue_bytes"] == 1_250_000
+
+
+def test_xcp_is_told_every_step() -> None:
+    port = next(port for port in plan(load(capacity="told")).switches["s1"] if port.rate_steps.steps)
+    assert [change.settings for change in port.changes] == [
+        {"rate_bps": 40_000_000, "xcp": {"capacity_bps": 40_000_000}},
+        {"rate_bps": 100_000_000, "xcp": {"capacity_bps": 100_000_000}},
+    ]
+
+
+def test_a_port_that_measures_is_told_nothing() -> None:
+    scenario = load(capacity="measured")
+    network = plan(scenario)
+    for switch in switch_config(scenario, network, "truth.csv")["switches"]:
+        for port in switch["ports"]:
+            assert port["xcp"]["capacity_bps"] == "measured" if port["rate_bps"] else "xcp" not in port
+    assert network.switches["s1"][0].changes[0].settings == {"rate_bps": 40_000_000}
 
 
 def test_the_mean_rate_weighs_each_rate_with_its_time() -> None:

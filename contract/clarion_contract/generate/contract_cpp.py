@@ -95,6 +95,7 @@ struct XcpSetting {{
   const char* at_most = nullptr;
   std::uint64_t numerator = 1;  // integers of the data plane are numerator / denominator of a unit
   std::uint64_t denominator = 1;
+  const char* zero = nullptr;  // what people write for 0, which is legal beside the range
 }};
 
 // Every setting with its value, in order.
@@ -291,6 +292,8 @@ def _description(setting: Setting) -> str:
         ]
         if setting.argument is not None:
             known += [str(setting.argument.numerator), str(setting.argument.denominator)]
+        if setting.zero:
+            known += [_text(setting.zero)]
     return f"XcpSetting{{{', '.join(known)}}}"
 
 

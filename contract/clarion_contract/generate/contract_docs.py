@@ -115,7 +115,8 @@ def _default(setting: Setting, worded: Worded = _plain) -> str:
 def _range(setting: Setting, worded: Worded = _plain) -> str:
     if setting.kind == "flag":
         return ""
-    return f"{worded(setting, setting.least)} to {worded(setting, setting.most)}"
+    word = f', or `"{setting.zero}"`' if setting.zero else ""
+    return f"{worded(setting, setting.least)} to {worded(setting, setting.most)}{word}"
 
 
 def _stable(setting: Setting) -> str:

@@ -199,7 +199,7 @@ def _fields(node: Node, tables: list[str], table: str) -> tuple[Setting, ...]:
 def _field(node: Node, tables: list[str], table: str) -> Setting:
     keys = node.keys(
         ("name", "label", "kind", "about"),
-        ("unit", "default", "holds", "stable", "at_most", "table", "argument"),
+        ("unit", "default", "holds", "stable", "zero", "at_most", "table", "argument"),
     )
     kind = keys["kind"].text()
     if kind not in ("flag", "whole", "real"):
@@ -224,6 +224,7 @@ def _field(node: Node, tables: list[str], table: str) -> Setting:
         least=least,
         most=most,
         stable=_stable(keys["stable"]) if "stable" in keys else None,
+        zero=keys["zero"].name() if "zero" in keys else "",
         at_most=keys["at_most"].name() if "at_most" in keys else "",
         table=table if argument is not None or "table" in keys else "",
         argument=argument,

@@ -41,6 +41,11 @@ class XcpSettings:
 
 {xcp_members}
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the port measures what its link carries, and hands that out."""
+        return self.capacity_bps == 0
+
 
 @dataclass(frozen=True)
 class PortSettings:

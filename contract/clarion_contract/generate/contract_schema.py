@@ -9,13 +9,18 @@ from typing import Any
 from clarion_contract.generate.contract_model import Contract
 from clarion_contract.setting import Setting
 
+CAPACITIES = ("start", "told", "measured")
+CAPACITY = (
+    "What ports hand out: their link's rate of the start, told with every step of it, or what they measure."
+)
 ABOUT = "Made by `python -m clarion_contract.generate` from contract.yaml; do not edit."
 
 
 def as_schema(contract: Contract) -> str:
     """Return the schema."""
     enabled = {"type": "boolean", "description": "Whether shaped ports have XCP."}
-    properties: dict[str, Any] = {"enabled": enabled}
+    capacity = {"enum": list(CAPACITIES), "description": CAPACITY}
+    properties: dict[str, Any] = {"enabled": enabled, "capacity": capacity}
     for setting in contract.xcp:
         if setting.unit != "bit/s":  # a port's capacity is its link's rate
             properties[setting.key("-")] = _property(setting)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
 from clarion_control.growth import Growth
-from clarion_control.model import Interval, Policy, PolicyState, PortState
+from clarion_control.model import Interval, Policy, PolicyState, PortState, handed_out_bps
 
 COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")
 FLAGS = 500
@@ -68,7 +68,7 @@ class PortRow:
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
-        capacity = capacity_bps(self._state)
+        capacity = capacity_bps(self._state, latest)
         self._capacity.text = quantities.rate(capacity)
         current = fresh(latest)
         report = None if current is None else current.report
@@ -89,12 +89,12 @@ class PortRow:
                     parts.Badge(word, tone)
 
 
-def capacity_bps(state: PortState | None) -> int | None:
-    """The capacity in the port's effective settings, else in the desired ones; None without XCP."""
+def capacity_bps(state: PortState | None, latest: Interval | None) -> int | None:
+    """What the port hands out, by its effective settings, else by the desired ones."""
     if state is None:
         return None
     settings = state.effective or (state.desired.settings if state.desired else None)
-    return settings.xcp.capacity_bps if settings is not None and settings.xcp is not None else None
+    return handed_out_bps(settings, latest)
 
 
 async def degrading_ports(controller: Controller, switch: str | None = None) -> set[tuple[str, int]]:

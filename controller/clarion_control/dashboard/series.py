@@ -88,7 +88,8 @@ class Capacities:
 
 def _capacity(settings: Mapping[str, Any] | None) -> float | None:
     xcp = (settings or {}).get("xcp")
-    return xcp.get("capacity_bps") if isinstance(xcp, Mapping) else None
+    capacity = xcp.get("capacity_bps") if isinstance(xcp, Mapping) else None
+    return None if isinstance(capacity, str) else capacity  # "measured": no line is better than a guessed one
 
 
 def history(summaries: Iterable[IntervalSummary], capacities: Capacities) -> list[Point]:

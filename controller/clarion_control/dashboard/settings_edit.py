@@ -74,7 +74,7 @@ def _plain(number: float) -> str:
 
 
 _HINTS = {  # what fits under an input; the others show what the contract says of them
-    "capacity_bps": "What the link carries, such as 100 Mbit/s",
+    "capacity_bps": "What the link carries, such as 100 Mbit/s, or: measured",
     "alpha": "Gain on spare capacity",
     "beta": "Empty: alpha² √2",
     "gamma": "Share of the traffic that is shuffled for fairness",
@@ -90,6 +90,16 @@ _QUANTITIES: Mapping[str, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
 }
 
 
+def _or_word(
+    word: str, write: Callable[[Any], str], read: Callable[[str], Any]
+) -> tuple[Callable[[Any], str], Callable[[str], Any]]:
+    """The same for a field that may also be a word."""
+    return (
+        lambda value: word if value == word else write(value),
+        lambda text: word if text == word else read(text),
+    )
+
+
 def _form_field(group: tuple[str, ...], field: Setting) -> FormField:
     hint = _HINTS.get(field.name, field.about[0].upper() + field.about[1:])
     write: Callable[[Any], str] | None = None
@@ -98,6 +108,8 @@ def _form_field(group: tuple[str, ...], field: Setting) -> FormField:
         write, read = str, _count
     elif field.kind != "flag":
         write, read = _QUANTITIES[field.unit]
+    if field.zero and write is not None and read is not None:
+        write, read = _or_word(field.zero, write, read)
     return FormField((*group, field.name), field.label, hint, write, read)
 
 

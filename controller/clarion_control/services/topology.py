@@ -12,6 +12,7 @@ from clarion_control.bit_errors import ErrorRates
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.link import Link
 from clarion_control.fleet.live import Hub
+from clarion_control.model import handed_out_bps
 from clarion_control.store.clock import now_us
 from clarion_control.topology import LinkEnd, LinkFigures, WireLink
 from clarion_p4rt.switch import Switch
@@ -89,7 +90,7 @@ class Topology:
         settings = sender.link.port(sender.number).effective
         return LinkFigures(
             None if figures is None else figures.sent_bps(now_us()),
-            None if settings is None or settings.xcp is None else settings.xcp.capacity_bps,
+            handed_out_bps(settings, self._hub.latest.get(sender.order)),
             None if receiver is None else self._errors(receiver),
         )
 

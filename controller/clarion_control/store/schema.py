@@ -161,6 +161,7 @@ intervals = Table(
     Column("cn_bps_per_byte", Double, nullable=False),
     Column("lost_on_wire", BigInteger, nullable=False),
     Column("dropped_by_queue", BigInteger, nullable=False),
+    Column("measured_bps", BigInteger),
     Index("intervals_port", "switch_uid", "port", "time_us"),
     Index("intervals_time", "time_us"),
 )

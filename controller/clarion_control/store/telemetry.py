@@ -135,8 +135,8 @@ def _insert(
 
 
 def _interval_row(uid: int, interval: Interval) -> tuple[object, ...]:
-    *values, lost, dropped = interval.report.__dict__.values()
-    return (uid, interval.time_us, *values, min(lost, LARGEST), min(dropped, LARGEST))
+    *values, lost, dropped, measured = interval.report.__dict__.values()
+    return (uid, interval.time_us, *values, min(lost, LARGEST), min(dropped, LARGEST), measured)
 
 
 def _drop_row(uid: int, drop: Drop) -> tuple[object, ...]:

@@ -8,10 +8,21 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clarion_control.model import Interval
-from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, mbps, settled
+from clarion_control.tuner.policy import (
+    Memory,
+    Parameter,
+    PolicySpec,
+    Proposal,
+    Verdict,
+    View,
+    capacity_bps,
+    mbps,
+    settled,
+)
 
 FRAME_BYTES = 1500.0  # of a packet that the queue dropped, where no counter gives the mean
 MIDDLE_MATTERS = 4  # reports: with fewer, half of them is too little
+MEASUREMENTS = 2  # of the switch, that agree: the first may be of two rates
 CHANGED = 0.15  # a difference between the halves that is no error of measurement
 LAW = """\
 While packets wait, a link is never idle, so what leaves it then is its real rate: over the last
@@ -21,7 +32,9 @@ by more than 15 %, the second half alone. The capacity becomes `target_utilisati
 queue shows no rate: if the port is then used to at least `probe_utilisation` of its capacity, the
 capacity is raised by a small step, by a larger one if no queue follows, and so on; the queue that does
 follow shows the real rate. After a probe that met the end of the link the next one waits, longer each
-time that it was in vain."""
+time that it was in vain. Where the switch measures what the link carries and says so in the two newest
+reports, nothing of this is needed: the capacity becomes `target_utilisation` of the newest measurement, once
+two differ by no more than 15 %. A port that hands out what it measures by itself is left alone."""
 
 PARAMETERS = (
     Parameter("target_utilisation", 0.98, "", 0.5, 1.0, "share of the measured rate that XCP hands out"),
@@ -70,6 +83,9 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     xcp = view.settings.xcp
     if xcp is None:
         return Verdict.wait({"state": "XCP is off at this port"}, asdict(state))
+    if xcp.is_measured:
+        measured_bps = capacity_bps(view)
+        return Verdict.wait({"state": "the switch measures", "measured_bps": measured_bps}, asdict(state))
     span = _span(settled(view, parameters["settle_intervals"]), parameters)
     if span is None:
         return Verdict.wait({"state": "collecting evidence"}, asdict(state))
@@ -85,6 +101,13 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
         "utilisation": round(input_bps / xcp.capacity_bps, 4),
         "queue_bytes": queues,
     }
+    measured = [each.report.measured_bps for each in span[-MEASUREMENTS:]]
+    earlier_bps, measured_bps = measured[0], measured[-1]
+    if earlier_bps is not None and measured_bps is not None:
+        seen["rate_bps"], seen["from"] = measured_bps, "measured by the switch"
+        if abs(measured_bps - earlier_bps) > CHANGED * max(measured_bps, earlier_bps):
+            return Verdict.wait({"state": "measurements differ", **seen}, asdict(state))
+        return _follow(view, parameters, state, {"state": "measured", **seen})
     if min(queues) >= parameters["busy_queue_bytes"]:
         seen |= _departures(view, span)
         return _follow(view, parameters, state, {"state": "busy", **seen})
@@ -167,11 +190,14 @@ def _follow(view: View, parameters: Mapping[str, float], state: _Probing, seen: 
         else parameters["probe_wait_s"],
         not_before_us=view.now_us + round((state.wait_s if in_vain else parameters["probe_wait_s"]) * 1e6),
     )
-    how = "the queue did not empty" if new_bps < now_bps else "the queue stays although less is handed out"
-    summary = (
-        f"Capacity {mbps(now_bps)} to {mbps(new_bps)}: {how}, and {mbps(seen['rate_bps'])} left the link"
-        f" over {seen['intervals']} intervals."
-    )
+    if seen["state"] == "measured":
+        how = f"the switch measured {mbps(seen['rate_bps'])} on the link"
+    else:
+        why = (
+            "the queue did not empty" if new_bps < now_bps else "the queue stays although less is handed out"
+        )
+        how = f"{why}, and {mbps(seen['rate_bps'])} left the link over {seen['intervals']} intervals"
+    summary = f"Capacity {mbps(now_bps)} to {mbps(new_bps)}: {how}."
     return _decided(summary, new_bps, seen, after, state)
 
 

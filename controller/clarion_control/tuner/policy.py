@@ -15,7 +15,7 @@ from typing import Any
 
 from clarion_contract.settings import PortSettings
 from clarion_control.bit_errors import WireSample
-from clarion_control.model import Interval
+from clarion_control.model import Interval, handed_out_bps
 
 HISTORY = 128  # intervals of a port that a policy is shown, at most
 Memory = Mapping[str, Any]
@@ -99,6 +99,12 @@ class PolicySpec:
     governs: tuple[str, ...]  # fields of the port's JSON form, such as "xcp.capacity_bps"
     parameters: tuple[Parameter, ...]
     judge: Judge
+
+
+def capacity_bps(view: View) -> int | None:
+    """What the port hands out, as far as is known."""
+    measured = (each for each in reversed(view.reports) if each.report.measured_bps is not None)
+    return handed_out_bps(view.settings, next(measured, None))
 
 
 def settled(view: View, intervals: float) -> Iterator[Interval]:

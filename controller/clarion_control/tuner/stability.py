@@ -10,7 +10,16 @@ from itertools import islice, pairwise
 from typing import Any
 
 from clarion_control.model import Interval
-from clarion_control.tuner.policy import Memory, Parameter, PolicySpec, Proposal, Verdict, View, settled
+from clarion_control.tuner.policy import (
+    Memory,
+    Parameter,
+    PolicySpec,
+    Proposal,
+    Verdict,
+    View,
+    capacity_bps,
+    settled,
+)
 
 SUSTAINED = 0.7  # the second half swings at least this much of the first, or it is a disturbance dying away
 SHORTEST_PERIOD = 4.0  # intervals: a loop whose only delay is one round trip cannot swing faster
@@ -46,12 +55,15 @@ def judge(view: View, parameters: Mapping[str, float], memory: Memory) -> Verdic
     xcp = view.settings.xcp
     if xcp is None:
         return Verdict.wait({"state": "XCP is off at this port"}, memory)
+    handed_out_bps = capacity_bps(view)
+    if handed_out_bps is None:
+        return Verdict.wait({"state": "no capacity measured yet"}, memory)
     needed = int(parameters["evidence_intervals"])
     reports = list(islice(settled(view, parameters["settle_intervals"]), needed))[::-1]
     if len(reports) < needed:
         return Verdict.wait({"state": "collecting evidence", "intervals": len(reports)}, memory)
     wait_s = max(parameters["calm_s"], float(memory.get("wait_s", 0)))
-    seen = {**_seen(reports, xcp.capacity_bps, xcp.alpha), "wait_s": wait_s}
+    seen = {**_seen(reports, handed_out_bps, xcp.alpha), "wait_s": wait_s}
     if seen["utilisation"] < LEAST_USE:
         return Verdict.wait({"state": "little used", **seen}, memory)
     if seen["flows_changed"] > STEADY_FLOWS:

@@ -248,6 +248,28 @@ TEST_F(BlockSwitchTest, AWindowHasRoomForSevenPorts) {
   }
 }
 
+TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
+  const auto document = [](const char* capacity) {
+    return R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
+      "rate_bps":8000000,"xcp":{"enabled":true,"capacity_bps":)" +
+           std::string(capacity) + "}}]}]}";
+  };
+  const std::string reason = "\"measured\": the FPGA block measures none; give it in bit/s";
+  try {
+    build(document("\"measured\"").c_str());
+    FAIL();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(sentence(fault), "switches[0].ports[1].xcp.capacity_bps: " + reason);
+    EXPECT_EQ(fault.code, FaultCode::unsupported);
+  }
+  build(document("8000000").c_str());
+  EXPECT_EQ(
+      refusal(R"({"cmd":"batch","switch":"s1","changes":[{"port":2,"xcp":{"capacity":0,"alpha":26214,)"
+              R"("beta":14811,"gamma":6554,"min_interval":268435,"max_interval":26843546,"generation":1,)"
+              R"("epoch":1}}]})"),
+      "unsupported changes[0].xcp.capacity: " + reason);
+}
+
 // --- Against the embedded core ---------------------------------------------------------------------------
 
 // With a wire that takes each packet at once, both do the same to every byte.

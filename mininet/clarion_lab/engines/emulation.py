@@ -129,9 +129,7 @@ class EmbeddedSwitches:
         self._process.check()
 
     def plan_changes(self, zero_us: int) -> None:
-        """The process carries every change out at its time, to the microsecond. A rate is the shaper's only:
-        the capacity that XCP hands out is a setting of its own.
-        """
+        """The process carries every change out at its time, to the microsecond."""
         for switch, ports in self._network.switches.items():
             for port in ports:
                 for change in port.changes:

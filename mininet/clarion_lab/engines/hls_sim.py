@@ -32,6 +32,7 @@ class HlsSimEngine(EmulationEngine):
 
     name = "hls-sim"
     generations = (1,)
+    measures = False
     max_rate_bps = MAX_RATE_BPS
 
     def use_controller(self, registrar: Registrar) -> None:

@@ -45,6 +45,7 @@ class HostEngine(ABC):
 
     name: str
     generations: tuple[int, ...] = (1, 2)  # of XCP
+    measures = True  # whether its ports can measure their capacity
 
     @abstractmethod
     def check_switches(self, scenario: Scenario, network: Network) -> None:
@@ -79,7 +80,7 @@ class HostEngine(ABC):
     def check(self, scenario: Scenario) -> None:
         """Refuses rates and sizes that this engine does not carry, and a machine that lacks its parts."""
         network = plan(scenario)
-        self._check_generation(scenario)
+        self._check_xcp(scenario)
         self.check_switches(scenario, network)
         if len(network.hosts) > MAX_HOSTS:
             reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
@@ -88,10 +89,13 @@ class HostEngine(ABC):
             raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
         requirements.check(scenario, self.name)
 
-    def _check_generation(self, scenario: Scenario) -> None:
+    def _check_xcp(self, scenario: Scenario) -> None:
         if scenario.xcp and scenario.xcp.generation not in self.generations:
             reason = f"{scenario.xcp.generation}: engine {self.name} has 1 only; use 1, or --engine emu"
             raise ScenarioError(scenario.name, ("xcp", "generation"), reason)
+        if scenario.xcp and scenario.capacity == "measured" and not self.measures:
+            reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu"
+            raise ScenarioError(scenario.name, ("xcp", "capacity"), reason)
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:

@@ -27,7 +27,7 @@ BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "
 T = TypeVar("T")
 
 
-# The capacity of a port is its link's rate.
+# The capacity of a port is its link's rate, or measured: `capacity` says which.
 XCP_KEYS = {setting.key("-"): setting for name, setting in XCP.items() if name != "capacity_bps"}
 
 
@@ -117,6 +117,9 @@ class Scenario:
     access: Link
     bottlenecks: tuple[Link, ...]
     xcp: XcpSettings | None  # of every shaped port, but for its capacity
+    capacity: (
+        str  # that ports hand out: the link's rate of the "start", "told" with every step, or "measured"
+    )
     tagging: bool
     ecn: bool
     switches: Mapping[str, SwitchSettings]
@@ -135,8 +138,9 @@ class Scenario:
 
     def xcp_of(self, switch: str, rate_bps: int) -> XcpSettings | None:
         """The controllers of a switch's port of this rate; None: without XCP."""
-        with_xcp = self.xcp and rate_bps and self.switches[switch].xcp
-        return replace(self.xcp, capacity_bps=rate_bps) if self.xcp and with_xcp else None
+        if self.xcp is None or not rate_bps or not self.switches[switch].xcp:
+            return None
+        return replace(self.xcp, capacity_bps=0 if self.capacity == "measured" else rate_bps)
 
     def hazards_of(self, link: Link, direction: str) -> Hazards:
         """What a link does in a direction, "forward" or "reverse", that is not a wire."""
@@ -434,6 +438,7 @@ def build(name: str, document: Document) -> Scenario:
         access=reader.link(links.get("access", {}), ("links", "access"), False),
         bottlenecks=bottlenecks,
         xcp=reader.xcp(document.get("xcp", {})),
+        capacity=document.get("xcp", {}).get("capacity", "start"),
         tagging=document.get("tagging", True),
         ecn=document.get("ecn", False),
         switches=switches,

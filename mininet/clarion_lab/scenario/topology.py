@@ -10,10 +10,11 @@ r2, ...) where they leave.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from clarion_contract.settings_json import xcp_json
 from clarion_lab.scenario.hazards import Change
 from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Flow, Link, Restart, Scenario
@@ -130,16 +131,23 @@ def _bottleneck_port(
         rate_steps=link.rate_steps,
         ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
         hazards=hazards.settings,
-        changes=tuple(sorted([*_steps(link, direction), *hazards.changes], key=lambda change: change.at_us)),
+        changes=tuple(
+            sorted([*_steps(scenario, link, direction), *hazards.changes], key=lambda change: change.at_us)
+        ),
         wire=link.wire,
     )
 
 
-def _steps(link: Link, direction: str) -> list[Change]:
+def _steps(scenario: Scenario, link: Link, direction: str) -> list[Change]:
     """A link's steps as changes of a port."""
     side = 0 if direction == "forward" else 1
+    is_told = scenario.xcp is not None and scenario.capacity == "told"
+
+    def rate(rate_bps: int) -> dict[str, Any]:
+        return {"rate_bps": rate_bps} | ({"xcp": {"capacity_bps": rate_bps}} if is_told else {})
+
     return [
-        *(Change(at_us, {"rate_bps": rate_bps}) for at_us, rate_bps in link.rate_steps.steps),
+        *(Change(at_us, rate(rate_bps)) for at_us, rate_bps in link.rate_steps.steps),
         *(Change(at_us, {"delay_us": delay_us}) for at_us, delay_us in link.delay_steps.steps),
         *(Change(at_us, {"loss": losses[side].switch_config()}) for at_us, losses in link.loss_steps.steps),
     ]
@@ -243,7 +251,7 @@ def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str
         config["hazards"] = dict(port.hazards)
     xcp = scenario.xcp_of(switch, port.rate_bps)
     if xcp is not None:
-        config["xcp"] = {"enabled": True, **asdict(xcp)}
+        config["xcp"] = {"enabled": True, **xcp_json(xcp)}
     if scenario.switches[switch].tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
         config["wire"] = wire_to(port.peer.split(":")[0], port.wire, scenario) if port.peer else port.wire

@@ -27,7 +27,14 @@ FIXED = {
 # Of each kind of unit: the table with the same arguments, and the field that switches the function on.
 FUNCTIONS = {"ingress": ("tag_port", "check"), "egress": ("xcp_port", "xcp")}
 # Legal values for the fields that may be 0 while the function is off. The others are in use even then.
-IDLE: Mapping[str, Values] = {"ingress": {"epoch": 1}, "egress": {"epoch": 1, "capacity": 1}}
+IDLE: Mapping[str, Values] = {"ingress": {"epoch": 1}, "egress": {"epoch": 1}}
+
+# Arguments of which 0 is a word, and the word: what it means a card does not do.
+WORDS = {
+    setting.argument.name: setting.zero
+    for setting in XCP.values()
+    if setting.argument is not None and setting.zero
+}
 
 
 def check(card: str, unit: str, kind: str, operation: str, values: Values) -> None:
@@ -48,6 +55,9 @@ def check(card: str, unit: str, kind: str, operation: str, values: Values) -> No
 def _check_configuration(card: str, unit: str, kind: str, values: Values) -> None:
     """Apply the limits that a P4 switch has for the entries of this function."""
     table, function = FUNCTIONS[kind]
+    for name in WORDS:
+        if name in values and values[name] == 0 and values[function]:
+            raise RangeError(card, unit, name, f"0: use at least 1 while {function} is on")
     values = {**values, **FIXED}
     fault = argument_fault(table, values if values[function] else {**values, **IDLE[kind]})
     if fault is not None:

@@ -96,6 +96,8 @@ def parsed(assignments: Sequence[str]) -> dict[str, Any]:
 def _value(field: Setting, text: str) -> Any:
     if field.kind == "flag":
         return on_or_off(text)
+    if field.zero and text == field.zero:
+        return text
     return whole(text) if field.kind == "whole" and not field.unit else _PARSERS[field.unit](text)
 
 

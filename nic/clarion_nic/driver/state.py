@@ -82,4 +82,5 @@ def interval_report(port: int, state: Values, wire_lost: int) -> tuple[int, ...]
         state["interval_cn_shift"],
         wire_lost,
         state["queue_lost"],
+        0,  # a card does not measure its links
     )

@@ -44,6 +44,8 @@ Ended = tuple[tuple[int, ...], int]  # members of a digest, and how many before 
 class NicTarget:
     """One card, whose ports have the numbers that they have on the card."""
 
+    measures_capacity = False
+
     def __init__(self, place: Place, sockets: Mapping[int, socket.socket] | None = None) -> None:
         """CardError or UserError if the card cannot be served. `sockets`: to its neighbours; None: of its
         network devices.

@@ -20,7 +20,7 @@ from clarion_contract.target import (
 from clarion_nic.driver.card import Card, Unit
 from clarion_nic.driver.entries import OFF, UNIT_OF, with_entry
 from clarion_nic.driver.errors import CardError, CardGone, RangeError
-from clarion_nic.driver.limits import FIXED, Values
+from clarion_nic.driver.limits import FIXED, WORDS, Values
 
 INTERVALS = ("min_interval", "max_interval")
 FORWARDS = "a NIC forwards between its host and its wire only"
@@ -90,6 +90,10 @@ class Transaction:
         for name, value in FIXED.items():
             if arguments is not None and arguments.get(name, value) != value:
                 reason = f"{arguments[name]}: an FPGA NIC has {name} {value} only; use {value}"
+                raise _refused(at, name, Code.UNSUPPORTED, reason)
+        for name, word in WORDS.items():
+            if arguments is not None and arguments.get(name) == 0:
+                reason = f'"{word}": an FPGA NIC does not measure its links; give a number'
                 raise _refused(at, name, Code.UNSUPPORTED, reason)
         wanted = with_entry(self._wanted[unit], table, arguments)
         try:

@@ -33,6 +33,8 @@ PARTS = {"tag_port": "tag", "xcp_port": "xcp", "queue_port": "queue_limit", "sta
 class EmbeddedSwitch:
     """One switch of the process."""
 
+    measures_capacity = True
+
     def __init__(
         self, process: SwitchConnection, name: str, ports: Mapping[int, str], chassis_id: str | None
     ) -> None:

@@ -94,12 +94,17 @@ class P4RuntimeService:
     async def Capabilities(  # noqa: N802
         self, request: p4r.CapabilitiesRequest, context: Context
     ) -> p4r.CapabilitiesResponse:
-        """The version of P4Runtime that is spoken, and by which names the switches send LLDP."""
+        """The version of P4Runtime that is spoken, by which names the switches send LLDP, and which of them
+        can measure what their links carry.
+        """
         response = p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
+        extra = Struct()
+        measuring = [device.id for device in self._devices.values() if device.target.measures_capacity]
+        if measuring:
+            extra["measured_capacity"] = {"devices": measuring}
         ids = {str(device.id): device.target.chassis_id for device in self._devices.values()}
         named = {number: chassis_id for number, chassis_id in ids.items() if chassis_id is not None}
         if named:
-            extra = Struct()
             ports = {
                 str(device.id): {str(port): name for port, name in device.target.ports.items()}
                 for device in self._devices.values()
@@ -109,6 +114,7 @@ class P4RuntimeService:
                 "chassis_ids": named,
                 "port_ids": {number: ports[number] for number in named},
             }
+        if extra.fields:
             response.experimental.Pack(extra)
         return response
 

@@ -15,6 +15,7 @@ from clarion_agent.service import Context, P4RuntimeService
 from clarion_agent.status import Refused
 from clarion_contract.settings import AS_RECEIVED
 from clarion_contract.target import Judged
+from clarion_p4rt.capabilities import measures_capacity
 from fakes.p4runtime_messages import IDS, delete, insert, modify, packet_out, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
@@ -105,3 +106,14 @@ async def test_capabilities_name_the_switches_that_send_lldp(target: FakeTarget,
     assert dict(found["chassis_ids"]) == {"1": "test/s1", "2": "test/s2"}
     target.chassis_id = None
     assert (await lldp())["chassis_id"] == "test/s2"
+
+
+async def test_capabilities_name_the_switches_that_measure(target: FakeTarget, program: Program) -> None:
+    other = FakeTarget("s2")
+    other.measures_capacity, other.chassis_id, target.chassis_id = False, None, None
+    service = P4RuntimeService([Device(1, target, program), Device(2, other, program)])
+    response = await service.Capabilities(p4r.CapabilitiesRequest(), cast("Context", None))
+    assert [measures_capacity(response, device_id) for device_id in (1, 2)] == [True, False]
+    target.measures_capacity = False
+    response = await service.Capabilities(p4r.CapabilitiesRequest(), cast("Context", None))
+    assert not response.HasField("experimental")

@@ -159,6 +159,10 @@ BAD_SETTINGS = [
         "CARD: port 0: generation: 2: an FPGA NIC has generation 1 only; use 1",
     ),
     (
+        ["0", "capacity=measured"],
+        'CARD: port 0: capacity: "measured": an FPGA NIC does not measure its links; give a number',
+    ),
+    (
         ["0", "capacity=1G", "generation=two"],
         'generation: "two": use a whole number',
     ),

@@ -10,7 +10,7 @@ from finsy.proto import p4r
 from google.protobuf.any_pb2 import Any as Packed
 from google.protobuf.struct_pb2 import Struct
 
-from clarion_p4rt.capabilities import own_lldp
+from clarion_p4rt.capabilities import measures_capacity, own_lldp
 from clarion_p4rt.device import OwnLldp
 
 
@@ -62,3 +62,12 @@ def test_a_server_that_adds_nothing_or_something_else() -> None:
     other = p4r.CapabilitiesResponse()
     other.experimental.CopyFrom(Packed(type_url="type.googleapis.com/google.protobuf.Struct", value=b"\xff"))
     assert own_lldp(other, 1) is None
+
+
+def test_which_devices_can_measure() -> None:
+    said = answer({"measured_capacity": {"devices": [1, 3]}, "lldp": {"chassis_ids": {"2": "b"}}})
+    assert [measures_capacity(said, device_id) for device_id in (1, 2, 3)] == [True, False, True]
+    assert own_lldp(said, 2) == OwnLldp("b", {})
+    for nothing in ({}, {"measured_capacity": True}, {"measured_capacity": {"devices": 1}}):
+        assert not measures_capacity(answer(nothing), 1)
+    assert not measures_capacity(p4r.CapabilitiesResponse(p4runtime_api_version="1.3.0"), 1)

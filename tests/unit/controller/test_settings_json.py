@@ -30,7 +30,7 @@ def port(draw: st.DrawFn) -> PortSettings:
             draw(st.lists(st.integers(1, XCP["max_interval_us"].most), min_size=2, max_size=2))
         )
         xcp = XcpSettings(
-            draw(st.integers(1, XCP["capacity_bps"].most // 8)) * 8,
+            draw(st.just(0) | st.integers(1, XCP["capacity_bps"].most // 8)) * 8,  # 0: measured
             alpha,
             round(alpha**2 * math.sqrt(2), 9),
             draw(st.integers(1, 9999)) / 10_000,

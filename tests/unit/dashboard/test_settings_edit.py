@@ -44,6 +44,17 @@ def test_a_capacity_is_read_with_its_unit_or_in_bits_per_second(text: str) -> No
     assert changes(ON, entered(ON, xcp__capacity_bps=text)) == {"xcp": {"capacity_bps": 40_000_000}}
 
 
+def test_a_capacity_may_be_measured() -> None:
+    measured = PortSettings(2, XcpSettings(0))
+    assert values(measured)["xcp.capacity_bps"] == "measured"
+    assert changes(ON, entered(ON, xcp__capacity_bps="measured")) == {"xcp": {"capacity_bps": "measured"}}
+    assert merged("s1", ON, {"xcp": {"capacity_bps": "measured"}}).xcp == XcpSettings(0)
+    assert changes(measured, values(measured)) == {}
+    assert changes(measured, entered(measured, xcp__capacity_bps="1 Gbit/s")) == {
+        "xcp": {"capacity_bps": 1_000_000_000}
+    }
+
+
 def test_xcp_is_switched_off_and_on() -> None:
     assert changes(ON, entered(ON, xcp=False)) == {"xcp": None}
     patch = changes(OFF, entered(OFF, xcp=True, xcp__capacity_bps="1 Gbit/s"))

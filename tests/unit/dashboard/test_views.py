@@ -46,8 +46,8 @@ def test_flags_put_trouble_first() -> None:
 def test_a_port_of_which_nothing_is_known_says_so() -> None:
     state = PortState(SWITCH, 1, None, None, applied=False)
     assert flags(state, [], False) == (("not known", ""),)
-    assert capacity_bps(state) is None
-    assert capacity_bps(PortState(SWITCH, 1, DesiredPort(ON, 1, 0), None, False)) == 100_000_000
+    assert capacity_bps(state, None) is None
+    assert capacity_bps(PortState(SWITCH, 1, DesiredPort(ON, 1, 0), None, False), None) == 100_000_000
 
 
 def test_addresses_are_quoted() -> None:

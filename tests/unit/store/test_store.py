@@ -55,6 +55,22 @@ async def test_the_migrations_make_the_schema(tmp_path: Path) -> None:
         assert await store.read(differences) == []
 
 
+async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path) -> None:
+    def first_release(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE intervals DROP COLUMN measured_bps"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+    async with opened(tmp_path) as store:
+        switch = await store.change(switches.add, ANN, SWITCH)
+        await store.append(telemetry.append, [(switch.uid, Interval(1, "s1", REPORT))], [])
+        await store.change(first_release)
+    async with opened(tmp_path) as store:
+        measured = replace(REPORT, intervals=2, measured_bps=40_000_000)
+        await store.append(telemetry.append, [(switch.uid, Interval(2, "s1", measured))], [])
+        found = await store.read(telemetry.interval_list, switch, REPORT.port, 0, 10, 10)
+        assert [each.report for each in found] == [REPORT, measured]
+
+
 async def test_opening_again_keeps_everything(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         added = await store.change(switches.add, ANN, SWITCH)

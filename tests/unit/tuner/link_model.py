@@ -50,6 +50,7 @@ class Link:
     rate_bps: Callable[[float], float]
     settings: PortSettings
     queue_limit: float = 1.25e6
+    measures: bool = False  # whether reports have the real rate, as of a switch that measures it
     now_s: float = 0.0
     queue: float = 0.0
     sent: float = 0.0
@@ -158,6 +159,7 @@ class Link:
             cn_bps_per_byte=self._cn * 8,
             lost_on_wire=0,
             dropped_by_queue=int(self.dropped / FRAME_BYTES),
+            measured_bps=round(self.rate_bps(self.now_s)) if self.measures else None,
         )
         self.reports.append(Interval(round(self.now_s * 1e6), "s1", report))
         self._began_s, self._input, self._sum_x, self._sum_x_rtt = self.now_s, 0.0, 0.0, 0.0

@@ -35,6 +35,7 @@ WIDTHS = {  # of the members of interval_report_t, bits
     "cn_shift": 6,
     "corrupt_total": 64,
     "congest_total": 64,
+    "measured": 38,
 }
 SEEDS = range(300)
 
@@ -69,6 +70,8 @@ def port(source: random.Random) -> PortSettings:
         return PortSettings(1)
     alpha = source.uniform(0.01, 0.5543)
     capacity_bps = min(XCP["capacity_bps"].most, max(8, number(source, 41)))
+    if source.random() < 0.1:
+        capacity_bps = 0  # measured
     gamma = source.uniform(0.001, 0.99)
     return PortSettings(1, XcpSettings(capacity_bps, alpha=alpha, beta=alpha**2 * 2**0.5, gamma=gamma))
 

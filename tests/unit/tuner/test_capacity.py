@@ -53,6 +53,42 @@ def test_with_the_policy_the_link_is_used_and_the_queue_short() -> None:
     assert 95_000_000 < link.xcp.capacity_bps < 106_000_000
 
 
+def test_what_the_switch_measures_is_followed_without_a_probe() -> None:
+    link = five_flows()
+    link.measures = True
+    decided = run(link, 80, SPEC)
+    assert [(round(time_s), change.changes["xcp"]["capacity_bps"]) for time_s, change in decided] == [
+        (20, 40_000_000),  # 60 % down at most; 39.2 are too near to it for another decision
+        (50, 98_000_000),
+    ]
+    assert decided[1][1].summary == (
+        "Capacity 40 Mbit/s to 98 Mbit/s: the switch measured 100 Mbit/s on the link."
+    )
+    assert link.between(52, 80)["utilisation"] > 0.97
+
+
+def test_one_measurement_or_two_that_differ_decide_nothing() -> None:
+    given = reports([{"measured_bps": 40_000_000}] * 5)
+    assert new_bps(judge(given)) == 40_000_000  # at most 60 % down; 39.2 are wanted
+    mixed = [*given[:-2], interval(given[-2], measured_bps=60_000_000), given[-1]]
+    verdict = judge(mixed)
+    assert (verdict.proposal, verdict.observed["state"]) == (None, "measurements differ")
+    alone = [*given[:-1], interval(given[-1], measured_bps=None)]
+    assert judge(alone).observed["state"] == "no queue"  # as without measurements
+
+
+def test_a_measured_capacity_that_is_right_stays() -> None:
+    verdict = judge(reports([{"measured_bps": 101_000_000}] * 5))
+    assert (verdict.proposal, verdict.observed["state"]) == (None, "measured")
+
+
+def test_a_port_that_measures_is_left_alone() -> None:
+    given = reports([{"measured_bps": 40_000_000}, {}, {}, {}, {}])
+    verdict = judge(given, settings=port(0))
+    assert verdict.proposal is None
+    assert verdict.observed == {"state": "the switch measures", "measured_bps": 40_000_000}
+
+
 @pytest.mark.parametrize("rtt_s", [0.01, 0.03, 0.3])
 def test_it_works_on_short_and_long_paths(rtt_s: float) -> None:
     link = five_flows(rtt_s)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, WithJsonSchema, create_model
 
 from clarion_contract import settings_json
 from clarion_contract.setting import Setting
@@ -16,6 +16,8 @@ from clarion_control.api.schemas.base import Model, Whole, time_field
 from clarion_control.api.schemas.links import WireView
 from clarion_control.model import PortState
 from clarion_p4rt.switch import Forwarding
+
+_WHOLE: TypeAdapter[int] = TypeAdapter(Whole, config=ConfigDict(strict=True))
 
 EXAMPLE: dict[str, Any] = {
     "xcp": asdict(XcpSettings(100_000_000)),
@@ -55,7 +57,19 @@ def _changed(field: Setting) -> tuple[Any, Any]:
 
 def _type(field: Setting, is_optional: bool, whole: Any) -> Any:
     type_ = {"flag": bool, "whole": whole, "real": float}[field.kind]
+    if field.zero:
+        type_ = _or_word(field)
     return type_ | None if is_optional else type_
+
+
+def _or_word(field: Setting) -> Any:
+    """A whole number, or a word: `clarion_contract.settings_json` refuses all words but the field's."""
+
+    def check(value: Any) -> Any:
+        return value if isinstance(value, str) else _WHOLE.validate_python(value)
+
+    schema = {"anyOf": [{"type": "integer"}, {"type": "string", "const": field.zero}]}
+    return Annotated[Any, PlainValidator(check), WithJsonSchema(schema)]
 
 
 def _stated(field: Setting, **more: Any) -> Any:

@@ -37,6 +37,10 @@ class IntervalView(Model):
     cn_bps_per_byte: float = Field(description="Taken from a packet, per byte.")
     lost_on_wire: int = Field(description="Packets lost on the wire into this port so far.")
     dropped_by_queue: int = Field(description="Packets dropped by the port's queue so far.")
+    measured_bps: int | None = Field(
+        description="What the link carried while packets waited for it; null if too few waited, or if the"
+        " switch does not measure."
+    )
 
     @classmethod
     def of(cls, interval: Interval) -> IntervalView:

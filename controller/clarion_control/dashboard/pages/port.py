@@ -64,7 +64,7 @@ class PortPage:
         with parts.block(classes="columns"):
             with parts.block(classes="stack"):
                 self._charts = PortCharts(self._controller, self._name, self._port, minutes)
-                await self._charts.build(capacity_bps(state))
+                await self._charts.build(self._capacity_bps(state))
                 with parts.card("Decisions", "What the tuner changed or flagged here, and why") as box:
                     box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
@@ -97,7 +97,7 @@ class PortPage:
                 with self._banner:
                     parts.banner(*said)
         self._figures(state)
-        self._charts.refresh(capacity_bps(state), self._bit_errors())
+        self._charts.refresh(self._capacity_bps(state), self._bit_errors())
         self._form.refresh(state)
         if self._refreshes % SLOW_EVERY == 0:
             await self._slow()
@@ -131,13 +131,16 @@ class PortPage:
             self._ber = parts.Tile("Bit error rate")
             self._wire_state = parts.Tile("Wire")
 
+    def _capacity_bps(self, state: PortState) -> int | None:
+        return capacity_bps(state, self._controller.telemetry.latest(self._name, self._port))
+
     def _figures(self, state: PortState) -> None:
         if state.wire is None:
             self._wire_state.show(quantities.DASH, "not known")
         else:
             self._wire_state.show(state.wire.state.value, state.wire.explanation)
         latest = self._controller.telemetry.latest(self._name, self._port)
-        capacity = capacity_bps(state)
+        capacity = capacity_bps(state, latest)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)

@@ -30,6 +30,7 @@ class Bmv2Engine(HostEngine):
 
     name = "bmv2"
     generations = (1,)
+    measures = False
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses what BMv2 or the program does not carry, and a machine without them."""
