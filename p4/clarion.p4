@@ -33,9 +33,11 @@ const bit<32> MAX_ADDRESSES = 4096;      // of l2_forward
 #include "queue_occupancy.p4"
 #include "xcp_state.p4"
 #include "xcp_turn.p4"
+#include "maxmin_interval.p4"
 #include "xcp_interval.p4"
 #include "xcp_arrival.p4"
 #include "xcp_departure.p4"
+#include "maxmin_departure.p4"
 #include "queue_check.p4"
 #include "link_stamp.p4"
 #include "telemetry.p4"
@@ -95,7 +97,9 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
 control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     Flood() flood;
     LeaveQueue() leave_queue;
+    WatchQueue() watch_queue;
     XcpDeparture() xcp_departure;
+    MaxMinDeparture() maxmin_departure;
     QueueCheck() queue_check;
     LinkStamp() link_stamp;
     ToController() to_controller;
@@ -105,8 +109,14 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
             flood.apply(meta, standard);
         } else {
             leave_queue.apply(meta, standard);
-            if (meta.xcp_enabled) {
-                xcp_departure.apply(hdr, meta, standard);
+            if (meta.generation != 0) {
+                if (!(hdr.tags.isValid() && hdr.xcp.isValid())) {
+                    watch_queue.apply(meta, standard);
+                } else if (meta.generation == 2) {
+                    maxmin_departure.apply(hdr, meta, standard);
+                } else {
+                    xcp_departure.apply(hdr, meta, standard);
+                }
             }
             if (meta.numbered) {
                 queue_check.apply(hdr, meta, standard);

@@ -136,7 +136,7 @@ header division_t {
     bit<8> leading_bits;
 }
 
-// A control interval that ended; units as in docs/datapath.md. From `length` on: what else its end needs. Valid for a
+// A control interval that ended; units as in docs/datapath.md. From `ended` on: what else its end needs. Valid for a
 // packet with which something of its port's controllers ends or starts.
 header interval_t {
     bit<32> intervals;
@@ -156,13 +156,28 @@ header interval_t {
     bit<8> cn_shift;
     bit<64> corrupt_total;
     bit<64> congest_total;
-    duration_t length;
     bit<1> ended;
-    bit<3> unused;
+    bit<1> unused;
+    bit<8> credit;  // from here on what generation 2 counts and hands out
+    bit<48> own_input;
+    bit<48> own_sum_x;
+    bit<48> poor_sum_x;
+    bit<40> limited;  // two's complement
+    duration_t max_rtt;
+    bit<32> fair;
+    bit<8> fair_shift;
+    bit<32> lift;
+    bit<8> lift_shift;
+    bit<64> most;           // q8 bytes/s: what packets may pay in and be paid, beside the pools
+    bit<18> fastest;        // q16: the most of the traffic that may change hands
+    bit<64> shuffle;        // from here on for both generations: q8 bytes/s that change hands through the pools, ...
+    bit<48> sharing_x;      // ... and the sums of the flows among which they are shared out
+    bit<48> sharing_input;
     bit<38> capacity;  // from here on the port's settings
     bit<18> alpha;
     bit<18> beta;
     bit<18> gamma;
+    duration_t min_interval;
     duration_t max_interval;
     bit<2> generation;
     bit<8> epoch;
@@ -218,7 +233,7 @@ struct metadata_t {
     bit<64> waiting;        // bytes before the packet
     bit<64> accepted_mark;  // accepted_bytes of the port; with this packet, once the queue has accepted it
 
-    bool xcp_enabled;  // Set by xcp_arrival: the packet was counted.
+    bit<2> generation;  // Set by xcp_arrival: of the XCP that has counted the packet; 0: none has.
 
     // Set by queue_number: what egress needs of the loss causes.
     bool numbered;
