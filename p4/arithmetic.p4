@@ -15,7 +15,7 @@ bit<32> slot_of(in bit<9> port, in bucket_t bucket) {
 }
 
 bit<64> lesser(in bit<64> a, in bit<64> b) {
-    return a - (a |-| b);
+    return a < b ? a : b;
 }
 
 // Of a number in two's complement.

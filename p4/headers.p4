@@ -126,16 +126,6 @@ header transport_ports_t {
 // What few packets need is in headers that are never sent: BMv2 clears all metadata for every packet, but no headers.
 // A valid header counts as length of the packet, so they are made invalid after use.
 
-// What a division works in.
-header division_t {
-    bit<64> numerator;
-    bit<64> denominator;
-    bit<64> reciprocal;
-    bit<64> mantissa;
-    int<16> exponent;
-    bit<8> leading_bits;
-}
-
 // A control interval that ended; units as in docs/datapath.md. From `ended` on: what else its end needs. Valid for a
 // packet with which something of its port's controllers ends or starts.
 header interval_t {
@@ -181,6 +171,12 @@ header interval_t {
     duration_t max_interval;
     bit<2> generation;
     bit<8> epoch;
+    bit<64> numerator;  // from here on what a division works in
+    bit<64> denominator;
+    bit<64> reciprocal;
+    bit<64> mantissa;
+    int<16> exponent;
+    bit<8> leading_bits;
 }
 
 // A dropped packet, for its report.
@@ -212,7 +208,6 @@ struct headers_t {
     tags_t tags;
     transport_ports_t transport;
 
-    division_t division;
     interval_t interval;
     drop_t drop;
 }
@@ -237,5 +232,6 @@ struct metadata_t {
 
     // Set by queue_number: what egress needs of the loss causes.
     bool numbered;
+    bit<32> slot;  // the packet's cell of arrays with one cell per bucket, by its egress port
     sequence_t queue_seq;
 }

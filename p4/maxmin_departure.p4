@@ -12,22 +12,21 @@ const bit<64> LIMITED_MOST = LIMITED_ZERO + ((1 << 38) - 1);
 control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_metadata_t standard) {
     // This hop limits the flow, or nobody knows who does: its packet takes from the pools and from the bank, or pays.
     @hidden
-    action pay_offer(in bit<32> port, in shares_t left, in bit<64> p, in bit<64> n, in bit<64> fair, in bit<64> lift) {
+    action pay_offer(in bit<32> port, in shares_t left, in bit<64> p, in bit<64> n, in bit<64> fair, in bit<64> lift,
+                     in shares_t x_counted) {
         bit<64> length = (bit<64>)standard.packet_length;
         bool lacks = fair > length << 8;
         bit<64> offer = ZERO + p + (bit<64>)left[CARRY] - n;
         bit<40> feedback = (bit<40>)(lacks ? offer + lift : offer - lift);
-        shares_t counted = left + (shares_t)(length ++ AT_OWN_INPUT) +
-                           (shares_t)hdr.xcp.x * (fair > VERY_POOR * length ? ONE_POOR_X : ONE_OWN_X);
+        shares_t counted = left + (shares_t)(length ++ AT_OWN_INPUT) + x_counted;
         shares_t paid = counted - (shares_t)(p ++ AT_POS) - (shares_t)(n ++ AT_NEG) +
                         ((feedback[7:0] - left[CARRY]) ++ AT_CARRY);
         shares_t next = lacks ? paid - (shares_t)(lift ++ AT_BANK) : paid + (shares_t)(lift ++ AT_BANK);
         if (next & DOUBTFUL == 0 && hdr.xcp.rtt != 0 && (hdr.xcp.delta_throughput ^ SIGN) >= feedback[39:8]) {
             shares.write(port, next);
-            if (hdr.xcp.field <= hdr.clarion.hop) {
-                hdr.xcp.field = (hdr.xcp.delta_throughput ^ SIGN) > feedback[39:8] ? hdr.clarion.hop :
-                                (hdr.xcp.field == hdr.clarion.hop ? 0 : hdr.xcp.field);
-            }
+            hdr.xcp.field = hdr.xcp.field > hdr.clarion.hop ? hdr.xcp.field :
+                            ((hdr.xcp.delta_throughput ^ SIGN) > feedback[39:8] ? hdr.clarion.hop :
+                             (hdr.xcp.field == hdr.clarion.hop ? 0 : hdr.xcp.field));
             hdr.xcp.delta_throughput = feedback[39:8] ^ SIGN;
         } else {
             shares_t rest = left;
@@ -83,11 +82,6 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
         shares_t left;
         shares.read(left, port);
         hdr.clarion.hop = next_hop(hdr.clarion.hop);
-        if ((bit<64>)left[LEAST_QUEUE] > meta.waiting || left[MAX_RTT] < hdr.xcp.rtt ++ 3w0) {
-            left = left[NOT_COUNTED_ABOVE] ++
-                   (left[MAX_RTT] < hdr.xcp.rtt ++ 3w0 ? hdr.xcp.rtt ++ 3w0 : left[MAX_RTT]) ++ left[367:40] ++
-                   lesser((bit<64>)left[LEAST_QUEUE], meta.waiting)[39:0];
-        }
         bit<64> p = (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT];
         bit<64> n = (bit<64>)left[CN] * length >> left[CN_SHIFT];
         bit<64> fair = (bit<64>)left[FAIR] * (bit<64>)hdr.xcp.x >> left[FAIR_SHIFT];
@@ -96,7 +90,11 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
                                 (hdr.xcp.field > hdr.clarion.hop ? 0 : fair - (length << 8)));
         bit<64> lift = (bit<64>)left[LIFT] * (bit<64>)gap >> left[LIFT_SHIFT];
         // While none of the shares reaches a quarter of its limit, nor the fair one its own, none has to be limited.
-        if (((p | n | lift) >> 5 | fair) > GAP_MAX) {
+        if (((p | n | lift) >> 5 | fair) > GAP_MAX || (bit<64>)left[LEAST_QUEUE] > meta.waiting ||
+            left[MAX_RTT] < hdr.xcp.rtt ++ 3w0) {
+            left = left[NOT_COUNTED_ABOVE] ++
+                   (left[MAX_RTT] < hdr.xcp.rtt ++ 3w0 ? hdr.xcp.rtt ++ 3w0 : left[MAX_RTT]) ++ left[367:40] ++
+                   lesser((bit<64>)left[LEAST_QUEUE], meta.waiting)[39:0];
             p = lesser(p, SHARE_MAX);
             n = lesser(n, SHARE_MAX);
             fair = lesser(fair, GAP_MAX);
@@ -123,10 +121,11 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
                 hdr.xcp.delta_throughput = offer[39:8] ^ SIGN;
                 shares.write(port, left);
             } else {
-                pay_offer(port, left, p, n, fair, lift);
+                pay_offer(port, left, p, n, fair, lift,
+                          (shares_t)hdr.xcp.x * (fair > VERY_POOR * length ? ONE_POOR_X : ONE_OWN_X));
             }
         } else {
-            pay_offer(port, left, p, n, fair, lift);
+            pay_offer(port, left, p, n, fair, lift, (shares_t)hdr.xcp.x * ONE_OWN_X);
         }
     }
 

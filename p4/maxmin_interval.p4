@@ -17,19 +17,19 @@ control MaxMinInterval(inout headers_t hdr) {
     @hidden
     action begin() {
         hdr.interval.phi = hdr.interval.phi - (((bit<64>)(hdr.interval.limited ^ LIMITED_SIGN) - LIMITED_ZERO) << 8);
-        hdr.division.numerator = (bit<64>)hdr.interval.avg_rtt;
-        hdr.division.denominator = (bit<64>)hdr.interval.max_rtt;
+        hdr.interval.numerator = (bit<64>)hdr.interval.avg_rtt;
+        hdr.interval.denominator = (bit<64>)hdr.interval.max_rtt;
     }
 
     // What was shifted must be seen by the flow with the longest RTT before more is.
     @hidden
     action limit_speed() {
         hdr.interval.fastest = hdr.interval.gamma;
-        if (hdr.division.mantissa > (bit<64>)hdr.interval.gamma) {
-            hdr.interval.fastest = hdr.division.mantissa[17:0];
+        if (hdr.interval.mantissa > (bit<64>)hdr.interval.gamma) {
+            hdr.interval.fastest = hdr.interval.mantissa[17:0];
         }
-        hdr.division.numerator = (bit<64>)hdr.interval.own_input;
-        hdr.division.denominator = (bit<64>)hdr.interval.elapsed;
+        hdr.interval.numerator = (bit<64>)hdr.interval.own_input;
+        hdr.interval.denominator = (bit<64>)hdr.interval.elapsed;
     }
 
     // Intervals in which poor flows are lifted are paid with credit, which comes back slowly. Flows that look poor for
@@ -49,8 +49,8 @@ control MaxMinInterval(inout headers_t hdr) {
         } else if (hdr.interval.credit < CREDIT_MAX) {
             hdr.interval.credit = hdr.interval.credit + 1;
         }
-        hdr.interval.shuffle = (bit<64>)shuffled * hdr.division.mantissa >> 16;
-        hdr.interval.most = (bit<64>)redistributed * hdr.division.mantissa >> 16;
+        hdr.interval.shuffle = (bit<64>)shuffled * hdr.interval.mantissa >> 16;
+        hdr.interval.most = (bit<64>)redistributed * hdr.interval.mantissa >> 16;
     }
 
     @hidden
@@ -59,46 +59,46 @@ control MaxMinInterval(inout headers_t hdr) {
         hdr.interval.most = hdr.interval.most |-| (magnitude(hdr.interval.phi) + hdr.interval.shuffle);
         hdr.interval.sharing_x = hdr.interval.own_sum_x;
         hdr.interval.sharing_input = hdr.interval.own_input;
-        hdr.division.numerator = (bit<64>)hdr.interval.own_input << 8;
-        hdr.division.denominator = (bit<64>)hdr.interval.own_sum_x;
+        hdr.interval.numerator = (bit<64>)hdr.interval.own_input << 8;
+        hdr.interval.denominator = (bit<64>)hdr.interval.own_sum_x;
     }
 
     @hidden
     action share_out_to_all() {
         hdr.interval.shuffle = 0;
         hdr.interval.most = 0;
-        hdr.division.numerator = (bit<64>)hdr.interval.capacity << 8;
-        hdr.division.denominator = TICKS_PER_SECOND;
+        hdr.interval.numerator = (bit<64>)hdr.interval.capacity << 8;
+        hdr.interval.denominator = TICKS_PER_SECOND;
     }
 
     @hidden
     action set_fair() {
-        hdr.interval.fair = hdr.division.mantissa[31:0];
-        hdr.interval.fair_shift = ((bit<16>)hdr.division.exponent)[7:0];
-        hdr.division.numerator = hdr.interval.most;
-        hdr.division.denominator = (bit<64>)hdr.interval.own_input << 8;
+        hdr.interval.fair = hdr.interval.mantissa[31:0];
+        hdr.interval.fair_shift = ((bit<16>)hdr.interval.exponent)[7:0];
+        hdr.interval.numerator = hdr.interval.most;
+        hdr.interval.denominator = (bit<64>)hdr.interval.own_input << 8;
     }
 
     @hidden
     action set_lift() {
-        hdr.interval.lift = hdr.division.mantissa[31:0];
-        hdr.interval.lift_shift = ((bit<16>)hdr.division.exponent)[7:0];
+        hdr.interval.lift = hdr.interval.mantissa[31:0];
+        hdr.interval.lift_shift = ((bit<16>)hdr.interval.exponent)[7:0];
     }
 
     apply {
         begin();
-        avg_rtt_by_max_rtt.apply(hdr.division);
+        avg_rtt_by_max_rtt.apply(hdr.interval);
         limit_speed();
-        own_input_by_elapsed.apply(hdr.division);
+        own_input_by_elapsed.apply(hdr.interval);
         set_speed();
         if (hdr.interval.own_input < hdr.interval.input >> 6 && hdr.interval.own_sum_x < hdr.interval.sum_x >> 6) {
             share_out_to_all();
         } else {
             share_out_to_own();
         }
-        own_input_by_own_x.apply(hdr.division);
+        own_input_by_own_x.apply(hdr.interval);
         set_fair();
-        lift_by_own_input.apply(hdr.division);
+        lift_by_own_input.apply(hdr.interval);
         set_lift();
     }
 }

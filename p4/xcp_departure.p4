@@ -39,14 +39,12 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
         shares_t left;
         shares.read(left, port);
         hdr.clarion.hop = next_hop(hdr.clarion.hop);
-        if ((bit<64>)left[LEAST_QUEUE] > meta.waiting) {
-            left[LEAST_QUEUE] = meta.waiting[39:0];
-        }
         bit<64> p = (bit<64>)left[CP] * (bit<64>)hdr.xcp.x >> left[CP_SHIFT];
         bit<64> n = (bit<64>)left[CN] * (bit<64>)standard.packet_length >> left[CN_SHIFT];
-        if (p | n > SHARE_MAX) {
+        if ((p | n) > SHARE_MAX || (bit<64>)left[LEAST_QUEUE] > meta.waiting) {
             p = lesser(p, SHARE_MAX);
             n = lesser(n, SHARE_MAX);
+            left[LEAST_QUEUE] = lesser((bit<64>)left[LEAST_QUEUE], meta.waiting)[39:0];
         }
         bit<40> feedback = (bit<40>)(ZERO + p + (bit<64>)left[CARRY] - n);
         shares_t next = left - (shares_t)(p ++ AT_POS) - (shares_t)(n ++ AT_NEG) +

@@ -14,31 +14,30 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
 
     @hidden
     action begin() {
-        hdr.division.setValid();
         hdr.interval.sharing_x = hdr.interval.sum_x;
         hdr.interval.sharing_input = hdr.interval.input;
-        hdr.division.numerator = hdr.interval.sum_x_rtt;
-        hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
+        hdr.interval.numerator = hdr.interval.sum_x_rtt;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sum_x;
     }
 
     // The mean RTT of the flows seen; the last known one if no header told an RTT.
     @hidden
     action average() {
         if (hdr.interval.sum_x != 0) {
-            hdr.interval.avg_rtt = hdr.division.mantissa[31:0];
+            hdr.interval.avg_rtt = hdr.interval.mantissa[31:0];
             if (hdr.interval.avg_rtt == 0) {
                 hdr.interval.avg_rtt = 1;
             }
         }
-        hdr.division.numerator = (bit<64>)hdr.interval.input;
-        hdr.division.denominator = (bit<64>)hdr.interval.elapsed;
+        hdr.interval.numerator = (bit<64>)hdr.interval.input;
+        hdr.interval.denominator = (bit<64>)hdr.interval.elapsed;
     }
 
     @hidden
     action measure_rate() {
-        hdr.interval.rate = hdr.division.mantissa[45:0];
-        hdr.division.numerator = (bit<64>)hdr.interval.queue;
-        hdr.division.denominator = (bit<64>)hdr.interval.avg_rtt;
+        hdr.interval.rate = hdr.interval.mantissa[45:0];
+        hdr.interval.numerator = (bit<64>)hdr.interval.queue;
+        hdr.interval.denominator = (bit<64>)hdr.interval.avg_rtt;
     }
 
     // Efficiency controller: phi = alpha * spare - beta * queue / avg_rtt, each term towards zero.
@@ -46,7 +45,7 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
     action control_efficiency() {
         bit<64> capacity = (bit<64>)hdr.interval.capacity << 8;
         bit<64> rate = (bit<64>)hdr.interval.rate;
-        bit<64> drain = (bit<64>)hdr.interval.beta * hdr.division.mantissa >> 16;
+        bit<64> drain = (bit<64>)hdr.interval.beta * hdr.interval.mantissa >> 16;
         if (rate > capacity) {
             hdr.interval.phi = 0 - ((bit<64>)hdr.interval.alpha * (rate - capacity) >> 16) - drain;
         } else {
@@ -77,23 +76,23 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
         }
         hdr.interval.pos = lesser(POOL_MAX, up)[47:0];
         hdr.interval.neg = lesser(POOL_MAX, down)[47:0];
-        hdr.division.numerator = (bit<64>)hdr.interval.pos;
-        hdr.division.denominator = (bit<64>)hdr.interval.sharing_x;
+        hdr.interval.numerator = (bit<64>)hdr.interval.pos;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sharing_x;
     }
 
     @hidden
     action set_cp() {
-        hdr.interval.cp = hdr.division.mantissa[31:0];
-        hdr.interval.cp_shift = ((bit<16>)hdr.division.exponent)[7:0];
-        hdr.division.numerator = (bit<64>)hdr.interval.neg;
-        hdr.division.denominator = (bit<64>)hdr.interval.sharing_input;
+        hdr.interval.cp = hdr.interval.mantissa[31:0];
+        hdr.interval.cp_shift = ((bit<16>)hdr.interval.exponent)[7:0];
+        hdr.interval.numerator = (bit<64>)hdr.interval.neg;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sharing_input;
     }
 
     // All at once for the departures, which run beside this. What they have counted since the turn is of the next interval.
     @hidden
     action refill() {
-        hdr.interval.cn = hdr.division.mantissa[31:0];
-        hdr.interval.cn_shift = ((bit<16>)hdr.division.exponent)[7:0];
+        hdr.interval.cn = hdr.interval.mantissa[31:0];
+        hdr.interval.cn_shift = ((bit<16>)hdr.interval.exponent)[7:0];
         shares_t left;
         shares.read(left, (bit<32>)standard.egress_spec);
         shares.write((bit<32>)standard.egress_spec,
@@ -101,16 +100,15 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
                      hdr.interval.cp ++ hdr.interval.cp_shift ++ hdr.interval.cn ++ hdr.interval.cn_shift ++
                      hdr.interval.fair ++ hdr.interval.fair_shift ++ hdr.interval.lift ++ hdr.interval.lift_shift ++
                      left[COUNTED] ++ 48w0 ++ hdr.interval.pos ++ hdr.interval.neg ++ left[LEAST_QUEUE]);
-        hdr.division.setInvalid();
     }
 
     apply {
         begin();
-        sum_x_rtt_by_sum_x.apply(hdr.division);
+        sum_x_rtt_by_sum_x.apply(hdr.interval);
         average();
-        input_by_elapsed.apply(hdr.division);
+        input_by_elapsed.apply(hdr.interval);
         measure_rate();
-        queue_by_avg_rtt.apply(hdr.division);
+        queue_by_avg_rtt.apply(hdr.interval);
         control_efficiency();
         if (hdr.interval.generation == 2) {
             maxmin_interval.apply(hdr);
@@ -118,9 +116,9 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
             shuffle_all();
         }
         control_fairness();
-        pos_by_x.apply(hdr.division);
+        pos_by_x.apply(hdr.interval);
         set_cp();
-        neg_by_input.apply(hdr.division);
+        neg_by_input.apply(hdr.interval);
         refill();
     }
 }

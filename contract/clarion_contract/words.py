@@ -48,6 +48,9 @@ WORDS: Mapping[str, Mapping[str, int]] = {
     },
 }
 
+# Of the P4 program only: when a packet has to look at the clock, under which settings. 0 elsewhere.
+P4_ONLY = frozenset({"turn_epoch", "turn_min_interval", "turn_max_interval", "next_turn"})
+
 
 def taken_apart(register: str, word: int) -> dict[str, int]:
     """The members of a word."""

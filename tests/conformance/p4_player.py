@@ -87,10 +87,11 @@ class P4Player:
     def _metadata(self) -> dict[str, int]:
         """Return the slots of the program's metadata, whose names the compiler numbers."""
         slots = {}
-        for scalar in self.switch.layout.headers["scalars"].fields:
-            found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", scalar.name)
-            if found:
-                slots[found[2] or found[3]] = scalar.slot
+        for header in self.switch.layout.headers.values():
+            for field_ in header.fields:
+                found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", field_.name)
+                if found:
+                    slots[found[2] or found[3]] = field_.slot
         return slots
 
     def _restart(self) -> None:

@@ -29,6 +29,7 @@ from conformance.harness import (
     ReferencePlayer,
     State,
 )
+from conformance.p4_player import P4Player
 from conformance.reference import CAPACITY_MAX, FEEDBACK_MAX, POOL_MAX, Config, classify
 from conformance.test_properties import Target, answers, is_quotient
 
@@ -39,11 +40,11 @@ CREDIT_MAX = 30
 Values = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=["reference", "core"])
+@pytest.fixture(scope="module", params=["reference", "core", "p4"])
 def target(request: pytest.FixtureRequest, driver_binary: Path) -> Iterator[Target]:
     """The targets that have generation 2."""
-    if request.param == "reference":
-        yield ReferencePlayer()
+    if request.param != "core":
+        yield P4Player() if request.param == "p4" else ReferencePlayer()
         return
     process = Driver(driver_binary)
     yield process

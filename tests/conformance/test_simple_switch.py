@@ -109,7 +109,7 @@ def random_packets(lockstep: Lockstep, seed: int, packets: int) -> None:
     for port in range(PORTS):
         lockstep.add("l2_forward", 0x020000000100 + port, "forward", port)
     random = Random(seed)
-    for event in Traffic(seed, generations=(1,)).batch(packets):
+    for event in Traffic(seed).batch(packets):
         if isinstance(event, Ingress):
             lockstep.forward(event.port, addresses(random, event.frame))
     # One more packet per port: when it has left, the writes of the packet before it are done.
