@@ -22,7 +22,7 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
         shares_t paid = counted - (shares_t)(p ++ AT_POS) - (shares_t)(n ++ AT_NEG) +
                         ((feedback[7:0] - left[CARRY]) ++ AT_CARRY);
         shares_t next = lacks ? paid - (shares_t)(lift ++ AT_BANK) : paid + (shares_t)(lift ++ AT_BANK);
-        if (next & DOUBTFUL == 0 && hdr.xcp.rtt != 0 && (hdr.xcp.delta_throughput ^ SIGN) >= feedback[39:8]) {
+        if ((left | next) & DOUBTFUL == 0 && hdr.xcp.rtt != 0 && (hdr.xcp.delta_throughput ^ SIGN) >= feedback[39:8]) {
             shares.write(port, next);
             hdr.xcp.field = hdr.xcp.field > hdr.clarion.hop ? hdr.xcp.field :
                             ((hdr.xcp.delta_throughput ^ SIGN) > feedback[39:8] ? hdr.clarion.hop :

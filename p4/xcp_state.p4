@@ -65,7 +65,7 @@ const bit<40> AT_NEG = 0;
 const shares_t ONE_OWN_X = 1 << 232;
 const shares_t ONE_POOR_X = (1 << 280) | ONE_OWN_X;
 // The highest bit of each sum that departures change. Where one is 1 behind a change, the sum has become negative, or so
-// great that the next one might leave its width: then the change is computed member by member.
+// great that it may leave its width with the next: then the change is computed member by member.
 const shares_t DOUBTFUL =
     (1 << 327) | (1 << 279) | (1 << 231) | (1 << 183) | (1 << 135) | (1 << 87);
 const bit<40> LIMITED_SIGN = 1 << 39;

@@ -62,7 +62,7 @@ constexpr RegisterArray ARRAYS[] = {
     CELL("own_input", false, own(port).input),
     CELL("own_sum_x", false, own(port).sum_x),
     CELL("poor_sum_x", false, own(port).sum_x_poor),
-    CELL("limited", false, own(port).limited & LIMITED_BITS),
+    CELL("limited", false, own(port).limited& LIMITED_BITS),
     CELL("max_rtt", false, own(port).max_rtt),
     CELL("credit", false, core(port).credit),
     CELL("queue_numbers", true, core(port).queue_stamp.next(bucket)),

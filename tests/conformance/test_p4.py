@@ -103,13 +103,17 @@ def constants_of(action: dict[str, Any], text: str) -> list[dict[str, Any]]:
         ("set_tag_port", "0x4000", "0x4001"),  # the longest gap counted as loss
         ("set_tag_port", "0xff00", "0xff01"),  # the oldest packet that is late
         ("set_xcp_port", "0x80", "0x7f"),  # rounding of x * rtt
-        ("depart", "0x7fffffff00", "0x7ffffffe00"),  # the largest grant of a packet
+        ("xcp_departure.depart", "0x7fffffff00", "0x7ffffffe00"),  # the largest grant of a packet
+        ("maxmin_departure.depart", "0x7fffffff00", "0x7ffffffe00"),  # the same by generation 2
+        ("maxmin_departure.depart", "0x108", "0x109"),  # what a poor flow lacks
+        ("maxmin_departure.depart", "0x114", "0x115"),  # and a very poor one
+        ("maxmin_interval.set_speed", "0x2", "0x3"),  # what a fast interval costs
     ],
 )
 def test_the_comparison_can_fail(action: str, constant: str, wrong: str) -> None:
     # One constant of the program is off by the least significant step; the cases notice it.
     program = json.loads(PROGRAM.read_text())
-    (wanted,) = [item for item in program["actions"] if item["name"].rsplit(".", 1)[-1] == action]
+    (wanted,) = [item for item in program["actions"] if f".{item['name']}".endswith(f".{action}")]
     places = constants_of(wanted, constant)
     assert places, f"{action} has no {constant}"
     for place in places:

@@ -90,7 +90,8 @@ class HostEngine(ABC):
 
     def _check_generation(self, scenario: Scenario) -> None:
         if scenario.xcp and scenario.xcp.generation not in self.generations:
-            reason = f"{scenario.xcp.generation}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
+            wanted = scenario.xcp.generation
+            reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
             raise ScenarioError(scenario.name, ("xcp", "generation"), reason)
 
     @contextlib.contextmanager
