@@ -5,9 +5,12 @@
 //
 // Atomicity. BMv2 runs one ingress thread and several egress threads; all packets of a port meet the same egress
 // thread. Registers that only ingress, or only one port's egress, touches need no more. The word that both touch
-// (shares: pools, gains, the least queue of departures) is read, changed and written within one action each time:
-// BMv2 locks every register array that an action names until the action is over. xcp_turn empties the least queue and
-// refill fills the pools, in two actions; a grant between them finds the old pools and what is right of the least queue.
+// (shares: pools, bank, gains, what departures have counted, the least queue that they saw) is read, changed and written
+// within one action each time: BMv2 locks every register array that an action names until the action is over. At the end
+// of an interval ingress does so twice. xcp_turn takes what departures have counted and leaves zeros: so each departure is
+// counted in one interval, once. refill puts in pools and gains and empties the bank; what has been counted meanwhile, the
+// carry and the least queue stay as they are. A departure between the two is granted from the pools, the bank and the gains
+// of the interval that has ended, and counted in the one that begins: as if it had left before refill, which it has.
 // Those that one writes and the other only reads (accepted_bytes, left_bytes) are single cells and cannot tear.
 #include <core.p4>
 #include <v1model.p4>
@@ -33,9 +36,11 @@ const bit<32> MAX_ADDRESSES = 4096;      // of l2_forward
 #include "queue_occupancy.p4"
 #include "xcp_state.p4"
 #include "xcp_turn.p4"
+#include "maxmin_interval.p4"
 #include "xcp_interval.p4"
 #include "xcp_arrival.p4"
 #include "xcp_departure.p4"
+#include "maxmin_departure.p4"
 #include "queue_check.p4"
 #include "link_stamp.p4"
 #include "telemetry.p4"
@@ -62,11 +67,11 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
     DropTelemetry() drop_telemetry;
 
     apply {
-        if (standard.ingress_port >= (bit<9>)PORTS) {
-            mark_to_drop(standard);
-            exit;
-        }
-        if (standard.instance_type == INSTANCE_RECIRCULATED) {
+        if (standard.ingress_port >= (bit<9>)PORTS || standard.instance_type == INSTANCE_RECIRCULATED) {
+            if (standard.ingress_port >= (bit<9>)PORTS) {
+                mark_to_drop(standard);
+                exit;
+            }
             standard.egress_spec = meta.flood_port;
             standard.ingress_global_timestamp = meta.timestamp_us;
         } else {
@@ -79,10 +84,10 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
             xcp_arrival.apply(hdr, meta, standard);
             queue_number.apply(hdr, meta, standard);
             queue_limit.apply(hdr, meta, standard);
-            if (hdr.drop.isValid()) {
-                drop_telemetry.apply(hdr, standard);
-            } else if (hdr.interval.isValid()) {
-                if (hdr.interval.ended == 1) {
+            if (hdr.drop.isValid() || hdr.interval.isValid()) {
+                if (hdr.drop.isValid()) {
+                    drop_telemetry.apply(hdr, standard);
+                } else if (hdr.interval.ended == 1) {
                     interval_telemetry.apply(hdr, standard);
                 } else {
                     hdr.interval.setInvalid();
@@ -95,7 +100,9 @@ control ClarionIngress(inout headers_t hdr, inout metadata_t meta, inout standar
 control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     Flood() flood;
     LeaveQueue() leave_queue;
+    WatchQueue() watch_queue;
     XcpDeparture() xcp_departure;
+    MaxMinDeparture() maxmin_departure;
     QueueCheck() queue_check;
     LinkStamp() link_stamp;
     ToController() to_controller;
@@ -105,12 +112,16 @@ control ClarionEgress(inout headers_t hdr, inout metadata_t meta, inout standard
             flood.apply(meta, standard);
         } else {
             leave_queue.apply(meta, standard);
-            if (meta.xcp_enabled) {
+            if (meta.generation == 2 && hdr.tags.isValid() && hdr.xcp.isValid()) {
+                maxmin_departure.apply(hdr, meta, standard);
+            } else if (meta.generation != 0 && hdr.tags.isValid() && hdr.xcp.isValid()) {
                 xcp_departure.apply(hdr, meta, standard);
+            } else if (meta.generation != 0) {
+                watch_queue.apply(meta, standard);
             }
             if (meta.numbered) {
                 queue_check.apply(hdr, meta, standard);
-                link_stamp.apply(hdr, standard);
+                link_stamp.apply(hdr, meta);
             }
             if (standard.egress_port == CPU_PORT) {
                 to_controller.apply(hdr, standard);

@@ -126,17 +126,7 @@ header transport_ports_t {
 // What few packets need is in headers that are never sent: BMv2 clears all metadata for every packet, but no headers.
 // A valid header counts as length of the packet, so they are made invalid after use.
 
-// What a division works in.
-header division_t {
-    bit<64> numerator;
-    bit<64> denominator;
-    bit<64> reciprocal;
-    bit<64> mantissa;
-    int<16> exponent;
-    bit<8> leading_bits;
-}
-
-// A control interval that ended; units as in docs/datapath.md. From `length` on: what else its end needs. Valid for a
+// A control interval that ended; units as in docs/datapath.md. From `ended` on: what else its end needs. Valid for a
 // packet with which something of its port's controllers ends or starts.
 header interval_t {
     bit<32> intervals;
@@ -157,16 +147,37 @@ header interval_t {
     bit<64> corrupt_total;
     bit<64> congest_total;
     bit<38> measured;
-    duration_t length;
     bit<1> ended;
-    bit<5> unused;
+    bit<3> unused;
+    bit<8> credit;  // from here on what generation 2 counts and hands out
+    bit<48> own_input;
+    bit<48> own_sum_x;
+    bit<48> poor_sum_x;
+    bit<40> limited;  // two's complement
+    duration_t max_rtt;
+    bit<32> fair;
+    bit<8> fair_shift;
+    bit<32> lift;
+    bit<8> lift_shift;
+    bit<64> most;           // q8 bytes/s: what packets may pay in and be paid, beside the pools
+    bit<18> fastest;        // q16: the most of the traffic that may change hands
+    bit<64> shuffle;        // from here on for both generations: q8 bytes/s that change hands through the pools, ...
+    bit<48> sharing_x;      // ... and the sums of the flows among which they are shared out
+    bit<48> sharing_input;
     bit<38> capacity;  // from here on the port's settings
     bit<18> alpha;
     bit<18> beta;
     bit<18> gamma;
+    duration_t min_interval;
     duration_t max_interval;
     bit<2> generation;
     bit<8> epoch;
+    bit<64> numerator;  // from here on what a division works in
+    bit<64> denominator;
+    bit<64> reciprocal;
+    bit<64> mantissa;
+    int<16> exponent;
+    bit<8> leading_bits;
 }
 
 // A dropped packet, for its report.
@@ -198,7 +209,6 @@ struct headers_t {
     tags_t tags;
     transport_ports_t transport;
 
-    division_t division;
     interval_t interval;
     drop_t drop;
 }
@@ -219,9 +229,10 @@ struct metadata_t {
     bit<64> waiting;        // bytes before the packet
     bit<64> accepted_mark;  // accepted_bytes of the port; with this packet, once the queue has accepted it
 
-    bool xcp_enabled;  // Set by xcp_arrival: the packet was counted.
+    bit<2> generation;  // Set by xcp_arrival: of the XCP that has counted the packet; 0: none has.
 
     // Set by queue_number: what egress needs of the loss causes.
     bool numbered;
+    bit<32> slot;  // the packet's cell of arrays with one cell per bucket, by its egress port
     sequence_t queue_seq;
 }

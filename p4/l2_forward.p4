@@ -42,12 +42,14 @@ control L2Forward(inout headers_t hdr, inout standard_metadata_t standard) {
     }
 
     apply {
-        if (hdr.packet_out.isValid() && hdr.packet_out.egress_port != AS_RECEIVED) {
-            send_as_told();
-        } else if (hdr.ethernet.isValid() && hdr.ethernet.dst_addr == NEAREST_BRIDGE) {
-            tell_controller();
-        } else if (hdr.ethernet.isValid()) {
+        // In this order, so that nearly all packets meet one condition only.
+        if (hdr.ethernet.isValid() && hdr.ethernet.dst_addr != NEAREST_BRIDGE &&
+            (!hdr.packet_out.isValid() || hdr.packet_out.egress_port == AS_RECEIVED)) {
             l2_forward.apply();
+        } else if (hdr.packet_out.isValid() && hdr.packet_out.egress_port != AS_RECEIVED) {
+            send_as_told();
+        } else if (hdr.ethernet.isValid()) {
+            tell_controller();
         } else {
             flood();
         }

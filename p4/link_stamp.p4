@@ -4,14 +4,11 @@
 @id(0x1600001a)
 register<sequence_t>(PORTS << (bit<8>)BUCKETS_LOG2) link_numbers;
 
-control LinkStamp(inout headers_t hdr, in standard_metadata_t standard) {
+control LinkStamp(inout headers_t hdr, in metadata_t meta) {
     @hidden
     action stamp_link() {
-        bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
-        sequence_t number;
-        link_numbers.read(number, index);
-        link_numbers.write(index, number + 1);
-        hdr.tags.link_seq = number;
+        link_numbers.read(hdr.tags.link_seq, meta.slot);
+        link_numbers.write(meta.slot, hdr.tags.link_seq + 1);
     }
 
     apply {

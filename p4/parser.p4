@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the controller puts in front of a frame, Ethernet, at most one VLAN tag, IPv4 with options or IPv6, the Clarion header, and the ports of TCP and UDP.
-// Whatever is cut short ends the parser with an error, which v1model ignores: the headers found so far are valid,
-// the rest is payload. A Clarion header behind the first four bytes is found only if it is to be trusted
-// (docs/wire-format.md, "What is recognised").
+// What the controller puts in front of a frame, Ethernet, at most one VLAN tag, IPv4 with options or IPv6, the Clarion
+// header, and the ports of TCP and UDP. Whatever is cut short ends the parser with an error, which v1model ignores: the
+// headers found so far are valid, the rest is payload. A Clarion header behind the first four bytes is found only if it is
+// to be trusted (docs/wire-format.md, "What is recognised").
 
 parser ClarionParser(packet_in packet, out headers_t hdr, inout metadata_t meta,
                      inout standard_metadata_t standard) {
     bit<16> room;  // payload bytes by the IP header's own length
 
     state start {
-        transition select(standard.ingress_port, standard.instance_type) {
-            (CPU_PORT, INSTANCE_NORMAL): from_controller;  // a flooded copy that comes in again is without its header
+        transition select(standard.ingress_port) {
+            CPU_PORT: from_cpu_port;
+            default: ethernet;
+        }
+    }
+
+    state from_cpu_port {
+        transition select(standard.instance_type) {
+            INSTANCE_NORMAL: from_controller;  // a flooded copy that comes in again is without its header
             default: ethernet;
         }
     }

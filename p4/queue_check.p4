@@ -18,10 +18,10 @@ const bit<8> QUEUE_EPOCH = 1;  // this check is never made to forget
 control QueueNumber(in headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     @hidden
     action number() {
-        bit<32> index = slot_of(standard.egress_spec, hdr.tags.bucket);
         meta.numbered = true;
-        queue_numbers.read(meta.queue_seq, index);
-        queue_numbers.write(index, meta.queue_seq + 1);
+        meta.slot = slot_of(standard.egress_spec, hdr.tags.bucket);
+        queue_numbers.read(meta.queue_seq, meta.slot);
+        queue_numbers.write(meta.slot, meta.queue_seq + 1);
     }
 
     // The link behind this port is numbered, and drops of its queue are counted.
@@ -51,11 +51,10 @@ control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata
     @hidden
     action check_queue() {
         bit<32> port = (bit<32>)standard.egress_port;
-        bit<32> index = slot_of(standard.egress_port, hdr.tags.bucket);
         sequence_slot_t slot;
-        queue_slots.read(slot, index);
+        queue_slots.read(slot, meta.slot);
         if (is_in_order(slot, QUEUE_EPOCH, meta.queue_seq)) {
-            queue_slots.write(index, step(slot));
+            queue_slots.write(meta.slot, step(slot));
             hdr.tags.congest = hdr.tags.congest + slot[15:0];
         } else {
             sequence_slot_t next = follow(slot, QUEUE_EPOCH, meta.queue_seq);
@@ -72,7 +71,7 @@ control QueueCheck(inout headers_t hdr, in metadata_t meta, in standard_metadata
                     queue_rebased.count(port);
                 }
             }
-            queue_slots.write(index, next);
+            queue_slots.write(meta.slot, next);
             hdr.tags.congest = hdr.tags.congest + next[15:0];
         }
     }

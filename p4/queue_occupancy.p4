@@ -8,7 +8,7 @@ register<bit<64>>(PORTS) accepted_bytes;  // written in ingress
 @id(0x16000004)
 register<bit<64>>(PORTS) left_bytes;  // written in egress
 @id(0x16000005)
-register<bit<64>>(PORTS) queue_byte_us;  // the queue summed over time: every packet's bytes times its wait
+register<bit<64>>(PORTS) queue_byte_us;  // the queue summed over time: every packet's bytes times its stay
 
 @id(0x12000006)
 counter(PORTS, CounterType.packets_and_bytes) tx;
@@ -52,8 +52,9 @@ control LeaveQueue(inout metadata_t meta, in standard_metadata_t standard) {
         accepted_bytes.read(total, port);
         meta.waiting = total - meta.accepted_mark;
         queue_byte_us.read(total, port);
-        queue_byte_us.write(port,
-                            total + (bit<64>)standard.packet_length * (bit<64>)standard.deq_timedelta);
+        queue_byte_us.write(port, total + (bit<64>)standard.packet_length *
+                                          (bit<64>)(standard.egress_global_timestamp -
+                                                    standard.ingress_global_timestamp));
     }
 
     apply {

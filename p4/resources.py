@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from slim import field_written, jumps_to, nodes
+from bmv2_json import field_written, jumps_to, nodes
 
 Json = dict[str, Any]
 

@@ -6,42 +6,27 @@
 // Nearly all packets only count. Those with which a window, an interval or the state itself begins anew take hdr.interval
 // along to XcpTurn; only there ingress meets what egress changes.
 
-
-
 control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard) {
     XcpTurn() xcp_turn;
     XcpInterval() xcp_interval;
 
-    // In the interval that runs. Arrivals see the queue with every packet, so what they saw least is kept beside the sums.
+    // Counts the packet, whatever the sums are. Arrivals see the queue with every packet, so what they saw least is kept
+    // beside the sums.
     @hidden
-    action count_packet(in duration_t max_interval) {
-        bit<32> port = (bit<32>)standard.egress_spec;
-        bit<200> sums;
-        interval_sums.read(sums, port);
-        // Nothing saturates, and the queue was shorter before: one addition for all three sums.
-        bool is_plain = sums & SUMS_HALF_FULL == 0 && (bit<64>)sums[LEAST_QUEUE] <= meta.waiting;
+    action count_exactly(in bit<32> port, in bit<336> sums, in duration_t max_interval) {
         bit<64> least = lesser((bit<64>)sums[LEAST_QUEUE], meta.waiting);
-        bit<48> length = (bit<48>)standard.packet_length;
+        bit<64> x = 0;
+        bit<64> x_rtt = 0;
         if (hdr.tags.isValid() && hdr.xcp.isValid() && hdr.xcp.rtt != 0) {
-            if (is_plain && hdr.xcp.rtt ++ 3w0 <= max_interval) {
-                bit<64> x_rtt = (bit<64>)hdr.xcp.x * (bit<64>)(hdr.xcp.rtt ++ 3w0) + 128 >> 8;
-                interval_sums.write(port, sums + (length ++ (bit<48>)hdr.xcp.x ++ x_rtt ++ 40w0));
-            } else {
-                bit<64> rtt = lesser((bit<64>)max_interval, (bit<64>)(hdr.xcp.rtt ++ 3w0));
-                bit<64> x_rtt = (bit<64>)hdr.xcp.x * rtt + 128 >> 8;
-                interval_sums.write(port, (sums[INPUT] |+| length) ++ (sums[SUM_X] |+| (bit<48>)hdr.xcp.x) ++
-                                          (sums[SUM_X_RTT] |+| x_rtt) ++ least[39:0]);
-            }
-        } else if (is_plain) {
-            interval_sums.write(port, sums + (length ++ 152w0));
-        } else {
-            interval_sums.write(port, (sums[INPUT] |+| length) ++ sums[151:40] ++ least[39:0]);
+            x = (bit<64>)hdr.xcp.x;
+            x_rtt = x * lesser((bit<64>)max_interval, (bit<64>)(hdr.xcp.rtt ++ 3w0)) + 128 >> 8;
         }
+        interval_sums.write(port, sums[335:200] ++ (sums[INPUT] |+| (bit<48>)standard.packet_length) ++
+                                  (sums[SUM_X] |+| (bit<48>)x) ++ (sums[SUM_X_RTT] |+| x_rtt) ++ least[39:0]);
     }
 
     // capacity: bytes/s, not 0. alpha, beta, gamma: 1/65536. Interval bounds: ticks, not 0, in order. generation: 1
-    // or 2, of which the program has 1. epoch: 1 to 255; a new one starts the controllers of the port again with the
-    // next packet.
+    // or 2. epoch: 1 to 255; a new one starts the controllers of the port again with the next packet.
     @id(0x01000005)
     @name(".set_xcp_port")
     action set_xcp_port(@id(1) bit<38> capacity, @id(2) bit<18> alpha, @id(3) bit<18> beta,
@@ -49,32 +34,55 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
                         @id(6) duration_t max_interval, @id(7) bit<2> generation,
                         @id(8) bit<8> epoch) {
         bit<32> port = (bit<32>)standard.egress_spec;
-        bit<240> clock;
-        meta.xcp_enabled = true;
-        interval_clock.read(clock, port);
-        duration_t length = clock[AVG_RTT];
-        if (length > max_interval) {
-            length = max_interval;
-        }
-        if (length < min_interval) {
-            length = min_interval;
-        }
-        // Whoever is in doubt goes to XcpTurn: also where a window of length 0 ends although time went back.
-        if (clock[XCP_EPOCH] == epoch && length > 1 &&
-            (bit<66>)meta.now < (bit<66>)clock[WINDOW_START] + ((bit<66>)length >> 1) &&
-            (bit<66>)meta.now < (bit<66>)clock[INTERVAL_START] + (bit<66>)length) {
-            count_packet(max_interval);
+        bit<48> length = (bit<48>)standard.packet_length;
+        bit<336> sums;
+        meta.generation = generation;
+        interval_sums.read(sums, port);
+        if (sums[TURN_SETTINGS] == epoch ++ min_interval ++ max_interval && meta.now < sums[NEXT_TURN]) {
+            // Nothing saturates, and the queue was shorter before: one addition for all three sums.
+            bool is_plain = sums & SUMS_HALF_FULL == 0 && (bit<64>)sums[LEAST_QUEUE] <= meta.waiting;
+            if (is_plain && hdr.tags.isValid() && hdr.xcp.isValid() && hdr.xcp.rtt != 0 &&
+                hdr.xcp.rtt ++ 3w0 <= max_interval) {
+                bit<64> x_rtt = (bit<64>)hdr.xcp.x * (bit<64>)(hdr.xcp.rtt ++ 3w0) + 128 >> 8;
+                interval_sums.write(port, sums + (bit<336>)(length ++ (bit<48>)hdr.xcp.x ++ x_rtt ++ 40w0));
+            } else if (is_plain && !hdr.xcp.isValid()) {
+                interval_sums.write(port, sums + (bit<336>)(length ++ 152w0));
+            } else {
+                count_exactly(port, sums, max_interval);
+            }
         } else {
             hdr.interval.setValid();
-            hdr.interval.length = length;
             hdr.interval.capacity = capacity;
             hdr.interval.alpha = alpha;
             hdr.interval.beta = beta;
             hdr.interval.gamma = gamma;
+            hdr.interval.min_interval = min_interval;
             hdr.interval.max_interval = max_interval;
             hdr.interval.generation = generation;
             hdr.interval.epoch = epoch;
         }
+    }
+
+    // The packet at hand is the first of what has begun. Where time went back, or a length is so small that every packet
+    // ends something, the next packet has to look again.
+    @hidden
+    action begin() {
+        bit<32> port = (bit<32>)standard.egress_spec;
+        bit<248> clock;
+        bit<336> sums;
+        interval_clock.read(clock, port);
+        interval_sums.read(sums, port);
+        clock[AVG_RTT] = hdr.interval.avg_rtt;
+        clock[CREDIT] = hdr.interval.credit;
+        duration_t length =
+            length_of(hdr.interval.avg_rtt, hdr.interval.min_interval, hdr.interval.max_interval);
+        bit<64> next = lesser(clock[WINDOW_START] |+| ((bit<64>)length >> 1), clock[INTERVAL_START] |+| (bit<64>)length);
+        if (length < 2) {
+            next = 0;
+        }
+        sums = hdr.interval.epoch ++ hdr.interval.min_interval ++ hdr.interval.max_interval ++ next ++ sums[199:0];
+        interval_clock.write(port, clock);
+        count_exactly(port, sums, hdr.interval.max_interval);
     }
 
     @id(0x02000004)
@@ -93,7 +101,7 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
             if (hdr.interval.ended == 1) {
                 xcp_interval.apply(hdr, standard);
             }
-            count_packet(hdr.interval.max_interval);
+            begin();
         }
     }
 }

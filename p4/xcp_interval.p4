@@ -8,38 +8,36 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
     DivideToInteger(8, DURATION_MAX) sum_x_rtt_by_sum_x;
     DivideToInteger(36, RATE_MAX) input_by_elapsed;
     DivideToInteger(36, RATE_MAX) queue_by_avg_rtt;
-    DivideToGain() pos_by_sum_x;
+    MaxMinInterval() maxmin_interval;
+    DivideToGain() pos_by_x;
     DivideToGain() neg_by_input;
 
     @hidden
     action begin() {
-        hdr.division.setValid();
-        hdr.division.numerator = hdr.interval.sum_x_rtt;
-        hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
+        hdr.interval.sharing_x = hdr.interval.sum_x;
+        hdr.interval.sharing_input = hdr.interval.input;
+        hdr.interval.numerator = hdr.interval.sum_x_rtt;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sum_x;
     }
 
     // The mean RTT of the flows seen; the last known one if no header told an RTT.
     @hidden
     action average() {
         if (hdr.interval.sum_x != 0) {
-            hdr.interval.avg_rtt = hdr.division.mantissa[31:0];
+            hdr.interval.avg_rtt = hdr.interval.mantissa[31:0];
             if (hdr.interval.avg_rtt == 0) {
                 hdr.interval.avg_rtt = 1;
             }
-            bit<240> clock;
-            interval_clock.read(clock, (bit<32>)standard.egress_spec);
-            clock[AVG_RTT] = hdr.interval.avg_rtt;
-            interval_clock.write((bit<32>)standard.egress_spec, clock);
         }
-        hdr.division.numerator = (bit<64>)hdr.interval.input;
-        hdr.division.denominator = (bit<64>)hdr.interval.elapsed;
+        hdr.interval.numerator = (bit<64>)hdr.interval.input;
+        hdr.interval.denominator = (bit<64>)hdr.interval.elapsed;
     }
 
     @hidden
     action measure_rate() {
-        hdr.interval.rate = hdr.division.mantissa[45:0];
-        hdr.division.numerator = (bit<64>)hdr.interval.queue;
-        hdr.division.denominator = (bit<64>)hdr.interval.avg_rtt;
+        hdr.interval.rate = hdr.interval.mantissa[45:0];
+        hdr.interval.numerator = (bit<64>)hdr.interval.queue;
+        hdr.interval.denominator = (bit<64>)hdr.interval.avg_rtt;
     }
 
     // Efficiency controller: phi = alpha * spare - beta * queue / avg_rtt, each term towards zero.
@@ -47,7 +45,7 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
     action control_efficiency() {
         bit<64> capacity = (bit<64>)hdr.interval.capacity << 8;
         bit<64> rate = (bit<64>)hdr.interval.rate;
-        bit<64> drain = (bit<64>)hdr.interval.beta * hdr.division.mantissa >> 16;
+        bit<64> drain = (bit<64>)hdr.interval.beta * hdr.interval.mantissa >> 16;
         if (rate > capacity) {
             hdr.interval.phi = 0 - ((bit<64>)hdr.interval.alpha * (rate - capacity) >> 16) - drain;
         } else {
@@ -55,62 +53,72 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
         }
     }
 
+    // Generation 1: among all flows, and no more than fits beside phi.
+    @hidden
+    action shuffle_all() {
+        hdr.interval.shuffle =
+            ((bit<64>)hdr.interval.gamma * (bit<64>)hdr.interval.rate >> 16) |-| magnitude(hdr.interval.phi);
+        hdr.interval.fair = 0;
+        hdr.interval.fair_shift = 0;
+        hdr.interval.lift = 0;
+        hdr.interval.lift_shift = 0;
+    }
+
     // Fairness controller: the pools are the change and what is shuffled between the flows.
     @hidden
     action control_fairness() {
-        bit<64> up = 0;
-        bit<64> down = 0;
+        bit<64> up = hdr.interval.shuffle;
+        bit<64> down = hdr.interval.shuffle;
         if (hdr.interval.phi[63:63] == 0) {
-            up = hdr.interval.phi;
+            up = up + hdr.interval.phi;
         } else {
-            down = 0 - hdr.interval.phi;
+            down = down - hdr.interval.phi;
         }
-        bit<64> shuffle = ((bit<64>)hdr.interval.gamma * (bit<64>)hdr.interval.rate >> 16) |-| (up + down);
-        hdr.interval.pos = POOL_MAX[47:0];
-        hdr.interval.neg = POOL_MAX[47:0];
-        if (up + shuffle < POOL_MAX) {
-            hdr.interval.pos = (up + shuffle)[47:0];
-        }
-        if (down + shuffle < POOL_MAX) {
-            hdr.interval.neg = (down + shuffle)[47:0];
-        }
-        hdr.division.numerator = (bit<64>)hdr.interval.pos;
-        hdr.division.denominator = (bit<64>)hdr.interval.sum_x;
+        hdr.interval.pos = lesser(POOL_MAX, up)[47:0];
+        hdr.interval.neg = lesser(POOL_MAX, down)[47:0];
+        hdr.interval.numerator = (bit<64>)hdr.interval.pos;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sharing_x;
     }
 
     @hidden
     action set_cp() {
-        hdr.interval.cp = hdr.division.mantissa[31:0];
-        hdr.interval.cp_shift = ((bit<16>)hdr.division.exponent)[7:0];
-        hdr.division.numerator = (bit<64>)hdr.interval.neg;
-        hdr.division.denominator = (bit<64>)hdr.interval.input;
+        hdr.interval.cp = hdr.interval.mantissa[31:0];
+        hdr.interval.cp_shift = ((bit<16>)hdr.interval.exponent)[7:0];
+        hdr.interval.numerator = (bit<64>)hdr.interval.neg;
+        hdr.interval.denominator = (bit<64>)hdr.interval.sharing_input;
     }
 
-    // All at once for the departures, which run beside this.
+    // All at once for the departures, which run beside this. What they have counted since the turn is of the next interval.
     @hidden
     action refill() {
-        hdr.interval.cn = hdr.division.mantissa[31:0];
-        hdr.interval.cn_shift = ((bit<16>)hdr.division.exponent)[7:0];
-        bit<224> left;
+        hdr.interval.cn = hdr.interval.mantissa[31:0];
+        hdr.interval.cn_shift = ((bit<16>)hdr.interval.exponent)[7:0];
+        shares_t left;
         shares.read(left, (bit<32>)standard.egress_spec);
         shares.write((bit<32>)standard.egress_spec,
-                     hdr.interval.pos ++ hdr.interval.neg ++ hdr.interval.cp ++ hdr.interval.cp_shift ++
-                     hdr.interval.cn ++ hdr.interval.cn_shift ++ left[CARRY] ++ left[LEAST_QUEUE]);
-        hdr.division.setInvalid();
+                     left[CARRY] ++
+                     hdr.interval.cp ++ hdr.interval.cp_shift ++ hdr.interval.cn ++ hdr.interval.cn_shift ++
+                     hdr.interval.fair ++ hdr.interval.fair_shift ++ hdr.interval.lift ++ hdr.interval.lift_shift ++
+                     left[COUNTED] ++ 48w0 ++ hdr.interval.pos ++ hdr.interval.neg ++ left[LEAST_QUEUE]);
     }
 
     apply {
         begin();
-        sum_x_rtt_by_sum_x.apply(hdr.division);
+        sum_x_rtt_by_sum_x.apply(hdr.interval);
         average();
-        input_by_elapsed.apply(hdr.division);
+        input_by_elapsed.apply(hdr.interval);
         measure_rate();
-        queue_by_avg_rtt.apply(hdr.division);
+        queue_by_avg_rtt.apply(hdr.interval);
         control_efficiency();
+        if (hdr.interval.generation == 2) {
+            maxmin_interval.apply(hdr);
+        } else {
+            shuffle_all();
+        }
         control_fairness();
-        pos_by_sum_x.apply(hdr.division);
+        pos_by_x.apply(hdr.interval);
         set_cp();
-        neg_by_input.apply(hdr.division);
+        neg_by_input.apply(hdr.interval);
         refill();
     }
 }

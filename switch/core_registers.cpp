@@ -6,11 +6,14 @@
 namespace clarion::emu {
 namespace {
 
+constexpr std::int64_t LIMITED_BITS = (std::int64_t{1} << 40) - 1;  // two's complement
 constexpr std::uint8_t QUEUE_EPOCH = 1;  // the queue's check is never made to forget
 
 const CorePath& path(const Port& port) { return static_cast<const CorePath&>(*port.path); }
 const CorePort& core(const Port& port) { return path(port).core(); }
 const Shares& pools(const Port& port) { return core(port).departure.left(); }
+const MaxMinGains& gains(const Port& port) { return core(port).departure.gains(); }
+const OwnSums& own(const Port& port) { return core(port).departure.sums(); }
 const IntervalReport& report(const Port& port) { return core(port).interval.report(); }
 const IntervalSums& sums(const Port& port) { return core(port).arrival.sums(); }
 
@@ -51,6 +54,17 @@ constexpr RegisterArray ARRAYS[] = {
     CELL("cn", false, pools(port).cn.mantissa),
     CELL("cn_shift", false, pools(port).cn.shift),
     CELL("carry", false, core(port).departure.carry_q8()),
+    CELL("fair", false, gains(port).fair.mantissa),
+    CELL("fair_shift", false, gains(port).fair.shift),
+    CELL("lift", false, gains(port).lift.mantissa),
+    CELL("lift_shift", false, gains(port).lift.shift),
+    CELL("bank", false, core(port).departure.bank_q8()),
+    CELL("own_input", false, own(port).input),
+    CELL("own_sum_x", false, own(port).sum_x),
+    CELL("poor_sum_x", false, own(port).sum_x_poor),
+    CELL("limited", false, own(port).limited& LIMITED_BITS),
+    CELL("max_rtt", false, own(port).max_rtt),
+    CELL("credit", false, core(port).credit),
     CELL("queue_numbers", true, core(port).queue_stamp.next(bucket)),
     CELL("queue_slots", true,
          slot(core(port).queue_check.based(bucket) ? QUEUE_EPOCH : std::uint8_t{0}, core(port).queue_check,

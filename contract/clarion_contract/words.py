@@ -14,19 +14,42 @@ WORDS: Mapping[str, Mapping[str, int]] = {
         "window_start": 64,
         "persistent_queue": 40,
         "intervals": 32,
+        "credit": 8,
     },
-    "interval_sums": {"input": 48, "sum_x": 48, "sum_x_rtt": 64, "least_queue": 40},
+    "interval_sums": {
+        "turn_epoch": 8,
+        "turn_min_interval": 32,
+        "turn_max_interval": 32,
+        "next_turn": 64,
+        "input": 48,
+        "sum_x": 48,
+        "sum_x_rtt": 64,
+        "least_queue": 40,
+    },
     "shares": {
-        "pos": 48,
-        "neg": 48,
+        "carry": 8,
         "cp": 32,
         "cp_shift": 8,
         "cn": 32,
         "cn_shift": 8,
-        "carry": 8,
+        "fair": 32,
+        "fair_shift": 8,
+        "lift": 32,
+        "lift_shift": 8,
+        "max_rtt": 32,
+        "limited": 40,
+        "poor_sum_x": 48,
+        "own_sum_x": 48,
+        "own_input": 48,
+        "bank": 48,
+        "pos": 48,
+        "neg": 48,
         "least_queue": 40,
     },
 }
+
+# Of the P4 program only: when a packet has to look at the clock, under which settings. 0 elsewhere.
+P4_ONLY = frozenset({"turn_epoch", "turn_min_interval", "turn_max_interval", "next_turn"})
 
 
 def taken_apart(register: str, word: int) -> dict[str, int]:

@@ -9,7 +9,8 @@ at the far device, lost or in flight; a source that takes longer has not offered
 tried once more, because a virtual machine stalls now and then; a second failure ends the ramp. The ramp
 rises, and starts with a new process, because BMv2 stays slower after a long queue until it is restarted.
 
-The switches take turns, so that disturbances of the machine affect all of them. `l2` is a program of one
+The switches take turns, so that disturbances of the machine affect all of them. BMv2 runs with either
+generation of XCP. `l2` is a program of one
 table, for the cost of BMv2 itself; it is left out without p4c. Processor time is that of all threads of the
 switch's process, at the ceiling; it includes the kernel's work to send a frame, up to the far device's
 receive path, but not the source's, which ends in the switch's receive ring. The source has a higher
@@ -44,11 +45,12 @@ from clarion_lab.machine import bmv2_installation
 from clarion_lab.machine.state import RunState
 
 NEAR, FAR = "bench-near", "bench-far"  # the source's device and the one that counts
-FIRST_PER_S = {"bmv2": 12_000, "l2": 40_000, "embedded": 200_000}  # where the ramps begin
+FIRST_PER_S = {"bmv2": 12_000, "bmv2_2": 12_000, "l2": 40_000, "embedded": 200_000}  # where the ramps begin
 LEAST_PER_S = 500
 STEP = 1.05
 STEP_S = 1.0
 TOLERANCE = 0.01  # of a step: frames that may be missing, time that the source may be late
+GENERATIONS = {1: "bmv2", 2: "bmv2_2"}  # of XCP, and the switch that has it
 TIME_GOAL = ("at most", 2.5)  # times the processor time per packet of l2.p4
 SOURCE_BATCH = 512
 SOURCE_S = 1.0
@@ -162,9 +164,10 @@ def measure_source() -> dict[str, float]:
 def measure_all(count: int, directory: Path) -> Json:
     """All runs, in turn."""
     makers: dict[str, Forwarder] = {
-        "bmv2": partial(forwarders.bmv2, program=forwarders.clarion_program),
-        "embedded": forwarders.embedded,
+        name: partial(forwarders.bmv2, program=partial(forwarders.clarion_program, generation=generation))
+        for generation, name in GENERATIONS.items()
     }
+    makers["embedded"] = forwarders.embedded
     if forwarders.l2_can_be_compiled():
         makers["l2"] = partial(forwarders.bmv2, program=forwarders.l2_program(directory))
     load = os.getloadavg()[0]
@@ -201,11 +204,21 @@ def time_ratios(runs: dict[str, list[dict[str, float]]]) -> list[dict[str, float
     """Per repeat, BMv2's processor time per packet with the P4 program relative to that of BMv2 itself."""
     if "l2" not in runs:
         return [{}]
-    pairs = zip(runs["bmv2"], runs["l2"], strict=True)
-    return [{"bmv2_to_l2": bmv2["us_per_packet"] / l2["us_per_packet"]} for bmv2, l2 in pairs]
+    return [
+        {
+            f"{name}_to_l2": runs[name][number]["us_per_packet"] / l2["us_per_packet"]
+            for name in GENERATIONS.values()
+        }
+        for number, l2 in enumerate(runs["l2"])
+    ]
 
 
-TITLES = {"bmv2": "BMv2, clarion.p4", "l2": "BMv2, l2.p4", "embedded": "embedded switch"}
+TITLES = {
+    "bmv2": "BMv2, clarion.p4",
+    "bmv2_2": "BMv2, clarion.p4, generation 2",
+    "l2": "BMv2, l2.p4",
+    "embedded": "embedded switch",
+}
 
 
 def report(result: Json) -> None:
@@ -222,8 +235,9 @@ def report(result: Json) -> None:
     for name, figure in result["ratios"].items():
         print(text(f"{TITLES[name.removesuffix('_to_bmv2')]} / BMv2, clarion.p4", figure, 1, ""))
 
-    for figure in result["time_ratios"].values():
-        print(text(f"processor time, {TITLES['bmv2']} / {TITLES['l2']}", figure, 1, "", TIME_GOAL))
+    for name, figure in result["time_ratios"].items():
+        title = f"processor time, {TITLES[name.removesuffix('_to_l2')]} / {TITLES['l2']}"
+        print(text(title, figure, 1, "", TIME_GOAL))
 
 
 def terminated(*_: object) -> None:

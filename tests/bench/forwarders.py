@@ -82,13 +82,12 @@ def bmv2(state: RunState, directory: Path, program: Program) -> Iterator[int]:
         process.stop()
 
 
-def clarion_program(process: Bmv2Process) -> ControlPlane:
+def clarion_program(process: Bmv2Process, generation: int) -> ControlPlane:
     """The P4 program, under the controller that runs use; its reports are taken as they come."""
+    xcp = XcpSettings(CAPACITY_BPS, generation=generation)
     settings = [
         PortSettings(1, check=True, edge=True, wire=True),
-        PortSettings(
-            2, XcpSettings(CAPACITY_BPS), stamp=True, check=True, wire=True, queue_limit_bytes=QUEUE_BYTES
-        ),
+        PortSettings(2, xcp, stamp=True, check=True, wire=True, queue_limit_bytes=QUEUE_BYTES),
     ]
     control = ControlPlane()
     control.start({_address(process): SwitchPlan("bench", DEVICE_ID, settings, ADDRESSES)})

@@ -46,8 +46,9 @@ ETHERNET_BYTES = 14
 FLOOD_GROUP, FLOOD_BASE = 1, 256
 QUEUE_EPOCH = 1
 SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
-NO_GENERATION_2 = (0, 0, 0, 0, 0)  # R, H and the bank, which the program does not have
-NO_OWN_FLOWS = (0, 0, 0, 0, 0, 30)  # its sums, and full credit
+SHARES_2 = ("fair", "fair_shift", "lift", "lift_shift", "bank")  # of generation 2
+OWN_SUMS = ("own_input", "own_sum_x", "poor_sum_x", "limited", "max_rtt", "credit")
+CREDIT_MAX = 30
 
 
 @dataclass
@@ -86,10 +87,11 @@ class P4Player:
     def _metadata(self) -> dict[str, int]:
         """Return the slots of the program's metadata, whose names the compiler numbers."""
         slots = {}
-        for scalar in self.switch.layout.headers["scalars"].fields:
-            found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", scalar.name)
-            if found:
-                slots[found[2] or found[3]] = scalar.slot
+        for header in self.switch.layout.headers.values():
+            for field_ in header.fields:
+                found = re.fullmatch(r"metadata_t\.(_(\w+?)\d+|(\w+))", field_.name)
+                if found:
+                    slots[found[2] or found[3]] = field_.slot
         return slots
 
     def _restart(self) -> None:
@@ -228,7 +230,7 @@ class P4Player:
         return [members[name] for name in names]
 
     def _shares(self, port: int) -> list[int]:
-        return [*self._cells(port, *SHARES), *NO_GENERATION_2]
+        return self._cells(port, *SHARES, *SHARES_2)
 
     def _started(self, port: int) -> bool:
         return self._cells(port, "xcp_epoch") != [0]
@@ -236,6 +238,11 @@ class P4Player:
     def _queue_state(self, port: int) -> tuple[int, int]:
         persistent, least = self._cells(port, "persistent_queue", "least_queue")
         return persistent, least if self._started(port) else QUEUE_MAX
+
+    def _own_flows(self, port: int) -> list[int]:
+        *sums, limited, max_rtt, credit = self._cells(port, *OWN_SUMS)
+        limited -= limited >> 39 << 40  # two's complement
+        return [*sums, limited, max_rtt, credit if self._started(port) else CREDIT_MAX]
 
     def _average_rtt(self, port: int) -> int:
         return self._cells(port, "avg_rtt")[0] if self._started(port) else INITIAL_RTT
@@ -259,7 +266,7 @@ class P4Player:
             phi,
             *self._queue_state(port),
             *self._cells(port, "input", "sum_x", "sum_x_rtt"),
-            *NO_OWN_FLOWS,
+            *self._own_flows(port),
             *self._shares(port),
             *self._check("wire", port, self.ports[port].check_epoch),
             *self._check("queue", port, QUEUE_EPOCH),

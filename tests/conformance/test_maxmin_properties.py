@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from conformance.harness import (
     ReferencePlayer,
     State,
 )
+from conformance.p4_player import P4Player
 from conformance.reference import CAPACITY_MAX, FEEDBACK_MAX, POOL_MAX, Config, classify
 from conformance.test_properties import Target, answers, is_quotient
 
@@ -39,11 +40,11 @@ CREDIT_MAX = 30
 Values = dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=["reference", "core"])
+@pytest.fixture(scope="module", params=["reference", "core", "p4"])
 def target(request: pytest.FixtureRequest, driver_binary: Path) -> Iterator[Target]:
     """The targets that have generation 2."""
-    if request.param == "reference":
-        yield ReferencePlayer()
+    if request.param != "core":
+        yield P4Player() if request.param == "p4" else ReferencePlayer()
         return
     process = Driver(driver_binary)
     yield process
@@ -305,7 +306,7 @@ def test_ports_have_nothing_in_common(
     others = iter(events_of(other_config, other_run, port=2, first_slot=100))
     both: list[Event] = []
     for event in alone:
-        both += [event, *(other for other, _ in zip(others, range(2), strict=False))]
+        both += [event, *islice(others, 2)]
     found = iter(answers(target, both))
     assert all(answer in found for answer in answers(target, alone))  # in this order
 

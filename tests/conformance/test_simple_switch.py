@@ -109,7 +109,7 @@ def random_packets(lockstep: Lockstep, seed: int, packets: int) -> None:
     for port in range(PORTS):
         lockstep.add("l2_forward", 0x020000000100 + port, "forward", port)
     random = Random(seed)
-    for event in Traffic(seed, generations=(1,)).batch(packets):
+    for event in Traffic(seed).batch(packets):
         if isinstance(event, Ingress):
             lockstep.forward(event.port, addresses(random, event.frame))
     # One more packet per port: when it has left, the writes of the packet before it are done.
@@ -324,3 +324,57 @@ def compare_with_reference(
         assert shares == [xcp.pos, xcp.neg, *xcp.cp, *xcp.cn]
         assert (report["intervals"], report["avg_rtt"]) == (xcp.intervals, xcp.avg_rtt)
         xcp.input = xcp.sum_x = xcp.sum_x_rtt = 0
+
+
+# --- Ingress and egress at the same time ------------------------------------------------------------------
+
+CAPACITY = (
+    2**28
+)  # bytes/s, so that the fair share of a packet is x bytes where a port has no flows of its own
+HELD_BACK = -3  # bytes/s, what other hops have left of the requests
+AT_ONCE = 200  # packets
+
+
+def test_departures_beside_the_ends_of_intervals_count_once(fresh: SimpleSwitch) -> None:
+    # Flows that other hops limit: every departure adds its request to `limited`, in egress, and what an
+    # interval's end takes of that, in ingress, is in its phi. Nothing is lost and nothing counts twice.
+    config = Config(xcp=True, capacity=CAPACITY, beta=0, min_interval=2**16, generation=2).limited()
+    gains = (config.alpha, config.beta, config.gamma)
+    bounds = (config.min_interval, config.min_interval, config.generation)
+    fresh.add("l2_forward", int.from_bytes(frames.MACS[:6], "big"), "forward", 1)
+    fresh.add("xcp_port", 1, "set_xcp_port", config.capacity, *gains, *bounds, 1)
+    fresh.command(f"set_queue_depth {AT_ONCE}")
+    poor = frames.ipv4(frames.data(rtt=2**20, x=2**16, delta=HELD_BACK) + bytes(100))
+    fresh.add("queue_port", 1, "set_queue_port", 0)
+    fresh.send(0, poor)  # is dropped: an interval with a flow, but none of the port's own
+    assert fresh.receive(0.1) is None
+    fresh.clear("queue_port")
+    for _ in range(50):
+        for _ in range(AT_ONCE):
+            fresh.send(0, poor)
+        for _ in range(AT_ONCE):
+            frame = fresh.receive()
+            assert frame is not None
+            assert classify(frame.data, 253)[0].fields["delta_throughput"] == HELD_BACK
+    for _ in range(2):  # ends the interval of the last ones
+        pass_slowly(fresh, frames.ipv4(frames.tag()))
+    reports = [values for name, values in fresh.digests(2.0) if name == "interval_report_t"]
+    assert [report["intervals"] for report in reports] == list(range(1, len(reports) + 1))
+    assert len(reports) > 100
+    assert sum(limited(config, report) for report in reports) == 50 * AT_ONCE * HELD_BACK
+
+
+def pass_slowly(real: SimpleSwitch, frame: bytes) -> None:
+    """A packet long behind the last one, which is alone in the switch."""
+    time.sleep(0.01)
+    real.send(0, frame)
+    assert real.receive() is not None
+
+
+def limited(config: Config, report: dict[str, int]) -> int:
+    """What other hops had left of the requests, by the report of an interval."""
+    phi = report["phi"] - (2**64 if report["phi"] >= 2**63 else 0)
+    spare = config.capacity * 256 - report["rate"]
+    assert spare >= 0
+    assert (config.alpha * spare // 65536 - phi) % 256 == 0
+    return (config.alpha * spare // 65536 - phi) // 256

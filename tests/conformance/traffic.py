@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
 
 from conformance import frames
@@ -27,7 +27,7 @@ STEPS = (-1, 1, 2, 3, -256, -257, -1000, -5000, -16383, -16384, 16383, 16384, -3
 EXTREMES_16 = (0, 1, 255, 256, 16383, 16384, 32767, 32768, 65535)
 
 
-def config(random: Random, generations: Sequence[int] = (1, 2)) -> Config:
+def config(random: Random) -> Config:
     """Return a configuration, from ordinary to extreme."""
     capacity = random.choice((125_000, 12_500_000, 12_500_000_000, random.getrandbits(40), 0))
     low = random.choice((MS, 1, 0, random.getrandbits(32)))
@@ -45,21 +45,19 @@ def config(random: Random, generations: Sequence[int] = (1, 2)) -> Config:
         check=random.random() < 0.85,
         edge=random.random() < 0.2,
         wire=random.random() < 0.8,
-        generation=generations[0] if len(generations) == 1 else random.choice(generations),
+        generation=random.choice((1, 2)),
     )
 
 
 class Traffic:
     """Flows over a few ports whose numbers mostly continue, sometimes skip, repeat or jump.
 
-    With `hairpin`, packets may leave by their ingress port, which no bridge does. `generations` of
-    XCP are those that the target has.
+    With `hairpin`, packets may leave by their ingress port, which no bridge does.
     """
 
-    def __init__(self, seed: int, hairpin: bool = True, generations: Sequence[int] = (1, 2)) -> None:
+    def __init__(self, seed: int, hairpin: bool = True) -> None:
         self.random = Random(seed)
         self.hairpin = hairpin
-        self.generations = generations
         self.now = self.random.getrandbits(40)
         self.next_seq = [[self.random.choice(EXTREMES_16)] * SHOWN_BUCKETS for _ in range(PORTS)]
         self.waiting: list[tuple[int, int]] = []  # (slot, egress port), in the queue
@@ -74,7 +72,7 @@ class Traffic:
         self.scale = random.choice((5, 15, 20, 24, 27, 31))
         for _ in range(packets):
             if random.random() < 0.002:
-                events.append(Configure(random.randrange(PORTS), config(random, self.generations)))
+                events.append(Configure(random.randrange(PORTS), config(random)))
             events.extend(self._packet())
         events.extend(State(port) for port in range(PORTS))
         return events

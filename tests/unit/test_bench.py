@@ -26,18 +26,27 @@ def test_a_line_says_how_far_the_goal_is() -> None:
 
 
 def test_ratios_are_those_of_the_same_repeat() -> None:
-    rates = {"bmv2": [10.0, 20.0], "l2": [30.0, 40.0], "embedded": [50.0, 60.0], "source": [1.0, 1.0]}
+    rates = {
+        "bmv2": [10.0, 20.0],
+        "bmv2_2": [5.0, 10.0],
+        "l2": [30.0, 40.0],
+        "embedded": [50.0, 60.0],
+        "source": [1.0, 1.0],
+    }
     runs = {name: [{"packets_per_s": rate} for rate in values] for name, values in rates.items()}
     assert bench_p4.ratios(runs) == [
-        {"l2_to_bmv2": 3.0, "embedded_to_bmv2": 5.0},
-        {"l2_to_bmv2": 2.0, "embedded_to_bmv2": 3.0},
+        {"bmv2_2_to_bmv2": 0.5, "l2_to_bmv2": 3.0, "embedded_to_bmv2": 5.0},
+        {"bmv2_2_to_bmv2": 0.5, "l2_to_bmv2": 2.0, "embedded_to_bmv2": 3.0},
     ]
 
 
 def test_processor_time_is_compared_within_a_repeat() -> None:
-    times = {"bmv2": [30.0, 20.0], "l2": [10.0, 10.0], "embedded": [1.0, 1.0]}
+    times = {"bmv2": [30.0, 20.0], "bmv2_2": [35.0, 25.0], "l2": [10.0, 10.0], "embedded": [1.0, 1.0]}
     runs = {name: [{"us_per_packet": time} for time in values] for name, values in times.items()}
-    assert bench_p4.time_ratios(runs) == [{"bmv2_to_l2": 3.0}, {"bmv2_to_l2": 2.0}]
+    assert bench_p4.time_ratios(runs) == [
+        {"bmv2_to_l2": 3.0, "bmv2_2_to_l2": 3.5},
+        {"bmv2_to_l2": 2.0, "bmv2_2_to_l2": 2.5},
+    ]
     assert bench_p4.time_ratios({"bmv2": []}) == [{}]
 
 

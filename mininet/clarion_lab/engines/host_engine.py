@@ -91,7 +91,8 @@ class HostEngine(ABC):
 
     def _check_xcp(self, scenario: Scenario) -> None:
         if scenario.xcp and scenario.xcp.generation not in self.generations:
-            reason = f"{scenario.xcp.generation}: engine {self.name} has 1 only; use 1, or --engine emu"
+            wanted = scenario.xcp.generation
+            reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
             raise ScenarioError(scenario.name, ("xcp", "generation"), reason)
         if scenario.xcp and scenario.capacity == "measured" and not self.measures:
             reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu"

@@ -34,6 +34,12 @@ COUNTERS: Mapping[str, tuple[str, str, str | None]] = {
     "queue_rebased": ("egress", "queue_rebased", None),
 }
 
+# Of generation 2 of XCP, which cards do not have.
+GENERATION_2 = (
+    "credit", "fair", "fair_shift", "lift", "lift_shift", "bank", "own_input", "own_sum_x", "poor_sum_x",
+    "limited", "max_rtt",
+)  # fmt: skip
+
 # Register arrays with a cell per port.
 REGISTERS: Mapping[str, Cell] = {
     "wire_lost": _plain("ingress", "lost"),
@@ -50,6 +56,7 @@ REGISTERS: Mapping[str, Cell] = {
             "sum_x_rtt", "pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry", "queue_lost",
         )
     },
+    **dict.fromkeys(GENERATION_2, ("egress", lambda state: 0)),
 }  # fmt: skip
 
 # Register arrays with a cell per port and bucket.

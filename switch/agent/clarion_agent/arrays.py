@@ -12,7 +12,7 @@ from clarion_agent import values
 from clarion_agent.program import Array, Program
 from clarion_agent.status import Refused, invalid
 from clarion_contract.target import Target, TargetError
-from clarion_contract.words import WORDS, put_together
+from clarion_contract.words import P4_ONLY, WORDS, put_together
 
 PORTS = 64  # cells per array, or blocks of cells
 COUNTER_MAX = 2**63 - 1  # as in CounterData
@@ -92,7 +92,10 @@ class Arrays:
             return [0] * count
         members = WORDS.get(array.name, {array.name: 0})
         try:
-            cells = {name: await self._target.registers(name, first, count) for name in members}
+            cells = {
+                name: [0] * count if name in P4_ONLY else await self._target.registers(name, first, count)
+                for name in members
+            }
         except TargetError as error:
             if error.gone:
                 raise

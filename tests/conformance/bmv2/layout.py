@@ -79,6 +79,11 @@ class Layout:
         """Return the slot of a field of v1model's standard metadata, or of its alias in the program."""
         return self.field(*self.aliases.get(f"standard_metadata.{name}", ("standard_metadata", name))).slot
 
+    def has_standard(self, name: str) -> bool:
+        """Whether the program has a field of v1model's standard metadata."""
+        header, found = self.aliases.get(f"standard_metadata.{name}", ("standard_metadata", name))
+        return any(field.name == found for field in self.headers[header].fields)
+
     def fresh(self, stale: int) -> Values:
         """Return a packet before the parser: metadata is 0, header fields hold the bits of `stale`.
 

@@ -22,10 +22,11 @@ from conformance.bmv2.parsing import Parsing, look_ahead
 from conformance.bmv2.tables import Pipelines, Table, run
 
 STANDARD_FIELDS = (
-    *("ingress_port", "egress_spec", "egress_port", "instance_type", "packet_length", "parser_error"),
-    *("enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth", "mcast_grp", "egress_rid"),
-    *("ingress_global_timestamp", "egress_global_timestamp"),
+    *("ingress_port", "egress_spec", "egress_port", "instance_type", "packet_length"),
+    *("mcast_grp", "egress_rid", "ingress_global_timestamp", "egress_global_timestamp"),
 )
+# Those that BMv2 sets if the program has them.
+OPTIONAL_FIELDS = ("parser_error", "enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth")
 NORMAL, REPLICATION, RECIRCULATED = 0, 5, 4  # instance types
 
 
@@ -107,6 +108,8 @@ class Switch:
 
     def _name_slots(self, program: Json) -> None:
         self.slot = {name: self.layout.standard(name) for name in STANDARD_FIELDS}
+        present = filter(self.layout.has_standard, OPTIONAL_FIELDS)
+        self.slot |= {name: self.layout.standard(name) for name in present}
         self._metadata = list(self.layout.metadata_slots())
         self._field_lists = {
             fields["id"]: [self.layout.field(*item["value"]).slot for item in fields["elements"]]
@@ -147,7 +150,7 @@ class Switch:
         slot = self.slot
         values[notes.LENGTH] = values[notes.INGRESS_LENGTH] = values[slot["packet_length"]] = len(frame)
         payload = frame[self._parse(values, frame) :]
-        values[slot["parser_error"]] = values[notes.PARSER_ERROR]
+        self._tell(values, "parser_error", values[notes.PARSER_ERROR])
         run(self._ingress, values, notes.EXIT)
         values[notes.EXIT] = 0
         if values[notes.DIGEST]:
@@ -160,6 +163,10 @@ class Switch:
             return []
         values[slot["instance_type"]] = NORMAL
         return [Copy(port, values, payload, timestamp_us)]
+
+    def _tell(self, values: Values, name: str, value: int) -> None:
+        if name in self.slot:
+            values[self.slot[name]] = value
 
     def _replicate(self, values: Values, payload: bytes, group: int, timestamp_us: int) -> Iterable[Copy]:
         for port, replica in self.groups.get(group, ()):
@@ -178,11 +185,11 @@ class Switch:
     ) -> Frame | Recirculated | None:
         """Let a copy out of its queue; depths are in packets. None: the program drops it."""
         values, slot = copy.values, self.slot
-        values[slot["enq_timestamp"]] = copy.enqueued_us & 0xFFFFFFFF
-        values[slot["enq_qdepth"]] = enqueue_depth & 0x7FFFF
+        self._tell(values, "enq_timestamp", copy.enqueued_us & 0xFFFFFFFF)
+        self._tell(values, "enq_qdepth", enqueue_depth & 0x7FFFF)
         values[slot["egress_global_timestamp"]] = timestamp_us & (1 << 48) - 1
-        values[slot["deq_timedelta"]] = (timestamp_us - copy.enqueued_us) & 0xFFFFFFFF
-        values[slot["deq_qdepth"]] = dequeue_depth & 0x7FFFF
+        self._tell(values, "deq_timedelta", (timestamp_us - copy.enqueued_us) & 0xFFFFFFFF)
+        self._tell(values, "deq_qdepth", dequeue_depth & 0x7FFFF)
         values[slot["egress_port"]] = copy.port
         values[slot["egress_spec"]] = (DROP_PORT + 1) & 0x1FF
         values[slot["packet_length"]] = values[notes.LENGTH]

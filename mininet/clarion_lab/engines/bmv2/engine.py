@@ -29,7 +29,6 @@ class Bmv2Engine(HostEngine):
     """Runs a scenario through BMv2."""
 
     name = "bmv2"
-    generations = (1,)
     measures = False
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
