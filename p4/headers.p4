@@ -155,6 +155,7 @@ header interval_t {
     bit<48> poor_sum_x;
     bit<40> limited;  // two's complement
     duration_t max_rtt;
+    bit<64> handed_out;  // q8 bytes/s, two's complement
     bit<32> fair;
     bit<8> fair_shift;
     bit<32> lift;

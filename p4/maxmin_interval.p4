@@ -4,6 +4,7 @@
 // newcomer is lifted to. XcpInterval has measured the aggregate, and makes the gains of what is left in hdr.interval.
 
 const bit<64> FASTEST = 22938;  // 0.35 of the traffic per interval, q16: more overshoots
+const bit<8> USUAL_LOG2 = 5;    // changes below 1/32 of the capacity are those of a full link
 const bit<8> FAST_CREDIT = 2;   // a fast interval costs two, every other one brings one
 
 // Where there are none of its own flows, a link hands out what is free to everyone, and a share is all that it carries.
@@ -14,9 +15,17 @@ control MaxMinInterval(inout headers_t hdr) {
     DivideToGain() own_input_by_own_x;
     DivideToGain() lift_by_own_input;
 
+    // What flows get from earlier hops comes in addition. What has been handed out arrives a round trip later, and half of
+    // it counts as there already, where it is more than a full link hands out.
     @hidden
     action begin() {
-        hdr.interval.phi = hdr.interval.phi - (((bit<64>)(hdr.interval.limited ^ LIMITED_SIGN) - LIMITED_ZERO) << 8);
+        bit<64> unusual = 0;
+        if (hdr.interval.handed_out[63:63] == 0) {
+            unusual = lesser(RATE_MAX, hdr.interval.handed_out |-| ((bit<64>)hdr.interval.capacity << 8 >> USUAL_LOG2));
+        }
+        hdr.interval.phi = hdr.interval.phi -
+                           (((bit<64>)(hdr.interval.limited ^ LIMITED_SIGN) - LIMITED_ZERO) << 8) -
+                           ((bit<64>)hdr.interval.alpha * unusual >> 17);
         hdr.interval.numerator = (bit<64>)hdr.interval.avg_rtt;
         hdr.interval.denominator = (bit<64>)hdr.interval.max_rtt;
     }

@@ -68,12 +68,13 @@ control XcpArrival(inout headers_t hdr, inout metadata_t meta, in standard_metad
     @hidden
     action begin() {
         bit<32> port = (bit<32>)standard.egress_spec;
-        bit<248> clock;
+        clock_t clock;
         bit<336> sums;
         interval_clock.read(clock, port);
         interval_sums.read(sums, port);
         clock[AVG_RTT] = hdr.interval.avg_rtt;
         clock[CREDIT] = hdr.interval.credit;
+        clock[PHI] = hdr.interval.phi;
         duration_t length =
             length_of(hdr.interval.avg_rtt, hdr.interval.min_interval, hdr.interval.max_interval);
         bit<64> next = lesser(clock[WINDOW_START] |+| ((bit<64>)length >> 1), clock[INTERVAL_START] |+| (bit<64>)length);

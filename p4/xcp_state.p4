@@ -4,8 +4,10 @@
 
 // The interval and the window that run: ingress, where something ends or starts.
 @id(0x1600001c)
-register<bit<248>>(PORTS) interval_clock;
-#define XCP_EPOCH 247:240  // of the running state; 0: never started
+register<bit<312>>(PORTS) interval_clock;
+typedef bit<312> clock_t;
+#define XCP_EPOCH 311:304  // of the running state; 0: never started
+#define PHI 303:240  // q8 bytes/s, two's complement: of the last control step
 #define AVG_RTT 239:208
 #define INTERVAL_START 207:144  // ticks
 #define WINDOW_START 143:80

@@ -17,7 +17,7 @@ control XcpTurn(inout headers_t hdr, in metadata_t meta, in standard_metadata_t 
     @hidden
     action turn() {
         bit<32> port = (bit<32>)standard.egress_spec;
-        bit<248> clock;
+        clock_t clock;
         bit<336> sums;
         shares_t left;
         interval_clock.read(clock, port);
@@ -25,7 +25,7 @@ control XcpTurn(inout headers_t hdr, in metadata_t meta, in standard_metadata_t 
         shares.read(left, port);
         bit<40> seen = lesser(QUEUE_MAX, meta.waiting)[39:0];
         if (clock[XCP_EPOCH] != hdr.interval.epoch) {
-            clock = hdr.interval.epoch ++ INITIAL_RTT ++ meta.now ++ meta.now ++ 40w0 ++ 32w0 ++ CREDIT_MAX;
+            clock = hdr.interval.epoch ++ 64w0 ++ INITIAL_RTT ++ meta.now ++ meta.now ++ 72w0 ++ CREDIT_MAX;
             sums = 296w0 ++ seen;
             left = 528w0 ++ QUEUE_MAX[39:0];
         } else {
@@ -53,12 +53,15 @@ control XcpTurn(inout headers_t hdr, in metadata_t meta, in standard_metadata_t 
                 hdr.interval.poor_sum_x = left[POOR_SUM_X];
                 hdr.interval.limited = left[LIMITED];
                 hdr.interval.max_rtt = left[MAX_RTT];
+                hdr.interval.handed_out =
+                    clock[PHI] - (bit<64>)left[POS] - (bit<64>)left[BANK] + (bit<64>)left[NEG];
                 sums = 296w0 ++ sums[LEAST_QUEUE];
                 left = left[NOT_COUNTED_ABOVE] ++ 216w0 ++ left[NOT_COUNTED_BELOW];
             }
         }
         hdr.interval.avg_rtt = clock[AVG_RTT];
         hdr.interval.credit = clock[CREDIT];
+        hdr.interval.phi = clock[PHI];
         interval_clock.write(port, clock);
         interval_sums.write(port, sums);
         shares.write(port, left);

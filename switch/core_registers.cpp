@@ -65,6 +65,7 @@ constexpr RegisterArray ARRAYS[] = {
     CELL("limited", false, own(port).limited& LIMITED_BITS),
     CELL("max_rtt", false, own(port).max_rtt),
     CELL("credit", false, core(port).credit),
+    CELL("phi", false, static_cast<std::uint64_t>(report(port).phi_q8)),
     CELL("queue_numbers", true, core(port).queue_stamp.next(bucket)),
     CELL("queue_slots", true,
          slot(core(port).queue_check.based(bucket) ? QUEUE_EPOCH : std::uint8_t{0}, core(port).queue_check,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 WORDS: Mapping[str, Mapping[str, int]] = {
     "interval_clock": {
         "xcp_epoch": 8,
+        "phi": 64,
         "avg_rtt": 32,
         "interval_start": 64,
         "window_start": 64,

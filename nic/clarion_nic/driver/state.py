@@ -56,6 +56,7 @@ REGISTERS: Mapping[str, Cell] = {
             "sum_x_rtt", "pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry", "queue_lost",
         )
     },
+    "phi": ("egress", lambda state: state["phi"] & BITS_64),
     **dict.fromkeys(GENERATION_2, ("egress", lambda state: 0)),
 }  # fmt: skip
 
