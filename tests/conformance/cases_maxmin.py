@@ -32,8 +32,8 @@ RICH, POOR = X // 2, 2 * X
 MOST = 2**31 - 1
 RTT = 2**27
 POS = 127983616
-# Of a pool of which an own packet has taken 127983127: that less 256000000 / 32 is unusual, and a quarter of it is
-# missing in the next one.
+# Of a pool of which an own packet has taken 127983127: that less 256000000 / 32 is unusual, and a quarter of
+# it is missing in the next one.
 QUARTER_OF_POOL = (127983127 - 8_000_000) // 2 // 2
 CREDIT_MAX = 30
 
@@ -205,7 +205,7 @@ def maxmin_very_poor(case: Case) -> None:
 
 
 def maxmin_not_arrived(case: Case) -> None:
-    """Of what was handed out beyond 1/32 of the capacity, 8000000 q8 = 31250 bytes/s, a quarter is awaited."""
+    """Of what is handed out beyond 1/32 of the capacity, 31250 bytes/s, a quarter is awaited."""
     start_with_pool(case)
     first_interval(case)
     pass_by(case, packet(31250), left(31250, field=0), pos=POS - 8_000_000)
@@ -276,8 +276,8 @@ def maxmin_rtt_unknown(case: Case) -> None:
 def crowd(case: Case, delta: int) -> None:
     """One interval of an own packet and 64 that another hop limits, of x = 2^27 - 2^20 together.
 
-    8320 bytes, 2129911 q8 (2129920 * (1 - 2^-18)): half the spare capacity is 126935044. 29995781 of it, a quarter
-    of what the own packet has taken, are still to arrive.
+    8320 bytes, 2129911 q8 (2129920 * (1 - 2^-18)): half the spare capacity is 126935044. 29995781 of it, a
+    quarter of what the own packet has taken, are still to arrive.
     """
     start_with_pool(case)
     first_interval(case)

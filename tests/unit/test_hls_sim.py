@@ -7,7 +7,9 @@ import pytest
 
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
+from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.engines.hls_sim import MAX_PORTS, HlsSimEngine
+from clarion_lab.engines.host_engine import HostEngine
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 from clarion_lab.scenario.topology import plan
