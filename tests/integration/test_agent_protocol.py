@@ -116,7 +116,7 @@ def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) 
                 insert(table_entry("stamp_port", 1, "stamp")),
                 modify(table_entry("queue_port", 1, "set_queue_port", (1,))),
                 insert(table_entry("xcp_port", 3, "set_xcp_port", (1, 1 << 18, 1, 1, 1, 1, 1, 1))),
-                insert(table_entry("xcp_port", 3, "set_xcp_port", (0, 1, 1, 1, 1, 1, 1, 1))),
+                insert(table_entry("xcp_port", 3, "set_xcp_port", (1, 1, 1, 1, 0, 1, 1, 1))),
                 delete(table_entry("stamp_port", 1)),
                 atomicity=atomicity,
             )
@@ -128,7 +128,7 @@ def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) 
             ("ALREADY_EXISTS", "stamp_port[1]: exists; use MODIFY"),
             ("NOT_FOUND", "queue_port[1]: does not exist"),
             ("OUT_OF_RANGE", "xcp_port[3].alpha: 0x000000000000040000: has more than 18 bits"),
-            ("INVALID_ARGUMENT", "xcp_port[3].capacity: 0: use at least 1"),
+            ("INVALID_ARGUMENT", "xcp_port[3].min_interval: 0: use at least 1"),
             aborted,
         ]
         assert served[0].entries() == before

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,5 +62,5 @@ def test_a_port_follows_the_rate_of_its_link(two: Network, tmp_path: Path) -> No
         with sending(a, b, 0.001):
             for rate_bps in (20_000_000, 50_000_000, 4_000_000, 20_000_000):
                 running.command(cmd="set", port="s1:p2", rate_bps=rate_bps)
-                wait_until(lambda rate=rate_bps: measures(running, rate), f"{rate_bps} bit/s", PATIENT_S)
+                wait_until(partial(measures, running, rate_bps), f"{rate_bps} bit/s", PATIENT_S)
         assert running.ports()["p2"]["tx_errors"] == 0
