@@ -15,11 +15,7 @@ The scenario `rate-steps`: five XCP flows of kernel TCP through the embedded swi
 Per phase: bits sent relative to the link's real capacity, the 99th percentile of the queue's length over the
 samples (every 100 ms), and packets dropped by the queue. And per round trip after a step: in which one the
 link is used to 95 %, from which one on the mean queue stays below 5 % of a bandwidth-delay product for five,
-<<<<<<< HEAD
-and the utilisation and mean queue of each. `--also` adds runs that were kept, say by another version.
-=======
 and the utilisation and mean queue of each. `--also` adds runs that were kept, also by another version.
->>>>>>> 02943f3c8d06c15cd05398b4c5884825c663c1dc
 """
 
 from __future__ import annotations

@@ -338,7 +338,7 @@ AT_ONCE = 200  # packets
 def test_departures_beside_the_ends_of_intervals_count_once(fresh: SimpleSwitch) -> None:
     # Flows that other hops limit: every departure adds its request to `limited`, in egress, and what an
     # interval's end takes of that, in ingress, is in its phi. Nothing is lost and nothing counts twice.
-    config = Config(xcp=True, capacity=CAPACITY, beta=0, min_interval=2**16, generation=2).limited()
+    config = Config(xcp=True, capacity=CAPACITY, beta=0, min_interval=2**12, generation=2).limited()
     gains = (config.alpha, config.beta, config.gamma)
     bounds = (config.min_interval, config.min_interval, config.generation)
     fresh.add("l2_forward", int.from_bytes(frames.MACS[:6], "big"), "forward", 1)
@@ -349,6 +349,7 @@ def test_departures_beside_the_ends_of_intervals_count_once(fresh: SimpleSwitch)
     fresh.send(0, poor)  # is dropped: an interval with a flow, but none of the port's own
     assert fresh.receive(0.1) is None
     fresh.clear("queue_port")
+    digests = []
     for _ in range(50):
         for _ in range(AT_ONCE):
             fresh.send(0, poor)
@@ -356,9 +357,11 @@ def test_departures_beside_the_ends_of_intervals_count_once(fresh: SimpleSwitch)
             frame = fresh.receive()
             assert frame is not None
             assert classify(frame.data, 253)[0].fields["delta_throughput"] == HELD_BACK
+        digests += fresh.digests(0.0)
     for _ in range(2):  # ends the interval of the last ones
         pass_slowly(fresh, frames.ipv4(frames.tag()))
-    reports = [values for name, values in fresh.digests(2.0) if name == "interval_report_t"]
+    digests += fresh.digests(2.0)
+    reports = [values for name, values in digests if name == "interval_report_t"]
     assert [report["intervals"] for report in reports] == list(range(1, len(reports) + 1))
     assert len(reports) > 100
     assert sum(limited(config, report) for report in reports) == 50 * AT_ONCE * HELD_BACK
