@@ -39,7 +39,7 @@ struct MaxMinReport {
 };
 
 constexpr std::uint32_t FASTEST_Q16 = 22938;  // 0.35 of the traffic per interval: more overshoots
-constexpr std::uint8_t CREDIT_MAX = 30;       // a fast interval costs two, every other one brings one
+constexpr std::uint8_t CREDIT_MAX = 30;  // an interval with poor flows costs two, every other one brings one
 constexpr std::uint8_t FAST_CREDIT = 2;
 constexpr unsigned SCARCE_LOG2 = 6;  // own flows below 1/64 of the traffic are none
 constexpr unsigned USUAL_LOG2 = 5;   // changes below 1/32 of the capacity are those of a full link
@@ -54,16 +54,19 @@ CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t
 
 // Intervals in which poor flows are lifted are paid with credit, which comes back slowly. Flows that look
 // poor for ever, or come and go all the time, get no more than generation 1 gives.
-CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool fast) {
-  if (fast) return static_cast<std::uint8_t>(credit < FAST_CREDIT ? 0 : credit - FAST_CREDIT);
+CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool poor) {
+  if (poor) return static_cast<std::uint8_t>(credit < FAST_CREDIT ? 0 : credit - FAST_CREDIT);
   return static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit + 1 : CREDIT_MAX);
+}
+
+CLARION_INLINE std::int64_t usual_q8(const XcpConfig& config) {
+  return static_cast<std::int64_t>((config.capacity_bytes_per_s << RATE_FRACTION_BITS) >> USUAL_LOG2);
 }
 
 // What has been handed out arrives a round trip later; until then a link looks emptier than it is. Half of
 // that is taken off, where it is much: flows that start would fill the queue behind it.
 CLARION_INLINE std::int64_t not_arrived_q8(const XcpConfig& config, std::int64_t handed_out_q8) {
-  const auto usual =
-      static_cast<std::int64_t>((config.capacity_bytes_per_s << RATE_FRACTION_BITS) >> USUAL_LOG2);
+  const std::int64_t usual = usual_q8(config);
   if (handed_out_q8 <= usual) return 0;
   const std::uint64_t unusual = min_u64(static_cast<std::uint64_t>(handed_out_q8 - usual), RATE_MAX);
   return static_cast<std::int64_t>(scaled_rate(config.alpha_q16, unusual) >> 1);
@@ -99,16 +102,17 @@ CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, std::uint8_t
   interval = measure(last, config, sums, queue_bytes, elapsed);
   interval.phi_q8 -= own.limited * (std::int64_t{1} << RATE_FRACTION_BITS);
   interval.phi_q8 -= not_arrived_q8(config, handed_out_q8);
-  const bool fast = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);
-  const bool paid = credit >= FAST_CREDIT;
-  report.credit = next_credit(credit, fast);
+  const bool poor = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);
+  // A link that is far from full has enough to hand out: what others give up as well would leave it emptier.
+  const bool fast = poor && credit >= FAST_CREDIT && interval.phi_q8 <= usual_q8(config);
+  report.credit = next_credit(credit, poor);
   if (own.input < sums.input >> SCARCE_LOG2 && own.sum_x < sums.sum_x >> SCARCE_LOG2) {
     share_out_to_all(config, report);
     return report;
   }
   const std::uint32_t fastest_q16 = fastest_gain(config, interval.avg_rtt, own.max_rtt);
-  share_out_to_own(own, rate_of(own.input, elapsed), fast && paid ? fastest_q16 : config.gamma_q16,
-                   fast && !paid ? config.gamma_q16 : fastest_q16, report);
+  share_out_to_own(own, rate_of(own.input, elapsed), fast ? fastest_q16 : config.gamma_q16,
+                   poor && !fast ? config.gamma_q16 : fastest_q16, report);
   return report;
 }
 

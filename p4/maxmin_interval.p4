@@ -5,7 +5,7 @@
 
 const bit<64> FASTEST = 22938;  // 0.35 of the traffic per interval, q16: more overshoots
 const bit<8> USUAL_LOG2 = 5;    // changes below 1/32 of the capacity are those of a full link
-const bit<8> FAST_CREDIT = 2;   // a fast interval costs two, every other one brings one
+const bit<8> FAST_CREDIT = 2;   // an interval with poor flows costs two, every other one brings one
 
 // Where there are none of its own flows, a link hands out what is free to everyone, and a share is all that it carries.
 // Else the pools are for its own.
@@ -49,7 +49,10 @@ control MaxMinInterval(inout headers_t hdr) {
         bit<18> redistributed = hdr.interval.fastest;
         if ((bit<64>)hdr.interval.poor_sum_x >
             (bit<64>)(hdr.interval.elapsed >> 2) + (bit<64>)(hdr.interval.elapsed >> 4)) {
-            if (hdr.interval.credit >= FAST_CREDIT) {
+            // A link that is far from full has enough to hand out: what others give up as well would leave it emptier.
+            bool is_full = hdr.interval.phi[63:63] == 1 ||
+                           hdr.interval.phi <= (bit<64>)hdr.interval.capacity << 8 >> USUAL_LOG2;
+            if (is_full && hdr.interval.credit >= FAST_CREDIT) {
                 shuffled = hdr.interval.fastest;
             } else {
                 redistributed = hdr.interval.gamma;

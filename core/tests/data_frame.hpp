@@ -44,6 +44,14 @@ inline Frame data_frame(std::uint32_t packet_bytes, const Statement& statement) 
   return frame;
 }
 
+// Of the same size, with nothing that a router knows: UDP.
+inline Frame plain_frame(std::uint32_t packet_bytes) {
+  Frame frame = data_frame(packet_bytes, {});
+  constexpr std::uint8_t UDP = 17;
+  frame[ETHERNET_BYTES + 9] = UDP;
+  return frame;
+}
+
 inline std::int32_t granted_bytes_per_s(const Frame& frame) {
   return static_cast<std::int32_t>(load_be32(frame.data() + HEADER_AT + OFFSET_DELTA_THROUGHPUT));
 }

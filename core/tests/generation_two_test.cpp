@@ -13,19 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/tests/closed_network.hpp"
 #include "core/tests/network.hpp"
 
 namespace clarion {
 namespace {
-
-constexpr double MBIT = 1e6;
-constexpr double GEO_RTT_S = 0.57;
-
-void record(const std::string& what, double value) {
-  testing::Test::RecordProperty(what, std::to_string(value));
-}
-
-double bdp_bytes(double capacity_bps, double rtt_s) { return capacity_bps * rtt_s / 8; }
 
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
@@ -40,14 +32,6 @@ struct Sharing {
     return longest;
   }
 };
-
-std::vector<FlowConfig> alike(unsigned flows, double rtt_s, double start_s, double spread_s) {
-  std::vector<FlowConfig> all;
-  for (unsigned flow = 0; flow < flows; ++flow) {
-    all.push_back({{0}, rtt_s, start_s + spread_s * flow / flows});
-  }
-  return all;
-}
 
 Network network_of(const Sharing& sharing, unsigned generation = 2) {
   Network network;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,6 +37,10 @@ struct FlowConfig {
   double stated_x = 1;  // times the true one: other than 1 is a lie
   double packet_loss = 0;
   double echo_loss = 0;
+  double wrong_echo = 0;   // share of the echoes that name any hop
+  unsigned packets = 0;    // of a transfer, none of which may be lost; 0: it does not end
+  bool has_header = true;  // without one it sends `wanted_bps`, whatever comes
+  double on_off_s = 0;     // without a header: sends for that long, rests for that long; 0: always
 };
 
 struct Packet {
@@ -110,15 +115,25 @@ class Link {
 };
 
 // Feedback changes its window; it paces a little faster than that, so that the window is what limits it.
+// Without a header there is no window, and the pace is the wanted one.
 class Sender {
  public:
   explicit Sender(const FlowConfig& config) : config_(config) {}
 
-  bool window_is_open() const { return in_flight_ + 1 <= cwnd_; }
+  bool may_send() const {
+    const bool has_more = config_.packets == 0 || sent_ < config_.packets;
+    return has_more && (!config_.has_header || in_flight_ + 1 <= cwnd_);
+  }
   double next_send_s() const { return next_send_s_; }
+  bool has_ended() const { return config_.packets > 0 && heard_ == config_.packets; }
 
   Frame send(double now_s) {
+    ++sent_;
     ++in_flight_;
+    if (!config_.has_header) {
+      next_send_s_ = while_on(now_s + config_.packet_bytes / (config_.wanted_bps / 8));
+      return plain_frame(config_.packet_bytes);
+    }
     if (srtt_s_ == 0) return data_frame(config_.packet_bytes, {});
     const double pace = std::min(PACING * rate(), config_.wanted_bps / 8);
     next_send_s_ = now_s + config_.packet_bytes / pace;
@@ -130,7 +145,8 @@ class Sender {
   // A round trip after a packet has left. A loss, of it or of its echo, is noticed by what follows.
   void hear(double now_s, const std::optional<Echo>& echo) {
     --in_flight_;
-    if (!echo) return;
+    ++heard_;
+    if (!echo || !config_.has_header) return;
     const double rtt_s = now_s - echo->sent_s;
     srtt_s_ += srtt_s_ == 0 ? rtt_s : (rtt_s - srtt_s_) / 8;
     limiting_hop_ = echo->field;
@@ -145,10 +161,18 @@ class Sender {
 
   double rate() const { return cwnd_ * config_.packet_bytes / srtt_s_; }  // bytes/s
 
+  double while_on(double time_s) const {
+    const double period_s = 2 * config_.on_off_s;
+    if (period_s == 0 || std::fmod(time_s, period_s) < config_.on_off_s) return time_s;
+    return (std::floor(time_s / period_s) + 1) * period_s;
+  }
+
   FlowConfig config_;
   double cwnd_ = INITIAL_WINDOW;  // packets
   double srtt_s_ = 0;             // 0: not measured yet
   unsigned in_flight_ = 0;        // packets
+  unsigned sent_ = 0;             // packets
+  unsigned heard_ = 0;            // packets, lost ones too
   double next_send_s_ = 0;
   std::uint32_t feedback_total_ = 0;  // bytes/s, modulo 2^32
   std::uint8_t limiting_hop_ = 0;
@@ -186,13 +210,14 @@ class Network {
 
   unsigned add_flow(const FlowConfig& config) {
     const auto flow = static_cast<unsigned>(flows_.size());
-    flows_.push_back({config, Sender(config), {}, {}, true});
+    flows_.push_back({config, Sender(config), {}, {}, true, {}});
     schedule(config.start_s, What::pace, flow);
     return flow;
   }
 
   Link& link(unsigned number) { return links_[number]; }
   double now_s() const { return now_s_; }
+  std::optional<double> ended_s(unsigned flow) const { return flows_[flow].ended_s; }
   std::size_t flows() const { return flows_.size(); }
 
   Measured run_for(double duration_s) {
@@ -216,6 +241,7 @@ class Network {
     Receiver receiver;
     std::queue<std::optional<Echo>> echoes;  // on their way; empty: lost
     bool timer_runs;
+    std::optional<double> ended_s;
   };
 
   enum class What { pace, transmitted, heard };
@@ -243,16 +269,17 @@ class Network {
     } else {
       flow.sender.hear(now_s_, flow.echoes.front());
       flow.echoes.pop();
+      if (flow.sender.has_ended()) flow.ended_s = now_s_;
     }
     send_what_may_be_sent(event.of);
   }
 
   void send_what_may_be_sent(unsigned number) {
     Flow& flow = flows_[number];
-    while (flow.sender.window_is_open() && flow.sender.next_send_s() <= now_s_) {
+    while (flow.sender.may_send() && flow.sender.next_send_s() <= now_s_) {
       forward({flow.sender.send(now_s_), {}, flow.config.packet_bytes, now_s_, number, 0});
     }
-    if (!flow.sender.window_is_open() || flow.timer_runs) return;
+    if (!flow.sender.may_send() || flow.timer_runs) return;
     flow.timer_runs = true;
     schedule(flow.sender.next_send_s(), What::pace, number);
   }
@@ -281,6 +308,8 @@ class Network {
     Flow& flow = flows_[packet.flow];
     std::optional<Echo> echo;
     if (!happens(flow.config.packet_loss)) echo = flow.receiver.receive(packet);
+    if (echo && happens(flow.config.wrong_echo))
+      echo->field = static_cast<std::uint8_t>(random_() & FIELD_MASK);
     if (happens(flow.config.echo_loss)) echo.reset();
     flow.echoes.push(echo);
     schedule(now_s_ + flow.config.rtt_s, What::heard, packet.flow);

@@ -353,6 +353,29 @@ def maxmin_not_quite_fast(case: Case) -> None:
     case.state(1, credit=30)
 
 
+def maxmin_full_enough(case: Case) -> None:
+    """As maxmin_fast, but of 137 bytes/s 2305 q8 are free: phi = 31163 / 2^16 of it = 1096 = 137 * 256 / 32.
+
+    The pool is 3276 in the first interval: p is all of it, n is Cn * 128 = 2180 * (1 - 2^-18), and 1097 is
+    4 * 256 + 73. Then 11468 - 1096 are shuffled. Of the 1097 that were handed out 1 is unusual, half of it
+    is nothing.
+    """
+    start(case, capacity=137, alpha=31163, gamma=6554)
+    first_interval(case)
+    pass_by(case, packet(x=83886081), left(4, 83886081), pos=0, neg=1, carry=73)
+    next_interval(case, 2 * SECOND, pos=11468, neg=10372, lift=0)
+    case.state(1, phi=1096, credit=28)
+
+
+def maxmin_not_full_enough(case: Case) -> None:
+    """phi = 31191 / 2^16 of 2305 = 1097: what is free will do. Gamma's 3276 is the most, and costs 2, too."""
+    start(case, capacity=137, alpha=31191, gamma=6554)
+    first_interval(case)
+    pass_by(case, packet(x=83886081), left(4, 83886081), pos=0, neg=1, carry=74)
+    next_interval(case, 2 * SECOND, pos=3276, neg=2179, lift=0)
+    case.state(1, phi=1097, credit=28)
+
+
 SLOW_X, QUICK_X, EVEN_X = 2**27 - 2**20, 2**20, 2**26
 
 
@@ -526,6 +549,8 @@ MAXMIN_CASES = [
     maxmin_own_x,
     maxmin_fast,
     maxmin_not_quite_fast,
+    maxmin_full_enough,
+    maxmin_not_full_enough,
     maxmin_credit,
     maxmin_longest_rtt,
     maxmin_gamma_above_cap,

@@ -349,9 +349,9 @@ class Xcp:
 
     def redistribute(self, config: Config, elapsed: int, phi: int) -> None:
         """Generation 2 of what an interval hands out."""
-        fast = self.poor_sum_x > elapsed // 4 + elapsed // 16
-        paid = self.credit >= 2
-        self.credit = max(self.credit - 2, 0) if fast else min(self.credit + 1, 30)
+        poor = self.poor_sum_x > elapsed // 4 + elapsed // 16
+        fast = poor and self.credit >= 2 and phi <= config.capacity * 256 // 32
+        self.credit = max(self.credit - 2, 0) if poor else min(self.credit + 1, 30)
         if self.own_input < self.input // 64 and self.own_sum_x < self.sum_x // 64:
             self.share_out(0, phi, self.sum_x, self.input)
             self.fair, self.lift = gain(config.capacity * 256, TICKS_PER_SECOND), (0, 0)
@@ -360,9 +360,9 @@ class Xcp:
         fastest = max(config.gamma, min(floor_shift(mantissa, exponent + 15), 22938))
         mantissa, exponent = quotient(self.own_input, elapsed)
         rate = min(floor_shift(mantissa, exponent + 36), RATE_MAX)
-        churn = (fastest if fast and paid else config.gamma) * rate // 65536
+        churn = (fastest if fast else config.gamma) * rate // 65536
         shuffle = self.share_out(churn, phi, self.own_sum_x, self.own_input)
-        most = (config.gamma if fast and not paid else fastest) * rate // 65536
+        most = (config.gamma if poor and not fast else fastest) * rate // 65536
         self.fair = gain(self.own_input * 256, self.own_sum_x)
         self.lift = gain(max(0, most - abs(phi) - shuffle), self.own_input * 256)
 

@@ -263,8 +263,9 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     phi = (regulated if spare >= 0 else -regulated) - 256 * sums["limited"]
     phi -= config.alpha * min(unusual, 2**46 - 1) // 65536 // 2
     assert end["phi"] == phi
-    fast, paid = 16 * sums["poor_sum_x"] > 5 * SECOND, sums["credit"] >= 2
-    assert end["credit"] == (max(sums["credit"] - 2, 0) if fast else min(sums["credit"] + 1, CREDIT_MAX))
+    poor = 16 * sums["poor_sum_x"] > 5 * SECOND
+    fast = poor and sums["credit"] >= 2 and phi <= 256 * config.capacity // 32
+    assert end["credit"] == (max(sums["credit"] - 2, 0) if poor else min(sums["credit"] + 1, CREDIT_MAX))
     assert end["pos"] - end["neg"] == phi
     shuffle, size = min(end["pos"], end["neg"]), abs(phi)
     fair, lift = (Fraction(end[name], 2 ** end[f"{name}_shift"]) for name in ("fair", "lift"))
@@ -277,9 +278,9 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     cap = max(gamma, min(half_ratio, Fraction(FASTEST)))
     own = Fraction(sums["own_input"] * 256) / 65536  # per second; to be scaled by the q16 of gamma and cap
     slack = 2 + own * (1 + cap / 2**16)  # floors; cap is floored to 2^-16, and a quotient is good to 2^-17
-    churn = (cap if fast and paid else gamma) * own
+    churn = (cap if fast else gamma) * own
     assert abs(shuffle - max(0, churn - size)) <= slack
-    most = (gamma if fast and not paid else cap) * own
+    most = (gamma if poor and not fast else cap) * own
     assert abs(lift * sums["own_input"] * 256 - max(0, most - size - shuffle)) <= 2 * slack
     if sums["own_sum_x"] > 0:
         assert is_quotient(fair, Fraction(256 * sums["own_input"], sums["own_sum_x"]))
