@@ -140,6 +140,7 @@ struct tcp_sock {
 	__u32 rcv_wnd;
 	__u32 reordering;
 	__u32 reord_seen;
+	__u8 is_cwnd_limited : 1;
 	__u16 tcp_header_len;
 	__u64 tcp_mstamp;
 };

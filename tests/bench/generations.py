@@ -50,6 +50,12 @@ def lossy(rate: float) -> str:
     return f"links.bottleneck={{rate: 1 Gbit/s, rtt: 48 ms, queue: 1 bdp, loss: {loss}}}"
 
 
+def hops(*rates: str, rtt: str) -> str:
+    """Bottlenecks in a row."""
+    links = ", ".join(f"{{rate: {rate}, rtt: {rtt}, queue: 1 bdp}}" for rate in rates)
+    return f"links.bottleneck=[{links}]"
+
+
 @dataclass(frozen=True)
 class Case:
     """A scenario and what is set in it; of one that sweeps over senders XCP's run."""
@@ -74,6 +80,39 @@ CASES = {
         "geo", ("duration=30 s", "measure-from=15 s", "links.bottleneck.loss.forward.rate=0.01")
     ),
     "parking lot 100/50/100 Mbit/s": Case("parking-lot", sweeps=True),
+    "five hops of 50 Mbit/s": Case(
+        "parking-lot",
+        (
+            hops(*["50 Mbit/s"] * 5, rtt="18 ms"),
+            "flows=[{crosses: [1, 5]}, {crosses: [1, 1]}, {crosses: [2, 2]}, {crosses: [3, 3]}, "
+            "{crosses: [4, 4]}, {crosses: [5, 5]}]",
+        ),
+        sweeps=True,
+    ),
+    "155 and 100 Mbit/s, 8 flows over both, 2 over the first": Case(
+        "parking-lot",
+        (
+            hops("155 Mbit/s", "100 Mbit/s", rtt="38 ms"),
+            "flows=[{count: 8, crosses: [1, 2]}, {count: 2, crosses: [1, 1]}]",
+        ),
+        sweeps=True,
+    ),
+    "4 at 100 Mbit/s, 50 ms, 30 % of the ACKs lost": Case(
+        "gigabit",
+        (
+            "links.bottleneck={rate: 100 Mbit/s, rtt: 48 ms, queue: 1 bdp, "
+            "hazards: {reverse: {ack-loss: 30 %}}}",
+        ),
+    ),
+    "4 beside one of CUBIC, 100 Mbit/s, 50 ms": Case(
+        "gigabit",
+        (
+            "links.bottleneck={rate: 100 Mbit/s, rtt: 48 ms, queue: 1 bdp}",
+            "flows=[{count: 4}, {algorithm: cubic}]",
+            "duration=30 s",
+            "measure-from=10 s",
+        ),
+    ),
     "4 at 1 Gbit/s, 50 ms": Case("gigabit"),
     "32 at 1 Gbit/s, 50 ms": Case("gigabit", ("flows=[{count: 32}]",)),
     "4 at 1 Gbit/s, 0.1 % errors": Case("gigabit", (lossy(0.001),)),
