@@ -160,9 +160,9 @@ CC_INLINE void sample_ack(struct cc_sample *s, struct sock *sk, const struct rat
 	s->prior_delivered = rs->prior_delivered;
 	s->is_retransmitted = rs->is_retrans;
 	s->rtt_us = rs->rtt_us > 0 ? (__u32)rs->rtt_us : 0;
-	/* A packet counts as limited by the application that left while its like was, as all of a flow's first
-	 * window does, and of the first one after a pause. Where that has filled the window, the window is what
-	 * limits: without growth for its ACKs a flow would lose two round trips at each start.
+	/* The kernel takes all of a flow's first window, and of the first after a pause, for limited by the
+	 * application. Where it has filled the window, the window is what limits: without growth for its ACKs
+	 * a flow would lose two round trips at each start.
 	 */
 	s->is_limited |= rs->is_app_limited && !BPF_CORE_READ_BITFIELD(tcp_sk(sk), is_cwnd_limited);
 }
