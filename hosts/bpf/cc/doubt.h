@@ -209,8 +209,8 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 	doubt->before_q16 = cwnd_q16;
 	doubt->spike_q16 = share_q16;
 	doubt->test_q16 = doubt_test_window_q16(doubt_through_q16(cwnd_q16, share_q16));
-	if (doubt->is_growing) /* what slow start has added in a round trip is more than what was lost so far
-				*/
+	/* What slow start has added in a round trip is more than what was lost so far. */
+	if (doubt->is_growing)
 		doubt->test_q16 = min_u64(doubt->test_q16, doubt->round_q16);
 	doubt->state = DOUBT_SETTLING;
 	doubt_begin_rounds(doubt);

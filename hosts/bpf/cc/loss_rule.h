@@ -21,9 +21,10 @@
 #define LOSS_TIMEOUT_PATIENCE_ROUNDS 2
 /* Round trips in which a drop by this host's own queue may still show as a gap on the first wire. */
 #define LOSS_LOCAL_ROUNDS 3
-
 /* How long an explanation that has been read too early waits for its loss. */
 #define LOSS_LEFTOVER_US 10000
+/* Fits every sum of it. */
+#define LOSS_LATELY_MAX (1U << 20)
 
 enum loss_verdict {
 	LOSS_NOTHING = 0,	    /* go on; what was lost is only retransmitted */
@@ -45,7 +46,8 @@ struct loss_rule {
 	__u8 timeout_pending; /* rounds left in which a timeout waits for totals that tell its cause */
 	struct cc_round hold;
 	struct cc_round behind;
-	__u32 explained_us;	 /* low 32 bits of the clock when the totals last explained a loss */
+	__u32 explained_lately;	 /* losses that the totals have explained since ... */
+	__u32 lately_began_us;	 /* low 32 bits of the clock */
 	__u32 timeout_lost;	 /* packets that the pending timeouts gave up */
 	__u32 timeout_explained; /* packets corrupted, as the totals said since */
 	__u32 timeout_echoes;	 /* echoes received before the newest of them */
@@ -203,14 +205,18 @@ CC_INLINE enum loss_verdict loss_rule_decide_timeout(struct loss_rule *rule, con
 
 /* Once nothing is suspected lost, an explanation left over is that of another flow of the bucket. But packets
  * wait while an application has their socket, on either side, and what the newest of them brought is read
- * with the first: an ACK may tell of a loss before the ACK that shows it.
+ * with the first: an ACK may tell of a loss before the ACK that shows it. So the latest are kept for 10 ms,
+ * and for 20 at most.
  */
-CC_INLINE int loss_rule_has_leftover(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
+CC_INLINE void loss_rule_drop_leftover(struct loss_rule *rule, const struct cc_sample *s, __s32 explained)
 {
-	if (explained)
-		rule->explained_us = (__u32)s->now_us;
-	return s->is_open && rule->unexplained < 0 &&
-	       (__u32)s->now_us - rule->explained_us > LOSS_LEFTOVER_US;
+	rule->explained_lately = (__u32)min_u64(rule->explained_lately + (__u64)explained, LOSS_LATELY_MAX);
+	if (!s->is_open || (__u32)s->now_us - rule->lately_began_us <= LOSS_LEFTOVER_US)
+		return;
+	if (rule->unexplained < -(__s32)rule->explained_lately)
+		rule->unexplained = -(__s32)rule->explained_lately;
+	rule->explained_lately = 0;
+	rule->lately_began_us = (__u32)s->now_us;
 }
 
 /* Books the transport's new losses against those that the totals newly explain. Explanations come first: the
@@ -222,8 +228,7 @@ CC_INLINE void loss_rule_book(struct loss_rule *rule, const struct cc_sample *s,
 
 	rule->unexplained += wrap_diff_u32(s->lost_packets, rule->lost) - explained;
 	rule->lost = s->lost_packets;
-	if (loss_rule_has_leftover(rule, s, explained))
-		rule->unexplained = 0;
+	loss_rule_drop_leftover(rule, s, explained);
 	if (rule->unexplained < -ahead_max)
 		rule->unexplained = -ahead_max;
 }

@@ -24,20 +24,24 @@
 
 struct xcp {
 	struct cc_window w;
-	__s64 granted;	       /* in this round so far, bytes/s */
-	__s64 granted_before;  /* ... in the one before */
-	__u32 feedback_seen;   /* echo.reverse_feedback already applied, modulo 2^32 */
-	__u32 echo_before;     /* ... as the ACK before this one had it */
-	__u32 echoes_seen;     /* echoes received when this round began */
-	__u32 max_in_flight;   /* packets, most in this round */
-	__s32 feedback_before; /* what the ACK before this one changed, bytes/s */
-	__u32 round_began_us;  /* low 32 bits of the clock */
-	__u32 round_delivered; /* total delivered when this round began, modulo 2^32 */
-	__u64 best_rate_q16;   /* packets/ms, of a round behind this queue; 0: there was none */
-	__u8 was_limited;      /* in the whole of this round */
-	__u8 echo_patience;    /* rounds left to wait for an echo */
-	__u8 queue_rounds;     /* left until a queue counts as drained */
-	__u8 growth_pays;      /* no queue, or the last round behind it delivered more than those before */
+	__s64 granted;		/* in this round so far, bytes/s */
+	__s64 granted_before;	/* ... in the one before */
+	__u32 feedback_seen;	/* echo.reverse_feedback already applied, modulo 2^32 */
+	__u32 echo_before;	/* ... as the ACK before this one had it */
+	__u32 echoes_seen;	/* echoes received when this round began */
+	__u32 max_in_flight;	/* packets, most in this round */
+	__s32 feedback_before;	/* what the ACK before this one changed, bytes/s */
+	__u32 round_began_us;	/* low 32 bits of the clock */
+	__u32 round_delivered;	/* total delivered when this round began, modulo 2^32 */
+	__u32 delivered;	/* packets, in the round before */
+	__u64 rate_q16;		/* ... per ms */
+	__u64 paid_rate_q16;	/* ... when the ceiling behind this queue rose last; 0: it has not yet */
+	__u64 paid_ceiling_q16; /* to which it rose then */
+	__u32 queue_base_us;	/* round trip time of the path before this queue */
+	__u8 late_samples;	/* in a row, at most WINDOW_LATE_SAMPLES */
+	__u8 was_limited;	/* in the whole of this round */
+	__u8 echo_patience;	/* rounds left to wait for an echo */
+	__u8 queue_rounds;	/* left until a queue counts as drained */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -64,7 +68,6 @@ CC_INLINE void xcp_init(struct xcp *x, const struct cc_params *p, const struct c
 	window_init(&x->w, p, p->initial_window_packets, s);
 	x->feedback_seen = x->echo_before = flow->echo.reverse_feedback;
 	x->was_limited = 1;
-	x->growth_pays = 1;
 	x->round_began_us = (__u32)s->now_us;
 	x->round_delivered = s->delivered_packets;
 	x->echo_patience = XCP_ECHO_PATIENCE_RTTS;
@@ -79,28 +82,32 @@ CC_INLINE __u64 xcp_rate_to_window(__u32 rate, const struct cc_sample *s)
 	return ratio_q16((__u64)rate * min_u64(s->srtt_us, 1U << 27), USEC_PER_SEC * s->full_len_bytes);
 }
 
-CC_INLINE void xcp_watch_queue(struct xcp *x)
+/* A standing queue ages the base until it counts as the path (base_rtt.h). Behind the queue the base from
+ * before it holds, or what the flow waits for would grow with each window of the base.
+ */
+CC_INLINE void xcp_watch_queue(struct xcp *x, const struct cc_sample *s)
 {
-	if (window_is_queued(&x->w))
+	if (!x->queue_rounds || x->w.is_longer || s->min_rtt_us < x->queue_base_us)
+		x->queue_base_us = s->min_rtt_us;
+	if (s->rtt_us && !window_is_late(s->rtt_us, x->queue_base_us))
+		x->late_samples = 0;
+	else if (s->rtt_us)
+		x->late_samples += x->late_samples < WINDOW_LATE_SAMPLES;
+	if (x->late_samples >= WINDOW_LATE_SAMPLES)
 		x->queue_rounds = XCP_QUEUE_ROUNDS;
 	else if (x->w.is_new_round && x->queue_rounds)
 		x->queue_rounds--;
 }
 
-/* Behind a queue a larger window has to bring more, an eighth, or it only makes the queue longer. Routers
- * grant for ever where the flow waits at a place that they do not see: in a slow device of its own host, say.
- */
-CC_INLINE void xcp_watch_yield(struct xcp *x, const struct cc_sample *s)
+/* What the round trip that ends has delivered, and how fast. */
+CC_INLINE void xcp_measure_round(struct xcp *x, const struct cc_sample *s)
 {
-	__u64 delivered = s->delivered_packets - x->round_delivered;
 	__u32 took_us = (__u32)s->now_us - x->round_began_us;
-	__u64 rate_q16;
 
 	if (!x->w.is_new_round)
 		return;
-	rate_q16 = div_u64((delivered << 16) * 1000, took_us ? took_us : 1);
-	x->growth_pays = !x->queue_rounds || rate_q16 > x->best_rate_q16 + x->best_rate_q16 / 8;
-	x->best_rate_q16 = x->queue_rounds ? max_u64(x->best_rate_q16, rate_q16) : 0;
+	x->delivered = s->delivered_packets - x->round_delivered;
+	x->rate_q16 = div_u64(((__u64)x->delivered << 16) * 1000, took_us ? took_us : 1);
 	x->round_began_us = (__u32)s->now_us;
 	x->round_delivered = s->delivered_packets;
 }
@@ -177,23 +184,45 @@ CC_INLINE __u32 xcp_guarded_percent(const struct xcp *x)
 	return window_is_queued(&x->w) ? GUARD_ALPHA_PERCENT / 4 : GUARD_ALPHA_PERCENT;
 }
 
-/* The ceiling grows in round trips in which the window has come near it: as Reno does under guard, and behind
- * a queue after a guard; else by a quarter per round trip, as slow start does behind a queue (RFC 9406, 4.2),
- * while that brings more.
+/* Behind a queue a larger window has to bring more, an eighth since the ceiling rose last, or it only makes
+ * the queue longer. Routers grant for ever where the flow waits at a place that they do not see: in a slow
+ * device of its own host, say. A window that has been reduced since begins again.
+ */
+CC_INLINE int xcp_growth_pays(const struct xcp *x)
+{
+	return !x->queue_rounds || x->w.ceiling_q16 < x->paid_ceiling_q16 ||
+	       x->rate_q16 > x->paid_rate_q16 + x->paid_rate_q16 / 8;
+}
+
+/* Room for a quarter more than the last round has used, as slow start grows behind a queue (RFC 9406, 4.2).
+ */
+CC_INLINE void xcp_raise_ceiling(struct xcp *x)
+{
+	__u64 used_q16 = max_u64((__u64)x->delivered << 16, x->w.cwnd_q16);
+
+	x->w.ceiling_q16 = max_u64(x->w.ceiling_q16, used_q16 + used_q16 / 4);
+	x->paid_ceiling_q16 = x->w.ceiling_q16;
+	x->paid_rate_q16 = x->rate_q16;
+}
+
+/* Under guard, and behind a queue after one, the ceiling grows as Reno does, in round trips in which the
+ * window has come near it; else after round trips that paid.
  */
 CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 {
 	__u64 step_q32 = (__u64)s->acked_packets << 32;
+	int is_reno =
+	    guard_is_wary(&x->w.guard) || (guard_has_been_on(&x->w.guard) && window_is_queued(&x->w));
 
-	if (!xcp_has_ceiling(x))
+	if (!xcp_has_ceiling(x)) {
 		x->w.ceiling_q16 = x->w.cwnd_q16;
-	else if (x->w.cwnd_q16 < x->w.ceiling_q16 - x->w.ceiling_q16 / 8)
-		return;
-	else if (guard_is_wary(&x->w.guard) || (guard_has_been_on(&x->w.guard) && x->queue_rounds))
+		x->paid_ceiling_q16 = x->paid_rate_q16 = 0;
+	} else if (is_reno && x->w.cwnd_q16 >= x->w.ceiling_q16 - x->w.ceiling_q16 / 8) {
 		x->w.ceiling_q16 +=
 		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
-	else if (x->growth_pays)
-		x->w.ceiling_q16 += ((__u64)s->acked_packets << 16) / 4;
+	} else if (!is_reno && x->w.is_new_round && xcp_growth_pays(x)) {
+		xcp_raise_ceiling(x);
+	}
 }
 
 /* Gives back, once per RTT, part of a window that the application or the receiver leaves unused. */
@@ -302,8 +331,8 @@ CC_INLINE void xcp_on_ack(struct xcp *x, const struct cc_params *p, const struct
 	x->was_limited &= s->is_limited;
 	window_answer_signals(&x->w, p, s, flow);
 	xcp_on_losses(x, p, s, flow);
-	xcp_watch_queue(x);
-	xcp_watch_yield(x, s);
+	xcp_watch_queue(x, s);
+	xcp_measure_round(x, s);
 	xcp_move_ceiling(x, s);
 	if (has_echo && s->srtt_us)
 		xcp_apply_feedback(x, p, s, flow);

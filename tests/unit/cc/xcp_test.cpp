@@ -32,6 +32,24 @@ class Xcp : public ::testing::Test {
     window_end_ack(&xcp_.w, &s);
   }
 
+  void stand_in_a_queue() {
+    sample_.rtt_us = 128000;
+    sample_.prior_delivered = sample_.delivered_packets - 1;  // within the round
+    for (int i = 0; i < WINDOW_LATE_SAMPLES; i++) ack();
+  }
+  // A round trip of 100 ms ends; far more is granted than anything allows.
+  void round_of_grants(__u32 delivered) {
+    sample_.now_us += 100000;
+    sample_.delivered_packets += delivered;
+    sample_.prior_delivered = sample_.delivered_packets;
+    for (int i = 0; i < 5; i++) {
+      flow_.echo.nr_echoes++;
+      echo(154600);  // ten packets with each ACK
+      ack();
+      sample_.prior_delivered = sample_.delivered_packets - 1;
+    }
+  }
+
   cc_params params_ = kDefaults;
   cc_sample sample_ = ordinary_ack();
   flow flow_{};
@@ -79,19 +97,43 @@ TEST_F(Xcp, CountsWhatARoundGranted) {
   EXPECT_EQ(xcp_.granted_before, 15000);
 }
 
-TEST_F(Xcp, GrantsBehindAStandingQueueAddAQuarterPerRoundTrip) {
+TEST_F(Xcp, BehindAStandingQueueGrantsFillAQuarterMoreAsLongAsThatPays) {
   window(100);
   ack();
-  xcp_.w.late_samples = WINDOW_LATE_SAMPLES;
-  sample_.rtt_us = 128000;
-  for (int i = 0; i < 40; i++) {
-    echo(154600);  // ten packets with each ACK
-    ack();
-  }
-  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(110));
+  stand_in_a_queue();
+  round_of_grants(100);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125));
+  round_of_grants(100);  // what was sent before the window grew
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125));
+  round_of_grants(125);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125) * 5 / 4);
+  round_of_grants(130);  // 4 % more: the rest of the growth stands in the queue
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125) * 5 / 4);
   echo(-154600);  // what is taken back counts as ever
   ack();
-  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(100));
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125) * 5 / 4 - packets_q16(10));
+}
+
+TEST_F(Xcp, GrowthBehindAQueueBeginsAgainWithAReducedWindow) {
+  window(100);
+  ack();
+  stand_in_a_queue();
+  round_of_grants(100);
+  window_reduce(&xcp_.w, packets_q16(50));
+  round_of_grants(50);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(50) * 5 / 4);
+}
+
+TEST_F(Xcp, AQueueThatStandsForLongerThanTheBaseLivesIsAQueueStill) {
+  window(100);
+  ack();
+  stand_in_a_queue();
+  round_of_grants(100);
+  for (int i = 0; i < 10; i++) {
+    sample_.now_us += params_.min_rtt_window_ms * 500ULL;
+    round_of_grants(100);
+  }
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125));
 }
 
 TEST_F(Xcp, GrantsRightAfterAStrikeAddNoMoreThanUnderGuard) {
@@ -110,34 +152,23 @@ TEST_F(Xcp, AQueueCountsAsDrainedAfterARoundTripWithoutIt) {
   // A pause in sending drains a queue that the window refills within a round trip.
   window(100);
   ack();
-  xcp_.w.late_samples = WINDOW_LATE_SAMPLES;
-  sample_.rtt_us = 128000;
-  ack();
+  stand_in_a_queue();
   sample_.rtt_us = 100000;
-  auto grants_in_a_round = [&] {
-    sample_.delivered_packets += 100;
-    sample_.prior_delivered = sample_.delivered_packets;
-    for (int i = 0; i < 5; i++) {
-      echo(154600);  // ten packets with each ACK
-      ack();
-      sample_.prior_delivered = sample_.delivered_packets - 1;
-    }
-    return xcp_.w.cwnd_q16;
-  };
-  __u64 before_q16 = grants_in_a_round();
-  EXPECT_LT(before_q16, packets_q16(103));
-  EXPECT_EQ(grants_in_a_round(), before_q16 + packets_q16(50));
+  round_of_grants(100);
+  __u64 before_q16 = xcp_.w.cwnd_q16;
+  EXPECT_LE(before_q16, packets_q16(125));
+  round_of_grants(100);
+  EXPECT_EQ(xcp_.w.cwnd_q16, before_q16 + packets_q16(50));
 }
 
 TEST_F(Xcp, AfterAGuardGrantsAddAQuarterPerRoundTripWithoutAQueueToo) {
   window(100);
   ack();
   xcp_.w.guard.rounds = 64;
-  for (int i = 0; i < 40; i++) {
-    echo(154600);
-    ack();
-  }
-  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(110));
+  round_of_grants(100);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125));
+  round_of_grants(100);
+  EXPECT_EQ(xcp_.w.cwnd_q16, packets_q16(125) * 5 / 4);
 }
 
 TEST_F(Xcp, UnderGuardBehindAQueueItGrowsAQuarterAsFast) {
