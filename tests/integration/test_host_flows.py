@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
+import struct
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -35,6 +38,7 @@ pytestmark = pytest.mark.root
 
 FAMILIES = [socket.AF_INET, socket.AF_INET6]
 PORT = 7001
+SND_CWND_AT = 80  # in struct tcp_info
 
 
 @pytest.fixture
@@ -121,6 +125,23 @@ def test_rate_feedback_uses_data_and_ack_headers(pair: Pair) -> None:
     assert rtt // 10 <= x <= (rtt + 7) // 10  # a full packet of the initial window, which is ten
     assert formats[0x12] == 12
     assert any(header[3] & 1 for header in headers if header[2] == 0x12)  # the echo flag
+
+
+def window_after(pair: Pair, packets: int, port: int) -> int:
+    """Packets of the window once the first ones of a flow are acknowledged."""
+    near, far = pair.flow(pair.a, pair.b, socket.AF_INET, port)
+    transfer(near, far, os.urandom(packets * 1400))
+    wait_for(lambda: not struct.unpack("I", fcntl.ioctl(near, termios.TIOCOUTQ, bytes(4)))[0])
+    (window,) = struct.unpack_from("I", near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), SND_CWND_AT)
+    assert isinstance(window, int)
+    return window
+
+
+def test_a_first_window_that_is_full_is_not_limited_by_the_application(pair: Pair) -> None:
+    """The kernel marks all packets of it as if it were; taken at that word each start loses two round trips."""
+    pair.attach("--cc", "clarion_xcp")
+    assert window_after(pair, 10, PORT) > 15
+    assert window_after(pair, 5, PORT + 1) == 10
 
 
 def test_another_law_withdraws_the_request_for_a_rate(pair: Pair) -> None:
