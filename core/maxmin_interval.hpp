@@ -53,7 +53,9 @@ CLARION_INLINE std::uint32_t fastest_gain(const XcpConfig& config, std::uint32_t
 }
 
 // Intervals in which poor flows are lifted are paid with credit, which comes back slowly. Flows that look
-// poor for ever, or come and go all the time, get no more than generation 1 gives.
+// poor for ever, or come and go all the time, get no more than generation 1 gives. A link that is far from
+// full is not redistributed fast, yet its poor flows cost credit: short transfers that come all the time keep
+// it there, and what they find of credit when it has filled would empty it again.
 CLARION_INLINE std::uint8_t next_credit(std::uint8_t credit, bool poor) {
   if (poor) return static_cast<std::uint8_t>(credit < FAST_CREDIT ? 0 : credit - FAST_CREDIT);
   return static_cast<std::uint8_t>(credit < CREDIT_MAX ? credit + 1 : CREDIT_MAX);

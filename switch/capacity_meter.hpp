@@ -21,6 +21,8 @@ class CapacityMeter {
   // Gaps that a measurement takes at least. A rate of few packets is one of a clock's grain, and of one pair
   // that met a link in the middle of something; with fewer, the sums wait for the next interval.
   static constexpr std::uint32_t ENOUGH_GAPS = 4;
+  // Intervals that fewer gaps wait for more; then they are of a link as it was.
+  static constexpr std::uint32_t PATIENCE_INTERVALS = 16;
   static constexpr std::uint64_t MOST_BYTES_PER_S = max_of_bits(38);  // what reports and the core hold
 
   // The link takes a packet at `now`. `waited`: it had been busy up to now, with the packet before.
@@ -41,12 +43,15 @@ class CapacityMeter {
   // varies within an interval, bytes over time are what it carried.
   void close() {
     measured_bytes_per_s_ = 0;
-    if (gaps_ < ENOUGH_GAPS) return;
+    if (gaps_ < ENOUGH_GAPS) {
+      if (++few_intervals_ >= PATIENCE_INTERVALS) forget_gaps();
+      return;
+    }
     const auto bytes = static_cast<unsigned __int128>(busy_bytes_) * SECOND_NS;
     const auto rate =
         static_cast<std::uint64_t>(std::min<unsigned __int128>(bytes / busy_ns_, MOST_BYTES_PER_S));
     measured_bytes_per_s_ = known_bytes_per_s_ = std::max<std::uint64_t>(rate, 1);
-    busy_bytes_ = busy_ns_ = gaps_ = 0;
+    forget_gaps();
   }
 
   // Of the interval that ended last; 0: too few packets waited.
@@ -58,10 +63,13 @@ class CapacityMeter {
   bool has_enough() const { return gaps_ >= ENOUGH_GAPS; }
 
  private:
+  void forget_gaps() { busy_bytes_ = busy_ns_ = gaps_ = few_intervals_ = 0; }
+
   Nanoseconds last_ns_ = 0;       // departure of the packet before
   std::uint32_t last_bytes_ = 0;  // 0: there was none
   std::uint32_t gaps_ = 0;
-  std::uint64_t busy_bytes_ = 0;  // of the interval
+  std::uint32_t few_intervals_ = 0;  // in a row that have ended with fewer gaps than a measurement takes
+  std::uint64_t busy_bytes_ = 0;     // of the interval
   Nanoseconds busy_ns_ = 0;
   std::uint64_t measured_bytes_per_s_ = 0;
   std::uint64_t known_bytes_per_s_ = 0;

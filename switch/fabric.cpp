@@ -7,6 +7,7 @@
 #include "core/xcp_settings.hpp"
 #include "error.hpp"
 #include "frame_edit.hpp"
+#include "options_reader.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -109,6 +110,9 @@ void Fabric::apply(Port& port, const PortOptions& options) {
   if (measures(entries) && !port.path->takes_measured()) {
     throw Fault{options.path / "xcp" / "capacity_bps", FaultCode::unsupported, NOT_MEASURED};
   }
+  if (measures(entries) && options.rate_bps == 0) {  // as a controller may have set it
+    throw Fault{options.path / "rate_bps", FaultCode::conflict, UNMEASURABLE};
+  }
   port.options = options;
   port.shaper.set_rate(options.rate_bps);
   port.out_wire.configure(options.delay_us, options.loss);
@@ -125,7 +129,10 @@ void Fabric::enter(Port& port, const PortEntries& entries) {
   if (entries.tag) effective.tag->wire = is_bare_wire(entries.tag->wire, port.neighbours.judgement());
   port.path->enter(effective, queue_limit_bytes(port, entries));
   port.entries = entries;
-  if (!measures(entries)) port.held_until = 0;
+  if (!measures(entries) && port.held_until != 0) {
+    port.held_until = 0;
+    reschedule(port);
+  }
   if (!entries.xcp) port.meter = CapacityMeter{};  // which does not see departures without XCP
 }
 

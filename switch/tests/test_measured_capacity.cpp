@@ -110,8 +110,10 @@ TEST_F(MeasuredCapacityTest, FewPacketsAreHeld) {
 }
 
 TEST_F(MeasuredCapacityTest, NoPacketIsLostForAMeasurement) {
-  build(document(MEASURED, 2'048).c_str());  // room for one full frame, not for two
-  send_evenly(0, 500 * MS, 1'200 * US);
+  build(document(MEASURED, 2'048).c_str());  // room for one of them, not for two
+  for (Nanoseconds at = 0; at < 500 * MS; at += 1'200 * US) {
+    receive("s1:a", at, frame(HOST_B, HOST_A, 1100));
+  }
   EXPECT_EQ(counters("s1:b").drop_packets, 0U);
   EXPECT_EQ(port().held_until, 0U);
 }
@@ -124,6 +126,27 @@ TEST_F(MeasuredCapacityTest, AHeldPacketIsLostInARestartLikeAnyOther) {
   EXPECT_EQ(port().path->queued(), 0U);
   EXPECT_EQ(port().held_until, 0U);
   EXPECT_EQ(counters("s1:b").hazard_lost_packets, 1U);
+}
+
+TEST_F(MeasuredCapacityTest, AHeldPacketLeavesWhenNothingIsMeasuredAnyMore) {
+  build_port(MEASURED);
+  send(0);
+  EXPECT_EQ(port().path->queued(), 1U);
+  EXPECT_GT(fabric_->next_time(), start_);
+  fabric_->enter(port(), PortEntries{});
+  EXPECT_LE(fabric_->next_time(), start_);
+  fabric_->advance(start_);
+  EXPECT_EQ(port().path->queued(), 0U);
+}
+
+TEST_F(MeasuredCapacityTest, FewGapsDoNotWaitForEver) {
+  build_port(MEASURED);
+  send_together(0, 3);  // two gaps
+  for (int i = 1; i <= 20; ++i) send(i * INTERVAL);
+  port().shaper.set_rate(16'000'000);
+  send_together(20 * INTERVAL + 10 * MS, 6);
+  send(21 * INTERVAL);
+  EXPECT_EQ(measured(), 2'000'000U);
 }
 
 // A configured capacity is measured in passing, for the reports; nothing else happens.
@@ -193,6 +216,10 @@ TEST_F(MeasuredCapacityTest, WhatAControllerWritesIsZero) {
   EXPECT_EQ(refusal(entry("1")),
             "conflict changes[0].xcp.capacity: \"measured\": nothing ever waits at a port without rate_bps; "
             "give that, or the capacity in bit/s");
+  EXPECT_EQ(
+      refusal(R"({"cmd":"set","port":"s1:b","rate_bps":0})"),
+      "conflict switches[0].ports[1].rate_bps: \"measured\": nothing ever waits at a port without rate_bps; "
+      "give that, or the capacity in bit/s");
 }
 
 }  // namespace
