@@ -19,7 +19,7 @@ from clarion_lab.engines import registry
 from clarion_lab.engines.registry import Engine
 from clarion_lab.recording import files
 from clarion_lab.recording.progress import stoppable
-from clarion_lab.results import tables
+from clarion_lab.results import slowness, tables
 from clarion_lab.results.expectations import missed
 from clarion_lab.results.report import REPORT
 from clarion_lab.run import batch
@@ -159,8 +159,7 @@ def _engine(options: argparse.Namespace) -> Engine:
 
 
 def warn(summary: dict[str, Any]) -> None:
-    """A warning if the machine, not the path, lost packets."""
-    dropped = summary["totals"]["unasked_drop_packets"]
-    if dropped:
-        name = summary["point"] or summary["scenario"]
-        print(f"warning: {name}: this machine was too slow and dropped {dropped} packets", file=sys.stderr)
+    """A warning for each sign that the run measured the machine, not the path."""
+    name = summary["point"] or summary["scenario"]
+    for sign in slowness.signs(summary):
+        print(f"warning: {name}: this machine was too slow: {sign}", file=sys.stderr)

@@ -142,10 +142,9 @@ class HostEngine(ABC):
             traffic = Traffic(scenario, network, state, pids, directory)
             stack.callback(traffic.stop)
             traffic.listen()
-            sampler = Sampler(scenario, network, switches, agent, pids, recording)
-            stack.callback(sampler.close)
-
             clock = _Clock(traffic.first_launch_us)
+            sampler = Sampler(scenario, network, switches, agent, pids, recording, clock.now_us)
+            stack.callback(sampler.close)
             try:
                 due = _ControllerRestarts(scenario, self.restart_controller)
                 run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock, due)
@@ -227,12 +226,12 @@ def run_flows(
         traffic.advance(clock.now_us())
         now_us = clock.now_us()
         controller.advance(now_us)
-        sampler.sample(now_us)
+        sampler.sample()
         progress.at(now_us, scenario.duration_us, recording)
         recording.ended_us = min(now_us, scenario.duration_us)
         tick = max(tick + 1, clock.now_us() // SAMPLE_US)
         time.sleep(max(0.0, (tick * SAMPLE_US - clock.now_us()) / 1e6))
-    sampler.sample(clock.now_us())
+    sampler.sample()
 
 
 def link_fields(scenario: Scenario) -> list[tuple[faults.Path, Link]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from clarion_lab.engines.switches import Switches
@@ -18,6 +19,21 @@ from clarion_lab.scenario.topology import Network
 _UNPACED = 2**64 - 1  # the kernel's pacing rate of a socket that has none yet
 
 
+class Gaps:
+    """The longest time between two samples, of those that reach into the measured window."""
+
+    def __init__(self, from_us: int, to_us: int) -> None:
+        self.longest_us = 0
+        self._window = from_us, to_us
+        self._last_us: int | None = None
+
+    def add(self, now_us: int) -> None:
+        """There is a sample of this time."""
+        if self._last_us is not None and now_us > self._window[0] and self._last_us < self._window[1]:
+            self.longest_us = max(self.longest_us, now_us - self._last_us)
+        self._last_us = now_us
+
+
 class Sampler:
     """Appends one sample of everything to the recording at each call of `sample`."""
 
@@ -29,12 +45,15 @@ class Sampler:
         agent: Agent,
         pids: dict[str, int],
         recording: Recording,
+        now_us: Callable[[], int],
     ) -> None:
+        """`now_us`: the run's clock."""
         self._scenario = scenario
         self._network = network
         self._switches = switches
         self._agent = agent
         self._recording = recording
+        self._now_us = now_us
         self._diag = {host.name: NamespaceDiag(pids[host.name]) for host in network.hosts}
         self._keys: list[FlowKey] = [
             (ends.sender.address, ends.sport, ends.receiver.address, ends.dport) for ends in network.endpoints
@@ -48,19 +67,26 @@ class Sampler:
         self._pending: dict[int, bool] = {}
         self._samples = 0
         self._cpu_s = 0.0
+        self._gaps = Gaps(scenario.measure_from_us, scenario.duration_us)
 
-    def sample(self, now_us: int) -> None:
-        """Takes one sample at `now_us` of the run's clock."""
+    def sample(self) -> None:
+        """Takes one sample of everything."""
         began = _cpu_seconds()
+        now_us = self._now_us()
+        self._gaps.add(now_us)
         self._sample_agent()
         for flow in self._scenario.flows:
             if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
-                self._sample_flow(flow, now_us)
+                self._sample_flow(flow)
         self._sample_devices(now_us)
-        self._switches.sample(now_us, self._recording, now_us >= self._scenario.measure_from_us)
+        self._switches.sample(self._now_us(), self._recording, now_us >= self._scenario.measure_from_us)
         self._samples += 1
         self._cpu_s += _cpu_seconds() - began
-        self._recording.sampler = {"samples": self._samples, "cpu_s": round(self._cpu_s, 3)}
+        self._recording.sampler = {
+            "samples": self._samples,
+            "cpu_s": round(self._cpu_s, 3),
+            "longest_gap_s": round(self._gaps.longest_us / 1e6, 3),
+        }
 
     def drained(self) -> bool:
         """Whether every flow that is still open had nothing left to send or to have acknowledged."""
@@ -95,7 +121,8 @@ class Sampler:
             if key in latest:
                 self._recording.agent[number] = latest[key]
 
-    def _sample_flow(self, flow: Flow, now_us: int) -> None:
+    def _sample_flow(self, flow: Flow) -> None:
+        """Each at its own time: on a busy machine a sample of many flows takes a while."""
         ends = self._network.endpoints[flow.number]
         source, sport, destination, dport = self._keys[flow.number]
         receiver = self._diag[ends.receiver.name].query(destination, dport, source, sport)
@@ -104,7 +131,7 @@ class Sampler:
         state = self._diag[ends.sender.name].query(source, sport, destination, dport)
         self._pending[flow.number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
         if state is not None:
-            self._store_sample(flow.number, now_us, state, received_bytes)
+            self._store_sample(flow.number, self._now_us(), state, received_bytes)
 
     def _store_sample(self, number: int, now_us: int, state: SocketState, received_bytes: int) -> None:
         tags = self._recording.agent.get(number, {})

@@ -12,7 +12,7 @@ import jinja2
 from clarion_base import text_table
 from clarion_base.units import format_rate, format_size
 from clarion_lab.recording import files
-from clarion_lab.results import plots, tables
+from clarion_lab.results import plots, slowness, tables
 
 REPORT = "report.html"
 _FLOW_COLUMNS = (
@@ -66,6 +66,7 @@ def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "columns": tables.COLUMNS,
         "rows": [tables.row(summary["scenario"], summary)],
+        "slowness": slowness.signs(summary),
         "images": [(name, _inline(directory / name)) for name in plots.PLOTS],
         "period_columns": _PERIOD_COLUMNS,
         "period_rows": _period_rows(summary["totals"]),
