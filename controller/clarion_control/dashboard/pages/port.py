@@ -132,7 +132,7 @@ class PortPage:
             self._wire_state = parts.Tile("Wire")
 
     def _capacity_bps(self, state: PortState) -> int | None:
-        return capacity_bps(state, self._controller.telemetry.latest(self._name, self._port))
+        return capacity_bps(state, self._controller.telemetry.measured_bps(self._name, self._port))
 
     def _figures(self, state: PortState) -> None:
         if state.wire is None:
@@ -140,7 +140,7 @@ class PortPage:
         else:
             self._wire_state.show(state.wire.state.value, state.wire.explanation)
         latest = self._controller.telemetry.latest(self._name, self._port)
-        capacity = capacity_bps(state, latest)
+        capacity = self._capacity_bps(state)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
