@@ -64,7 +64,8 @@ class PortPage:
         with parts.block(classes="columns"):
             with parts.block(classes="stack"):
                 self._charts = PortCharts(self._controller, self._name, self._port, minutes)
-                await self._charts.build(self._capacity_bps(state))
+                # Nobody knows what was measured in the past: no line is better than the newest one all over.
+                await self._charts.build(capacity_bps(state, None))
                 with parts.card("Decisions", "What the tuner changed or flagged here, and why") as box:
                     box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
