@@ -127,14 +127,14 @@ class Interval:
     report: IntervalReport
 
 
-def handed_out_bps(settings: PortSettings | None, latest: Interval | None) -> int | None:
-    """The capacity that a port hands out: its setting, or what it measured last; None without XCP, or before
-    it has measured any.
+def handed_out_bps(settings: PortSettings | None, measured_bps: int | None) -> int | None:
+    """The capacity that a port hands out: its setting, or what it measured last; None without XCP, or where
+    that is not known.
     """
     if settings is None or settings.xcp is None:
         return None
     if settings.xcp.is_measured:
-        return None if latest is None else latest.report.measured_bps
+        return measured_bps
     return settings.xcp.capacity_bps
 
 

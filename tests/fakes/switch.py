@@ -72,7 +72,7 @@ class FakeSwitch:
         self._intervals: dict[int, int] = {}
         self._inbox: asyncio.Queue[Mastership | Reports | PacketIn | None] | None = None
 
-    def report(self, port: int, **fields: float) -> None:
+    def report(self, port: int, **fields: float | None) -> None:
         """Reports a control interval; fields not given are those of REPORT."""
         self._intervals[port] = self._intervals.get(port, 0) + 1
         values = {"intervals": self._intervals[port], **fields}

@@ -132,13 +132,15 @@ def window_after(pair: Pair, packets: int, port: int) -> int:
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, port)
     transfer(near, far, os.urandom(packets * 1400))
     wait_for(lambda: not struct.unpack("I", fcntl.ioctl(near, termios.TIOCOUTQ, bytes(4)))[0])
-    (window,) = struct.unpack_from("I", near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), SND_CWND_AT)
+    (window,) = struct.unpack_from(
+        "I", near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), SND_CWND_AT
+    )
     assert isinstance(window, int)
     return window
 
 
 def test_a_first_window_that_is_full_is_not_limited_by_the_application(pair: Pair) -> None:
-    """The kernel marks all packets of it as if it were; taken at that word each start loses two round trips."""
+    """The kernel marks all packets of it as if it were; believed, each start loses two round trips."""
     pair.attach("--cc", "clarion_xcp")
     assert window_after(pair, 10, PORT) > 15
     assert window_after(pair, 5, PORT + 1) == 10

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from clarion_base.faults import ScenarioError
+from clarion_lab.controller.registration import Registrar
+from clarion_lab.controller.rest_client import RestClient
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.engines.emulation import EmbeddedSwitches, EmulationEngine
 from clarion_lab.results.summary import payload_ceiling
@@ -32,6 +34,10 @@ def load(steps: object = STEPS, link: str = "bottleneck", capacity: str = "start
     document = {**copy.deepcopy(BASE), "xcp": {"capacity": capacity}}
     document["links"].setdefault(link, {"rate": "1 Gbit/s"})["rate-steps"] = steps
     return build("x", documents.points("x", document)[0].document)
+
+
+def load_without_steps(capacity: str) -> Scenario:
+    return build("x", documents.points("x", {**BASE, "xcp": {"capacity": capacity}})[0].document)
 
 
 def test_xcp_goes_on_handing_out_the_rate_of_the_start() -> None:
@@ -62,6 +68,29 @@ def test_a_port_that_measures_is_told_nothing() -> None:
         for port in switch["ports"]:
             assert port["xcp"]["capacity_bps"] == "measured" if port["rate_bps"] else "xcp" not in port
     assert network.switches["s1"][0].changes[0].settings == {"rate_bps": 40_000_000}
+
+
+def controlled() -> EmulationEngine:
+    """An engine whose runs have a controller."""
+    engine = EmulationEngine()
+    engine._registrar = Registrar(RestClient("http://127.0.0.1:1", "token"))
+    return engine
+
+
+def test_steps_that_xcp_is_told_are_refused_together_with_a_controller() -> None:
+    told = load(capacity="told")
+    with pytest.raises(ScenarioError) as caught:
+        controlled().check_switches(told, plan(told))
+    reason = "told: a controller sets the capacity; use start or measured, or no controller"
+    assert str(caught.value) == f"scenario x: xcp.capacity: {reason}"
+    EmulationEngine().check_switches(told, plan(told))
+
+
+@pytest.mark.parametrize(
+    "scenario", [load(capacity="start"), load(capacity="measured"), load_without_steps(capacity="told")]
+)
+def test_a_controller_goes_with_capacities_that_no_step_changes(scenario: Scenario) -> None:
+    controlled().check_switches(scenario, plan(scenario))
 
 
 def test_the_mean_rate_weighs_each_rate_with_its_time() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from clarion_base import text_table
 from clarion_lab.engines import truth
+from clarion_lab.hosts import tuning
 from clarion_lab.recording import files
 from clarion_lab.recording.recording import FlowSample, LossRecord, PortSample, QueueHistogram, Recording
 from clarion_lab.results import compare
@@ -108,6 +109,16 @@ def summary() -> dict[str, Any]:
 
 def test_the_summary_fits_its_schema() -> None:
     assert first_fault("summary", summary()) is None
+
+
+@pytest.mark.parametrize("cpu", [None, 1])
+def test_the_summary_says_what_cpu_the_switch_was_bound_to(cpu: int | None) -> None:
+    made = summary()
+    hosts = made["environment"]["hosts"] = tuning.described(scenario(), cpu)
+    assert hosts["switch_cpu"] == cpu
+    assert first_fault("summary", made) is None
+    hosts["switch_cpu"] = "1"
+    assert first_fault("summary", made) is not None
 
 
 def test_goodput_and_fairness() -> None:

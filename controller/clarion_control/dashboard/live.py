@@ -33,7 +33,9 @@ class PortCharts:
         self._charts: list[ui.echart] = []
 
     async def build(self, capacity_bps: float | None) -> None:
-        """Draws the history and subscribes to new reports."""
+        """Draws the history and subscribes to new reports. The capacity is that of a port which nobody has
+        changed, None where that is measured.
+        """
         reader = self._controller.telemetry.subscribe(
             switch=self._name, port=self._port, kinds=("interval",), maxsize=WAITING
         )

@@ -68,7 +68,8 @@ class PortRow:
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
-        capacity = capacity_bps(self._state, latest)
+        measured_bps = self._controller.telemetry.measured_bps(self._name, self._port)
+        capacity = capacity_bps(self._state, measured_bps)
         self._capacity.text = quantities.rate(capacity)
         current = fresh(latest)
         report = None if current is None else current.report
@@ -89,12 +90,12 @@ class PortRow:
                     parts.Badge(word, tone)
 
 
-def capacity_bps(state: PortState | None, latest: Interval | None) -> int | None:
+def capacity_bps(state: PortState | None, measured_bps: int | None) -> int | None:
     """What the port hands out, by its effective settings, else by the desired ones."""
     if state is None:
         return None
     settings = state.effective or (state.desired.settings if state.desired else None)
-    return handed_out_bps(settings, latest)
+    return handed_out_bps(settings, measured_bps)
 
 
 async def degrading_ports(controller: Controller, switch: str | None = None) -> set[tuple[str, int]]:

@@ -88,10 +88,15 @@ class Subscription:
 
 
 class Hub:
-    """Publishes events, and keeps the latest of each port."""
+    """Publishes events, and keeps the latest of each port.
+
+    `measured` is what each port measured last, in bit/s: an interval in which too few packets waited has no
+    measurement, and the port goes on with the one before.
+    """
 
     def __init__(self) -> None:
         self.latest: dict[tuple[str, int], Interval] = {}
+        self.measured: dict[tuple[str, int], int] = {}
         self.counters: dict[tuple[str, int], PortCounters] = {}
         self.figures: dict[tuple[str, int], PortFigures] = {}
         self._readers: set[Subscription] = set()
@@ -112,7 +117,7 @@ class Hub:
     def publish(self, event: Event) -> None:
         """Publishes an event to its subscribers."""
         if type(event) is Interval:
-            self.latest[event.switch, event.report.port] = event
+            self._keep(event)
         elif type(event) is PortCounters:
             place = event.switch, event.port
             self.counters[place] = event
@@ -120,13 +125,22 @@ class Hub:
         for reader in self._readers:
             reader.offer(event)
 
+    def _keep(self, event: Interval) -> None:
+        place = event.switch, event.report.port
+        before = self.latest.get(place)
+        if before is not None and event.report.intervals <= before.report.intervals:
+            self.measured.pop(place, None)  # the port has started anew, and counts from one
+        if event.report.measured_bps is not None:
+            self.measured[place] = event.report.measured_bps
+        self.latest[place] = event
+
     def forget(self, reader: Subscription) -> None:
         """Removes the subscription of a reader that has left."""
         self._readers.discard(reader)
 
     def forget_switch(self, switch: str) -> None:
         """Drops the latest events of a switch that was removed."""
-        for values in (self.latest, self.counters, self.figures):
+        for values in (self.latest, self.measured, self.counters, self.figures):
             for place in [place for place in values if place[0] == switch]:
                 del values[place]
 

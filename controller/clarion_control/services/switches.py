@@ -89,6 +89,7 @@ class Switches:
         async with self._membership:
             added = await self._store.change(switches.add, actor, switch)
             await self._fleet.remove(added.name)  # one that another controller has removed just now
+            self._hub.forget_switch(added.name)
             self._fleet.add(added, DesiredState({}, None, 0))
             return added
 
@@ -122,7 +123,6 @@ class Switches:
                     await self._announcer.announce(switch)
                     continue
                 await self._fleet.remove(name)
-                if switch is None:
-                    self._hub.forget_switch(name)
-                else:
+                self._hub.forget_switch(name)
+                if switch is not None:
                     self._fleet.add(switch, await self._store.read(desired_state.load, switch))

@@ -28,6 +28,11 @@ class Telemetry:
         self._fleet.port_link(name, port)
         return self._hub.latest.get((name, port))
 
+    def measured_bps(self, name: str, port: int) -> int | None:
+        """What a port measured of its link last; None if nothing since the controller or the port started."""
+        self._fleet.port_link(name, port)
+        return self._hub.measured.get((name, port))
+
     def latest_counters(self, name: str, port: int) -> PortCounters | None:
         """The counters of a port at the last reading."""
         self._fleet.port_link(name, port)

@@ -90,7 +90,7 @@ class Topology:
         settings = sender.link.port(sender.number).effective
         return LinkFigures(
             None if figures is None else figures.sent_bps(now_us()),
-            handed_out_bps(settings, self._hub.latest.get(sender.order)),
+            handed_out_bps(settings, self._hub.measured.get(sender.order)),
             None if receiver is None else self._errors(receiver),
         )
 

@@ -54,8 +54,14 @@ class PortHistory:
             self._wire.append(sample)
         self.fresh = True
 
-    def view(self, now_us: int, settings: PortSettings, changed_us: int) -> View:
+    def view(self, now_us: int, settings: PortSettings, changed_us: int, measured_bps: int | None) -> View:
         """For the policies."""
         return View(
-            now_us, settings, changed_us, tuple(self._reports), tuple(self._departures), tuple(self._wire)
+            now_us,
+            settings,
+            changed_us,
+            tuple(self._reports),
+            tuple(self._departures),
+            tuple(self._wire),
+            measured_bps,
         )

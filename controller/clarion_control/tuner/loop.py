@@ -223,16 +223,18 @@ class Tuner:
             if self._controller.switches.status(key[0]).state is not LinkState.IN_SYNC:
                 return
             state = await self._controller.ports.get(*key)
+            measured_bps = self._controller.telemetry.measured_bps(*key)
         except NotFoundError:
             return
-        if state.desired is None or not state.applied:
+        desired = state.desired
+        if desired is None or not state.applied:
             return
-        view = port.history.view(self._clock(), state.desired.settings, state.desired.changed_us)
+        view = port.history.view(self._clock(), desired.settings, desired.changed_us, measured_bps)
         for name, spec in self._specs.items():
             acting = port.acting.get(name)
             if acting is None or acting.spec is None:
                 continue
-            if await self._consult_one(key, spec, acting, view, state.desired.version):
+            if await self._consult_one(key, spec, acting, view, desired.version):
                 return
 
     async def _consult_one(

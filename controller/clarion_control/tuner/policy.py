@@ -41,6 +41,7 @@ class View:
     reports: Sequence[Interval]
     departures: Sequence[DepartureSample] = ()
     wire: Sequence[WireSample] = ()
+    measured_bps: int | None = None  # by the port, in whichever interval it did so last
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,7 @@ class PolicySpec:
 
 def capacity_bps(view: View) -> int | None:
     """What the port hands out, as far as is known."""
-    measured = (each for each in reversed(view.reports) if each.report.measured_bps is not None)
-    return handed_out_bps(view.settings, next(measured, None))
+    return handed_out_bps(view.settings, view.measured_bps)
 
 
 def settled(view: View, intervals: float) -> Iterator[Interval]:

@@ -71,8 +71,9 @@ class EmulationEngine(HostEngine):
         return link_fields(scenario)
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
-        """Refuses rates that one switch process does not carry, and restarts that it has not."""
+        """Refuses rates that one switch process does not carry, and what needs or excludes a controller."""
         self._check_restarts(scenario)
+        self._check_told(scenario)
         limit = format_rate(self.max_rate_bps)
         for path, link in self.limited_links(scenario):
             for key, rate_bps in _rates(link):
@@ -92,6 +93,14 @@ class EmulationEngine(HostEngine):
             if restart.switch is None and not own:
                 reason = "restarts the run's own controller; leave --controller out"
                 raise ScenarioError(scenario.name, ("restarts", index, "controller"), reason)
+
+    def _check_told(self, scenario: Scenario) -> None:
+        """The controller takes a step at the switch for a deviation, and sets the capacity of the start."""
+        has_steps = any(link.rate_steps.steps for link in scenario.bottlenecks)
+        told = scenario.xcp is not None and scenario.capacity == "told"
+        if told and has_steps and self._registrar is not None:
+            reason = "told: a controller sets the capacity; use start or measured, or no controller"
+            raise ScenarioError(scenario.name, ("xcp", "capacity"), reason)
 
     def switches(
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording

@@ -126,7 +126,7 @@ class HostEngine(ABC):
             for name, pid in pids.items():
                 state.process(f"mininet:{name}", pid)
             tune(scenario, network, pids, switches.cpu)
-            recording.environment["hosts"] = tuning.described(scenario)
+            recording.environment["hosts"] = tuning.described(scenario, switches.cpu)
 
             progress.step("idle round trip")
             measure_idle_rtt(scenario, network, pids, recording)

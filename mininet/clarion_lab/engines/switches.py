@@ -13,7 +13,9 @@ class Switches(Protocol):
     """All switches of one run and the links between them and the hosts."""
 
     cpu: int | None
-    """Where they run alone, so that the hosts' packets are taken in elsewhere; None: anywhere."""
+    """What their process is bound to. Hosts take in their packets elsewhere, where the kernel can steer them;
+    other processes may run there, too. None: they run anywhere.
+    """
 
     def devices(self) -> list[str]:
         """The devices that building creates in the namespace of the runner."""

@@ -76,12 +76,13 @@ def device_limit(scenario: Scenario, host: PlannedHost, senders: Mapping[str, Fl
 
 
 def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
-    """The command that keeps what a host receives off the CPU of its switch. Mininet's hosts have a /sys of
-    their own.
+    """The command that keeps what a host receives off the CPU that the switch is bound to. Mininet's hosts
+    have a /sys of their own; kernels without packet steering (CONFIG_RPS) lack the file, and do without.
     """
     if switch_cpu is None:
         return []
-    return [f"echo {cpus.mask_without(switch_cpu)} >/sys/class/net/{device}/queues/rx-0/rps_cpus"]
+    file = f"/sys/class/net/{device}/queues/rx-0/rps_cpus"
+    return [f"if [ -w {file} ]; then echo {cpus.mask_without(switch_cpu)} >{file}; fi"]
 
 
 def script(
@@ -107,10 +108,11 @@ def script(
     )
 
 
-def described(scenario: Scenario) -> dict[str, Any]:
+def described(scenario: Scenario, switch_cpu: int | None) -> dict[str, Any]:
     """The tuning as the summary records it."""
     return {
         "sysctls": sysctls(scenario),
         "offloads_off": list(OFFLOADS_OFF),
         "buffer_bytes": buffer_bytes(scenario),
+        "switch_cpu": switch_cpu,
     }

@@ -3,7 +3,8 @@
 
 A frame that a switch hands to a host is otherwise taken through the host's whole TCP on the CPU of the
 switch, before the switch can go on: with 32 flows at 1 Gbit/s it fell behind by more than a round trip. And a
-switch that changes CPUs reorders what it sends, since each CPU has a receive queue of its own.
+switch that changes CPUs reorders what it sends, since each CPU has a receive queue of its own. Nothing keeps
+other processes, such as those of the hosts, off the CPU that the switch is bound to.
 """
 
 from __future__ import annotations

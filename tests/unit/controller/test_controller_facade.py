@@ -424,9 +424,12 @@ async def test_a_switch_that_another_controller_removed_can_be_added_again(
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller, second_store(tmp_path) as other:
         gone = controller._fleet.link("s1")
+        switch.report(1, measured_bps=40_000_000)
+        await until(lambda: controller.telemetry.measured_bps("s1", 1) is not None)
         await other.change(store_switches.remove, ADMIN, "s1")
         added = await controller.switches.add(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
         assert controller.switches.get("s1") == added
+        assert controller.telemetry.measured_bps("s1", 1) is None
         assert gone._task is not None
         assert gone._task.done()
 

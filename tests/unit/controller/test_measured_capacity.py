@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A capacity that is to be measured goes only to switches that say that they measure."""
+"""A capacity that is measured: it is asked only of switches that measure, and the last measurement counts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +14,13 @@ from google.protobuf.struct_pb2 import Struct
 
 from clarion_contract import pipeline
 from clarion_contract.settings import PortSettings, XcpSettings
+from clarion_control.fleet.live import Hub
 from clarion_control.model import Interval, handed_out_bps
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.p4_device import P4Device
 from clarion_p4rt.switch import Switch
-from fakes.switch import REPORT
+from fakes.controller import open_controller, until
+from fakes.switch import REPORT, FakeSwitch
 
 MEASURED = PortSettings(2, xcp=XcpSettings(0))
 TOLD = PortSettings(2, xcp=XcpSettings(100_000_000))
@@ -77,10 +81,56 @@ async def test_nobody_is_asked_about_a_capacity_that_is_told() -> None:
 
 
 def test_what_a_port_hands_out() -> None:
-    report = Interval(1, "s1", REPORT)
-    known = Interval(2, "s1", REPORT.__class__(**{**REPORT.__dict__, "measured_bps": 40_000_000}))
-    assert handed_out_bps(TOLD, known) == 100_000_000
-    assert handed_out_bps(MEASURED, known) == 40_000_000
-    assert handed_out_bps(MEASURED, report) is None
+    assert handed_out_bps(TOLD, 40_000_000) == 100_000_000
+    assert handed_out_bps(MEASURED, 40_000_000) == 40_000_000
     assert handed_out_bps(MEASURED, None) is None
-    assert handed_out_bps(PortSettings(2), known) is None
+    assert handed_out_bps(PortSettings(2), 40_000_000) is None
+
+
+def measured(hub: Hub, intervals: int, bps: int | None) -> int | None:
+    """What port 1 is known to have measured, after another report of it."""
+    hub.publish(Interval(intervals, "s1", replace(REPORT, intervals=intervals, measured_bps=bps)))
+    return hub.measured.get(("s1", 1))
+
+
+def test_an_interval_without_a_measurement_keeps_the_one_before() -> None:
+    hub = Hub()
+    given = [None, 40_000_000, None, 50_000_000, None]
+    assert [measured(hub, number, bps) for number, bps in enumerate(given, start=1)] == [
+        None,
+        40_000_000,
+        40_000_000,
+        50_000_000,
+        50_000_000,
+    ]
+
+
+@pytest.mark.parametrize("before", [1, 9])
+def test_a_port_that_started_anew_has_measured_nothing(before: int) -> None:
+    hub = Hub()
+    assert measured(hub, before, 40_000_000) == 40_000_000
+    assert measured(hub, 1, None) is None
+    assert measured(hub, 2, 50_000_000) == 50_000_000
+    assert measured(hub, 1, 60_000_000) == 60_000_000
+
+
+def test_measurements_of_a_switch_that_was_removed_are_forgotten() -> None:
+    hub = Hub()
+    assert measured(hub, 1, 40_000_000) == 40_000_000
+    hub.forget_switch("s1")
+    assert measured(hub, 2, None) is None
+
+
+async def test_everyone_is_told_what_was_measured_last(tmp_path: Path) -> None:
+    switch, far = FakeSwitch("s1"), FakeSwitch("s2")
+    switch.ports[2] = MEASURED
+    switch.wire(2, far, 2)
+    async with open_controller(tmp_path, switch, far) as controller:
+        await until(lambda: bool(controller.topology.links()))
+        for bps in (40_000_000, None):
+            with controller.telemetry.subscribe(kinds=["interval"]) as events:
+                switch.report(2, measured_bps=bps)
+                await anext(events)
+        assert controller.telemetry.measured_bps("s1", 2) == 40_000_000
+        (link,) = controller.topology.links()
+        assert link.figures[0].capacity_bps == 40_000_000

@@ -11,6 +11,7 @@ from clarion_control.dashboard import parts
 from clarion_control.dashboard.audit_table import differences
 from clarion_control.dashboard.experiment_results import address
 from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
+from clarion_control.dashboard.series import Capacities
 from clarion_control.dashboard.switch_admin import port_list
 from clarion_control.errors import FieldError
 from clarion_control.model import (
@@ -48,6 +49,15 @@ def test_a_port_of_which_nothing_is_known_says_so() -> None:
     assert flags(state, [], False) == (("not known", ""),)
     assert capacity_bps(state, None) is None
     assert capacity_bps(PortState(SWITCH, 1, DesiredPort(ON, 1, 0), None, False), None) == 100_000_000
+
+
+@pytest.mark.parametrize("effective", [PortSettings(1, XcpSettings(0)), None])
+def test_a_port_that_measures_has_no_capacity_in_the_past(effective: PortSettings | None) -> None:
+    adopted = DesiredPort(PortSettings(1, XcpSettings(0)), 1, 0)
+    state = PortState(SWITCH, 1, adopted, effective, True)
+    assert capacity_bps(state, 40_000_000) == 40_000_000
+    before = Capacities([], 1, capacity_bps(state, None))
+    assert [before.at(time_us) for time_us in (0, 1, 2**50)] == [None, None, None]
 
 
 def test_addresses_are_quoted() -> None:

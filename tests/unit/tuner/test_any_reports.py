@@ -78,6 +78,7 @@ def port(source: random.Random) -> PortSettings:
 
 def view(source: random.Random, settings: PortSettings, shown: list[Interval]) -> View:
     now_us = shown[-1].time_us if shown else 0
+    measured = (each.report.measured_bps for each in reversed(shown) if each.report.measured_bps is not None)
     few = range(source.randrange(6))
     return View(
         now_us + source.randrange(10**6),
@@ -96,6 +97,7 @@ def view(source: random.Random, settings: PortSettings, shown: list[Interval]) -
             )
             for n in few
         ],
+        next(measured, None),
     )
 
 

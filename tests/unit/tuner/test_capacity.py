@@ -83,8 +83,9 @@ def test_a_measured_capacity_that_is_right_stays() -> None:
 
 
 def test_a_port_that_measures_is_left_alone() -> None:
-    given = reports([{"measured_bps": 40_000_000}, {}, {}, {}, {}])
-    verdict = judge(given, settings=port(0))
+    given = reports([{}] * 5)
+    view = View(given[-1].time_us, port(0), 0, given, measured_bps=40_000_000)
+    verdict = SPEC.judge(view, checked_parameters("capacity", {}), NOTHING)
     assert verdict.proposal is None
     assert verdict.observed == {"state": "the switch measures", "measured_bps": 40_000_000}
 

@@ -110,6 +110,15 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
             await made.tuner.close()
 
 
+async def test_a_policy_is_told_what_the_port_measured_last(tmp_path: Path) -> None:
+    async with scene(tmp_path) as at:
+        await at.switch_on("stability")
+        await at.look(measured_bps=40_000_000)
+        await at.look()
+        latest = at.scripts["stability"].views[-1]
+        assert (latest.reports[-1].report.measured_bps, latest.measured_bps) == (None, 40_000_000)
+
+
 async def test_a_decision_is_recorded_with_its_evidence_and_reaches_the_switch(tmp_path: Path) -> None:
     async with scene(tmp_path) as at:
         await at.switch_on("capacity")

@@ -16,7 +16,7 @@ from clarion_control.tuner.registry import checked_parameters
 from clarion_control.tuner.stability import SPEC
 
 from .link_model import Flow, Link, port, run
-from .reports import interval, reports
+from .reports import reports
 
 
 def late_feedback(feedback_s: float) -> Link:
@@ -131,15 +131,14 @@ def test_a_little_used_port_says_nothing() -> None:
     assert judge(given).observed["state"] == "little used"
 
 
-def test_where_the_switch_measures_its_latest_report_is_the_capacity() -> None:
-    def judged(given: Sequence[Interval]) -> Verdict:
-        view = View(given[-1].time_us, port(0), 0, given)
+def test_where_the_switch_measures_that_is_the_capacity() -> None:
+    def judged(measured_bps: int | None) -> Verdict:
+        view = View(given[-1].time_us, port(0), 0, given, measured_bps=measured_bps)
         return SPEC.judge(view, checked_parameters("stability", {}), NOTHING)
 
     given = swinging([20e6] * 48)
-    assert judged(given).observed["state"] == "no capacity measured yet"
-    known = [interval(given[0], measured_bps=100_000_000), *given[1:]]
-    assert judged(known).observed["utilisation"] == judge(given).observed["utilisation"]
+    assert judged(None).observed["state"] == "no capacity measured yet"
+    assert judged(100_000_000).observed["utilisation"] == judge(given).observed["utilisation"]
 
 
 def test_a_mean_round_trip_time_that_varies_bounds_alpha() -> None:

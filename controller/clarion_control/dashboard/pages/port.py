@@ -64,7 +64,8 @@ class PortPage:
         with parts.block(classes="columns"):
             with parts.block(classes="stack"):
                 self._charts = PortCharts(self._controller, self._name, self._port, minutes)
-                await self._charts.build(self._capacity_bps(state))
+                # Nobody knows what was measured in the past: no line is better than the newest one all over.
+                await self._charts.build(capacity_bps(state, None))
                 with parts.card("Decisions", "What the tuner changed or flagged here, and why") as box:
                     box.props('id="decisions"')
                     self._decisions = DecisionList(self._visit, with_place=False, refresh=self._slow)
@@ -132,7 +133,7 @@ class PortPage:
             self._wire_state = parts.Tile("Wire")
 
     def _capacity_bps(self, state: PortState) -> int | None:
-        return capacity_bps(state, self._controller.telemetry.latest(self._name, self._port))
+        return capacity_bps(state, self._controller.telemetry.measured_bps(self._name, self._port))
 
     def _figures(self, state: PortState) -> None:
         if state.wire is None:
@@ -140,7 +141,7 @@ class PortPage:
         else:
             self._wire_state.show(state.wire.state.value, state.wire.explanation)
         latest = self._controller.telemetry.latest(self._name, self._port)
-        capacity = capacity_bps(state, latest)
+        capacity = self._capacity_bps(state)
         if latest is not None:
             self._wire.add(latest.time_us, latest.report.lost_on_wire)
             self._dropped.add(latest.time_us, latest.report.dropped_by_queue)
