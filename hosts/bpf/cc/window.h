@@ -119,12 +119,19 @@ CC_INLINE int window_is_late(__u32 rtt_us, __u32 base_us)
 	return rtt_us > base_us + clamp_u64(base_us / 8, 4000, 16000);
 }
 
+/* Late samples in a row, at most WINDOW_LATE_SAMPLES, after one of `rtt_us`; 0: this ACK has none. */
+CC_INLINE __u8 window_count_late(__u8 before, __u32 rtt_us, __u32 base_us)
+{
+	if (!rtt_us)
+		return before;
+	if (!window_is_late(rtt_us, base_us))
+		return 0;
+	return (__u8)(before + (before < WINDOW_LATE_SAMPLES));
+}
+
 CC_INLINE void window_sample_rtt(struct cc_window *w, const struct cc_sample *s)
 {
-	if (s->rtt_us && !window_is_late(s->rtt_us, s->min_rtt_us))
-		w->late_samples = 0;
-	else if (s->rtt_us)
-		w->late_samples += w->late_samples < WINDOW_LATE_SAMPLES;
+	w->late_samples = window_count_late(w->late_samples, s->rtt_us, s->min_rtt_us);
 }
 
 /* Does a queue stand? */

@@ -89,10 +89,7 @@ CC_INLINE void xcp_watch_queue(struct xcp *x, const struct cc_sample *s)
 {
 	if (!x->queue_rounds || x->w.is_longer || s->min_rtt_us < x->queue_base_us)
 		x->queue_base_us = s->min_rtt_us;
-	if (s->rtt_us && !window_is_late(s->rtt_us, x->queue_base_us))
-		x->late_samples = 0;
-	else if (s->rtt_us)
-		x->late_samples += x->late_samples < WINDOW_LATE_SAMPLES;
+	x->late_samples = window_count_late(x->late_samples, s->rtt_us, x->queue_base_us);
 	if (x->late_samples >= WINDOW_LATE_SAMPLES)
 		x->queue_rounds = XCP_QUEUE_ROUNDS;
 	else if (x->w.is_new_round && x->queue_rounds)
