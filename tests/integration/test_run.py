@@ -47,7 +47,7 @@ def summary(directory: Path) -> dict[str, Any]:
 
 
 def assert_tags_tell_the_causes(made: dict[str, Any]) -> None:
-    """All losses by their causes; a flow's last one may come too late for its tag to return before the end."""
+    """All losses by their causes; the tag of a flow's last one may not return before the end."""
     tags = made["totals"]["tags"]["all"]
     untold = tags["truth"] * (1 - tags["recall"])
     assert tags["precision"] >= 0.98

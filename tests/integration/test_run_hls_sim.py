@@ -22,7 +22,13 @@ from clarion_lab.scenario.validation import first_fault
 from clarion_p4rt.primary import PrimarySession
 from clarion_p4rt.switch import Switch
 from integration.agent_net import AgentProcess, end
-from integration.test_run import CLARION, assert_nothing_is_left, assert_tags_tell_the_causes, clarion, summary
+from integration.test_run import (
+    CLARION,
+    assert_nothing_is_left,
+    assert_tags_tell_the_causes,
+    clarion,
+    summary,
+)
 
 pytestmark = [
     pytest.mark.root,

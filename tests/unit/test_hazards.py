@@ -174,6 +174,12 @@ def test_a_plain_switch_neither_tags_nor_gives_feedback() -> None:
     assert "tag" in port(all_off, "s2-left")
 
 
+def test_one_switch_may_have_the_other_generation() -> None:
+    scenario = load(switches={"s2": {"generation": 1}})
+    assert port(scenario, "s1-right")["xcp"]["generation"] == 2
+    assert port(scenario, "s2-left")["xcp"]["generation"] == 1
+
+
 def test_a_wire_is_declared_only_towards_those_who_number_packets() -> None:
     plain = load(switches={"s2": {"tagging": False}})
     assert port(plain, "s1-right")["wire"] == "lldp"
@@ -295,6 +301,7 @@ def test_restarts_of_switches_go_to_the_process(tmp_path: Path) -> None:
             "links.bottleneck.loss-steps[0].at: must lie before duration",
         ),
         ({"switches": {"s3": {}}}, "switches.s3: unknown switch; use s1, s2"),
+        ({"switches": {"s1": {"generation": 3}}}, "switches.s1.generation: 3"),
         ({"restarts": [{"at": "1 s", "switch": "s9"}]}, 'restarts[0].switch: "s9": use s1, s2'),
         ({"restarts": [{"at": "1 s"}]}, "restarts[0].switch: give one of switch and controller"),
         (

@@ -90,10 +90,10 @@ class HostEngine(ABC):
         requirements.check(scenario, self.name)
 
     def _check_xcp(self, scenario: Scenario) -> None:
-        if scenario.xcp and scenario.xcp.generation not in self.generations:
-            wanted = scenario.xcp.generation
-            reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
-            raise ScenarioError(scenario.name, ("xcp", "generation"), reason)
+        for path, wanted in scenario.generations():
+            if wanted not in self.generations:
+                reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
+                raise ScenarioError(scenario.name, path, reason)
         if scenario.xcp and scenario.capacity == "measured" and not self.measures:
             reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu"
             raise ScenarioError(scenario.name, ("xcp", "capacity"), reason)

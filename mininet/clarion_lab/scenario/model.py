@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -76,6 +76,7 @@ class SwitchSettings:
 
     tagging: bool
     xcp: bool
+    generation: int | None = None  # of its XCP; None: that of the scenario
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,22 @@ class Scenario:
 
     def xcp_of(self, switch: str, rate_bps: int) -> XcpSettings | None:
         """The controllers of a switch's port of this rate; None: without XCP."""
-        if self.xcp is None or not rate_bps or not self.switches[switch].xcp:
+        settings = self.switches[switch]
+        if self.xcp is None or not rate_bps or not settings.xcp:
             return None
-        return replace(self.xcp, capacity_bps=0 if self.capacity == "measured" else rate_bps)
+        capacity_bps = 0 if self.capacity == "measured" else rate_bps
+        generation = settings.generation or self.xcp.generation
+        return replace(self.xcp, capacity_bps=capacity_bps, generation=generation)
+
+    def generations(self) -> Iterator[tuple[Path, int]]:
+        """Of the XCP of all switches, each with where it is set."""
+        if self.xcp is None:
+            return
+        if any(each.xcp and each.generation is None for each in self.switches.values()):
+            yield ("xcp", "generation"), self.xcp.generation
+        for name, each in self.switches.items():
+            if each.xcp and each.generation is not None:
+                yield ("switches", name, "generation"), each.generation
 
     def hazards_of(self, link: Link, direction: str) -> Hazards:
         """What a link does in a direction, "forward" or "reverse", that is not a wire."""
@@ -291,13 +305,8 @@ class _Reader:
         for name in given:
             if name not in names:
                 raise self.fail(("switches", name), f"unknown switch; use {', '.join(names)}")
-        tagging = document.get("tagging", True)
-        return {
-            name: SwitchSettings(
-                given.get(name, {}).get("tagging", tagging), given.get(name, {}).get("xcp", True)
-            )
-            for name in names
-        }
+        default = {"tagging": document.get("tagging", True), "xcp": True}
+        return {name: SwitchSettings(**{**default, **given.get(name, {})}) for name in names}
 
     def _loss(self, document: Mapping[str, Any] | None, path: Path) -> LossModel:
         try:
