@@ -8,8 +8,10 @@ As root, on a quiet machine. A run that is complete in --out is not made again; 
 Of each run: what it carries of the limit and Jain's index in the measured window; how many round trips after
 the first data the bottleneck carries 90 %, and the deepest queue in 20 round trips; with a newcomer the round
 trips to 95 % of its share, and from its start to 20 round trips after it the deepest queue and the least
-utilisation in a round trip; packets that queues dropped. Of several bottlenecks it is the worst. Queues are
-in bandwidth-delay products of the longest path. Ports are sampled each 100 ms.
+utilisation in a round trip; with a link whose rate steps the round trips until each has carried 95 % for one,
+and the deepest queue; how long half of the transfers took at most; packets that queues dropped. Of several
+bottlenecks it is the worst. Queues are in bandwidth-delay products of the longest path. Ports are sampled
+each 100 ms.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ Summary = dict[str, Any]
 INITIAL_WINDOW = 10
 EARLY_ROUND_TRIPS = 20
 FULL = 0.9
+SETTLED = 0.95
+TRANSFER_GROUPS = 10
 
 ERROR_FREE = "links.bottleneck={rate: 100 Mbit/s, rtt: 550 ms, queue: 1 bdp}"
 JOIN = ("duration=45 s", "measure-from=38 s")
@@ -56,13 +60,36 @@ def hops(*rates: str, rtt: str) -> str:
     return f"links.bottleneck=[{links}]"
 
 
+def transfers(rtt: str, load: float) -> tuple[str, ...]:
+    """Three long flows and 500 transfers of 1 MB over 100 Mbit/s, in groups of 50 that are each at even
+    distances of their own, so that together they come at all distances.
+    """
+    mean_s = 8 / (100 * load)  # between two transfers
+    groups = []
+    for index in range(TRANSFER_GROUPS):
+        apart_s = mean_s * TRANSFER_GROUPS * (0.9 + 0.02 * index)
+        groups.append(
+            f"{{count: 50, size: 1 MB, start: {20 + index * mean_s:.3f} s, "
+            f"stagger: {apart_s:.3f} s, host-pairs: 5}}"
+        )
+    return (
+        f"links.bottleneck={{rate: 100 Mbit/s, rtt: {rtt}, queue: 1 bdp}}",
+        f"flows=[{{count: 3}}, {', '.join(groups)}]",
+        f"duration={20 + 600 * mean_s:.0f} s",
+        "measure-from=20 s",
+    )
+
+
 @dataclass(frozen=True)
 class Case:
-    """A scenario and what is set in it; of one that sweeps over senders XCP's run."""
+    """A scenario and what is set in it; of one that sweeps over senders XCP's run. `link`: the only one of
+    several, counted from 1, that limits anybody.
+    """
 
     scenario: str
     settings: Sequence[str] = ()
     sweeps: bool = False
+    link: int | None = None
 
 
 CASES = {
@@ -79,7 +106,31 @@ CASES = {
     "10 at 560 ms, 1 % errors": Case(
         "geo", ("duration=30 s", "measure-from=15 s", "links.bottleneck.loss.forward.rate=0.01")
     ),
+    "8 of 54 to 604 ms, 100 Mbit/s": Case(
+        "parking-lot",
+        (
+            "links.bottleneck=[{rate: 100 Mbit/s, rtt: 46 ms, queue: 1 bdp}, {rate: 1 Gbit/s, rtt: 150 ms}, "
+            "{rate: 1 Gbit/s, rtt: 200 ms}, {rate: 1 Gbit/s, rtt: 200 ms}]",
+            "flows=[{count: 2, crosses: [1, 1]}, {count: 2, crosses: [1, 2]}, {count: 2, crosses: [1, 3]}, "
+            "{crosses: [1, 4]}, {crosses: [1, 4], start: 20 s}]",
+            *JOIN,
+        ),
+        sweeps=True,
+        link=1,
+    ),
     "parking lot 100/50/100 Mbit/s": Case("parking-lot", sweeps=True),
+    "the same, second switch of generation 1": Case(
+        "parking-lot", ("switches.s2.generation=1",), sweeps=True
+    ),
+    "the same, its middle link from 50 to 150 Mbit/s": Case(
+        "parking-lot",
+        (
+            "links.bottleneck.1.rate-steps=[{at: 15 s, rate: 150 Mbit/s}]",
+            "xcp.capacity=told",
+            "measure-from=20 s",
+        ),
+        sweeps=True,
+    ),
     "five hops of 50 Mbit/s": Case(
         "parking-lot",
         (
@@ -113,6 +164,10 @@ CASES = {
             "measure-from=10 s",
         ),
     ),
+    "3 and 500 transfers, 100 ms, load 0.5": Case("gigabit", transfers("98 ms", 0.5)),
+    "3 and 500 transfers, 100 ms, load 0.8": Case("gigabit", transfers("98 ms", 0.8)),
+    "3 and 500 transfers, 570 ms, load 0.5": Case("gigabit", transfers("568 ms", 0.5)),
+    "3 and 500 transfers, 570 ms, load 0.8": Case("gigabit", transfers("568 ms", 0.8)),
     "4 at 1 Gbit/s, 50 ms": Case("gigabit"),
     "32 at 1 Gbit/s, 50 ms": Case("gigabit", ("flows=[{count: 32}]",)),
     "4 at 1 Gbit/s, 0.1 % errors": Case("gigabit", (lossy(0.001),)),
@@ -131,6 +186,7 @@ class Figures:
     rounds_to_share: float | None
     join_queue_bdp: float | None
     least_utilisation: float | None
+    transfer_s: float | None
     drops: float
 
 
@@ -152,35 +208,77 @@ def read_run(directory: Path) -> Summary | None:
     return summary if summary["state"] == "complete" else None
 
 
-def figures_of(directory: Path, summary: Summary) -> Figures:
+def figures_of(directory: Path, summary: Summary, link: int | None = None) -> Figures:
     """All of them; the worst bottleneck where there are several."""
     totals = summary["totals"]
     rtt_s = max(flow["path_rtt_ms"] for flow in summary["flows"]) / 1e3
-    links = [port for port in summary["ports"] if port["role"].endswith("forward")]
+    links = [port for port in summary["ports"] if port["role"] in roles(link, summary)]
     series = {port["port"]: samples(directory, port["port"]) for port in links}
     limits = {port["port"]: port["rate_bits_per_s"] / 8 for port in links}
+    later = {port["port"]: rate_at_last(port) / 8 for port in links}
     first_s = first_data_s(directory)
-    join_s = max(flow["start_s"] for flow in summary["flows"])
+    join_s = max(flow["start_s"] for flow in summary["flows"] if flow["size_bytes"] is None)
+    step_s = max((step["at_s"] for port in links for step in port["rate_steps"]), default=0.0)
+    change_s = max(join_s, step_s)
     early = (first_s, first_s + EARLY_ROUND_TRIPS * rtt_s)
-    late = (join_s, join_s + EARLY_ROUND_TRIPS * rtt_s)
-    has_joined = join_s > 0
+    late = (change_s, change_s + EARLY_ROUND_TRIPS * rtt_s)
     newcomer = totals["newcomer"]
+    settled = newcomer and newcomer["round_trips"]
+    if step_s:
+        settled = most(
+            [(settled_s(series[name], step_s, rtt_s, later[name]) - step_s) / rtt_s for name in later]
+        )
+    is_dumbbell = len(links) == 1 and link is None
     return Figures(
-        of_limit=totals["fraction_of_limit"]
-        if len(links) == 1
-        else min(port["utilisation"] for port in links),
-        jain=totals["jain"] if len(links) == 1 else None,
+        of_limit=totals["fraction_of_limit"] if is_dumbbell else min(port["utilisation"] for port in links),
+        jain=totals["jain"] if len(links) == 1 and not transfer_times(summary) else None,
         rounds_to_full=most([(full_s(series[name], limits[name]) - first_s) / rtt_s for name in limits]),
         start_queue_bdp=max(deepest(series[name], early) / (limits[name] * rtt_s) for name in limits),
-        rounds_to_share=newcomer and newcomer["round_trips"],
-        join_queue_bdp=max(deepest(series[name], late) / (limits[name] * rtt_s) for name in limits)
-        if has_joined
+        rounds_to_share=settled,
+        join_queue_bdp=max(deepest(series[name], late) / (later[name] * rtt_s) for name in later)
+        if change_s
         else None,
         least_utilisation=min(least_rate(series[name], late, rtt_s) / limits[name] for name in limits)
-        if has_joined
+        if join_s
         else None,
+        transfer_s=statistics.median(transfer_times(summary)) if transfer_times(summary) else None,
         drops=float(totals["losses"]["data_queue"]),
     )
+
+
+def roles(link: int | None, summary: Summary) -> set[str]:
+    """Of the ports before the bottlenecks, or before one of them."""
+    found = {port["role"] for port in summary["ports"] if port["role"].endswith("forward")}
+    return found if link is None else {f"bottleneck {link} forward"}
+
+
+def rate_at_last(port: Summary) -> float:
+    """Bits per second after all steps."""
+    return float(port["rate_steps"][-1]["rate_bits_per_s"] if port["rate_steps"] else port["rate_bits_per_s"])
+
+
+def transfer_times(summary: Summary) -> list[float]:
+    """How long each took; infinity: it has not come to its end."""
+    return [
+        float("inf") if flow["completed_s"] is None else flow["completed_s"] - flow["start_s"]
+        for flow in summary["flows"]
+        if flow["size_bytes"] is not None
+    ]
+
+
+def settled_s(series: Sequence[Sample], change_s: float, rtt_s: float, limit: float) -> float:
+    """When a link has carried 95 % of its rate for a round trip; never: infinity."""
+    after = [sample for sample in series if sample.time_s >= change_s]
+    for end in after:
+        begin = max((each for each in after if each.time_s <= end.time_s - rtt_s), key=time_of, default=None)
+        if begin and end.tx_bytes - begin.tx_bytes >= SETTLED * limit * (end.time_s - begin.time_s):
+            return end.time_s
+    return float("inf")
+
+
+def time_of(sample: Sample) -> float:
+    """Seconds since the run's start."""
+    return sample.time_s
 
 
 def samples(directory: Path, port: str) -> list[Sample]:
@@ -258,7 +356,10 @@ class Matrix:
     def figures(self, case: str, generation: int) -> list[Figures]:
         """Of the complete runs."""
         directories = [self.run_directory(case, generation, seed) for seed in range(1, self.seeds + 1)]
-        return [figures_of(each, summary) for each in directories if (summary := read_run(each)) is not None]
+        link = CASES[case].link
+        return [
+            figures_of(each, summary, link) for each in directories if (summary := read_run(each)) is not None
+        ]
 
 
 def run(case: Case, generation: int, seed: int, directory: Path, engine: str) -> bool:
@@ -290,9 +391,10 @@ COLUMNS: dict[str, tuple[Callable[[Figures], float | None], float, int]] = {
     "Jain": (lambda each: each.jain, 1, 4),
     "start: RTTs to 90 %": (lambda each: each.rounds_to_full, 1, 1),
     "queue, % of BDP": (lambda each: each.start_queue_bdp, 100, 1),
-    "newcomer: RTTs to 95 %": (lambda each: each.rounds_to_share, 1, 1),
+    "newcomer, step: RTTs to 95 %": (lambda each: each.rounds_to_share, 1, 1),
     "queue after it, % of BDP": (lambda each: each.join_queue_bdp, 100, 1),
     "least utilisation of an RTT": (lambda each: each.least_utilisation, 1, 2),
+    "transfer, s": (lambda each: each.transfer_s, 1, 2),
     "queue drops": (lambda each: each.drops, 1, 0),
 }
 

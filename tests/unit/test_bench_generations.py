@@ -30,14 +30,17 @@ def leave(directory: Path, rates: list[float], queues_bytes: list[int], join_s: 
     flows = [{"time_us": time_us, "unacked_packets": 10 * (time_us > 0)} for time_us in (0, 1_000_000)]
     pq.write_table(pa.Table.from_pylist(ports), directory / files.PORTS)
     pq.write_table(pa.Table.from_pylist(flows), directory / files.FLOWS)
+    link = {"rate_bits_per_s": RATE_BPS, "rate_steps": []}
     summary: dict[str, Any] = {
         "format": files.RUN_FORMAT,
         "version": 2,
         "state": "complete",
-        "flows": [{"path_rtt_ms": RTT_MS, "start_s": start_s} for start_s in (0.0, join_s)],
+        "flows": [
+            {"path_rtt_ms": RTT_MS, "start_s": start_s, "size_bytes": None} for start_s in (0.0, join_s)
+        ],
         "ports": [
-            {"port": "s1-right", "role": "bottleneck 1 forward", "rate_bits_per_s": RATE_BPS},
-            {"port": "s2-left", "role": "bottleneck 1 reverse", "rate_bits_per_s": RATE_BPS},
+            {"port": "s1-right", "role": "bottleneck 1 forward", **link},
+            {"port": "s2-left", "role": "bottleneck 1 reverse", **link},
         ],
         "totals": {
             "fraction_of_limit": 0.99,
@@ -86,7 +89,7 @@ def test_the_table_has_medians_and_extremes(tmp_path: Path) -> None:
     for seed, queue in ((1, 10_000), (2, 40_000), (3, 20_000)):
         leave(matrix.directory(case, 2, seed), [0, 0, 0, 0.95], [0, 0, 0, queue])
     assert generations.table(matrix).splitlines()[2:] == [
-        "| 4 at 1 Gbit/s, 50 ms | 2 | 3 | 99.0 | 1.0000 | 1.0 | 4.0 (2.0 to 8.0) | - | - | - | 3 |"
+        "| 4 at 1 Gbit/s, 50 ms | 2 | 3 | 99.0 | 1.0000 | 1.0 | 4.0 (2.0 to 8.0) | - | - | - | - | 3 |"
     ]
 
 
