@@ -92,7 +92,11 @@ class Reader {
     return entry;
   }
 
-  static void check_measurable(const Port& port, const Path& path) {
+  // Whether the path of a port has what its controllers are to do.
+  static void check_path(const XcpConfig& xcp, const Port& port, const Path& path) {
+    if (xcp.generation > port.path->newest_generation())
+      throw Fault{path / "generation", FaultCode::unsupported, NOT_SECOND};
+    if (xcp.capacity_bytes_per_s != 0) return;
     if (!port.path->takes_measured()) throw Fault{path / "capacity", FaultCode::unsupported, NOT_MEASURED};
     if (port.options.rate_bps == 0) throw Fault{path / "capacity", FaultCode::conflict, UNMEASURABLE};
   }
@@ -114,7 +118,7 @@ class Reader {
     std::vector<std::function<void(PortEntries&)>> parts;
     if (const json* v = object.find("xcp")) {
       const auto entry = v->is_null() ? std::nullopt : std::optional(xcp(*v, object.path_of("xcp")));
-      if (entry && entry->config.capacity_bytes_per_s == 0) check_measurable(port, object.path_of("xcp"));
+      if (entry) check_path(entry->config, port, object.path_of("xcp"));
       parts.emplace_back([entry](PortEntries& entries) { entries.xcp = entry; });
     }
     if (const json* v = object.find("tag")) {

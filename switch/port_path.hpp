@@ -16,7 +16,8 @@
 
 namespace clarion::emu {
 
-// Why a path refuses a capacity that is to be measured.
+// Why a path refuses generation 2, and a capacity that is to be measured.
+constexpr const char* NOT_SECOND = "2: the FPGA block has generation 1 only; use 1";
 constexpr const char* NOT_MEASURED = "\"measured\": the FPGA block measures none; give it in bit/s";
 
 class PortPath {
@@ -39,6 +40,9 @@ class PortPath {
 
   // A frame is to leave by this port.
   virtual Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) = 0;
+
+  // The newest generation of XCP that the path has.
+  virtual std::uint32_t newest_generation() const { return 1; }
 
   // Whether the path takes a measured capacity; only then the three that follow mean anything. Whether a
   // frame that arrives at `now` will end the control interval, how long that is, and what the control step at

@@ -45,7 +45,7 @@ Frame data_frame(std::uint16_t link_seq, std::int32_t wanted = 0, std::uint32_t 
 constexpr const char* PATH = R"({"switches":[{"name":"s1","ports":[
   {"name":"a","netdev":"a","wire":"declared","tag":{"stamp":true,"check":true}},
   {"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":3000,"delay_us":1000,
-   "xcp":{"enabled":true},"wire":"declared","tag":{"stamp":true,"check":true}}]}]})";
+   "xcp":{"enabled":true,"generation":1},"wire":"declared","tag":{"stamp":true,"check":true}}]}]})";
 
 class BlockSwitchTest : public FabricTest {
  protected:
@@ -251,7 +251,7 @@ TEST_F(BlockSwitchTest, AWindowHasRoomForSevenPorts) {
 TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
   const auto document = [](const char* capacity) {
     return R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
-      "rate_bps":8000000,"xcp":{"enabled":true,"capacity_bps":)" +
+      "rate_bps":8000000,"xcp":{"enabled":true,"generation":1,"capacity_bps":)" +
            std::string(capacity) + "}}]}]}";
   };
   const std::string reason = "\"measured\": the FPGA block measures none; give it in bit/s";
@@ -270,6 +270,24 @@ TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
       "unsupported changes[0].xcp.capacity: " + reason);
 }
 
+TEST_F(BlockSwitchTest, TheSecondGenerationIsRefused) {
+  const std::string reason = "2: the FPGA block has generation 1 only; use 1";
+  try {
+    build(R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
+      "rate_bps":8000000,"xcp":{"enabled":true}}]}]})");
+    FAIL();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(sentence(fault), "switches[0].ports[1].xcp.generation: " + reason);
+    EXPECT_EQ(fault.code, FaultCode::unsupported);
+  }
+  build(PATH);
+  EXPECT_EQ(
+      refusal(R"({"cmd":"batch","switch":"s1","changes":[{"port":2,"xcp":{"capacity":1000000,"alpha":26214,)"
+              R"("beta":14811,"gamma":6554,"min_interval":268435,"max_interval":26843546,"generation":2,)"
+              R"("epoch":1}}]})"),
+      "unsupported changes[0].xcp.generation: " + reason);
+}
+
 // --- Against the embedded core ---------------------------------------------------------------------------
 
 // With a wire that takes each packet at once, both do the same to every byte.
@@ -280,7 +298,7 @@ TEST(BlockPath, DoesWhatTheCoreDoes) {
   const auto core = std::make_unique<CorePath>(core_out, DEFAULT_PROTOCOL);
   BlockPath block(block_out, DEFAULT_PROTOCOL);
   PortEntries entries;
-  entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000), 1};
+  entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000, 1), 1};
   entries.tag = TagEntry{true, false, true, 1};
   entries.stamp = true;
   core->enter(entries, 100'000);
