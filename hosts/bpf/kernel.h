@@ -60,6 +60,10 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
 struct sock_common {
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
@@ -68,6 +72,7 @@ struct sock_common {
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	possible_net_t skc_net;
+	atomic64_t skc_cookie;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
 };
@@ -171,6 +176,42 @@ struct bpf_iter_meta {
 	struct seq_file *seq;
 	__u64 session_id;
 	__u64 seq_num;
+};
+
+struct bpf_map {
+	__u32 id;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct bpf_local_storage_map_bucket {
+	struct hlist_head list;
+};
+
+/* include/linux/bpf_local_storage.h; begins with the struct bpf_map that programs name. */
+struct bpf_local_storage_map {
+	struct bpf_local_storage_map_bucket *buckets;
+	__u32 bucket_log;
+};
+
+struct bpf_local_storage {
+	void *owner;
+};
+
+struct bpf_local_storage_data {
+	__u8 data[0];
+};
+
+struct bpf_local_storage_elem {
+	struct hlist_node map_node;
+	struct bpf_local_storage *local_storage;
+	struct bpf_local_storage_data sdata;
 };
 
 #pragma clang attribute pop

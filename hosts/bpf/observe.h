@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* Filling records from a TCP socket: of a flow, for the iterator while it lives and for the handshake as it
- * closes; and of a reduction of its window.
+/* Filling records from a TCP socket: of a flow, for `stats` while it lives and for the handshake as it
+ * closes; and of a reduction of its window. `stats` has only addresses, which the verifier knows nothing of, so
+ * every member is read as from one.
  */
 #ifndef CLARION_OBSERVE_H
 #define CLARION_OBSERVE_H
@@ -14,32 +15,34 @@
 
 static __always_inline void observe_addresses(struct flow_record *record, const struct sock_common *common)
 {
-	record->family = common->skc_family;
-	record->sport = common->skc_num;
-	record->dport = bpf_ntohs(common->skc_dport);
-	record->state = common->skc_state;
+	record->family = BPF_CORE_READ(common, skc_family);
+	record->sport = BPF_CORE_READ(common, skc_num);
+	record->dport = bpf_ntohs(BPF_CORE_READ(common, skc_dport));
+	record->state = BPF_CORE_READ(common, skc_state);
 	if (record->family == AF_INET6) {
 		BPF_CORE_READ_INTO(&record->src, common, skc_v6_rcv_saddr);
 		BPF_CORE_READ_INTO(&record->dst, common, skc_v6_daddr);
 		return;
 	}
-	*(__be32 *)record->src = common->skc_rcv_saddr;
-	*(__be32 *)record->dst = common->skc_daddr;
+	*(__be32 *)record->src = BPF_CORE_READ(common, skc_rcv_saddr);
+	*(__be32 *)record->dst = BPF_CORE_READ(common, skc_daddr);
 }
 
 static __always_inline void observe_transport(struct flow_record *record, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = &tp->inet_conn;
-	__u32 min_rtt_us = tp->rtt_min.s[0].v;
+	__u32 min_rtt_us = BPF_CORE_READ(tp, rtt_min.s[0].v);
 
-	record->pacing_rate_bytes_per_s = icsk->icsk_inet.sk.sk_pacing_rate;
-	record->srtt_us = tp->srtt_us >> 3; /* the kernel keeps it times 8 */
+	record->pacing_rate_bytes_per_s = BPF_CORE_READ(icsk, icsk_inet.sk.sk_pacing_rate);
+	record->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3; /* the kernel keeps it times 8 */
 	record->min_rtt_us = min_rtt_us == ~0U ? 0 : min_rtt_us;
-	record->cwnd_packets = tp->snd_cwnd;
-	record->delivered = tp->delivered;
-	record->lost = tp->lost;
+	record->cwnd_packets = BPF_CORE_READ(tp, snd_cwnd);
+	record->delivered = BPF_CORE_READ(tp, delivered);
+	record->lost = BPF_CORE_READ(tp, lost);
 	BPF_CORE_READ_STR_INTO(&record->cc, icsk, icsk_ca_ops, name);
 }
+
+#define OBSERVE_FLOW(target, flow, member) bpf_probe_read_kernel(&(target), sizeof(target), &(flow)->member)
 
 /* Fills `record`, which is zero. */
 static __always_inline void observe(struct flow_record *record, const struct tcp_sock *tp,
@@ -47,11 +50,11 @@ static __always_inline void observe(struct flow_record *record, const struct tcp
 {
 	observe_addresses(record, &tp->inet_conn.icsk_inet.sk.__sk_common);
 	observe_transport(record, tp);
-	record->id = flow->id;
-	record->seen = flow->seen;
-	record->echo = flow->echo;
-	record->stats = flow->stats;
-	record->wanted = flow->request.wanted;
+	OBSERVE_FLOW(record->id, flow, id);
+	OBSERVE_FLOW(record->seen, flow, seen);
+	OBSERVE_FLOW(record->echo, flow, echo);
+	OBSERVE_FLOW(record->stats, flow, stats);
+	OBSERVE_FLOW(record->wanted, flow, request.wanted);
 }
 
 /* Fills in when it was made and by whom; reason, windows and cookie are the caller's. */
