@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* Filling records from a TCP socket: of a flow, for `stats` while it lives and for the handshake as it
- * closes; and of a reduction of its window. `stats` has only addresses, which the verifier knows nothing of, so
- * every member is read as from one.
+ * closes; and of a reduction of its window. `stats` has only addresses, which the verifier knows nothing of,
+ * so every member is read as from one.
  */
 #ifndef CLARION_OBSERVE_H
 #define CLARION_OBSERVE_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
-/* All flows that live: as an iterator over the kernel's maps is read, one `struct flow_record` after the other
- * goes into a ring.
+/* All flows that live: as an iterator over the kernel's maps is read, one `struct flow_record` after the
+ * other goes into a ring.
  *
- * The kernel has an iterator over the sockets of a storage map (iter/bpf_sk_storage_map), but there are kernels
- * that refuse iterators over the elements of maps to everybody: seen with a 6.18.44 under lockdown. So this
- * walks that map as the kernel's does (bucket by bucket, under RCU, as iterators run), and only reads. Nothing
- * that it meets is written to or kept, and a flow that goes meanwhile is left out.
+ * The kernel has an iterator over the sockets of a storage map (iter/bpf_sk_storage_map), but there are
+ * kernels that refuse iterators over the elements of maps to everybody: seen with a 6.18.44 under lockdown.
+ * So this walks that map as the kernel's does (bucket by bucket, under RCU, as iterators run), and only
+ * reads. Nothing that it meets is written to or kept, and a flow that goes meanwhile is left out.
  */
 #include "kernel.h"
 
@@ -36,14 +36,16 @@ struct walk {
 	struct hlist_node *node;
 };
 
-/* Flows that the ring had no room for; no member of the walk, which the verifier would follow value by value. */
+/* Flows that the ring had no room for; no member of the walk, which the verifier would follow value by value.
+ */
 __u32 missed;
 
 /* Of a socket whose storage goes at this moment the cookies differ, or its memory is another socket's. */
 static __always_inline bool is_of(const struct flow_record *record, struct tcp_sock *tp)
 {
 	return record->id.cookie &&
-	       record->id.cookie == (__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.__sk_common.skc_cookie.counter);
+	       record->id.cookie ==
+		   (__u64)BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.__sk_common.skc_cookie.counter);
 }
 
 static __always_inline void report(struct bpf_local_storage_elem *element)
