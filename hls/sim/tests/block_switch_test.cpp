@@ -273,7 +273,8 @@ TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
 TEST_F(BlockSwitchTest, TheSecondGenerationIsRefused) {
   const std::string reason = "2: the FPGA block has generation 1 only; use 1";
   try {
-    build(R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
+    build(
+        R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
       "rate_bps":8000000,"xcp":{"enabled":true}}]}]})");
     FAIL();
   } catch (const Fault& fault) {
