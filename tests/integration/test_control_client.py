@@ -134,7 +134,7 @@ def test_settings_reach_the_tables(address: str) -> None:
             "gamma": 6554,
             "min_interval": 268435,
             "max_interval": 268435456,
-            "generation": 1,
+            "generation": 2,
             "epoch": 1,
         },
         ("stamp_port", 2): {},
@@ -197,8 +197,8 @@ def test_bad_settings_leave_the_switch_as_it_is(address: str) -> None:
     async def refused(switch: PrimarySession) -> None:
         await switch.configure([PortSettings(1, xcp=RATE)])
         before = await tables(switch)
-        bad = PortSettings(3, xcp=XcpSettings(capacity_bps=0))
-        with pytest.raises(SettingsError, match=r"s1: xcp_port\[3\].capacity_bps: 0: "):
+        bad = PortSettings(3, xcp=XcpSettings(capacity_bps=7))
+        with pytest.raises(SettingsError, match=r"s1: xcp_port\[3\].capacity_bps: 7: "):
             await switch.configure([PortSettings(2, stamp=True), bad])
         assert await tables(switch) == before
 

@@ -62,7 +62,7 @@ CONFIGURATION: dict[str, Any] = {
     ]
 }
 FRAME_BYTES = 500
-RATE = XcpSettings(8_000_000, max_interval_us=1000)
+RATE = XcpSettings(8_000_000, max_interval_us=1000, generation=1)
 
 pytestmark = pytest.mark.skipif(SIMULATION is None, reason="clarion-hls-sim: not built (make build)")
 
