@@ -40,7 +40,8 @@ SETTLED = 0.95
 TRANSFER_GROUPS = 10
 
 ERROR_FREE = "links.bottleneck={rate: 100 Mbit/s, rtt: 550 ms, queue: 1 bdp}"
-JOIN = ("duration=45 s", "measure-from=38 s")
+PARKED = ("duration=20 s", "measure-from=10 s")
+JOIN = ("duration=37 s", "measure-from=32 s")
 
 
 def newcomers(settled: int, joining: int) -> tuple[str, ...]:
@@ -97,14 +98,14 @@ CASES = {
     "1 + 1 at 570 ms": Case("newcomer", newcomers(1, 1)),
     "20 + 5 at 570 ms": Case("newcomer", newcomers(20, 5)),
     "4 start at 560 ms": Case(
-        "geo", ("flows=[{count: 4}]", ERROR_FREE, "duration=20 s", "measure-from=12 s")
+        "geo", ("flows=[{count: 4}]", ERROR_FREE, "duration=17 s", "measure-from=12 s")
     ),
     "32 start at 560 ms": Case(
-        "geo", ("flows=[{count: 32}]", ERROR_FREE, "duration=20 s", "measure-from=12 s")
+        "geo", ("flows=[{count: 32}]", ERROR_FREE, "duration=17 s", "measure-from=12 s")
     ),
-    "10 at 560 ms, 0.1 % errors": Case("geo", ("duration=30 s", "measure-from=15 s")),
+    "10 at 560 ms, 0.1 % errors": Case("geo", ("duration=25 s", "measure-from=12 s")),
     "10 at 560 ms, 1 % errors": Case(
-        "geo", ("duration=30 s", "measure-from=15 s", "links.bottleneck.loss.forward.rate=0.01")
+        "geo", ("duration=25 s", "measure-from=12 s", "links.bottleneck.loss.forward.rate=0.01")
     ),
     "8 of 54 to 604 ms, 100 Mbit/s": Case(
         "parking-lot",
@@ -118,16 +119,17 @@ CASES = {
         sweeps=True,
         link=1,
     ),
-    "parking lot 100/50/100 Mbit/s": Case("parking-lot", sweeps=True),
+    "parking lot 100/50/100 Mbit/s": Case("parking-lot", PARKED, sweeps=True),
     "the same, second switch of generation 1": Case(
-        "parking-lot", ("switches.s2.generation=1",), sweeps=True
+        "parking-lot", ("switches.s2.generation=1", *PARKED), sweeps=True
     ),
     "the same, its middle link from 50 to 150 Mbit/s": Case(
         "parking-lot",
         (
             "links.bottleneck.1.rate-steps=[{at: 15 s, rate: 150 Mbit/s}]",
             "xcp.capacity=told",
-            "measure-from=20 s",
+            "duration=20 s",
+            "measure-from=17 s",
         ),
         sweeps=True,
     ),
@@ -137,6 +139,7 @@ CASES = {
             hops(*["50 Mbit/s"] * 5, rtt="18 ms"),
             "flows=[{crosses: [1, 5]}, {crosses: [1, 1]}, {crosses: [2, 2]}, {crosses: [3, 3]}, "
             "{crosses: [4, 4]}, {crosses: [5, 5]}]",
+            *PARKED,
         ),
         sweeps=True,
     ),
@@ -145,6 +148,7 @@ CASES = {
         (
             hops("155 Mbit/s", "100 Mbit/s", rtt="38 ms"),
             "flows=[{count: 8, crosses: [1, 2]}, {count: 2, crosses: [1, 1]}]",
+            *PARKED,
         ),
         sweeps=True,
     ),
@@ -160,7 +164,7 @@ CASES = {
         (
             "links.bottleneck={rate: 100 Mbit/s, rtt: 48 ms, queue: 1 bdp}",
             "flows=[{count: 4}, {algorithm: cubic}]",
-            "duration=30 s",
+            "duration=25 s",
             "measure-from=10 s",
         ),
     ),
