@@ -10,8 +10,10 @@ from clarion import cli
 from clarion_base.commands import EXIT_FAILED, EXIT_USAGE
 from clarion_base.errors import UserError
 from clarion_lab.controller.rest_client import RestClient
+from clarion_lab.engines.emulation import EmulationEngine
 from clarion_lab.machine import doctor
 from clarion_lab.run import batch
+from clarion_lab.scenario.documents import Point
 
 
 def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +53,15 @@ def test_bad_input_is_one_line(arguments: list[str], line: str, capsys: pytest.C
     said = capsys.readouterr().err
     assert said.startswith(line)
     assert said.count("\n") == 1
+
+
+def test_a_sweep_of_one_value_is_a_batch() -> None:
+    def single(name: str, repeats: int) -> bool:
+        return batch.Batch("x", [Point(name, {}, {})], repeats, None, Path(), EmulationEngine()).single
+
+    assert single("", 1)
+    assert not single("", 2)
+    assert not single("xcp", 1)
 
 
 def older_batch(out: Path) -> None:

@@ -244,6 +244,27 @@ def test_newcomer_counts_round_trips_from_its_start() -> None:
     assert summary()["totals"]["newcomer"] is None  # two flows that start together: no newcomer
 
 
+def test_of_newcomers_the_slowest_counts() -> None:
+    """A third of 234.2 kB/s is reached by one after 0.2 s, by the other after 0.4 s; never: no time."""
+    flows = [{}, {"count": 2, "start": "1 s"}]
+    late = build("three", points("three", {**DOCUMENT, "flows": flows})[0].document)
+    made = recording()
+    first = [sample for sample in made.flow_samples if sample.flow == 0]
+
+    def join(flow: int, tick: int) -> list[FlowSample]:
+        since_us = tick * 100_000
+        return [
+            sample._replace(flow=flow, delivered_bytes=max(0, sample.time_us - since_us) * 76 // 1000)
+            for sample in first
+        ]
+
+    made.flow_samples = [*first, *join(1, 12), *join(2, 14)]
+    totals = summarise(late, plan(late), made, STATUS, [])["totals"]
+    assert totals["newcomer"]["time_s"] == 0.4
+    made.flow_samples = [*first, *join(1, 12), *join(2, 99)]
+    assert summarise(late, plan(late), made, STATUS, [])["totals"]["newcomer"] is None
+
+
 def test_a_run_that_died_at_once_still_has_a_summary() -> None:
     empty = Recording(environment=recording().environment)
     made = summarise(scenario(), plan(scenario()), empty, {**STATUS, "state": "failed", "reason": "x"}, [])

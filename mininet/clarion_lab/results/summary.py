@@ -352,17 +352,20 @@ def settling(
 
 
 def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
-    """Time from the start of the flow that comes last until the first round trip over which it has 95 % of
-    limit / flows; None if it never had, or if no single flow comes last.
+    """Time from the start of the flows that come last until each has had a round trip with 95 % of
+    limit / flows; None if one never had, or if all come together.
     """
-    *_, before, last = (None, *sorted(scenario.flows, key=lambda flow: flow.start_us))
-    if limit is None or before is None or last is None or before.start_us == last.start_us:
+    last_us = max(flow.start_us for flow in scenario.flows)
+    newcomers = [flow for flow in scenario.flows if flow.start_us == last_us]
+    if limit is None or len(newcomers) == len(scenario.flows) or _steps(scenario):
         return None
-    if _steps(scenario):
-        return None
-    rates = round_trip_rates(scenario, recording, last, last.start_us)
-    share = limit / len(scenario.flows)
-    return _span(scenario, metrics.first_at_least(rates, metrics.NEWCOMER_SHARE * share))
+    least = metrics.NEWCOMER_SHARE * limit / len(scenario.flows)
+    found = [
+        metrics.first_at_least(round_trip_rates(scenario, recording, flow, last_us), least)
+        for flow in newcomers
+    ]
+    reached = [index for index in found if index is not None]
+    return _span(scenario, max(reached)) if len(reached) == len(found) else None
 
 
 def _steps(scenario: Scenario) -> bool:

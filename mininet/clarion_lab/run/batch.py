@@ -35,8 +35,8 @@ class Batch:
 
     @property
     def single(self) -> bool:
-        """A single run, whose files are in `out` itself."""
-        return len(self.points) == 1 and self.repeats == 1
+        """A single run, whose files are in `out` itself; those of a sweep are not, even of a single value."""
+        return len(self.points) == 1 and self.repeats == 1 and not self.points[0].name
 
 
 def check(batch: Batch) -> list[Scenario]:

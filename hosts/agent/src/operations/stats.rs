@@ -59,6 +59,7 @@ fn sample(living: &[FlowRecord], closed: &[FlowRecord]) -> Result<Sample> {
         .chain(closed.iter().map(|flow| Flow::new(flow, true, &names)))
         .collect();
     flows.sort_by_key(|flow| flow.cookie);
+    flows.dedup_by_key(|flow| flow.cookie); // met twice if its place in the map is used again meanwhile
     Ok(Sample { time_us: time.as_micros() as u64, flows })
 }
 
