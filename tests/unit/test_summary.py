@@ -245,7 +245,7 @@ def test_newcomer_counts_round_trips_from_its_start() -> None:
 
 
 def test_of_newcomers_the_slowest_counts() -> None:
-    """A third of 234.2 kB/s is reached by one after 0.2 s, by the other after 0.4 s; never: no time."""
+    """Each sends more than its share of 156.1 kB/s, from 0.2 s and from 0.4 s on; never: no time."""
     flows = [{}, {"count": 2, "start": "1 s"}]
     late = build("three", points("three", {**DOCUMENT, "flows": flows})[0].document)
     made = recording()
@@ -254,7 +254,7 @@ def test_of_newcomers_the_slowest_counts() -> None:
     def join(flow: int, tick: int) -> list[FlowSample]:
         since_us = tick * 100_000
         return [
-            sample._replace(flow=flow, delivered_bytes=max(0, sample.time_us - since_us) * 76 // 1000)
+            sample._replace(flow=flow, delivered_bytes=max(0, sample.time_us - since_us) * 160 // 1000)
             for sample in first
         ]
 
