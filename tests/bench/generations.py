@@ -111,7 +111,8 @@ CASES = {
         "parking-lot",
         (
             "links.bottleneck=[{rate: 100 Mbit/s, rtt: 46 ms, queue: 1 bdp}, "
-            "{rate: 300 Mbit/s, rtt: 150 ms}, {rate: 300 Mbit/s, rtt: 200 ms}, {rate: 300 Mbit/s, rtt: 200 ms}]",
+            "{rate: 300 Mbit/s, rtt: 150 ms}, {rate: 300 Mbit/s, rtt: 200 ms}, "
+            "{rate: 300 Mbit/s, rtt: 200 ms}]",
             "flows=[{count: 2, crosses: [1, 1]}, {count: 2, crosses: [1, 2]}, {count: 2, crosses: [1, 3]}, "
             "{crosses: [1, 4]}, {crosses: [1, 4], start: 20 s}]",
             *JOIN,
