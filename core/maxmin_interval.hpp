@@ -74,10 +74,21 @@ CLARION_INLINE std::int64_t not_arrived_q8(const XcpConfig& config, std::int64_t
   return static_cast<std::int64_t>(scaled_rate(config.alpha_q16, unusual) >> 1);
 }
 
+// Flows that send again after an interval with hardly any packets meet gains that were made for those. So a
+// pool is spread over one flow at least, which has its RTT of x; and no more is taken back than is sent.
+CLARION_INLINE Shares share_out_bounded(std::uint64_t shuffle_q8, const IntervalReport& interval,
+                                        std::uint64_t sum_x, std::uint64_t input, std::uint64_t rate_q8) {
+  const std::int64_t least_q8 = -static_cast<std::int64_t>(rate_q8);
+  const bool less_than_a_flow = sum_x > 0 && sum_x < interval.avg_rtt;
+  return share_out(shuffle_q8, interval.phi_q8 < least_q8 ? least_q8 : interval.phi_q8,
+                   less_than_a_flow ? interval.avg_rtt : sum_x, input);
+}
+
 // Without flows of its own a link hands out what is free to everyone, and a share is all it carries.
 CLARION_INLINE void share_out_to_all(const XcpConfig& config, MaxMinReport& report) {
   IntervalReport& interval = report.interval;
-  interval.shares = share_out(0, interval.phi_q8, interval.sums.sum_x, interval.sums.input);
+  interval.shares =
+      share_out_bounded(0, interval, interval.sums.sum_x, interval.sums.input, interval.rate_q8);
   report.gains.fair = to_gain(divide(config.capacity_bytes_per_s << RATE_FRACTION_BITS, TICKS_PER_SECOND));
   report.gains.lift = Gain{};
 }
@@ -88,7 +99,7 @@ CLARION_INLINE void share_out_to_own(const OwnSums& own, std::uint64_t rate_q8, 
   const std::uint64_t shuffle = shuffled(scaled_rate(gain_q16, rate_q8), phi_q8);
   const std::uint64_t most = scaled_rate(fastest_q16, rate_q8);
   const std::uint64_t spent = magnitude(phi_q8) + shuffle;
-  report.interval.shares = share_out(shuffle, phi_q8, own.sum_x, own.input);
+  report.interval.shares = share_out_bounded(shuffle, report.interval, own.sum_x, own.input, rate_q8);
   report.gains.fair = to_gain(divide(own.input << 8, own.sum_x));
   report.gains.lift = to_gain(divide(most > spent ? most - spent : 0, own.input << 8));
 }

@@ -165,6 +165,7 @@ header interval_t {
     bit<64> shuffle;        // from here on for both generations: q8 bytes/s that change hands through the pools, ...
     bit<48> sharing_x;      // ... and the sums of the flows among which they are shared out
     bit<48> sharing_input;
+    bit<64> most_taken;     // q8 bytes/s: what they have, and can be told to give up
     bit<38> capacity;  // from here on the port's settings
     bit<18> alpha;
     bit<18> beta;

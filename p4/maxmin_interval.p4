@@ -63,6 +63,7 @@ control MaxMinInterval(inout headers_t hdr) {
         }
         hdr.interval.shuffle = (bit<64>)shuffled * hdr.interval.mantissa >> 16;
         hdr.interval.most = (bit<64>)redistributed * hdr.interval.mantissa >> 16;
+        hdr.interval.most_taken = hdr.interval.mantissa;
     }
 
     @hidden
@@ -79,8 +80,18 @@ control MaxMinInterval(inout headers_t hdr) {
     action share_out_to_all() {
         hdr.interval.shuffle = 0;
         hdr.interval.most = 0;
+        hdr.interval.most_taken = (bit<64>)hdr.interval.rate;
         hdr.interval.numerator = (bit<64>)hdr.interval.capacity << 8;
         hdr.interval.denominator = TICKS_PER_SECOND;
+    }
+
+    // Flows that send again after an interval with hardly any packets meet gains that were made for those. So a pool is
+    // spread over one flow at least, which has its RTT of x.
+    @hidden
+    action spread() {
+        if (hdr.interval.sharing_x != 0 && hdr.interval.sharing_x < (bit<48>)hdr.interval.avg_rtt) {
+            hdr.interval.sharing_x = (bit<48>)hdr.interval.avg_rtt;
+        }
     }
 
     @hidden
@@ -108,6 +119,7 @@ control MaxMinInterval(inout headers_t hdr) {
         } else {
             share_out_to_own();
         }
+        spread();
         own_input_by_own_x.apply(hdr.interval);
         set_fair();
         lift_by_own_input.apply(hdr.interval);

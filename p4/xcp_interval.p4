@@ -58,6 +58,7 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
     action shuffle_all() {
         hdr.interval.shuffle =
             ((bit<64>)hdr.interval.gamma * (bit<64>)hdr.interval.rate >> 16) |-| magnitude(hdr.interval.phi);
+        hdr.interval.most_taken = UNLIMITED;
         hdr.interval.fair = 0;
         hdr.interval.fair_shift = 0;
         hdr.interval.lift = 0;
@@ -72,7 +73,7 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
         if (hdr.interval.phi[63:63] == 0) {
             up = up + hdr.interval.phi;
         } else {
-            down = down - hdr.interval.phi;
+            down = down + lesser(hdr.interval.most_taken, 0 - hdr.interval.phi);
         }
         hdr.interval.pos = lesser(POOL_MAX, up)[47:0];
         hdr.interval.neg = lesser(POOL_MAX, down)[47:0];

@@ -496,6 +496,33 @@ std::vector<Topology> random_graphs() {
 
 INSTANTIATE_TEST_SUITE_P(Graphs, GenerationTwoShares, testing::ValuesIn(random_graphs()));
 
+// As iperf3 does and TLS: a few bytes, then silence, then all there is. Unlike RTTs, so unlike moments.
+Topology greeting_parking_lot(unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto within = [&](double most_s) { return most_s * static_cast<double>(random() % 1000) / 1000; };
+  Topology topology = parking_lot("greetings", {100 * MBIT, 50 * MBIT, 100 * MBIT});
+  for (FlowConfig& flow : topology.flows) {
+    flow.rtt_s = flow.path.size() > 1 ? 0.098 : 0.038;
+    flow.start_s = within(0.3);
+    flow.silence_s = 0.02 + within(0.2);
+    flow.wanted_bps = 10e9;  // as a host asks for
+  }
+  return topology;
+}
+
+// The gains of an interval with hardly a packet are not for the flows that come with the next one: these have
+// left 30 BDPs in the queue.
+TEST(GenerationTwoGreetings, OverfillNoQueue) {
+  double peak = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    const Topology topology = greeting_parking_lot(seed);
+    Network network = network_of(topology);
+    peak = std::max(peak, peak_queue_bdp(topology, network.run_for(2)));
+  }
+  record("peak_queue_bdp", peak);
+  EXPECT_LE(peak, 0.3);
+}
+
 struct Move {
   Topology topology;
   double new_capacity_bps;  // of link 1

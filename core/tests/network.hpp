@@ -39,6 +39,7 @@ struct FlowConfig {
   double echo_loss = 0;
   double wrong_echo = 0;   // share of the echoes that name any hop
   unsigned packets = 0;    // of a transfer, none of which may be lost; 0: it does not end
+  double silence_s = 0;    // after a small first packet, before the others; 0: there is no such packet
   bool has_header = true;  // without one it sends `wanted_bps`, whatever comes
   double on_off_s = 0;     // without a header: sends for that long, rests for that long; 0: always
 };
@@ -118,28 +119,35 @@ class Link {
 // Without a header there is no window, and the pace is the wanted one.
 class Sender {
  public:
-  explicit Sender(const FlowConfig& config) : config_(config) {}
+  // The handshake has measured the RTT of who then greets.
+  explicit Sender(const FlowConfig& config) : config_(config) {
+    if (config.silence_s > 0) srtt_s_ = config.rtt_s;
+  }
 
   bool may_send() const {
     const bool has_more = config_.packets == 0 || sent_ < config_.packets;
     return has_more && (!config_.has_header || in_flight_ + 1 <= cwnd_);
   }
   double next_send_s() const { return next_send_s_; }
+  std::uint32_t next_bytes() const { return greets() ? GREETING_BYTES : config_.packet_bytes; }
   bool has_ended() const { return config_.packets > 0 && heard_ == config_.packets; }
 
   Frame send(double now_s) {
+    const std::uint32_t bytes = next_bytes();
+    const double silence_s = greets() ? config_.silence_s : 0;
     ++sent_;
     ++in_flight_;
     if (!config_.has_header) {
-      next_send_s_ = while_on(now_s + config_.packet_bytes / (config_.wanted_bps / 8));
-      return plain_frame(config_.packet_bytes);
+      next_send_s_ = while_on(now_s + bytes / (config_.wanted_bps / 8));
+      return plain_frame(bytes);
     }
-    if (srtt_s_ == 0) return data_frame(config_.packet_bytes, {});
+    if (srtt_s_ == 0) return data_frame(bytes, {});
     const double pace = std::min(PACING * rate(), config_.wanted_bps / 8);
-    next_send_s_ = now_s + config_.packet_bytes / pace;
+    next_send_s_ = now_s + silence_s + bytes / pace;
+    const double part = static_cast<double>(bytes) / config_.packet_bytes;
     const double wanted = std::max(0.0, config_.wanted_bps / 8 - rate()) / cwnd_;
-    return data_frame(config_.packet_bytes, {srtt_s_, srtt_s_ / cwnd_ * config_.stated_x,
-                                             static_cast<std::int32_t>(wanted), limiting_hop_});
+    return data_frame(bytes, {srtt_s_, srtt_s_ / cwnd_ * config_.stated_x * part,
+                              static_cast<std::int32_t>(wanted * part), limiting_hop_});
   }
 
   // A round trip after a packet has left. A loss, of it or of its echo, is noticed by what follows.
@@ -158,6 +166,9 @@ class Sender {
  private:
   static constexpr double PACING = 1.2;
   static constexpr double INITIAL_WINDOW = 10;
+  static constexpr std::uint32_t GREETING_BYTES = 135;
+
+  bool greets() const { return sent_ == 0 && config_.silence_s > 0; }
 
   double rate() const { return cwnd_ * config_.packet_bytes / srtt_s_; }  // bytes/s
 
@@ -277,7 +288,8 @@ class Network {
   void send_what_may_be_sent(unsigned number) {
     Flow& flow = flows_[number];
     while (flow.sender.may_send() && flow.sender.next_send_s() <= now_s_) {
-      forward({flow.sender.send(now_s_), {}, flow.config.packet_bytes, now_s_, number, 0});
+      const std::uint32_t bytes = flow.sender.next_bytes();
+      forward({flow.sender.send(now_s_), {}, bytes, now_s_, number, 0});
     }
     if (!flow.sender.may_send() || flow.timer_runs) return;
     flow.timer_runs = true;

@@ -30,7 +30,7 @@ SECOND = 2**28
 X = 2**20
 RICH, POOR = X // 2, 2 * X
 MOST = 2**31 - 1
-RTT = 2**27
+RTT = 2**20
 POS = 127983616
 # Of a pool of which an own packet has taken 127983127: that less 256000000 / 32 is unusual, and a quarter of
 # it is missing in the next one.
@@ -300,14 +300,51 @@ def maxmin_no_own_flows(case: Case) -> None:
 
 
 def maxmin_no_own_flows_overload(case: Case) -> None:
-    """What earlier hops give, 64 * 700000, is too much for a link without own flows: everyone pays.
+    """What earlier hops give, 64 * 700000, is too much for a link without own flows: everyone pays, all it sends.
 
-    The offers are 999868 bytes/s, and 749901 to the two with the smaller x.
+    The offers are 999868 bytes/s, and 749901 to the two with the smaller x. 8320 bytes are 2129920 q8, less
+    2^-18 of it: 2129911.
     """
     crowd(case, delta=700_000)
     phi = 96939263 - 256 * 64 * 700_000
-    next_interval(case, 2 * SECOND, pos=0, neg=-phi, cp=0, fair=4095984375, fair_shift=32, lift=0)
+    next_interval(case, 2 * SECOND, pos=0, neg=2129911, cp=0, fair=4095984375, fair_shift=32, lift=0)
+    case.state(1, phi=phi, rate=2129911)
+
+
+def maxmin_no_more_than_is_sent(case: Case) -> None:
+    """What earlier hops give, 1400000, is too much: own flows are to slow down by all that they send, 32767.
+
+    384 bytes are 98303 q8: phi = (256000000 - 98303) / 2 - 256 * 1400000 - QUARTER_OF_POOL. The next packet
+    gives up n = Cn * 128 = 32766.9, and 23 come over: 32743 q8, which are 127 * 256 + 231.
+    """
+    start_with_pool(case)
+    first_interval(case)
+    pass_by(case, packet(700_000, POOR), left(700_000, POOR, 0), pos=POS, carry=0)
+    pass_by(case, packet(700_000, POOR), left(700_000, POOR, 0), pos=POS, carry=0)
+    pass_by(case, packet(), left(499934), pos=489, carry=23)
+    phi = 127950848 - 256 * 1_400_000 - QUARTER_OF_POOL
+    next_interval(case, 2 * SECOND, pos=0, neg=32767, cp=0)
     case.state(1, phi=phi)
+    pass_by(case, packet(), left(-128), time=2 * SECOND, neg=1, carry=25)
+
+
+def maxmin_one_flow_at_least(case: Case) -> None:
+    """A packet of a flow with 128 per RTT: the pool is spread as if all had come, p is about POS / 128 = 999872.
+
+    The mean RTT is 2^27 * (1 - 2^-18), so that the true p is 999875.8; Cp is 2047743729 * 2^-31, 2^-20 below
+    that. 999874 are 3905 * 256 + 194.
+    """
+    start_with_pool(case)
+    first_interval(case, rtt=2**27)
+    sent, out = packet(rtt=2**27), left(3905, rtt=2**27)
+    pass_by(case, sent, out, pos=POS - 999874, carry=194, cp=2047743729, cp_shift=31)
+
+
+def maxmin_without_x(case: Case) -> None:
+    """Among flows that state no x nothing can be spread: the pool stays."""
+    start_with_pool(case)
+    first_interval(case, 0)
+    pass_by(case, packet(), left(0), pos=POS, cp=0, fair=0)
 
 
 def wait_and_leave(case: Case, waiting: int, x: int) -> None:
@@ -545,6 +582,9 @@ MAXMIN_CASES = [
     maxmin_rtt_unknown,
     maxmin_no_own_flows,
     maxmin_no_own_flows_overload,
+    maxmin_no_more_than_is_sent,
+    maxmin_one_flow_at_least,
+    maxmin_without_x,
     maxmin_own_bytes,
     maxmin_own_x,
     maxmin_fast,

@@ -330,39 +330,43 @@ class Xcp:
             handed_out = self.phi - (self.pos + self.bank - self.neg)
             unusual = min(max(0, handed_out - config.capacity * 256 // 32), RATE_MAX)
             phi -= 256 * self.limited + config.alpha * unusual // 65536 // 2
-            self.redistribute(config, elapsed, phi)
+            self.redistribute(config, elapsed, rate, phi)
         else:
-            self.share_out(config.gamma * rate // 65536, phi, self.sum_x, self.input)
+            shuffle = max(0, config.gamma * rate // 65536 - abs(phi))
+            self.share_out(shuffle, phi, self.sum_x, self.input)
             self.fair = self.lift = (0, 0)
         self.bank = 0
         self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
         self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
 
-    def share_out(self, churn: int, phi: int, sum_x: int, total: int) -> int:
-        """Fill the pools; return what of `churn` is shuffled."""
-        shuffle = max(0, churn - abs(phi))
+    def share_out(self, shuffle: int, phi: int, sum_x: int, total: int) -> None:
+        """Fill the pools."""
         self.pos = min(max(phi, 0) + shuffle, POOL_MAX)
         self.neg = min(max(-phi, 0) + shuffle, POOL_MAX)
         self.cp = gain(self.pos, sum_x)
         self.cn = gain(self.neg, total)
-        return shuffle
 
-    def redistribute(self, config: Config, elapsed: int, phi: int) -> None:
+    def share_out_bounded(self, shuffle: int, phi: int, sum_x: int, total: int, rate: int) -> None:
+        """Fill the pools for one flow at least, and take back no more than `rate`."""
+        self.share_out(shuffle, max(phi, -rate), max(sum_x, self.avg_rtt) if sum_x > 0 else 0, total)
+
+    def redistribute(self, config: Config, elapsed: int, rate: int, phi: int) -> None:
         """Generation 2 of what an interval hands out."""
         poor = self.poor_sum_x > elapsed // 4 + elapsed // 16
         fast = poor and self.credit >= 2 and phi <= config.capacity * 256 // 32
         self.credit = max(self.credit - 2, 0) if poor else min(self.credit + 1, 30)
         if self.own_input < self.input // 64 and self.own_sum_x < self.sum_x // 64:
-            self.share_out(0, phi, self.sum_x, self.input)
+            self.share_out_bounded(0, phi, self.sum_x, self.input, rate)
             self.fair, self.lift = gain(config.capacity * 256, TICKS_PER_SECOND), (0, 0)
             return
         mantissa, exponent = quotient(self.avg_rtt, self.max_rtt)
         fastest = max(config.gamma, min(floor_shift(mantissa, exponent + 15), 22938))
         mantissa, exponent = quotient(self.own_input, elapsed)
-        rate = min(floor_shift(mantissa, exponent + 36), RATE_MAX)
-        churn = (fastest if fast else config.gamma) * rate // 65536
-        shuffle = self.share_out(churn, phi, self.own_sum_x, self.own_input)
-        most = (config.gamma if poor and not fast else fastest) * rate // 65536
+        own = min(floor_shift(mantissa, exponent + 36), RATE_MAX)
+        churn = (fastest if fast else config.gamma) * own // 65536
+        shuffle = max(0, churn - abs(phi))
+        self.share_out_bounded(shuffle, phi, self.own_sum_x, self.own_input, own)
+        most = (config.gamma if poor and not fast else fastest) * own // 65536
         self.fair = gain(self.own_input * 256, self.own_sum_x)
         self.lift = gain(max(0, most - abs(phi) - shuffle), self.own_input * 256)
 

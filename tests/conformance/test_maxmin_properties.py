@@ -266,13 +266,14 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     poor = 16 * sums["poor_sum_x"] > 5 * SECOND
     fast = poor and sums["credit"] >= 2 and phi <= 256 * config.capacity // 32
     assert end["credit"] == (max(sums["credit"] - 2, 0) if poor else min(sums["credit"] + 1, CREDIT_MAX))
-    assert end["pos"] - end["neg"] == phi
-    shuffle, size = min(end["pos"], end["neg"]), abs(phi)
+    shuffle, size = end["pos"] - max(phi, 0), abs(phi)
     fair, lift = (Fraction(end[name], 2 ** end[f"{name}_shift"]) for name in ("fair", "lift"))
     if sums["own_input"] < sums["input"] // 64 and sums["own_sum_x"] < sums["sum_x"] // 64:
         assert shuffle == lift == 0
+        check_shares(end, sums["sum_x"], sums["input"], phi)
         assert is_quotient(fair, Fraction(256 * config.capacity, SECOND))
         return
+    check_shares(end, sums["own_sum_x"], sums["own_input"], phi)
     gamma = Fraction(config.gamma)
     half_ratio = Fraction(end["avg_rtt"] * 2**15, sums["max_rtt"]) if sums["max_rtt"] else 0
     cap = max(gamma, min(half_ratio, Fraction(FASTEST)))
@@ -284,6 +285,18 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     assert abs(lift * sums["own_input"] * 256 - max(0, most - size - shuffle)) <= 2 * slack
     if sums["own_sum_x"] > 0:
         assert is_quotient(fair, Fraction(256 * sums["own_input"], sums["own_sum_x"]))
+
+
+def check_shares(end: Values, sum_x: int, total: int, phi: int) -> None:
+    """Pools spread over one flow at least, and nobody gives up more than is sent."""
+    shuffle = end["pos"] - max(phi, 0)
+    rate = 256 * total  # of a second
+    taken_back = end["neg"] - shuffle
+    assert min(max(-phi, 0), rate - 1 - rate // 2**17) <= taken_back <= min(max(-phi, 0), rate)
+    spread = max(sum_x, end["avg_rtt"])
+    for name, pool, over in (("cp", end["pos"], spread if sum_x else 0), ("cn", end["neg"], total)):
+        value = Fraction(end[name], 2 ** end[f"{name}_shift"])
+        assert is_quotient(value, Fraction(pool, over)) if over else value == 0
 
 
 @given(config=ports, run=runs)
