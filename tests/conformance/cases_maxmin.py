@@ -300,10 +300,10 @@ def maxmin_no_own_flows(case: Case) -> None:
 
 
 def maxmin_no_own_flows_overload(case: Case) -> None:
-    """What earlier hops give, 64 * 700000, is too much for a link without own flows: everyone pays, all it sends.
+    """What earlier hops give, 64 * 700000, is too much for a link without own flows: everyone pays.
 
-    The offers are 999868 bytes/s, and 749901 to the two with the smaller x. 8320 bytes are 2129920 q8, less
-    2^-18 of it: 2129911.
+    Namely all of its 8320 bytes: 2129920 q8, less 2^-18 of it. The offers are 999868 bytes/s, and 749901 to
+    the two with the smaller x.
     """
     crowd(case, delta=700_000)
     phi = 96939263 - 256 * 64 * 700_000
@@ -329,10 +329,10 @@ def maxmin_no_more_than_is_sent(case: Case) -> None:
 
 
 def maxmin_one_flow_at_least(case: Case) -> None:
-    """A packet of a flow with 128 per RTT: the pool is spread as if all had come, p is about POS / 128 = 999872.
+    """A packet of a flow with 128 per RTT: the pool is spread as if all had come.
 
-    The mean RTT is 2^27 * (1 - 2^-18), so that the true p is 999875.8; Cp is 2047743729 * 2^-31, 2^-20 below
-    that. 999874 are 3905 * 256 + 194.
+    p is about POS / 128 = 999872. The mean RTT is 2^27 * (1 - 2^-18), so that the true p
+    is 999875.8; Cp is 2047743729 * 2^-31, 2^-20 below that. 999874 are 3905 * 256 + 194.
     """
     start_with_pool(case)
     first_interval(case, rtt=2**27)

@@ -27,6 +27,7 @@ from clarion_lab.machine import bmv2_installation
 from clarion_p4rt import table_entries
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
+from fakes.ports import free_port
 
 CLARION = (sys.executable, "-m", "clarion")
 PATIENCE_S = 60.0
@@ -39,14 +40,6 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIEN
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.01)
-
-
-def free_port() -> int:
-    """A TCP port that was free at the time of the call."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def listens(address: str) -> bool:

@@ -26,6 +26,7 @@ from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.primary import CONNECT_TIMEOUT_S, PrimarySession
 from clarion_p4rt.switch import Forwarding, Switch
 from fakes.p4runtime_messages import packet_out
+from fakes.ports import free_port
 from integration.switch_net import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
@@ -41,13 +42,6 @@ pytestmark = [
 ]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def switch_command(folder: Path, address: str) -> list[str]:
     options = ["--no-p4", "--device-id", "1", "--thrift-port", str(free_port())]
     notices = folder / "switch.ipc"  # the default path is shared by all instances
@@ -55,10 +49,11 @@ def switch_command(folder: Path, address: str) -> list[str]:
     return [SWITCH, *options, "--", "--grpc-server-addr", address]
 
 
-def await_listener(port: int) -> None:
+def await_listener(port: int, child: subprocess.Popen[bytes], log: Path) -> None:
     """Saves time: gRPC retries a refused connection only after a second."""
 
     def listens() -> bool:
+        assert child.poll() is None, f"{SWITCH} has ended: {log.read_text()}"
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -75,7 +70,7 @@ def address(tmp_path: Path) -> Iterator[str]:
             [*switch_command(tmp_path, address), "--cpu-port", str(CPU_PORT)], stdout=log, stderr=log
         )
     try:
-        await_listener(port)
+        await_listener(port, child, tmp_path / "switch.log")
         yield address
     finally:
         child.kill()

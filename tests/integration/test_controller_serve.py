@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from fakes.ports import free_port
 from integration.controller_net import (
     CLARION,
     PATIENCE_S,
@@ -20,7 +21,6 @@ from integration.controller_net import (
     Process,
     ServedController,
     create_token,
-    free_port,
     listens,
     wait_until,
 )

@@ -4,23 +4,16 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
 
 from clarion_lab.hosts.traffic import TRANSFER
+from fakes.ports import free_port
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([*TRANSFER, *arguments], stdout=subprocess.PIPE, text=True)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def ends(size: int, at_ns: int) -> tuple[dict[str, float], dict[str, float]]:

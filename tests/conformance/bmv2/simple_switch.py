@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import select
-import socket
 import struct
 import subprocess
 from pathlib import Path
@@ -22,6 +21,7 @@ from conformance.bmv2.digests import member_names
 from conformance.bmv2.layout import Json
 from conformance.bmv2.nanomsg import PAIR, SUBSCRIBE, Channel
 from conformance.bmv2.switch import Frame
+from fakes.ports import free_port
 
 _PACKET = struct.Struct("<iii")  # type, port, length
 _PACKET_IN, _PACKET_OUT = 3, 4
@@ -57,7 +57,7 @@ class SimpleSwitch:
         self._running.close()
 
     def _start(self, program: Path, folder: Path, running: contextlib.ExitStack) -> None:
-        packets, notices, port = folder / "packets", folder / "notices", _free_port()
+        packets, notices, port = folder / "packets", folder / "notices", free_port()
         command = ["simple_switch", "--packet-in", f"ipc://{packets}", "--thrift-port", str(port)]
         command += ["--notifications-addr", f"ipc://{notices}", str(program)]
         switch = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -183,9 +183,3 @@ def _field_widths(program: Json) -> dict[tuple[str, str], int]:
         for field in types[header["header_type"]]
         if field[1] != "*"
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
