@@ -270,10 +270,10 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     fair, lift = (Fraction(end[name], 2 ** end[f"{name}_shift"]) for name in ("fair", "lift"))
     if sums["own_input"] < sums["input"] // 64 and sums["own_sum_x"] < sums["sum_x"] // 64:
         assert shuffle == lift == 0
-        check_shares(end, sums["sum_x"], sums["input"], phi)
+        check_shares(end, sums["sum_x"], sums["input"], phi, shuffle)
         assert is_quotient(fair, Fraction(256 * config.capacity, SECOND))
         return
-    check_shares(end, sums["own_sum_x"], sums["own_input"], phi)
+    check_shares(end, sums["own_sum_x"], sums["own_input"], phi, shuffle)
     gamma = Fraction(config.gamma)
     half_ratio = Fraction(end["avg_rtt"] * 2**15, sums["max_rtt"]) if sums["max_rtt"] else 0
     cap = max(gamma, min(half_ratio, Fraction(FASTEST)))
@@ -287,9 +287,8 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
         assert is_quotient(fair, Fraction(256 * sums["own_input"], sums["own_sum_x"]))
 
 
-def check_shares(end: Values, sum_x: int, total: int, phi: int) -> None:
-    """Pools spread over one flow at least, and nobody gives up more than is sent."""
-    shuffle = end["pos"] - max(phi, 0)
+def check_shares(end: Values, sum_x: int, total: int, phi: int, shuffle: int) -> None:
+    """Gains are for the x of one flow at least; decreases are capped at the input rate."""
     rate = 256 * total  # of a second
     taken_back = end["neg"] - shuffle
     assert min(max(-phi, 0), rate - 1 - rate // 2**17) <= taken_back <= min(max(-phi, 0), rate)

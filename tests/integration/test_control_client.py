@@ -27,6 +27,7 @@ from clarion_p4rt.primary import CONNECT_TIMEOUT_S, PrimarySession
 from clarion_p4rt.switch import Forwarding, Switch
 from fakes.p4runtime_messages import packet_out
 from fakes.ports import free_port
+from integration.controller_net import listens
 from integration.switch_net import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
@@ -49,28 +50,26 @@ def switch_command(folder: Path, address: str) -> list[str]:
     return [SWITCH, *options, "--", "--grpc-server-addr", address]
 
 
-def await_listener(port: int, child: subprocess.Popen[bytes], log: Path) -> None:
+def await_listener(address: str, child: subprocess.Popen[bytes], log: Path) -> None:
     """Saves time: gRPC retries a refused connection only after a second."""
 
-    def listens() -> bool:
+    def is_up() -> bool:
         assert child.poll() is None, f"{SWITCH} has ended: {log.read_text()}"
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+        return listens(address)
 
-    wait_until(listens, f"no listener at port {port}")
+    wait_until(is_up, f"no listener at {address}")
 
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a switch without a program."""
-    port = free_port()
-    address = f"127.0.0.1:{port}"
+    address = f"127.0.0.1:{free_port()}"
     with (tmp_path / "switch.log").open("wb") as log:
         child = subprocess.Popen(
             [*switch_command(tmp_path, address), "--cpu-port", str(CPU_PORT)], stdout=log, stderr=log
         )
     try:
-        await_listener(port, child, tmp_path / "switch.log")
+        await_listener(address, child, tmp_path / "switch.log")
         yield address
     finally:
         child.kill()
