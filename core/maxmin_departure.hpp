@@ -59,10 +59,12 @@ class MaxMinDeparture : public XcpDeparture {
     const Offer offer = offer_to(meta, field > hop, length);
     if (meta.rtt > sums_.max_rtt) sums_.max_rtt = meta.rtt;
     if (offer.is_poor(length) && meta.rtt != 0) {
-      const bool takes_less = meta.delta_throughput * Q8_ONE < offer.total_q8();
-      if (takes_less && field <= hop) sums_.limited = limited_plus(meta.delta_throughput);
-      if (takes_less) return Grant{meta.delta_throughput, field};
-      if (field > hop) return Grant{whole_of(offer), field};
+      const std::int64_t requested_q8 = meta.delta_throughput * Q8_ONE;
+      if (field > hop) return Grant{whole_of(min_i64(requested_q8, unpaid_q8(offer, length))), field};
+      if (requested_q8 < offer.total_q8()) {
+        sums_.limited = limited_plus(meta.delta_throughput);
+        return Grant{meta.delta_throughput, field};
+      }
     }
     if (meta.rtt != 0) count_own(meta, length, offer);
     const std::int32_t granted = pay_offer(meta.delta_throughput, offer);
@@ -94,8 +96,14 @@ class MaxMinDeparture : public XcpDeparture {
     return offer;
   }
 
-  CLARION_INLINE static std::int32_t whole_of(const Offer& offer) {
-    return static_cast<std::int32_t>(floor_bytes_per_s(offer.total_q8()));
+  // What a later hop will not let it use is not paid from the pools. Where that hop has only just limited it, as
+  // many flows at once as start together could be given the whole pool each: so they double at most.
+  CLARION_INLINE std::int64_t unpaid_q8(const Offer& offer, std::uint32_t length) const {
+    return min_i64(offer.total_q8(), static_cast<std::int64_t>(multiply(gains_.growth, length)));
+  }
+
+  CLARION_INLINE static std::int32_t whole_of(std::int64_t q8) {
+    return static_cast<std::int32_t>(floor_bytes_per_s(q8));
   }
 
   CLARION_INLINE void count_own(const Meta& meta, std::uint32_t length, const Offer& offer) {

@@ -27,6 +27,7 @@ constexpr std::uint32_t TICKS_MAX = 0xffffffff;            // any duration: 16 s
 constexpr std::uint32_t COEFFICIENT_MAX = (1u << 18) - 1;  // q16, just below 4.0
 
 CLARION_INLINE std::uint64_t min_u64(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+CLARION_INLINE std::int64_t min_i64(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
 // a + b, at most `limit`. Needs a <= limit; b may be anything.
 CLARION_INLINE std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {

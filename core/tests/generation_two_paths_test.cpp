@@ -215,6 +215,34 @@ TEST(GenerationTwoGreetings, OverfillNoQueue) {
   EXPECT_LE(peak, 0.3);
 }
 
+// Each receiver is behind a link of its own, which limits the first small packet; the next ones name it.
+Topology greeting_dumbbell(unsigned seed) {
+  std::mt19937_64 random(seed);
+  const auto within = [&](double most_s) { return most_s * static_cast<double>(random() % 1000) / 1000; };
+  Topology topology{"greetings", {100 * MBIT}, {}};
+  for (unsigned index = 1; index <= 20; ++index) {
+    topology.capacity_bps.push_back(100 * MBIT);
+    FlowConfig flow{{0, index}, 0.57, within(1)};
+    flow.silence_s = 0.5 + within(0.1);
+    flow.wanted_bps = 10e9;
+    topology.flows.push_back(flow);
+  }
+  return topology;
+}
+
+// What flows are offered that a later hop limits is not paid from the pools: without a bound each of those that
+// start is offered all of one, and they have left 42 % of a BDP in the queue.
+TEST(GenerationTwoGreetings, OverfillNoQueueBeforeLinksOfTheirOwn) {
+  double peak = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Topology topology = greeting_dumbbell(seed);
+    Network network = network_of(topology);
+    peak = std::max(peak, peak_queue_bdp(topology, network.run_for(15 * topology.rtt_s())));
+  }
+  record("peak_queue_bdp", peak);
+  EXPECT_LE(peak, 0.15);
+}
+
 struct Move {
   Topology topology;
   double new_capacity_bps;  // of link 1
