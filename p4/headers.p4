@@ -160,6 +160,8 @@ header interval_t {
     bit<8> fair_shift;
     bit<32> lift;
     bit<8> lift_shift;
+    bit<32> growth;
+    bit<8> growth_shift;
     bit<64> most;           // q8 bytes/s: what packets may pay in and be paid, beside the pools
     bit<18> fastest;        // q16: the most of the traffic that may change hands
     bit<64> shuffle;        // from here on for both generations: q8 bytes/s that change hands through the pools, ...

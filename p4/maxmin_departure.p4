@@ -34,7 +34,7 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
                 rest[OWN_INPUT] = rest[OWN_INPUT] |+| (bit<48>)length;
                 rest[OWN_SUM_X] = rest[OWN_SUM_X] |+| (bit<48>)hdr.xcp.x;
                 if (fair > VERY_POOR * length) {
-                    rest = rest[567:328] ++ (rest[POOR_SUM_X] |+| (bit<48>)hdr.xcp.x) ++ rest[279:0];
+                    rest = rest[607:328] ++ (rest[POOR_SUM_X] |+| (bit<48>)hdr.xcp.x) ++ rest[279:0];
                 }
             }
             bit<64> from_pos = lesser(p, (bit<64>)left[POS]);
@@ -106,20 +106,21 @@ control MaxMinDeparture(inout headers_t hdr, in metadata_t meta, in standard_met
         }
         if (fair > POOR * length && hdr.xcp.rtt != 0) {
             bit<64> offer = ZERO + p + lift - n;
-            if ((bit<64>)((hdr.xcp.delta_throughput ^ SIGN) ++ 8w0) < offer) {
-                // Another hop gives less.
-                if (hdr.xcp.field <= hdr.clarion.hop) {
-                    bit<64> limited = (bit<64>)(left[LIMITED] ^ LIMITED_SIGN) +
-                                      (bit<64>)(hdr.xcp.delta_throughput ^ SIGN) - (bit<64>)SIGN;
-                    limited = limited < LIMITED_LEAST ? LIMITED_LEAST :
-                              (limited > LIMITED_MOST ? LIMITED_MOST : limited);
-                    left = left[567:368] ++ (limited[39:0] ^ LIMITED_SIGN) ++ left[327:0];
+            if (hdr.xcp.field > hdr.clarion.hop) {
+                // A later hop will give less: its offer is not paid from the pools, and doubles it at most.
+                bit<64> doubled = ZERO + ((bit<64>)left[GROWTH] * length >> left[GROWTH_SHIFT]);
+                bit<64> unpaid = lesser(offer, doubled);
+                if ((hdr.xcp.delta_throughput ^ SIGN) > unpaid[39:8]) {
+                    hdr.xcp.delta_throughput = unpaid[39:8] ^ SIGN;
                 }
                 shares.write(port, left);
-            } else if (hdr.xcp.field > hdr.clarion.hop) {
-                // A later hop will give less.
-                hdr.xcp.delta_throughput = offer[39:8] ^ SIGN;
-                shares.write(port, left);
+            } else if ((bit<64>)((hdr.xcp.delta_throughput ^ SIGN) ++ 8w0) < offer) {
+                // An earlier hop gives less, or one that is not known.
+                bit<64> limited = (bit<64>)(left[LIMITED] ^ LIMITED_SIGN) +
+                                  (bit<64>)(hdr.xcp.delta_throughput ^ SIGN) - (bit<64>)SIGN;
+                limited = limited < LIMITED_LEAST ? LIMITED_LEAST :
+                          (limited > LIMITED_MOST ? LIMITED_MOST : limited);
+                shares.write(port, left[607:368] ++ (limited[39:0] ^ LIMITED_SIGN) ++ left[327:0]);
             } else {
                 pay_offer(port, left, p, n, fair, lift,
                           (shares_t)hdr.xcp.x * (fair > VERY_POOR * length ? ONE_POOR_X : ONE_OWN_X));

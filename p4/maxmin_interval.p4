@@ -10,6 +10,7 @@ const bit<8> FAST_CREDIT = 2;   // an interval with poor flows costs two, every 
 // Where there are none of its own flows, a link hands out what is free to everyone, and a share is all that it carries.
 // Else the pools are for its own.
 control MaxMinInterval(inout headers_t hdr) {
+    DivideToGain() second_by_avg_rtt;
     DivideToInteger(15, FASTEST) avg_rtt_by_max_rtt;
     DivideToInteger(36, RATE_MAX) own_input_by_elapsed;
     DivideToGain() own_input_by_own_x;
@@ -26,6 +27,14 @@ control MaxMinInterval(inout headers_t hdr) {
         hdr.interval.phi = hdr.interval.phi -
                            (((bit<64>)(hdr.interval.limited ^ LIMITED_SIGN) - LIMITED_ZERO) << 8) -
                            ((bit<64>)hdr.interval.alpha * unusual >> 17);
+        hdr.interval.numerator = TICKS_PER_SECOND << 8;
+        hdr.interval.denominator = (bit<64>)hdr.interval.avg_rtt;
+    }
+
+    @hidden
+    action set_growth() {
+        hdr.interval.growth = hdr.interval.mantissa[31:0];
+        hdr.interval.growth_shift = ((bit<16>)hdr.interval.exponent)[7:0];
         hdr.interval.numerator = (bit<64>)hdr.interval.avg_rtt;
         hdr.interval.denominator = (bit<64>)hdr.interval.max_rtt;
     }
@@ -110,6 +119,8 @@ control MaxMinInterval(inout headers_t hdr) {
 
     apply {
         begin();
+        second_by_avg_rtt.apply(hdr.interval);
+        set_growth();
         avg_rtt_by_max_rtt.apply(hdr.interval);
         limit_speed();
         own_input_by_elapsed.apply(hdr.interval);

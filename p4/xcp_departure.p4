@@ -73,10 +73,10 @@ control XcpDeparture(inout headers_t hdr, in metadata_t meta, in standard_metada
             left[POS] = left[POS] - (bit<48>)p |+| (bit<48>)given_up;
             left[NEG] = left[NEG] - (bit<48>)n;
             if (left[POS] == 0) {
-                left = left[CARRY] ++ 40w0 ++ left[519:0];
+                left = left[CARRY] ++ 40w0 ++ left[559:0];
             }
             if (left[NEG] == 0) {
-                left = left[567:520] ++ 40w0 ++ left[479:0];
+                left = left[607:560] ++ 40w0 ++ left[519:0];
             }
             shares.write(port, left);
         }

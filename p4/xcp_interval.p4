@@ -63,6 +63,8 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
         hdr.interval.fair_shift = 0;
         hdr.interval.lift = 0;
         hdr.interval.lift_shift = 0;
+        hdr.interval.growth = 0;
+        hdr.interval.growth_shift = 0;
     }
 
     // Fairness controller: the pools are the change and what is shuffled between the flows.
@@ -100,6 +102,7 @@ control XcpInterval(inout headers_t hdr, in standard_metadata_t standard) {
                      left[CARRY] ++
                      hdr.interval.cp ++ hdr.interval.cp_shift ++ hdr.interval.cn ++ hdr.interval.cn_shift ++
                      hdr.interval.fair ++ hdr.interval.fair_shift ++ hdr.interval.lift ++ hdr.interval.lift_shift ++
+                     hdr.interval.growth ++ hdr.interval.growth_shift ++
                      left[COUNTED] ++ 48w0 ++ hdr.interval.pos ++ hdr.interval.neg ++ left[LEAST_QUEUE]);
     }
 

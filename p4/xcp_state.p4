@@ -34,17 +34,19 @@ const bit<336> SUMS_HALF_FULL = (1 << 199) | (1 << 151) | (1 << 103);
 // What is left to hand out, the gains, and what departures have counted. Ingress fills and takes, egress spends and
 // counts.
 @id(0x1600001e)
-register<bit<568>>(PORTS) shares;
-typedef bit<568> shares_t;
-#define CARRY 567:560  // q8: what the last grant left over, below one byte/s
-#define CP 559:528  // q8 bytes/s per tick of x: mantissa and right shift
-#define CP_SHIFT 527:520
-#define CN 519:488  // q8 bytes/s per byte
-#define CN_SHIFT 487:480
-#define FAIR 479:448  // generation 2: R, q8 bytes per tick
-#define FAIR_SHIFT 447:440
-#define LIFT 439:408  // generation 2: H, q8 bytes/s per q8 byte
-#define LIFT_SHIFT 407:400
+register<bit<608>>(PORTS) shares;
+typedef bit<608> shares_t;
+#define CARRY 607:600  // q8: what the last grant left over, below one byte/s
+#define CP 599:568  // q8 bytes/s per tick of x: mantissa and right shift
+#define CP_SHIFT 567:560
+#define CN 559:528  // q8 bytes/s per byte
+#define CN_SHIFT 527:520
+#define FAIR 519:488  // generation 2: R, q8 bytes per tick
+#define FAIR_SHIFT 487:480
+#define LIFT 479:448  // generation 2: H, q8 bytes/s per q8 byte
+#define LIFT_SHIFT 447:440
+#define GROWTH 439:408  // generation 2: G, q8 bytes/s per byte
+#define GROWTH_SHIFT 407:400
 #define MAX_RTT 399:368  // ticks
 #define LIMITED 367:328  // bytes/s, two's complement
 #define POOR_SUM_X 327:280  // ticks
@@ -54,12 +56,12 @@ typedef bit<568> shares_t;
 #define POS 135:88
 #define NEG 87:40
 // LEAST_QUEUE 39:0 is that seen by departures.
-#define BELOW_CARRY 559:0
+#define BELOW_CARRY 599:0
 #define COUNTED 399:184  // by generation 2: MAX_RTT to OWN_INPUT
-#define NOT_COUNTED_ABOVE 567:400
+#define NOT_COUNTED_ABOVE 607:400
 #define NOT_COUNTED_BELOW 183:0
 // Zeros for the bits below a sum.
-const bit<560> AT_CARRY = 0;
+const bit<600> AT_CARRY = 0;
 const bit<184> AT_OWN_INPUT = 0;
 const bit<136> AT_BANK = 0;
 const bit<88> AT_POS = 0;

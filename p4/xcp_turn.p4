@@ -27,7 +27,7 @@ control XcpTurn(inout headers_t hdr, in metadata_t meta, in standard_metadata_t 
         if (clock[XCP_EPOCH] != hdr.interval.epoch) {
             clock = hdr.interval.epoch ++ 64w0 ++ INITIAL_RTT ++ meta.now ++ meta.now ++ 72w0 ++ CREDIT_MAX;
             sums = 296w0 ++ seen;
-            left = 528w0 ++ QUEUE_MAX[39:0];
+            left = 568w0 ++ QUEUE_MAX[39:0];
         } else {
             duration_t length = length_of(clock[AVG_RTT], hdr.interval.min_interval, hdr.interval.max_interval);
             bit<64> elapsed = meta.now |-| clock[INTERVAL_START];

@@ -58,6 +58,8 @@ constexpr RegisterArray ARRAYS[] = {
     CELL("fair_shift", false, gains(port).fair.shift),
     CELL("lift", false, gains(port).lift.mantissa),
     CELL("lift_shift", false, gains(port).lift.shift),
+    CELL("growth", false, gains(port).growth.mantissa),
+    CELL("growth_shift", false, gains(port).growth.shift),
     CELL("bank", false, core(port).departure.bank_q8()),
     CELL("own_input", false, own(port).input),
     CELL("own_sum_x", false, own(port).sum_x),

@@ -37,6 +37,8 @@ WORDS: Mapping[str, Mapping[str, int]] = {
         "fair_shift": 8,
         "lift": 32,
         "lift_shift": 8,
+        "growth": 32,
+        "growth_shift": 8,
         "max_rtt": 32,
         "limited": 40,
         "poor_sum_x": 48,

@@ -168,6 +168,7 @@ TEST_F(BatchTest, RegistersOfTheControllersAreTheCoresState) {
   EXPECT_EQ(cell("credit", 2), port.credit);
   EXPECT_EQ(cell("fair", 2), port.departure.gains().fair.mantissa);
   EXPECT_EQ(cell("lift_shift", 2), port.departure.gains().lift.shift);
+  EXPECT_EQ(cell("growth", 2), port.departure.gains().growth.mantissa);
   EXPECT_EQ(cell("bank", 2), port.departure.bank_q8());
   EXPECT_EQ(cell("own_sum_x", 2), port.departure.sums().sum_x);
   EXPECT_EQ(cell("max_rtt", 2), port.departure.sums().max_rtt);

@@ -139,11 +139,28 @@ def maxmin_no_lift_past_the_limit(case: Case) -> None:
 
 
 def maxmin_later_hop_limits(case: Case) -> None:
-    """Hop 2 will give less: the offer is 255966255 / 256 = 999868, more than there is, and costs nothing."""
-    start_with_pool(case)
+    """Hop 2 will give less: the offer is all there is, twice, and costs nothing.
+
+    pos = (2560000 - 32767) / 2 = 1263616; Cp * 2^21 = 2 * 1263616 * (1 - 2^-18) = 2527222.4 = 9871.9 * 256.
+    """
+    start_with_pool(case, capacity=10_000)
     first_interval(case)
     for _ in range(2):
-        pass_by(case, packet(x=POOR, field=2), left(999868, POOR, 2), pos=POS, carry=0)
+        pass_by(case, packet(x=POOR, field=2), left(9871, POOR, 2), pos=1263616, carry=0)
+    case.state(1, own_input=0, own_sum_x=0, limited=0, max_rtt=RTT)
+
+
+def maxmin_doubles_at_most(case: Case) -> None:
+    """Hop 2 will give less: of an offer of 999868 no more than G * 128 = 8388632.1 = 32768.1 * 256.
+
+    The mean RTT is 2^20 * (1 - 2^-18) = 1048572: G = 2^36 / 1048572, 2^-20 below it: 1073744904 * 2^-14.
+    """
+    start_with_pool(case)
+    first_interval(case)
+    growth = {"growth": 1073744904, "growth_shift": 14}
+    for asked, granted in ((MOST, 32768), (32769, 32768), (32768, 32768), (32767, 32767), (-5, -5)):
+        out = left(granted, POOR, 2)
+        pass_by(case, packet(asked, POOR, field=2), out, pos=POS, carry=0, **growth)
     case.state(1, own_input=0, own_sum_x=0, limited=0, max_rtt=RTT)
 
 
@@ -215,12 +232,15 @@ def maxmin_not_arrived(case: Case) -> None:
 
 
 def maxmin_spent_pool(case: Case) -> None:
-    """A spent pool keeps its gain: nothing is left for own flows, others still hear what they could have."""
+    """A spent pool keeps its gain: nothing is left for own flows, others still hear what they could have.
+
+    The flow of hop 2 at most doubles: 32768, as in maxmin_doubles_at_most.
+    """
     start_with_pool(case)
     first_interval(case)
     pass_by(case, packet(x=POOR), left(499936, POOR), pos=0, carry=0, cp=4095460089, cp_shift=25)
     pass_by(case, packet(x=POOR), left(0, POOR), pos=0, carry=0, cp=4095460089)
-    pass_by(case, packet(x=POOR, field=2), left(999868, POOR, 2), pos=0, cp=4095460089)
+    pass_by(case, packet(x=POOR, field=2), left(32768, POOR, 2), pos=0, cp=4095460089)
     pass_by(case, packet(999867, POOR), left(999867, POOR, 0), pos=0, cp=4095460089)
     case.state(1, limited=999867, own_input=256)
 
@@ -557,7 +577,7 @@ def maxmin_switched_while_queued(case: Case) -> None:
     case.state(1, own_input=128, credit=30)
     case.ingress(0, packet(field=1), 2 * SECOND, slot=2)
     shares = {"pos": 127967232, "neg": 0, "cp": 4094935803, "cp_shift": 26, "fair": 0, "lift": 0}
-    case.enqueue(1, 2 * SECOND, slot=2, **shares)
+    case.enqueue(1, 2 * SECOND, slot=2, growth=0, **shares)
     start_with_pool(case)
     case.dequeue(1, left(249935, field=1), 2 * SECOND, slot=2, carry=11)
     case.state(1, own_input=0, own_sum_x=0, max_rtt=0, credit=30)
@@ -570,6 +590,7 @@ MAXMIN_CASES = [
     maxmin_bank_of_one_interval,
     maxmin_no_lift_past_the_limit,
     maxmin_later_hop_limits,
+    maxmin_doubles_at_most,
     maxmin_limited_elsewhere,
     maxmin_own_flows_share,
     maxmin_poor_by_a_32nd,

@@ -46,6 +46,7 @@ void write_shares(Writer& out, const Plane::PortState& port) {
   out.number(port.departure.carry_q8(), 1);
   out.gain(port.departure.gains().fair);
   out.gain(port.departure.gains().lift);
+  out.gain(port.departure.gains().growth);
   out.number(port.departure.bank_q8(), 8);
 }
 

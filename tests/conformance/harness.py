@@ -119,6 +119,8 @@ SHARES = [
     ("fair_shift", "B"),
     ("lift", "I"),
     ("lift_shift", "B"),
+    ("growth", "I"),
+    ("growth_shift", "B"),
     ("bank", "Q"),
 ]
 INGRESS_REPLY = [
@@ -186,7 +188,7 @@ ENQUEUE_STRUCT, STATE_STRUCT = _struct_of(ENQUEUE_REPLY), _struct_of(STATE_REPLY
 
 
 def _shares(xcp: Xcp) -> tuple[int, ...]:
-    return xcp.pos, xcp.neg, *xcp.cp, *xcp.cn, xcp.carry, *xcp.fair, *xcp.lift, xcp.bank
+    return xcp.pos, xcp.neg, *xcp.cp, *xcp.cn, xcp.carry, *xcp.fair, *xcp.lift, *xcp.growth, xcp.bank
 
 
 def _check_state(check: Check) -> list[int]:

@@ -46,7 +46,7 @@ ETHERNET_BYTES = 14
 FLOOD_GROUP, FLOOD_BASE = 1, 256
 QUEUE_EPOCH = 1
 SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
-SHARES_2 = ("fair", "fair_shift", "lift", "lift_shift", "bank")  # of generation 2
+SHARES_2 = ("fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank")  # of generation 2
 OWN_SUMS = ("own_input", "own_sum_x", "poor_sum_x", "limited", "max_rtt", "credit")
 CREDIT_MAX = 30
 

@@ -276,7 +276,7 @@ class Xcp:
         self.pos = self.neg = self.carry = 0
         self.cp = self.cn = (0, 0)
         # generation 2
-        self.fair = self.lift = (0, 0)
+        self.fair = self.lift = self.growth = (0, 0)
         self.bank = 0
         self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
         self.credit = 30
@@ -334,7 +334,7 @@ class Xcp:
         else:
             shuffle = max(0, config.gamma * rate // 65536 - abs(phi))
             self.share_out(shuffle, phi, self.sum_x, self.input)
-            self.fair = self.lift = (0, 0)
+            self.fair = self.lift = self.growth = (0, 0)
         self.bank = 0
         self.own_input = self.own_sum_x = self.poor_sum_x = self.limited = self.max_rtt = 0
         self.intervals, self.elapsed, self.rate, self.phi = self.intervals + 1, elapsed, rate, phi
@@ -352,6 +352,7 @@ class Xcp:
 
     def redistribute(self, config: Config, elapsed: int, rate: int, phi: int) -> None:
         """Generation 2 of what an interval hands out."""
+        self.growth = gain(TICKS_PER_SECOND * 256, self.avg_rtt)
         poor = self.poor_sum_x > elapsed // 4 + elapsed // 16
         fast = poor and self.credit >= 2 and phi <= config.capacity * 256 // 32
         self.credit = max(self.credit - 2, 0) if poor else min(self.credit + 1, 30)
@@ -388,12 +389,12 @@ class Xcp:
         offer = p - n + lift
         self.max_rtt = max(self.max_rtt, rtt)
         if rtt > 0 and lacks > 8 * length:
-            if 256 * asked < offer:
-                if field <= hop:
-                    self.limited = min(max(self.limited + asked, -CAPACITY_MAX), CAPACITY_MAX)
-                return asked, field
             if field > hop:
-                return offer // 256, field
+                doubled = self.growth[0] * length >> self.growth[1]
+                return min(asked, offer // 256, doubled // 256), field
+            if 256 * asked < offer:
+                self.limited = min(max(self.limited + asked, -CAPACITY_MAX), CAPACITY_MAX)
+                return asked, field
         if rtt > 0:
             self.own_input = min(self.own_input + length, INPUT_MAX)
             self.own_sum_x = min(self.own_sum_x + x, SUM_X_MAX)

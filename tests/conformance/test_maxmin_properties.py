@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, pairwise
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from conformance.test_properties import Target, answers, is_quotient
 
 SECOND = 2**28
 SHARES = ("pos", "neg", "carry", "bank")
+GAINS = ("cp", "cn", "growth")
 FASTEST = 22938
 CREDIT_MAX = 30
 Values = dict[str, Any]
@@ -244,6 +246,22 @@ def test_a_flow_that_has_its_share_is_never_limited_elsewhere(
 
 
 @given(config=ports, run=runs)
+@settings(max_examples=200)
+def test_what_is_not_paid_doubles_a_flow_at_most(
+    target: Target, config: Config, run: list[list[Sent]]
+) -> None:
+    for step in (step for interval in steps_of(target, config, run) for step in interval):
+        if step.sent.field <= step.sent.own_hop or step.takes_part:
+            continue
+        gains = {name: Fraction(step.before[name], 2 ** step.before[f"{name}_shift"]) for name in GAINS}
+        bytes_per_packet = len(step.sent.frame)
+        p, n = floor(gains["cp"] * step.sent.x), floor(gains["cn"] * bytes_per_packet)
+        offer = min(p, 256 * FEEDBACK_MAX) - min(n, 256 * FEEDBACK_MAX)
+        doubled = floor(gains["growth"] * bytes_per_packet)
+        assert step.granted == min(step.sent.delta, offer // 256, doubled // 256)
+
+
+@given(config=ports, run=runs)
 @settings(max_examples=400)
 def test_an_interval_ends_with_the_law_of_generation_2(
     target: Target, config: Config, run: list[list[Sent]]
@@ -266,6 +284,8 @@ def check_interval(config: Config, sums: Values, end: Values) -> None:
     poor = 16 * sums["poor_sum_x"] > 5 * SECOND
     fast = poor and sums["credit"] >= 2 and phi <= 256 * config.capacity // 32
     assert end["credit"] == (max(sums["credit"] - 2, 0) if poor else min(sums["credit"] + 1, CREDIT_MAX))
+    growth = Fraction(end["growth"], 2 ** end["growth_shift"])
+    assert is_quotient(growth, min(Fraction(256 * SECOND, end["avg_rtt"]), Fraction(2**32 - 1)))
     shuffle, size = end["pos"] - max(phi, 0), abs(phi)
     fair, lift = (Fraction(end[name], 2 ** end[f"{name}_shift"]) for name in ("fair", "lift"))
     if sums["own_input"] < sums["input"] // 64 and sums["own_sum_x"] < sums["sum_x"] // 64:

@@ -242,7 +242,7 @@ def test_every_division_starts_from_the_one_table() -> None:
         for t in tables
         if t["name"].endswith("reciprocals")
     ]
-    assert found == [expected] * 9
+    assert found == [expected] * 10
 
 
 def test_committed_table_is_the_generated_one() -> None:

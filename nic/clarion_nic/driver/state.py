@@ -36,8 +36,8 @@ COUNTERS: Mapping[str, tuple[str, str, str | None]] = {
 
 # Of generation 2 of XCP, which cards do not have.
 GENERATION_2 = (
-    "credit", "fair", "fair_shift", "lift", "lift_shift", "bank", "own_input", "own_sum_x", "poor_sum_x",
-    "limited", "max_rtt",
+    "credit", "fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank", "own_input",
+    "own_sum_x", "poor_sum_x", "limited", "max_rtt",
 )  # fmt: skip
 
 # Register arrays with a cell per port.
