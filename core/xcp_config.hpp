@@ -14,7 +14,7 @@ constexpr std::uint32_t DEFAULT_BETA_Q16 = 14811;
 constexpr std::uint32_t DEFAULT_GAMMA_Q16 = 6554;
 constexpr std::uint32_t DEFAULT_MIN_INTERVAL = 268435;
 constexpr std::uint32_t DEFAULT_MAX_INTERVAL = 268435456;
-constexpr std::uint32_t DEFAULT_GENERATION = 1;
+constexpr std::uint32_t DEFAULT_GENERATION = 2;
 
 // Efficiency and fairness controllers of the traffic that leaves by this port.
 struct XcpConfig {

@@ -17,7 +17,7 @@ struct XcpSettings {
   double gamma = 0.1;
   std::uint64_t min_interval_us = 1000;
   std::uint64_t max_interval_us = 1000000;
-  std::uint64_t generation = 1;
+  std::uint64_t generation = 2;
   bool allow_unstable = false;
 };
 
@@ -45,7 +45,7 @@ inline XcpConfig xcp_config(const XcpSettings& settings) {
 
 inline XcpConfig xcp_config(std::uint64_t capacity_bps, double alpha = 0.4, double beta = 0.226,
                             double gamma = 0.1, std::uint64_t min_interval_us = 1000,
-                            std::uint64_t max_interval_us = 1000000, std::uint64_t generation = 1) {
+                            std::uint64_t max_interval_us = 1000000, std::uint64_t generation = 2) {
   return xcp_config(
       XcpSettings{capacity_bps, alpha, beta, gamma, min_interval_us, max_interval_us, generation});
 }

@@ -38,7 +38,7 @@ class XcpSettings:
     gamma: float = 0.1
     min_interval_us: int = 1000
     max_interval_us: int = 1000000
-    generation: int = 1
+    generation: int = 2
     allow_unstable: bool = False
 
     @property
@@ -176,7 +176,7 @@ XCP = {
         label="Generation",
         kind="whole",
         about="1: the XCP of the papers; 2: fair sooner, and full links where flows are held back elsewhere",
-        default=1,
+        default=2,
         least=1,
         most=2,
         table="xcp_port",

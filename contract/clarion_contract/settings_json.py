@@ -2,7 +2,7 @@
 """The settings of a port as JSON: what REST takes and gives, the store keeps and the audit shows.
 
 {"xcp": {"capacity_bps": 100000000, "alpha": 0.4, "beta": 0.226, "gamma": 0.1,
-         "min_interval_us": 1000, "max_interval_us": 1000000, "generation": 1, "allow_unstable": false},
+         "min_interval_us": 1000, "max_interval_us": 1000000, "generation": 2, "allow_unstable": false},
  "stamp": false, "check": false, "edge": false, "wire": false, "queue_limit_bytes": null}
 
 A port that measures its capacity has "measured" for it.

@@ -227,16 +227,17 @@ def figures_of(directory: Path, summary: Summary, link: int | None = None) -> Fi
     change_s = max(join_s, step_s)
     early = (first_s, first_s + EARLY_ROUND_TRIPS * rtt_s)
     late = (change_s, change_s + EARLY_ROUND_TRIPS * rtt_s)
-    newcomer = totals["newcomer"]
+    times_s = transfer_times(summary)
+    newcomer = None if times_s else totals["newcomer"]
     settled = newcomer and newcomer["round_trips"]
     if step_s:
         settled = most(
             [(settled_s(series[name], step_s, rtt_s, later[name]) - step_s) / rtt_s for name in later]
         )
-    is_dumbbell = len(links) == 1 and link is None
+    has_limit = len(links) == 1 and link is None and not times_s
     return Figures(
-        of_limit=totals["fraction_of_limit"] if is_dumbbell else min(port["utilisation"] for port in links),
-        jain=totals["jain"] if len(links) == 1 and not transfer_times(summary) else None,
+        of_limit=totals["fraction_of_limit"] if has_limit else min(port["utilisation"] for port in links),
+        jain=totals["jain"] if len(links) == 1 and not times_s else None,
         rounds_to_full=most([(full_s(series[name], limits[name]) - first_s) / rtt_s for name in limits]),
         start_queue_bdp=max(deepest(series[name], early) / (limits[name] * rtt_s) for name in limits),
         rounds_to_share=settled,
@@ -246,7 +247,7 @@ def figures_of(directory: Path, summary: Summary, link: int | None = None) -> Fi
         least_utilisation=min(least_rate(series[name], late, rtt_s) / limits[name] for name in limits)
         if join_s
         else None,
-        transfer_s=statistics.median(transfer_times(summary)) if transfer_times(summary) else None,
+        transfer_s=statistics.median(times_s) if times_s else None,
         drops=float(totals["losses"]["data_queue"]),
     )
 

@@ -71,7 +71,7 @@ async def test_settings_reach_the_switch_and_stay(served: Served) -> None:
     assert tag == {"check": True, "edge": True, "wire": True}
     assert xcp == {
         "capacity": 1_000_000, "alpha": 26214, "beta": 14811, "gamma": 6554,
-        "min_interval": 268435, "max_interval": 268435, "generation": 1,
+        "min_interval": 268435, "max_interval": 268435, "generation": 2,
     }  # fmt: skip
     assert (state["ports"][1]["stamp"], state["ports"][1]["queue_limit"]) == (True, 5000)
     assert (state["addresses"], state["flood"]) == ([[MAC, 2]], [1, 3])

@@ -128,7 +128,7 @@ def test_settings_reach_the_tables(address: str) -> None:
             "gamma": 6554,
             "min_interval": 268435,
             "max_interval": 268435456,
-            "generation": 1,
+            "generation": 2,
             "epoch": 1,
         },
         ("stamp_port", 2): {},

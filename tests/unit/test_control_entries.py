@@ -69,7 +69,7 @@ def test_a_port_with_everything() -> None:
             gamma=6554,
             min_interval=268435,
             max_interval=268435456,
-            generation=1,
+            generation=2,
             epoch=7,
         ),
         entry("stamp_port", 3),

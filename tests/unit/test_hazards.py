@@ -175,9 +175,9 @@ def test_a_plain_switch_neither_tags_nor_gives_feedback() -> None:
 
 
 def test_one_switch_may_have_the_other_generation() -> None:
-    scenario = load(switches={"s2": {"generation": 2}})
-    assert port(scenario, "s1-right")["xcp"]["generation"] == 1
-    assert port(scenario, "s2-left")["xcp"]["generation"] == 2
+    scenario = load(switches={"s2": {"generation": 1}})
+    assert port(scenario, "s1-right")["xcp"]["generation"] == 2
+    assert port(scenario, "s2-left")["xcp"]["generation"] == 1
 
 
 def test_a_wire_is_declared_only_towards_those_who_number_packets() -> None:

@@ -181,7 +181,7 @@ def test_ports_have_what_the_scenario_says(
     api: FakeApi, agent: list[subprocess.Popen[bytes]], tmp_path: Path
 ) -> None:
     xcp = {"capacity_bps": 20_000_000, "alpha": 0.39999, "beta": 0.226, "gamma": 0.1}
-    xcp |= {"min_interval_us": 1000, "max_interval_us": 1_000_000, "generation": 1, "allow_unstable": False}
+    xcp |= {"min_interval_us": 1000, "max_interval_us": 1_000_000, "generation": 2, "allow_unstable": False}
     bottleneck = {"xcp": xcp, "stamp": True, "check": True, "edge": False, "wire": True}
     right, left = "/v1/switches/smoke-s1/ports/1", "/v1/switches/smoke-s2/ports/1"
     api.ports = {right: bottleneck, left: {**bottleneck, "xcp": None}}

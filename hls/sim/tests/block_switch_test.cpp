@@ -275,7 +275,7 @@ TEST_F(BlockSwitchTest, TheSecondGenerationIsRefused) {
   try {
     build(
         R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
-      "rate_bps":8000000,"xcp":{"enabled":true,"generation":2}}]}]})");
+      "rate_bps":8000000,"xcp":{"enabled":true}}]}]})");
     FAIL();
   } catch (const Fault& fault) {
     EXPECT_EQ(sentence(fault), "switches[0].ports[1].xcp.generation: " + reason);
