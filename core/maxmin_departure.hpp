@@ -96,8 +96,8 @@ class MaxMinDeparture : public XcpDeparture {
     return offer;
   }
 
-  // What a later hop will not let it use is not paid from the pools. Where that hop has only just limited it, as
-  // many flows at once as start together could be given the whole pool each: so they double at most.
+  // What a later hop will not let it use is not paid from the pools. Where that hop has only just limited it,
+  // as many flows at once as start together could be given the whole pool each: so they double at most.
   CLARION_INLINE std::int64_t unpaid_q8(const Offer& offer, std::uint32_t length) const {
     return min_i64(offer.total_q8(), static_cast<std::int64_t>(multiply(gains_.growth, length)));
   }

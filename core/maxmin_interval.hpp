@@ -28,8 +28,8 @@ constexpr std::int64_t LIMITED_MAX = (std::int64_t{1} << 38) - 1;
 
 // What redistributes among the flows that this hop limits.
 struct MaxMinGains {
-  Gain fair;  // their mean rate, q8 bytes per tick
-  Gain lift;  // q8 bytes/s per q8 byte that a packet lacks of it
+  Gain fair;    // their mean rate, q8 bytes per tick
+  Gain lift;    // q8 bytes/s per q8 byte that a packet lacks of it
   Gain growth;  // q8 bytes/s per byte: with it a flow doubles in a round trip
 };
 
@@ -114,7 +114,8 @@ CLARION_INLINE MaxMinReport maxmin_step(const IntervalReport& last, std::uint8_t
   MaxMinReport report;
   IntervalReport& interval = report.interval;
   interval = measure(last, config, sums, queue_bytes, elapsed);
-  report.gains.growth = to_gain(divide(std::uint64_t{TICKS_PER_SECOND} << RATE_FRACTION_BITS, interval.avg_rtt));
+  report.gains.growth =
+      to_gain(divide(std::uint64_t{TICKS_PER_SECOND} << RATE_FRACTION_BITS, interval.avg_rtt));
   interval.phi_q8 -= own.limited * (std::int64_t{1} << RATE_FRACTION_BITS);
   interval.phi_q8 -= not_arrived_q8(config, handed_out_q8);
   const bool poor = own.sum_x_poor > (elapsed >> 2) + (elapsed >> 4);

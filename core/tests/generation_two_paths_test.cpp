@@ -230,8 +230,8 @@ Topology greeting_dumbbell(unsigned seed) {
   return topology;
 }
 
-// What flows are offered that a later hop limits is not paid from the pools: without a bound each of those that
-// start is offered all of one, and they have left 42 % of a BDP in the queue.
+// What flows are offered that a later hop limits is not paid from the pools: without a bound each of those
+// that start is offered all of one, and they have left 42 % of a BDP in the queue.
 TEST(GenerationTwoGreetings, OverfillNoQueueBeforeLinksOfTheirOwn) {
   double peak = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
