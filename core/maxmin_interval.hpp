@@ -26,7 +26,7 @@ struct OwnSums {
 
 constexpr std::int64_t LIMITED_MAX = (std::int64_t{1} << 38) - 1;
 
-// What redistributes among the flows that this hop limits.
+// Of an interval: what redistributes among the flows that this hop limits, and what bounds the others.
 struct MaxMinGains {
   Gain fair;    // their mean rate, q8 bytes per tick
   Gain lift;    // q8 bytes/s per q8 byte that a packet lacks of it

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice, pairwise
-from math import floor
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,6 @@ from conformance.test_properties import Target, answers, is_quotient
 
 SECOND = 2**28
 SHARES = ("pos", "neg", "carry", "bank")
-GAINS = ("cp", "cn", "growth")
 FASTEST = 22938
 CREDIT_MAX = 30
 Values = dict[str, Any]
@@ -86,11 +84,15 @@ class Step:
     granted: int
     field: int
 
+    def product(self, gain: str, factor: int) -> int:
+        """What a gain makes of a factor."""
+        value: int = self.before[gain] * factor >> self.before[f"{gain}_shift"]
+        return value
+
     @property
     def gap(self) -> int:
         """What the packet lacks of the fair share, q8 bytes."""
-        share: int = min(self.before["fair"] * self.sent.x >> self.before["fair_shift"], 2**32 - 1)
-        return share - 256 * len(self.sent.frame)
+        return min(self.product("fair", self.sent.x), 2**32 - 1) - 256 * len(self.sent.frame)
 
     @property
     def takes_part(self) -> bool:
@@ -175,6 +177,11 @@ def steps_of(target: Target, config: Config, run: list[list[Sent]]) -> list[list
     return steps
 
 
+def every_step(target: Target, config: Config, run: list[list[Sent]]) -> Iterator[Step]:
+    """Play a run; return the steps of all intervals."""
+    return chain.from_iterable(steps_of(target, config, run))
+
+
 @given(config=ports, run=runs)
 @settings(max_examples=200)
 def test_grants_of_packets_that_ask_for_all_are_conserved(
@@ -182,7 +189,7 @@ def test_grants_of_packets_that_ask_for_all_are_conserved(
 ) -> None:
     # Pools, bank and carry become feedback, and nothing else: to the last 1/256 byte/s, whatever the run.
     greedy = [[replace(sent, delta=FEEDBACK_MAX) for sent in interval] for interval in run]
-    for step in (step for interval in steps_of(target, config, greedy) for step in interval):
+    for step in every_step(target, config, greedy):
         if step.takes_part:
             assert step.surplus == 0
         else:
@@ -193,7 +200,7 @@ def test_grants_of_packets_that_ask_for_all_are_conserved(
 @settings(max_examples=400)
 def test_what_is_granted_has_been_there(target: Target, config: Config, run: list[list[Sent]]) -> None:
     # Conservation with any requests.
-    for step in (step for interval in steps_of(target, config, run) for step in interval):
+    for step in every_step(target, config, run):
         kept = all(step.after[name] == step.before[name] for name in SHARES)
         if not step.takes_part:
             assert kept
@@ -209,8 +216,7 @@ def test_a_bank_pays_what_was_paid_in(target: Target, config: Config, run: list[
         paid_in = 0
         for step in interval:
             change = step.after["bank"] - step.before["bank"]
-            lift = step.before["lift"] * abs(step.gap) >> step.before["lift_shift"]
-            assert abs(change) <= lift
+            assert abs(change) <= step.product("lift", abs(step.gap))
             assert change <= 0 if step.gap > 0 else change >= 0
             paid_in += change
             assert paid_in == step.after["bank"] >= 0
@@ -219,7 +225,7 @@ def test_a_bank_pays_what_was_paid_in(target: Target, config: Config, run: list[
 @given(config=ports, run=runs)
 @settings(max_examples=200)
 def test_a_packet_learns_who_limits_it(target: Target, config: Config, run: list[list[Sent]]) -> None:
-    for step in (step for interval in steps_of(target, config, run) for step in interval):
+    for step in every_step(target, config, run):
         sent, h = step.sent, step.sent.own_hop
         assert step.granted <= sent.delta
         if sent.rtt == 0 or sent.field > h or not step.takes_part:
@@ -235,7 +241,7 @@ def test_a_packet_learns_who_limits_it(target: Target, config: Config, run: list
 def test_a_flow_that_has_its_share_is_never_limited_elsewhere(
     target: Target, config: Config, run: list[list[Sent]]
 ) -> None:
-    for step in (step for interval in steps_of(target, config, run) for step in interval):
+    for step in every_step(target, config, run):
         counted = step.after["limited"] - step.before["limited"]
         if step.sent.rtt > 0 and step.gap <= 8 * len(step.sent.frame):
             assert step.takes_part
@@ -250,15 +256,14 @@ def test_a_flow_that_has_its_share_is_never_limited_elsewhere(
 def test_what_is_not_paid_doubles_a_flow_at_most(
     target: Target, config: Config, run: list[list[Sent]]
 ) -> None:
-    for step in (step for interval in steps_of(target, config, run) for step in interval):
+    for step in every_step(target, config, run):
         if step.sent.field <= step.sent.own_hop or step.takes_part:
             continue
-        gains = {name: Fraction(step.before[name], 2 ** step.before[f"{name}_shift"]) for name in GAINS}
-        bytes_per_packet = len(step.sent.frame)
-        p, n = floor(gains["cp"] * step.sent.x), floor(gains["cn"] * bytes_per_packet)
-        offer = min(p, 256 * FEEDBACK_MAX) - min(n, 256 * FEEDBACK_MAX)
-        doubled = floor(gains["growth"] * bytes_per_packet)
-        assert step.granted == min(step.sent.delta, offer // 256, doubled // 256)
+        length = len(step.sent.frame)
+        p, n = (
+            min(step.product(*each), 256 * FEEDBACK_MAX) for each in (("cp", step.sent.x), ("cn", length))
+        )
+        assert step.granted == min(step.sent.delta, (p - n) // 256, step.product("growth", length) // 256)
 
 
 @given(config=ports, run=runs)
