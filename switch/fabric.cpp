@@ -66,10 +66,11 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
 
 }  // namespace
 
-Fabric::Fabric(const Options& options, const PathFactory& make_path, bool with_netdevs)
-    : truth_(options.truth_log, options.protocol),
+Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surroundings& surroundings)
+    : pool_(ChunkPool::DEFAULT_LIMIT_BYTES, surroundings.snap_bytes),
+      truth_(options.truth_log, options.protocol),
       schedule_(count_ports(options)),
-      now_(now_ns()),
+      now_(surroundings.start),
       born_(now_),
       protocol_(options.protocol),
       lldp_(*this, options.lldp, now_) {
@@ -91,7 +92,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, bool with_n
   for (const auto& port : ports_) {
     if (!port->options.peer.empty()) {
       port->peer = find(port->options.peer);
-    } else if (with_netdevs) {
+    } else if (surroundings.netdevs) {
       open_netdev(*port);
     }
   }
@@ -176,6 +177,11 @@ void Fabric::advance(Nanoseconds time) {
   now_ = std::max(now_, time);
 }
 
+Nanoseconds Fabric::next_event() const {
+  const Nanoseconds planned = work_.empty() ? NEVER : work_.begin()->first;
+  return std::min({planned, schedule_.next_time(), lldp_.next_time()});
+}
+
 void Fabric::at(Nanoseconds time, std::function<void()> work) { work_.emplace(time, std::move(work)); }
 
 void Fabric::run_work() {
@@ -215,7 +221,7 @@ void Fabric::lose_queue(Port& port) {
 
 void Fabric::run(Port& port) {
   serve(port);
-  if (port.peer != nullptr) deliver_inside(port);
+  if (port.delivers_inside()) deliver_inside(port);
   deliver_incoming(port);
   reschedule(port);
 }
@@ -223,8 +229,10 @@ void Fabric::run(Port& port) {
 void Fabric::reschedule(Port& port) {
   Nanoseconds next = NEVER;
   if (port.path->queued() > 0) next = port.departs_at();
-  if (port.peer != nullptr && port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
-  if (port.peer != nullptr) next = std::min(next, port.hazards.next_time());
+  if (port.delivers_inside()) {
+    if (port.out.flying() > 0) next = std::min(next, port.out.wire_head()->arrival);
+    next = std::min(next, port.hazards.next_time());
+  }
   if (port.in.flying() > 0) next = std::min(next, port.in.wire_head()->arrival);
   schedule_.set(port.id, next);
 }
@@ -261,13 +269,19 @@ void Fabric::deliver_incoming(Port& port) {
 void Fabric::deliver_inside(Port& port) {
   while (port.out.flying() > 0 && port.out.wire_head()->arrival <= now_) {
     Packet* packet = port.out.wire_head();
-    if (!packet->lost) arrive(*port.peer, packet->frame(), packet->length);
+    if (!packet->lost) hand_on(port, packet->frame(), packet->stored, packet->length);
     port.out.pop();
   }
   while (port.hazards.next_time() <= now_) {
     const FrameBytes frame = port.hazards.take_next();
-    arrive(*port.peer, frame.data(), static_cast<std::uint32_t>(frame.size()));
+    const auto length = static_cast<std::uint32_t>(frame.size());
+    hand_on(port, frame.data(), length, length);
   }
+}
+
+void Fabric::hand_on(Port& port, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) {
+  if (port.peer != nullptr) return arrive(*port.peer, frame, length);
+  port.sink->take(now_, frame, stored, length);
 }
 
 // The frame is at the switch: from here on it is looked up and copied to where it goes.
@@ -339,7 +353,7 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
   const std::uint64_t threshold = port.options.ecn_threshold_bytes;
   const bool marks = threshold > 0 && port.path->queue_bytes() > threshold && is_ecn_capable(frame, length);
   if (marks) {
-    marked_.assign(frame, frame + length);
+    marked_.assign(frame, frame + std::min(length, pool_.snap_bytes()));
     mark_congestion(marked_.data(), length);
     frame = marked_.data();
   }
@@ -437,7 +451,7 @@ void Fabric::note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& fr
 
 void Fabric::transmit() {
   for (const auto& port : ports_) {
-    if (port->peer == nullptr) transmit(*port);
+    if (!port->delivers_inside()) transmit(*port);
   }
 }
 

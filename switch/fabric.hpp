@@ -45,11 +45,17 @@ struct Switch {
   }
 };
 
+// Where the frames of a fabric come from and go to.
+struct Surroundings {
+  bool netdevs = true;                    // else ports have a FrameSink, or nothing
+  Nanoseconds start = now_ns();           // of its clock
+  std::uint32_t snap_bytes = UINT32_MAX;  // of each frame that are kept
+};
+
 class Fabric {
  public:
-  // `make_path` makes what each port does to packets. Opens the netdevs unless `with_netdevs` is false
-  // (tests). Throws Fault.
-  Fabric(const Options& options, const PathFactory& make_path, bool with_netdevs = true);
+  // `make_path` makes what each port does to packets. Throws Fault.
+  Fabric(const Options& options, const PathFactory& make_path, const Surroundings& surroundings = {});
 
   Nanoseconds now() const { return now_; }
 
@@ -64,6 +70,9 @@ class Fabric {
 
   // The earliest time at which advance() or transmit() has something to do.
   Nanoseconds next_time();
+
+  // The earliest at which advance() has; without netdevs that is all.
+  Nanoseconds next_event() const;
 
   // Changes a port while it runs. The options must be valid.
   void reconfigure(Port& port, const PortOptions& options);
@@ -120,6 +129,7 @@ class Fabric {
   void note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& frame);
   void lose_queue(Port& port);
   void deliver_inside(Port& port);
+  void hand_on(Port& port, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
   void run_work();
   void deliver_incoming(Port& port);
   void transmit(Port& port);

@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,13 +34,16 @@ class ChunkPool {
   static constexpr std::size_t SLAB_CHUNKS = 64;
   static constexpr std::size_t DEFAULT_LIMIT_BYTES = std::size_t{2} << 30;
 
-  explicit ChunkPool(std::size_t limit_bytes = DEFAULT_LIMIT_BYTES)
-      : chunks_left_(limit_bytes / CHUNK_BYTES) {}
+  // Of each packet the first `snap_bytes` are kept.
+  explicit ChunkPool(std::size_t limit_bytes = DEFAULT_LIMIT_BYTES, std::uint32_t snap_bytes = UINT32_MAX)
+      : snap_bytes_(snap_bytes), chunks_left_(limit_bytes / CHUNK_BYTES) {}
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() {
     for (void* slab : slabs_) munmap(slab, SLAB_CHUNKS * CHUNK_BYTES);
   }
+
+  std::uint32_t snap_bytes() const { return snap_bytes_; }
 
   // Null at the memory limit.
   Chunk* take() {
@@ -68,6 +72,7 @@ class ChunkPool {
     return true;
   }
 
+  std::uint32_t snap_bytes_;
   std::size_t chunks_left_;
   std::vector<void*> slabs_;
   Chunk* free_ = nullptr;
@@ -77,11 +82,12 @@ class ChunkPool {
 struct Packet {
   Nanoseconds arrival;  // when it comes out of the wire; set at departure
   std::uint32_t length;
+  std::uint32_t stored;  // bytes of it that are kept
   bool lost;  // corrupted on the wire: to be dropped at `arrival`
   Meta meta;
 
   std::uint8_t* frame() { return reinterpret_cast<std::uint8_t*>(this + 1); }
-  std::size_t footprint() const { return (sizeof(Packet) + length + alignof(Packet) - 1) & -alignof(Packet); }
+  std::size_t footprint() const { return (sizeof(Packet) + stored + alignof(Packet) - 1) & -alignof(Packet); }
 };
 
 class PacketFifo {
@@ -103,10 +109,11 @@ class PacketFifo {
 
   // Copies a frame to the end of the queue; null when the pool is at its limit.
   Packet* push(const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
-    const std::size_t needed_bytes = sizeof(Packet) + length + alignof(Packet);
+    const std::uint32_t stored = std::min(length, pool_.snap_bytes());
+    const std::size_t needed_bytes = sizeof(Packet) + stored + alignof(Packet);
     if ((tail_ == nullptr || tail_->used + needed_bytes > sizeof(tail_->data)) && !extend()) return nullptr;
-    Packet* packet = new (tail_->data + tail_->used) Packet{0, length, false, meta};
-    std::memcpy(packet->frame(), frame, length);
+    Packet* packet = new (tail_->data + tail_->used) Packet{0, length, stored, false, meta};
+    std::memcpy(packet->frame(), frame, stored);
     tail_->used += static_cast<std::uint32_t>(packet->footprint());
     ++queued_;
     return packet;

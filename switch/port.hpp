@@ -52,6 +52,13 @@ constexpr std::size_t COUNTER_ARRAYS = 8;
 
 struct Switch;
 
+// Takes the frames that leave by a port; of each, `stored` bytes are there.
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  virtual void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) = 0;
+};
+
 struct Port {
   Port(PortOptions port_options, std::size_t port_id, std::string name_of_switch, ChunkPool& pool,
        std::uint64_t seed, std::uint8_t protocol, const PathFactory& make_path)
@@ -73,6 +80,10 @@ struct Port {
   Switch* parent = nullptr;
   Port* peer = nullptr;  // internal link; or
   std::unique_ptr<Netdev> netdev;
+  FrameSink* sink = nullptr;  // or what stands for a device
+
+  // Whether what has come out of the wire is handed on at its time, not when the process wakes up.
+  bool delivers_inside() const { return peer != nullptr || sink != nullptr; }
 
   PortEntries entries;  // what the path is configured with
   PacketFifo out;       // outgoing wire, and the queue if that is in the switch's memory

@@ -14,6 +14,7 @@ SCENARIOS = ROOT / "mininet" / "scenarios"
 
 _BUILT = {
     "clarion-switch": ("CLARION_SWITCH_BIN", "build/cpp/switch/clarion-switch"),
+    "clarion-sim": ("CLARION_SIM_BIN", "build/cpp/sim/clarion-sim"),
     "clarion-hls-sim": ("CLARION_HLS_SIM_BIN", "build/cpp/hls/sim/clarion-hls-sim"),
     "clarion-host": ("CLARION_HOST_BIN", "build/cargo/release/clarion-host"),
 }

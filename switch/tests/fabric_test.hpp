@@ -36,7 +36,7 @@ class FabricTest : public testing::Test {
   explicit FabricTest(PathFactory make_path = core_path) : make_path_(std::move(make_path)) {}
 
   void build(const char* document) {
-    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), make_path_, false);
+    fabric_ = std::make_unique<Fabric>(read_options(json::parse(document)), make_path_, Surroundings{false});
   }
 
   void receive(const char* port, Nanoseconds after, const std::vector<std::uint8_t>& bytes) {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ENGINES = {
     "emu": ("clarion_lab.engines.emulation", "EmulationEngine"),
     "bmv2": ("clarion_lab.engines.bmv2.engine", "Bmv2Engine"),
+    "sim": ("clarion_lab.engines.simulation", "SimulationEngine"),
     "hls-sim": ("clarion_lab.engines.hls_sim", "HlsSimEngine"),
 }
 

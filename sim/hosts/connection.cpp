@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection.hpp"
+
+#include <algorithm>
+
+namespace clarion::sim {
+namespace {
+
+constexpr std::uint32_t FIRST_SEQ = 1;        // behind the SYN
+constexpr std::uint32_t SYNS_WITH_OPTION = 3;  // hosts/bpf/handshake.bpf.c
+constexpr Nanoseconds SYN_TIMEOUT_NS = emu::SECOND_NS;
+constexpr std::uint32_t MAX_WINDOW_BYTES = 0xffffU << WINDOW_SHIFT;
+
+std::uint32_t stamp_ms(Nanoseconds now) { return static_cast<std::uint32_t>(now / 1'000'000); }
+
+// The byte that a sequence number names, of those near `near`.
+std::uint64_t unwrap(std::uint32_t seq, std::uint64_t near) {
+  const std::uint32_t near_seq = static_cast<std::uint32_t>(near) + FIRST_SEQ;
+  return near + static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(seq - near_seq)));
+}
+
+std::uint32_t seq_of_byte(std::uint64_t byte) { return static_cast<std::uint32_t>(byte) + FIRST_SEQ; }
+
+}  // namespace
+
+SendingEnd::SendingEnd(Host& host, const Address& remote, std::uint16_t port, const SenderSettings& settings,
+                       std::unique_ptr<CongestionControl> law, flow& flow)
+    : host_(host),
+      local_(host.address()),
+      remote_(remote),
+      settings_(settings),
+      flow_(flow),
+      sender_(settings, std::move(law), *this) {
+  local_.port = port;
+  host.bind(port, *this);
+}
+
+void SendingEnd::connect(Nanoseconds now) {
+  state_ = State::syn_sent;
+  send_syn(now);
+}
+
+void SendingEnd::write_up_to(Nanoseconds now, std::uint64_t bytes) { sender_.write_up_to(now, bytes); }
+
+void SendingEnd::stop(Nanoseconds now) {
+  if (sender_.unsent() > 0) sender_.write_up_to(now, sender_.board().next() * settings_.mss_bytes);
+}
+
+void SendingEnd::send_syn(Nanoseconds now) {
+  TcpFields tcp;
+  tcp.syn = true;
+  tcp.stamp_ms = stamp_ms(now);
+  tcp.window_bytes = MAX_WINDOW_BYTES;
+  tcp.ece = tcp.cwr = settings_.ecn;  // RFC 3168, 6.1.1
+  tcp.offers = host_.shim().attached() && syns_ < SYNS_WITH_OPTION;
+  tcp.offer_flags = CLARION_OPTION_LEFT;
+  syn_sent_ = now;
+  syn_timer_ = now + (SYN_TIMEOUT_NS << std::min(syns_, 6U));
+  ++syns_;
+  send(tcp, {});
+}
+
+void SendingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {
+  if (tcp.syn) return on_syn_ack(now, tcp);
+  if (state_ != State::established || !tcp.has_ack) return;
+  if (header != nullptr) host_.shim().update(flow_, *header, tcp.payload_bytes > 0);
+  peer_stamp_ms_ = tcp.stamp_ms;
+  sender_.on_acknowledgement(now, acknowledgement_of(tcp));
+}
+
+void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
+  if (state_ != State::syn_sent) return;
+  state_ = State::established;
+  syn_timer_ = NEVER;
+  peer_stamp_ms_ = tcp.stamp_ms;
+  const std::uint8_t accepted = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
+  const bool aware = host_.shim().attached() && tcp.offers && (tcp.offer_flags & accepted) == accepted;
+  host_.shim().open(flow_, aware, local_.ip);
+  TcpFields ack;
+  ack.has_ack = true;
+  ack.seq = FIRST_SEQ;
+  ack.ack = tcp.seq + 1;
+  ack.window_bytes = MAX_WINDOW_BYTES;
+  ack.stamp_ms = stamp_ms(now);
+  ack.echo_ms = peer_stamp_ms_;
+  send(ack, {});
+  const auto rtt_us = static_cast<std::uint32_t>((now - syn_sent_) / 1000);
+  sender_.open_window(tcp.window_bytes / settings_.mss_bytes);
+  sender_.establish(now, syns_ == 1 ? rtt_us : NO_RTT);
+}
+
+Nanoseconds SendingEnd::next_timer() const {
+  return state_ == State::syn_sent ? syn_timer_ : sender_.next_timer();
+}
+
+void SendingEnd::on_timer(Nanoseconds now) {
+  if (state_ == State::syn_sent && syn_timer_ <= now) send_syn(now);
+  if (state_ == State::established) sender_.on_timer(now);
+}
+
+void SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
+  TcpFields tcp;
+  tcp.has_ack = true;
+  tcp.seq = seq_of(segment.number);
+  tcp.ack = FIRST_SEQ;
+  tcp.window_bytes = MAX_WINDOW_BYTES;
+  tcp.stamp_ms = stamp_ms(now);
+  tcp.echo_ms = peer_stamp_ms_;
+  tcp.payload_bytes = segment.payload_bytes;
+  tcp.cwr = segment.has_cwr;
+  // A retransmission is not marked (RFC 3168, 6.1.5).
+  tcp.ecn = settings_.ecn && !segment.is_resent ? Ecn::ect0 : Ecn::not_capable;
+  HeaderBytes header;
+  if (flow_.id.aware) {
+    OutgoingState state;
+    state.seq = tcp.seq;
+    state.una = seq_of(sender_.board().una());
+    // What is sent for the first time is counted as sent already.
+    state.next = seq_of(segment.is_resent ? sender_.board().next() : segment.number);
+    state.now_us = static_cast<std::uint32_t>(now / 1000);
+    state.payload_bytes = tcp.payload_bytes;
+    state.frame_bytes = frame_bytes(tcp, 0);
+    header = host_.shim().put_on(flow_, state);
+  }
+  send(tcp, header);
+}
+
+void SendingEnd::note_timeout() {
+  if (flow_.id.aware) passage_note_timeout(&flow_, seq_of(sender_.board().una()));
+}
+
+void SendingEnd::send(const TcpFields& tcp, const HeaderBytes& header) { host_.send(local_, remote_, tcp, header); }
+
+Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
+  Acknowledgement ack;
+  ack.ack = number_of(tcp.ack);
+  ack.window = tcp.window_bytes / settings_.mss_bytes;
+  ack.echo_ms = tcp.echo_ms;
+  ack.has_ece = tcp.ece;
+  ack.blocks = tcp.sacks;
+  for (std::size_t i = 0; i < tcp.sacks; ++i) {
+    ack.sacks[i] = {number_of(tcp.blocks[i].begin), number_of(tcp.blocks[i].end)};
+  }
+  return ack;
+}
+
+// The segment that begins at, or ends before, a sequence number.
+SegmentNumber SendingEnd::number_of(std::uint32_t seq) const {
+  const std::uint64_t byte = unwrap(seq, sender_.acked_bytes());
+  return (byte + settings_.mss_bytes - 1) / settings_.mss_bytes;
+}
+
+std::uint32_t SendingEnd::seq_of(SegmentNumber number) const {
+  return seq_of_byte(std::min(number * settings_.mss_bytes, sender_.written_bytes()));
+}
+
+ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
+                           const ReceiverSettings& settings, bool ecn)
+    : host_(host),
+      local_(host.address()),
+      remote_(remote),
+      mss_bytes_(mss_bytes),
+      ecn_(ecn),
+      buffer_(settings.buffer),
+      receiver_(settings, *this) {
+  local_.port = port;
+  host.bind(port, *this);
+}
+
+void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {
+  if (tcp.syn) return on_syn(now, tcp);
+  if (!is_open_) return;
+  if (header != nullptr) {
+    host_.shim().update(flow_, *header, tcp.payload_bytes > 0);
+  } else if (tcp.payload_bytes > 0) {
+    receive_plain(&flow_);
+  }
+  if (tcp.payload_bytes == 0) {
+    if (syn_ack_sent_ != 0) receiver_.set_rtt(static_cast<std::uint32_t>((now - syn_ack_sent_) / 1000));
+    syn_ack_sent_ = 0;
+    return;
+  }
+  const std::uint64_t byte = unwrap(tcp.seq, bytes_before(receiver_.next()));
+  if (tcp.payload_bytes < mss_bytes_) end_bytes_ = byte + tcp.payload_bytes;
+  IncomingSegment segment;
+  segment.number = byte / mss_bytes_;
+  segment.stamp_ms = tcp.stamp_ms;
+  segment.has_ce = ecn_ && tcp.ecn == Ecn::ce;
+  segment.has_cwr = ecn_ && tcp.cwr;
+  receiver_.on_segment(now, segment);
+}
+
+void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
+  const bool aware = host_.shim().attached() && tcp.offers && (tcp.offer_flags & CLARION_OPTION_LEFT) != 0;
+  if (!is_open_) host_.shim().open(flow_, aware, local_.ip);
+  is_open_ = true;
+  TcpFields answer;
+  answer.syn = answer.has_ack = true;
+  answer.ack = tcp.seq + 1;
+  answer.window_bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(buffer_ * mss_bytes_, MAX_WINDOW_BYTES));
+  answer.stamp_ms = stamp_ms(now);
+  answer.echo_ms = tcp.stamp_ms;
+  answer.ece = ecn_ && tcp.ece && tcp.cwr;
+  answer.offers = aware;
+  answer.offer_flags = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
+  syn_ack_sent_ = now;
+  host_.send(local_, remote_, answer, {});
+}
+
+void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
+  TcpFields tcp;
+  tcp.has_ack = true;
+  tcp.seq = FIRST_SEQ;
+  tcp.ack = seq_of(ack.ack);
+  tcp.window_bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(ack.window * mss_bytes_, MAX_WINDOW_BYTES));
+  tcp.stamp_ms = stamp_ms(now);
+  tcp.echo_ms = ack.echo_ms;
+  tcp.ece = ack.has_ece;
+  tcp.sacks = ack.blocks;
+  for (std::size_t i = 0; i < ack.blocks; ++i) {
+    tcp.blocks[i] = {seq_of(ack.sacks[i].begin), seq_of(ack.sacks[i].end)};
+  }
+  send(tcp, now);
+}
+
+void ReceivingEnd::send(const TcpFields& tcp, Nanoseconds now) {
+  HeaderBytes header;
+  if (flow_.id.aware) {
+    OutgoingState state;
+    state.seq = state.una = state.next = tcp.seq;
+    state.now_us = static_cast<std::uint32_t>(now / 1000);
+    state.frame_bytes = frame_bytes(tcp, 0);
+    header = host_.shim().put_on(flow_, state);
+  }
+  host_.send(local_, remote_, tcp, header);
+}
+
+std::uint64_t ReceivingEnd::bytes_before(SegmentNumber number) const {
+  return std::min(number * mss_bytes_, end_bytes_);
+}
+
+std::uint32_t ReceivingEnd::seq_of(SegmentNumber number) const { return seq_of_byte(bytes_before(number)); }
+
+}  // namespace clarion::sim

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of a connection on their hosts: handshake, sequence numbers, Clarion headers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "host.hpp"
+#include "sim/tcp/receiver.hpp"
+#include "sim/tcp/sender.hpp"
+
+namespace clarion::sim {
+
+class SendingEnd final : public Endpoint, private Sender::Output {
+ public:
+  SendingEnd(Host& host, const Address& remote, std::uint16_t port, const SenderSettings& settings,
+             std::unique_ptr<CongestionControl> law, flow& flow);
+
+  void connect(Nanoseconds now);
+  void write_up_to(Nanoseconds now, std::uint64_t bytes);
+
+  // The application writes no more.
+  void stop(Nanoseconds now);
+
+  void receive(Nanoseconds now, const TcpFields& tcp, const received* header) override;
+
+  Nanoseconds next_timer() const;
+  void on_timer(Nanoseconds now);
+
+  const Sender& sender() const { return sender_; }
+  const flow& clarion_flow() const { return flow_; }
+  bool is_established() const { return state_ == State::established; }
+
+ private:
+  enum class State : std::uint8_t { closed, syn_sent, established };
+
+  void transmit(const OutgoingSegment& segment, Nanoseconds now) override;
+  void note_timeout() override;
+  std::uint64_t waiting_bytes() const override { return 0; }
+  void send_syn(Nanoseconds now);
+  void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
+  void send(const TcpFields& tcp, const HeaderBytes& header);
+  Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
+  SegmentNumber number_of(std::uint32_t seq) const;
+  std::uint32_t seq_of(SegmentNumber number) const;
+
+  Host& host_;
+  Address local_;
+  Address remote_;
+  SenderSettings settings_;
+  flow& flow_;
+  Sender sender_;
+  State state_ = State::closed;
+  std::uint32_t peer_stamp_ms_ = 0;  // to be echoed
+  std::uint32_t syns_ = 0;
+  Nanoseconds syn_sent_ = 0;
+  Nanoseconds syn_timer_ = NEVER;
+};
+
+class ReceivingEnd final : public Endpoint, private Receiver::Output {
+ public:
+  ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
+               const ReceiverSettings& settings, bool ecn);
+
+  void receive(Nanoseconds now, const TcpFields& tcp, const received* header) override;
+
+  Nanoseconds next_timer() const { return receiver_.next_timer(); }
+  void on_timer(Nanoseconds now) { receiver_.on_timer(now); }
+
+  std::uint64_t received_bytes() const { return bytes_before(receiver_.next()); }
+
+ private:
+  void acknowledge(const OutgoingAck& ack, Nanoseconds now) override;
+  void on_syn(Nanoseconds now, const TcpFields& tcp);
+  void send(const TcpFields& tcp, Nanoseconds now);
+  std::uint64_t bytes_before(SegmentNumber number) const;
+  std::uint32_t seq_of(SegmentNumber number) const;
+
+  Host& host_;
+  Address local_;
+  Address remote_;
+  std::uint32_t mss_bytes_;
+  bool ecn_;
+  std::uint64_t buffer_;
+  flow flow_{};
+  Receiver receiver_;
+  bool is_open_ = false;
+  std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it
+  Nanoseconds syn_ack_sent_ = 0;
+};
+
+}  // namespace clarion::sim

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host.hpp"
+
+#include "core/header.hpp"
+
+namespace clarion::sim {
+namespace {
+
+constexpr std::uint8_t PROTOCOL_TCP = 6;
+
+}  // namespace
+
+Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) {
+  const IpPayload ip = parse_ip(frame, length);
+  if (!ip.found || ip.fragment) return nullptr;
+  std::uint32_t at = ip.at + ip.begin;
+  const std::uint32_t end = ip.at + ip.end;
+  std::uint8_t protocol = ip.protocol;
+  received header;
+  bool has_header = false;
+  if (protocol == shim_.protocol() && shim_.attached()) {
+    has_header = shim_.read(frame + at, stored - at, header);
+    if (!has_header) return nullptr;
+    at += header.length;
+    protocol = header.next_protocol;
+  }
+  TcpFields tcp;
+  if (protocol != PROTOCOL_TCP || !read_tcp(frame, stored, at, end, tcp)) return nullptr;
+  tcp.ecn = static_cast<Ecn>(frame[ip.at + 1] & 3);
+  const auto found = endpoints_.find(tcp.destination_port);
+  if (found == endpoints_.end()) return nullptr;
+  found->second->receive(now, tcp, has_header ? &header : nullptr);
+  return found->second;
+}
+
+void Host::send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header) {
+  write_frame(frame_, from, to, tcp, header);
+  uplink_.send(frame_);
+}
+
+}  // namespace clarion::sim

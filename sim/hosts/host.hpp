@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// An end system: an address at a port of a switch, its shim, and the connections that end here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "segment_frame.hpp"
+#include "shim.hpp"
+#include "switch/clock.hpp"
+
+namespace clarion::sim {
+
+using emu::Nanoseconds;
+
+// One end of a connection.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  // A segment for it; `header` is null if it came without Clarion header.
+  virtual void receive(Nanoseconds now, const TcpFields& tcp, const received* header) = 0;
+
+  std::size_t actor = 0;  // who keeps its timers
+};
+
+// Where a host's frames go: its port of the switch.
+class Uplink {
+ public:
+  virtual ~Uplink() = default;
+  virtual void send(const Frame& frame) = 0;
+};
+
+class Host {
+ public:
+  Host(std::string name, const Address& address, const ShimSettings& shim, Uplink& uplink)
+      : name_(std::move(name)), address_(address), shim_(shim), uplink_(uplink) {}
+
+  const std::string& name() const { return name_; }
+  const Address& address() const { return address_; }
+  Shim& shim() { return shim_; }
+
+  // Frames for TCP's `port` of this host go to `endpoint` from now on.
+  void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_[port] = &endpoint; }
+
+  // A frame has come in; `stored` bytes of it are there. Returns whom it was for, null: nobody.
+  Endpoint* receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
+
+  void send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header);
+
+ private:
+  std::string name_;
+  Address address_;
+  Shim shim_;
+  Uplink& uplink_;
+  Frame frame_;
+  std::unordered_map<std::uint16_t, Endpoint*> endpoints_;
+};
+
+}  // namespace clarion::sim

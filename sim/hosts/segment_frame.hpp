@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP segments as Ethernet frames: real headers, and payload that is only counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace clarion::sim {
+
+using MacAddress = std::array<std::uint8_t, 6>;
+
+// One end of a connection, as its frames name it.
+struct Address {
+  MacAddress mac{};
+  std::uint32_t ip = 0;  // IPv4
+  std::uint16_t port = 0;
+};
+
+struct SackBlock {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+// ECN field of the IP header (RFC 3168).
+enum class Ecn : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, ce = 3 };
+
+// What a TCP header says, in host byte order.
+struct TcpFields {
+  static constexpr std::size_t MAX_SACKS = 4;
+
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
+  std::uint32_t seq = 0;
+  std::uint32_t ack = 0;
+  std::uint32_t window_bytes = 0;  // rounded down to what the scale shows
+  std::uint32_t stamp_ms = 0;      // RFC 7323
+  std::uint32_t echo_ms = 0;
+  std::uint32_t payload_bytes = 0;
+  std::uint8_t sacks = 0;
+  std::array<SackBlock, MAX_SACKS> blocks{};
+  bool syn = false;
+  bool has_ack = false;
+  bool fin = false;
+  bool ece = false;
+  bool cwr = false;
+  bool offers = false;          // SYN: Clarion's option is there,
+  std::uint8_t offer_flags = 0;  // with these flags
+  Ecn ecn = Ecn::not_capable;
+};
+
+// The bytes of a frame up to its payload. `length` counts the payload, too, `stored` does not.
+struct Frame {
+  static constexpr std::size_t MAX_HEADER_BYTES = 160;
+
+  std::array<std::uint8_t, MAX_HEADER_BYTES> bytes;
+  std::uint32_t stored = 0;
+  std::uint32_t length = 0;
+};
+
+// A Clarion header to be put between IP and TCP.
+struct HeaderBytes {
+  const std::uint8_t* bytes = nullptr;
+  std::uint32_t length = 0;  // 0: none
+  std::uint8_t protocol = 0;  // of IP, for packets that have one
+};
+
+constexpr std::uint32_t WINDOW_SHIFT = 14;  // of every connection (RFC 7323)
+constexpr std::uint32_t FIXED_BYTES = 14 + 20;
+constexpr std::uint32_t TCP_BYTES = 20;
+
+// Bytes of the options of a segment.
+std::uint32_t option_bytes(const TcpFields& tcp);
+
+// Length of the frame, with a Clarion header of `header_bytes`.
+inline std::uint32_t frame_bytes(const TcpFields& tcp, std::uint32_t header_bytes) {
+  return FIXED_BYTES + header_bytes + TCP_BYTES + option_bytes(tcp) + tcp.payload_bytes;
+}
+
+void write_frame(Frame& frame, const Address& from, const Address& to, const TcpFields& tcp,
+                 const HeaderBytes& header);
+
+// Reads a frame whose TCP header begins at `at`, of which `stored` bytes are there. False: it is none of ours.
+bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at, std::uint32_t end,
+              TcpFields& tcp);
+
+}  // namespace clarion::sim

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be simulated, as plain structs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hosts/shim.hpp"
+#include "switch/options.hpp"
+
+namespace clarion::sim {
+
+struct HostOptions {
+  std::string name;
+  std::string port;  // "switch:port"
+  Address address;
+  ShimSettings shim;
+};
+
+struct FlowOptions {
+  std::size_t sender = 0;  // hosts, by index
+  std::size_t receiver = 0;
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = 0;
+  std::string law;
+  std::map<std::string, std::uint32_t> params;
+  std::uint64_t start_us = 0;
+  std::uint64_t stop_us = ~std::uint64_t{0};
+  std::uint64_t size_bytes = ~std::uint64_t{0};  // ~0: without end
+};
+
+struct ChangeOptions {
+  std::uint64_t at_us = 0;
+  std::string command;  // of the switch's control language
+};
+
+struct SimulationOptions {
+  emu::Options network;
+  std::vector<HostOptions> hosts;
+  std::vector<FlowOptions> flows;
+  std::vector<ChangeOptions> changes;
+  std::uint64_t duration_us = 0;
+  std::uint64_t sample_us = 100'000;
+  std::uint64_t buffer_bytes = std::uint64_t{1} << 30;  // of each receiver
+  std::uint32_t mss_bytes = 1448;
+  bool ecn = false;
+};
+
+// Throws emu::Fault.
+SimulationOptions read_simulation_file(const std::string& path);
+
+}  // namespace clarion::sim

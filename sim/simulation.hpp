@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Switches, hosts and flows in virtual time: what is due first happens first, and nothing waits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hosts/connection.hpp"
+#include "options.hpp"
+#include "switch/fabric.hpp"
+#include "switch/schedule.hpp"
+
+namespace clarion::sim {
+
+// The clock of the switches at the start of a run: TCP's clock must not show 0.
+constexpr Nanoseconds BEGINNING = emu::SECOND_NS;
+
+class Simulation {
+ public:
+  explicit Simulation(const SimulationOptions& options);
+
+  // Carries out everything up to and including `time`, counted from the start of the run.
+  void advance(Nanoseconds time);
+
+  Nanoseconds now() const { return fabric_.now() - BEGINNING; }
+  emu::Fabric& fabric() { return fabric_; }
+
+  struct Flow {
+    flow clarion{};
+    cc_params params{};
+    std::unique_ptr<SendingEnd> sender;
+    std::unique_ptr<ReceivingEnd> receiver;
+    Nanoseconds start = 0;
+    Nanoseconds stop = NEVER;
+    std::uint64_t size_bytes = 0;
+    bool is_started = false;
+    Nanoseconds finished = NEVER;
+  };
+  const std::vector<std::unique_ptr<Flow>>& flows() const { return flows_; }
+  std::uint64_t events() const { return events_; }
+
+ private:
+  class Attachment;
+
+  void add_host(const HostOptions& options);
+  void add_flow(const FlowOptions& options, const SimulationOptions& all);
+  void plan(std::size_t actor);
+  void served(std::size_t actor, Nanoseconds now);
+  void act(std::size_t actor);
+  Nanoseconds next_of(std::size_t actor) const;
+
+  emu::Fabric fabric_;
+  std::vector<std::unique_ptr<Attachment>> attachments_;
+  std::vector<std::unique_ptr<Flow>> flows_;
+  emu::Schedule timers_;  // two per flow: its sender's, its receiver's
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace clarion::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decides a sender's window: Linux's tcp_congestion_ops as the simulated TCP calls it.
+#pragma once
+
+#include <cstdint>
+
+#include "delivery_rate.hpp"
+#include "types.hpp"
+
+namespace clarion::sim {
+
+class Sender;
+
+// enum tcp_ca_event of include/net/tcp.h
+enum class CaEvent : std::uint8_t { tx_start, cwnd_restart, complete_cwr, loss };
+
+class CongestionControl {
+ public:
+  virtual ~CongestionControl() = default;
+
+  // The connection is established.
+  virtual void start(Sender& sender) = 0;
+
+  // Whether it sets window and pacing rate at every ACK by itself (cong_control). The stack then does not
+  // reduce, grow or pace; it still sets the window at a timeout and at an undo.
+  virtual bool owns_window() const = 0;
+
+  // After every ACK, if it owns the window.
+  virtual void on_ack(Sender& sender, const RateSample& sample) = 0;
+
+  // If it does not: `acked` packets, while nothing reduces the window (cong_avoid).
+  virtual void grow(Sender& sender, std::uint32_t acked) = 0;
+
+  // Segments have been acknowledged in order (pkts_acked); `rtt_us` is -1 without a sample.
+  virtual void on_acked(Sender& sender, std::uint32_t packets, std::int64_t rtt_us) = 0;
+
+  // What a loss leaves of the window.
+  virtual std::uint32_t ssthresh(Sender& sender) = 0;
+
+  // The window after a reduction that was a mistake.
+  virtual std::uint32_t undo_cwnd(Sender& sender) = 0;
+
+  // Before the state changes.
+  virtual void set_state(Sender& sender, CaState next) = 0;
+  virtual void on_event(Sender& sender, CaEvent event) = 0;
+};
+
+}  // namespace clarion::sim
