@@ -95,9 +95,6 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
     """The configuration of clarion-sim."""
     config = switch_config(scenario, network, str(directory / TRUTH_LOG))
     config["lldp"] = False
-    for switch in config["switches"]:
-        for port in switch["ports"]:
-            port.pop("netdev", None)
     return {
         "network": config,
         "hosts": [_host(scenario, network, host) for host in network.hosts],

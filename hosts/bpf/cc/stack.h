@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/* The second form of a law: one that leaves loss recovery to the TCP that it runs in, as Reno and its
+ * descendants do. TCP reduces the window in proportion (RFC 6937) down to what the law says; the law grows it.
+ */
+#ifndef CLARION_CC_STACK_H
+#define CLARION_CC_STACK_H
+
+#include "arith.h"
+
+#define STACK_INFINITE_SSTHRESH 0x7fffffffU
+
+/* What such a law sees of its connection. It may change what comes first. */
+struct cc_stack {
+	__u32 cwnd;	     /* packets */
+	__u32 ssthresh;	     /* packets */
+	__u32 cwnd_count;    /* packets acknowledged towards the next one of growth */
+	__u32 cwnd_clamp;    /* packets */
+	__u64 now_us;
+	__u32 srtt_us;	     /* 0: none yet */
+	__u32 min_rtt_us;    /* of the connection's TCP; 0: none yet */
+	__u32 una;	     /* packets acknowledged in order so far, modulo 2^32 */
+	__u32 next;	     /* packets sent so far, modulo 2^32 */
+	__u8 is_cwnd_limited; /* the window has been used up lately */
+	__u8 is_paced;
+};
+
+CC_INLINE int stack_is_slow_start(const struct cc_stack *tcp)
+{
+	return tcp->cwnd < tcp->ssthresh;
+}
+
+/* Slow start up to ssthresh (RFC 5681, 3.1, with L = all that is acknowledged); returns what is left. */
+CC_INLINE __u32 stack_slow_start(struct cc_stack *tcp, __u32 acked)
+{
+	__u32 cwnd = (__u32)min_u64((__u64)tcp->cwnd + acked, tcp->ssthresh);
+
+	acked -= cwnd - tcp->cwnd;
+	tcp->cwnd = (__u32)min_u64(cwnd, tcp->cwnd_clamp);
+	return acked;
+}
+
+/* One packet for every `per` that are acknowledged. */
+CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
+{
+	__u32 more;
+
+	per = (__u32)max_u64(per, 1);
+	if (tcp->cwnd_count >= per) { /* `per` has become smaller */
+		tcp->cwnd_count = 0;
+		tcp->cwnd++;
+	}
+	tcp->cwnd_count += acked;
+	more = tcp->cwnd_count / per;
+	tcp->cwnd_count -= more * per;
+	tcp->cwnd = (__u32)min_u64((__u64)tcp->cwnd + more, tcp->cwnd_clamp);
+}
+
+#endif /* CLARION_CC_STACK_H */
