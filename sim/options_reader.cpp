@@ -3,7 +3,7 @@
 #include <fstream>
 #include <map>
 
-#include "laws/clarion_law.hpp"
+#include "laws/laws.hpp"
 #include "options.hpp"
 #include "switch/json_object.hpp"
 #include "switch/options_reader.hpp"
@@ -99,11 +99,7 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
   flow.destination_port = read_port(object, "dport");
   object.require("law");
   object.text("law", flow.law);
-  clarion::sim::FlowOptions defaults;
-  ::flow unused{};
-  if (make_clarion_law(flow.law, unused, default_params()) == nullptr) {
-    object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
-  }
+  if (!is_law(flow.law)) object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "laws/clarion_law.hpp"
+#include "laws/laws.hpp"
 #include "switch/commands.hpp"
 #include "switch/core_path.hpp"
 
@@ -87,6 +87,7 @@ void Simulation::add_flow(const FlowOptions& options, const SimulationOptions& a
   Host& to = attachments_[options.receiver]->host();
   made->params = default_params();
   for (const auto& [name, value] : options.params) set_param(made->params, name, value);
+  const auto seed = static_cast<std::uint32_t>(all.network.seed * 65537 + flows_.size());
   SenderSettings settings;
   settings.mss_bytes = all.mss_bytes;
   settings.ecn = all.ecn;
@@ -94,7 +95,7 @@ void Simulation::add_flow(const FlowOptions& options, const SimulationOptions& a
   Address remote = to.address();
   remote.port = options.destination_port;
   made->sender = std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
-                                              make_clarion_law(options.law, made->clarion, made->params),
+                                              make_law(options.law, made->clarion, made->params, seed),
                                               made->clarion);
   remote = from.address();
   remote.port = options.source_port;

@@ -115,9 +115,9 @@ class Sender {
 
   void set_cwnd(std::uint32_t packets);
   void set_ssthresh(std::uint32_t packets) { ssthresh_ = packets; }
+  void mark_app_limited() { rate_.mark_app_limited(board_.in_flight()); }
+  Microseconds idle_us() const { return now_us_ - last_sent_us_; }  // since anything was sent
   void pace(bool by_timer, std::uint64_t bytes_per_s);
-  void slow_start(std::uint32_t& acked);                      // tcp_slow_start
-  void add_linearly(std::uint32_t per, std::uint32_t acked);  // tcp_cong_avoid_ai
 
   std::uint64_t written_bytes() const { return written_bytes_; }
   std::uint64_t acked_bytes() const { return bytes_before(board_.una()); }
@@ -280,6 +280,7 @@ class Sender {
   Nanoseconds pacing_at_ = NEVER;
   Nanoseconds may_send_at_ = 0;        // tcp_wstamp_ns
   std::uint64_t segments_sent_ = 0;
+  Microseconds last_sent_us_ = 0;
 };
 
 }  // namespace clarion::sim

@@ -163,6 +163,7 @@ void Sender::transmit(SegmentNumber number, bool is_resent) {
   segment.has_cwr = cwr_queued_ && !is_resent;
   if (!is_resent) cwr_queued_ = false;
   pace_after(segment.payload_bytes, allowed_before);
+  last_sent_us_ = now_us_;
   ++segments_sent_;
   output_.transmit(segment, now_);
 }
@@ -321,27 +322,6 @@ void Sender::set_cwnd(std::uint32_t packets) { cwnd_ = std::clamp(packets, 1U, s
 void Sender::pace(bool by_timer, std::uint64_t bytes_per_s) {
   paces_by_timer_ = by_timer;
   pacing_bytes_per_s_ = std::min(bytes_per_s, settings_.max_pacing_bytes_per_s);
-}
-
-void Sender::slow_start(std::uint32_t& acked) {
-  const std::uint32_t cwnd = std::min(cwnd_ + acked, ssthresh_);
-  acked -= cwnd - cwnd_;
-  set_cwnd(cwnd);
-}
-
-void Sender::add_linearly(std::uint32_t per, std::uint32_t acked) {
-  std::uint32_t cwnd = cwnd_;
-  if (cwnd_count >= per) {
-    cwnd_count = 0;
-    ++cwnd;
-  }
-  cwnd_count += acked;
-  if (cwnd_count >= per) {
-    const std::uint32_t more = cwnd_count / per;
-    cwnd_count -= more * per;
-    cwnd += more;
-  }
-  set_cwnd(cwnd);
 }
 
 std::uint64_t Sender::bytes_before(SegmentNumber number) const {

@@ -26,7 +26,7 @@ from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_con
 PROGRAM = "clarion-sim"
 BEGINNING_US = 1_000_000  # what the switches' clock shows as a run starts
 CHECK_EVERY = 16  # samples between two looks at the request to stop
-LAWS = ("clarion_xcp", "clarion_boost", "clarion_fast")
+LAWS = ("clarion_xcp", "clarion_boost", "clarion_fast", "reno", "cubic", "bbr")
 
 
 class SimulationEngine:
