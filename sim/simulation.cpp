@@ -51,7 +51,7 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
     std::memcpy(buffer_.data(), frame.bytes.data(), frame.stored);
     if (written_ > frame.stored) std::memset(buffer_.data() + frame.stored, 0, written_ - frame.stored);
     written_ = frame.stored;
-    fabric_.receive(port_, fabric_.now(), buffer_.data(), frame.length);
+    fabric_.accept(port_, buffer_.data(), frame.length);
   }
 
  private:
@@ -75,6 +75,8 @@ Simulation::Simulation(const SimulationOptions& options)
   }
   for (std::size_t actor = 0; actor < 2 * flows_.size(); ++actor) plan(actor);
 }
+
+Simulation::~Simulation() = default;
 
 void Simulation::add_host(const HostOptions& options) {
   emu::Port* port = fabric_.find(options.port);

@@ -20,6 +20,7 @@ constexpr Nanoseconds BEGINNING = emu::SECOND_NS;
 class Simulation {
  public:
   explicit Simulation(const SimulationOptions& options);
+  ~Simulation();
 
   // Carries out everything up to and including `time`, counted from the start of the run.
   void advance(Nanoseconds time);

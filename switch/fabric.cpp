@@ -239,6 +239,10 @@ void Fabric::reschedule(Port& port) {
 
 void Fabric::receive(Port& port, Nanoseconds time, const std::uint8_t* frame, std::uint32_t length) {
   advance(time);
+  accept(port, frame, length);
+}
+
+void Fabric::accept(Port& port, const std::uint8_t* frame, std::uint32_t length) {
   if (is_for_nearest_bridge(frame, length)) return lldp_.receive(port, now_, frame, length);
   if (port.in_wire.loses(length)) {
     ++port.counters.ingress_lost_packets;

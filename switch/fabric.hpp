@@ -65,6 +65,9 @@ class Fabric {
   // A frame came in from the port's netdev at `time`; an earlier time than now() counts as now().
   void receive(Port& port, Nanoseconds time, const std::uint8_t* frame, std::uint32_t length);
 
+  // The same now, also for a FrameSink that has just been given a frame.
+  void accept(Port& port, const std::uint8_t* frame, std::uint32_t length);
+
   // Hands to the netdevs what has come out of the outgoing wires.
   void transmit();
 

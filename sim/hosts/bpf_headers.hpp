@@ -3,6 +3,7 @@
 #pragma once
 
 #define _Static_assert static_assert
+#include "hosts/bpf/cc/params.h"
 #include "hosts/bpf/compose.h"
 #include "hosts/bpf/fallback.h"
 #include "hosts/bpf/receive.h"

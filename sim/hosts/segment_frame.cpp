@@ -145,7 +145,7 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   store_be32(ip + 12, from.ip);
   store_be32(ip + 16, to.ip);
   store_be16(ip + 10, checksum(ip, 20));
-  std::memcpy(ip + 20, header.bytes, header.length);
+  if (header.length > 0) std::memcpy(ip + 20, header.bytes, header.length);
   std::uint8_t* segment = ip + 20 + header.length;
   store_be16(segment, from.port);
   store_be16(segment + 2, to.port);

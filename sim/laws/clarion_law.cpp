@@ -80,7 +80,7 @@ class ClarionLaw final : public CongestionControl {
   }
 
   void on_ack(Sender& sender, const RateSample& rate) override {
-    const cc_sample s = sample_of(sender, rate, flow_, state_.w.ca_state);
+    cc_sample s = sample_of(sender, rate, flow_, state_.w.ca_state);
     window_begin_ack(&state_.w, &params_, &s);
     Law::on_ack(&state_, &params_, &s, &flow_);
     window_end_ack(&state_.w, &s);
@@ -91,7 +91,7 @@ class ClarionLaw final : public CongestionControl {
     const std::uint8_t before = state_.w.ca_state;
     const std::uint8_t after = number_of(next);
     constexpr auto CWR = static_cast<std::uint8_t>(CaState::cwr);
-    const cc_sample s = sample_of(sender, flow_, before);
+    cc_sample s = sample_of(sender, flow_, before);
     window_adopt(&state_.w, &s);
     if (next == CaState::loss) {
       Law::on_timeout(&state_, &params_, &s, &flow_);
@@ -106,7 +106,7 @@ class ClarionLaw final : public CongestionControl {
 
   void on_event(Sender& sender, CaEvent event) override {
     if (event != CaEvent::tx_start) return;
-    const cc_sample s = sample_of(sender, flow_, state_.w.ca_state);
+    cc_sample s = sample_of(sender, flow_, state_.w.ca_state);
     window_adopt(&state_.w, &s);
     Law::on_tx_start(&state_, &params_, &s, &flow_);
     control(sender, s);
