@@ -41,6 +41,7 @@ struct SimulationOptions {
   std::vector<HostOptions> hosts;
   std::vector<FlowOptions> flows;
   std::vector<ChangeOptions> changes;
+  std::uint64_t lead_us = 0;  // so long before its first data a flow connects; the run begins so much earlier
   std::uint64_t duration_us = 0;
   std::uint64_t sample_us = 100'000;
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;  // of each receiver

@@ -53,7 +53,7 @@ void Recorder::finish() {
   json finished = json::object();
   for (std::size_t i = 0; i < simulation_.flows().size(); ++i) {
     const Nanoseconds at = simulation_.flows()[i]->finished;
-    if (at != NEVER) finished[std::to_string(i)] = (at - BEGINNING) / 1000;
+    if (at != NEVER) finished[std::to_string(i)] = (at - simulation_.zero()) / 1000;
   }
   const json line = {{"finished_us", finished}, {"events", simulation_.events()}};
   std::fprintf(out_, "%s\n", line.dump().c_str());

@@ -64,11 +64,13 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
 };
 
 Simulation::Simulation(const SimulationOptions& options)
-    : fabric_(options.network, emu::core_path, surroundings_of(options)), timers_(2 * options.flows.size()) {
+    : zero_(BEGINNING + options.lead_us * 1000),
+      fabric_(options.network, emu::core_path, surroundings_of(options)),
+      timers_(2 * options.flows.size()) {
   for (const HostOptions& host : options.hosts) add_host(host);
   for (const FlowOptions& each : options.flows) add_flow(each, options);
   for (const ChangeOptions& change : options.changes) {
-    fabric_.at(BEGINNING + change.at_us * 1000, [this, command = change.command] {
+    fabric_.at(zero_ + change.at_us * 1000, [this, command = change.command] {
       emu::Subscription nobody;
       emu::execute(fabric_, command, nobody);
     });
@@ -106,14 +108,15 @@ void Simulation::add_flow(const FlowOptions& options, const SimulationOptions& a
                                      ReceiverSettings{all.buffer_bytes / all.mss_bytes, true}, all.ecn);
   made->sender->actor = 2 * flows_.size();
   made->receiver->actor = made->sender->actor + 1;
-  made->start = BEGINNING + options.start_us * 1000;
-  made->stop = options.stop_us == ~std::uint64_t{0} ? NEVER : BEGINNING + options.stop_us * 1000;
+  made->start = zero_ + options.start_us * 1000;
+  made->connect = made->start - all.lead_us * 1000;
+  made->stop = options.stop_us == ~std::uint64_t{0} ? NEVER : zero_ + options.stop_us * 1000;
   made->size_bytes = options.size_bytes;
   flows_.push_back(std::move(made));
 }
 
 void Simulation::advance(Nanoseconds time) {
-  const Nanoseconds until = BEGINNING + time;
+  const Nanoseconds until = zero_ + time;
   for (;;) {
     const Nanoseconds frames = fabric_.next_event();
     const Nanoseconds timers = timers_.next_time();
@@ -133,7 +136,8 @@ void Simulation::advance(Nanoseconds time) {
 Nanoseconds Simulation::next_of(std::size_t actor) const {
   const Flow& each = *flows_[actor / 2];
   if (actor % 2 != 0) return each.receiver->next_timer();
-  if (!each.is_started) return each.start;
+  if (!each.is_connecting) return each.connect;
+  if (!each.is_started) return std::min(each.sender->next_timer(), each.start);
   return std::min(each.sender->next_timer(), each.stop);
 }
 
@@ -151,10 +155,12 @@ void Simulation::act(std::size_t actor) {
   const Nanoseconds now = fabric_.now();
   if (actor % 2 != 0) {
     each.receiver->on_timer(now);
-  } else if (!each.is_started) {
+  } else if (!each.is_connecting) {
+    each.is_connecting = true;
+    each.sender->connect(now);
+  } else if (!each.is_started && each.start <= now) {
     each.is_started = true;
     each.sender->write_up_to(now, each.size_bytes);
-    each.sender->connect(now);
   } else if (each.stop <= now) {
     each.stop = NEVER;
     each.sender->stop(now);

@@ -25,7 +25,8 @@ class Simulation {
   // Carries out everything up to and including `time`, counted from the start of the run.
   void advance(Nanoseconds time);
 
-  Nanoseconds now() const { return fabric_.now() - BEGINNING; }
+  Nanoseconds now() const { return fabric_.now() - zero_; }
+  Nanoseconds zero() const { return zero_; }
   emu::Fabric& fabric() { return fabric_; }
 
   struct Flow {
@@ -33,9 +34,11 @@ class Simulation {
     cc_params params{};
     std::unique_ptr<SendingEnd> sender;
     std::unique_ptr<ReceivingEnd> receiver;
+    Nanoseconds connect = 0;
     Nanoseconds start = 0;
     Nanoseconds stop = NEVER;
     std::uint64_t size_bytes = 0;
+    bool is_connecting = false;
     bool is_started = false;
     Nanoseconds finished = NEVER;
   };
@@ -52,6 +55,7 @@ class Simulation {
   void act(std::size_t actor);
   Nanoseconds next_of(std::size_t actor) const;
 
+  Nanoseconds zero_;  // of the run, on the switches' clock
   emu::Fabric fabric_;
   std::vector<std::unique_ptr<Attachment>> attachments_;
   std::vector<std::unique_ptr<Flow>> flows_;

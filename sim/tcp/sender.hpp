@@ -202,12 +202,14 @@ class Sender {
   // sender_output.cpp
   enum class Push : std::uint8_t { all, probe };
   void send_new(Push push = Push::all);
+  std::uint32_t send_burst(std::uint32_t segments);
+  std::uint32_t burst_segments() const;
   void resend_lost();
   void send_after(Resend resend);
   bool must_wait_for_pacing();
   bool is_local_queue_full() const;
   void transmit(SegmentNumber number, bool is_resent);
-  void pace_after(std::uint32_t payload_bytes, Nanoseconds allowed_before);
+  void pace_after(std::uint64_t payload_bytes, Nanoseconds allowed_before);
   void validate_window(bool is_limited);
   void note_receiver_limit(bool is_limited);
   void send_probe();

@@ -10,6 +10,9 @@ namespace {
 constexpr std::uint64_t UNPACED_SEGMENTS = 10;            // of a new connection
 constexpr std::uint64_t LOCAL_LIMIT_BYTES = 4 << 20;      // net.ipv4.tcp_limit_output_bytes
 constexpr unsigned LOCAL_LIMIT_SHIFT = 10;                // sk_pacing_shift: a millisecond
+constexpr std::uint64_t BURST_BYTES = 65536;              // gso_max_size
+constexpr unsigned BURST_RTT_SHIFT = 9;                   // net.ipv4.tcp_tso_rtt_log
+constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;           // tcp_min_tso_segs
 constexpr std::uint64_t TRUESIZE_PERCENT = 160;           // memory of a packet, of its payload
 
 Nanoseconds ns_of(Microseconds us) { return us * 1000; }
@@ -80,7 +83,8 @@ void Sender::send_new(Push push) {
   bool is_receiver_limited = false;
   while (unsent() > 0) {
     if (must_wait_for_pacing()) break;
-    if (board_.in_flight() >= cwnd_ && !(push == Push::probe && sent == 0)) break;
+    const bool is_full = board_.in_flight() >= cwnd_;
+    if (is_full && push == Push::all) break;
     if (receiver_room() == 0) {
       is_receiver_limited = true;
       break;
@@ -88,8 +92,7 @@ void Sender::send_new(Push push) {
     if (is_local_queue_full()) break;
     const bool was_empty = board_.packets_out() == 0;
     if (board_.in_flight() == 0) law_->on_event(*this, CaEvent::tx_start);
-    transmit(board_.next(), false);
-    ++sent;
+    sent += send_burst(push == Push::probe ? 1 : burst_segments());
     if (was_empty || timer_ == Timer::probe) rearm();
     if (push == Push::probe) break;
   }
@@ -101,6 +104,30 @@ void Sender::send_new(Push push) {
   if (push == Push::all) schedule_probe(false);
 }
 
+// What goes down to the device in one piece is cut there, and paced as one.
+std::uint32_t Sender::send_burst(std::uint32_t segments) {
+  const Nanoseconds allowed_before = may_send_at_;
+  const std::uint64_t count = std::min({std::uint64_t{segments}, unsent(), receiver_room()});
+  const std::uint64_t first_bytes = bytes_before(board_.next());
+  for (std::uint64_t i = 0; i < count; ++i) transmit(board_.next(), false);
+  pace_after(bytes_before(board_.next()) - first_bytes, allowed_before);
+  return static_cast<std::uint32_t>(count);
+}
+
+// tcp_tso_autosize: a millisecond of the rate, more on short paths; at most half of the window, and what it
+// has room for (tcp_cwnd_test).
+std::uint32_t Sender::burst_segments() const {
+  const std::uint32_t room = cwnd_ > board_.in_flight() ? cwnd_ - board_.in_flight() : 1;
+  if (settings_.max_burst == 1) return 1;
+  std::uint64_t bytes = pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
+  const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
+  if (shift < 32) bytes += BURST_BYTES >> shift;
+  const std::uint64_t most = std::min<std::uint64_t>(settings_.max_burst, BURST_BYTES / settings_.mss_bytes);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most);
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({wanted, room, std::max(cwnd_ >> 1, 1U)}));
+}
+
 // tcp_xmit_retransmit_queue
 void Sender::resend_lost() {
   bool rearms = false;
@@ -108,7 +135,9 @@ void Sender::resend_lost() {
     const SegmentNumber number = board_.next_lost();
     if (number == board_.next() || must_wait_for_pacing() || board_.in_flight() >= cwnd_) break;
     if (is_local_queue_full()) break;
+    const Nanoseconds allowed_before = may_send_at_;
     transmit(number, true);
+    pace_after(payload_of(number), allowed_before);
     if (in_reduction()) prr_.note_sent(1);
     if (number == board_.una() && timer_ != Timer::reordering) rearms = true;
   }
@@ -143,7 +172,6 @@ bool Sender::is_local_queue_full() const {
 
 // tcp_transmit_skb and what follows it, for one segment: new data, or a retransmission.
 void Sender::transmit(SegmentNumber number, bool is_resent) {
-  const Nanoseconds allowed_before = may_send_at_;
   may_send_at_ = std::max(may_send_at_, now_);
   const std::uint32_t in_flight = board_.in_flight();
   const std::uint32_t packets_out = board_.packets_out();
@@ -162,14 +190,13 @@ void Sender::transmit(SegmentNumber number, bool is_resent) {
   segment.is_resent = is_resent;
   segment.has_cwr = cwr_queued_ && !is_resent;
   if (!is_resent) cwr_queued_ = false;
-  pace_after(segment.payload_bytes, allowed_before);
   last_sent_us_ = now_us_;
   ++segments_sent_;
   output_.transmit(segment, now_);
 }
 
 // tcp_update_skb_after_send
-void Sender::pace_after(std::uint32_t payload_bytes, Nanoseconds allowed_before) {
+void Sender::pace_after(std::uint64_t payload_bytes, Nanoseconds allowed_before) {
   const bool is_bounded = pacing_bytes_per_s_ != NO_RATE && pacing_bytes_per_s_ != 0;
   if (!paces_by_timer_ || !is_bounded || segments_sent_ < UNPACED_SEGMENTS) return;
   const Nanoseconds takes = payload_bytes * emu::SECOND_NS / pacing_bytes_per_s_;

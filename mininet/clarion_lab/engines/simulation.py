@@ -25,6 +25,7 @@ from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_con
 
 PROGRAM = "clarion-sim"
 BEGINNING_US = 1_000_000  # what the switches' clock shows as a run starts
+LEAD_ROUND_TRIPS = 3  # that a connection is open before its first data, as iperf3's is
 CHECK_EVERY = 16  # samples between two looks at the request to stop
 LAWS = ("clarion_xcp", "clarion_boost", "clarion_fast", "reno", "cubic", "bbr")
 
@@ -68,7 +69,8 @@ class SimulationEngine:
                     raise processes.ended(process, PROGRAM, log)
             finally:
                 process.kill()
-        for record in truth.read(directory / TRUTH_LOG, network, BEGINNING_US):
+        zero_us = BEGINNING_US + LEAD_ROUND_TRIPS * scenario.max_rtt_us
+        for record in truth.read(directory / TRUTH_LOG, network, zero_us):
             (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
 
 
@@ -100,6 +102,7 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
         "hosts": [_host(scenario, network, host) for host in network.hosts],
         "flows": [_flow(scenario, network, flow) for flow in scenario.flows],
         "changes": _changes(network),
+        "lead_us": LEAD_ROUND_TRIPS * scenario.max_rtt_us,
         "duration_us": scenario.duration_us,
         "sample_us": SAMPLE_US,
         "buffer_bytes": tuning.buffer_bytes(scenario),
