@@ -14,6 +14,23 @@ constexpr const char* USAGE =
     "usage: clarion-sim --config FILE.json\n"
     "Simulates what FILE.json describes and prints samples as lines of JSON; see sim/README.md.\n";
 
+// Samples while the flows run, and on until what they have sent has come through, but not for ever.
+void record(clarion::sim::Simulation& simulation, const clarion::sim::SimulationOptions& options) {
+  clarion::sim::Recorder recorder(simulation, stdout);
+  bool is_window_open = false;
+  const std::uint64_t end_us = options.duration_us + options.drain_us;
+  for (std::uint64_t at_us = 0; at_us <= end_us; at_us += options.sample_us) {
+    simulation.advance(at_us * 1000);
+    recorder.sample();
+    if (!is_window_open && at_us >= options.measure_from_us) {
+      is_window_open = true;
+      recorder.open_window();
+    }
+    if (at_us >= options.duration_us && simulation.is_drained()) break;
+  }
+  recorder.finish();
+}
+
 void run(int argc, char** argv) {
   using namespace clarion::sim;
   std::string config;
@@ -23,12 +40,7 @@ void run(int argc, char** argv) {
   }
   const SimulationOptions options = read_simulation_file(config);
   Simulation simulation(options);
-  Recorder recorder(simulation, stdout);
-  for (std::uint64_t at_us = 0; at_us <= options.duration_us; at_us += options.sample_us) {
-    simulation.advance(at_us * 1000);
-    recorder.sample();
-  }
-  recorder.finish();
+  record(simulation, options);
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ struct SimulationOptions {
   std::vector<ChangeOptions> changes;
   std::uint64_t lead_us = 0;  // so long before its first data a flow connects; the run begins so much earlier
   std::uint64_t duration_us = 0;
+  std::uint64_t measure_from_us = 0;
+  std::uint64_t drain_us = 0;  // at most so long after `duration_us` what is under way may still arrive
   std::uint64_t sample_us = 100'000;
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;  // of each receiver
   std::uint32_t mss_bytes = 1448;

@@ -146,6 +146,8 @@ SimulationOptions read_simulation(const json& document) {
   std::uint64_t mss_bytes = options.mss_bytes;
   object.require("duration_us");
   object.integer("duration_us", 1, MAX_TIME_US, options.duration_us);
+  object.integer("measure_from_us", 0, options.duration_us, options.measure_from_us);
+  object.integer("drain_us", 0, MAX_TIME_US, options.drain_us);
   object.integer("lead_us", 0, MAX_TIME_US, options.lead_us);
   object.integer("sample_us", 1000, MAX_TIME_US, options.sample_us);
   object.integer("buffer_bytes", 4096, std::uint64_t{1} << 40, options.buffer_bytes);

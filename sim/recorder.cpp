@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder.hpp"
 
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 #include "core/host_units.hpp"
+#include "switch/statistics.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -34,6 +35,28 @@ json port_row(emu::Port& port, Nanoseconds now) {
                       us_of_ticks(interval.avg_rtt)});
 }
 
+// enum flow_reason of hosts/bpf/flow.h
+constexpr const char* REASONS[] = {"none",  "congestion", "unexplained",  "loss", "timeout",
+                                   "delay", "ecn",        "contradicted", "local"};
+static_assert(std::size(REASONS) == FLOW_REASONS);
+
+// As `clarion-host stats` has it.
+json agent_record(const flow& flow) {
+  json reductions = json::object();
+  for (std::size_t reason = 1; reason < FLOW_REASONS; ++reason) {
+    reductions[REASONS[reason]] = flow.stats.reduced[reason];
+  }
+  const bool is_plain = flow.id.aware == 0 || flow.id.plain != 0;
+  const bool is_tagged = flow.id.tags != 0 || flow.id.peer_format != CLARION_NONE;
+  return {{"aware", flow.id.aware != 0},
+          {"mode", is_plain ? "plain" : flow.request.wanted != 0 ? "xcp" : is_tagged ? "tag" : "plain"},
+          {"plain_fallbacks", flow.id.plain_fallbacks},
+          {"reductions", std::move(reductions)},
+          {"gso_passed", flow.stats.gso_passed},
+          {"rev_corrupt", static_cast<std::int32_t>(flow.stats.corrupt - flow.stats.local_corrupt)},
+          {"rev_congest", static_cast<std::int32_t>(flow.stats.congest)}};
+}
+
 }  // namespace
 
 void Recorder::sample() {
@@ -45,19 +68,38 @@ void Recorder::sample() {
   for (const auto& port : simulation_.fabric().ports()) {
     ports.push_back(port_row(*port, simulation_.fabric().now()));
   }
-  const json line = {{"time_us", simulation_.now() / 1000}, {"flows", flows}, {"ports", ports}};
-  std::fprintf(out_, "%s\n", line.dump().c_str());
+  write({{"time_us", simulation_.now() / 1000}, {"flows", std::move(flows)}, {"ports", std::move(ports)}});
 }
+
+void Recorder::open_window() { histograms_at_window_start_ = histograms(); }
 
 void Recorder::finish() {
   json finished = json::object();
+  json agent = json::object();
   for (std::size_t i = 0; i < simulation_.flows().size(); ++i) {
-    const Nanoseconds at = simulation_.flows()[i]->finished;
-    if (at != NEVER) finished[std::to_string(i)] = (at - simulation_.zero()) / 1000;
+    const Simulation::Flow& flow = *simulation_.flows()[i];
+    const std::string number = std::to_string(i);
+    if (flow.finished != NEVER) finished[number] = (flow.finished - simulation_.zero()) / 1000;
+    if (flow.sender->has_shim()) agent[number] = agent_record(flow.clarion);
   }
-  const json line = {{"finished_us", finished}, {"events", simulation_.events()}};
-  std::fprintf(out_, "%s\n", line.dump().c_str());
+  write({{"finished_us", std::move(finished)},
+         {"agent", std::move(agent)},
+         {"queue_hist_lower_edges_bytes", emu::queue_histogram_lower_edges_bytes()},
+         {"queue_hist_at_window_start", std::move(histograms_at_window_start_)},
+         {"queue_hist", histograms()},
+         {"events", simulation_.events()}});
   std::fflush(out_);
 }
+
+json Recorder::histograms() const {
+  json found = json::object();
+  for (const auto& port : simulation_.fabric().ports()) {
+    port->queue_statistics.settle(simulation_.fabric().now());
+    found[port->options.name] = emu::queue_histogram(port->queue_statistics);
+  }
+  return found;
+}
+
+void Recorder::write(const json& line) { std::fprintf(out_, "%s\n", line.dump().c_str()); }
 
 }  // namespace clarion::sim

@@ -133,6 +133,12 @@ void Simulation::advance(Nanoseconds time) {
   fabric_.advance(until);
 }
 
+bool Simulation::is_drained() const {
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& each) {
+    return !each->is_started || each->sender->sender().is_done();
+  });
+}
+
 Nanoseconds Simulation::next_of(std::size_t actor) const {
   const Flow& each = *flows_[actor / 2];
   if (actor % 2 != 0) return each.receiver->next_timer();

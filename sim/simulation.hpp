@@ -43,6 +43,10 @@ class Simulation {
     Nanoseconds finished = NEVER;
   };
   const std::vector<std::unique_ptr<Flow>>& flows() const { return flows_; }
+
+  // Whether every flow that has begun has nothing left to send or to have acknowledged.
+  bool is_drained() const;
+
   std::uint64_t events() const { return events_; }
 
  private:

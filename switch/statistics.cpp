@@ -23,15 +23,6 @@ json xcp_telemetry(const IntervalReport& report, const CapacityMeter& meter) {
           {"cn", value_of(report.shares.cn)}};
 }
 
-// Cumulative microseconds per bin, without the empty bins at the end.
-json queue_histogram(const QueueStatistics& queue) {
-  std::size_t bins = QueueStatistics::BINS;
-  while (bins > 0 && queue.time_in_bin_us(bins - 1) == 0) --bins;
-  json::array_t histogram(bins);
-  for (std::size_t i = 0; i < bins; ++i) histogram[i] = queue.time_in_bin_us(i);
-  return histogram;
-}
-
 void add_netdev(json& out, Netdev* netdev) {
   const NetdevCounters counters = netdev != nullptr ? netdev->counters() : NetdevCounters{};
   out["rx_kernel_drops"] = counters.rx_kernel_drops;
@@ -124,9 +115,21 @@ std::string statistics(Fabric& fabric) {
   return json{{"time_us", fabric.now() / 1000}, {"switches", std::move(switches)}}.dump();
 }
 
-std::string describe(const Fabric& fabric) {
+json queue_histogram(const QueueStatistics& queue) {
+  std::size_t bins = QueueStatistics::BINS;
+  while (bins > 0 && queue.time_in_bin_us(bins - 1) == 0) --bins;
+  json::array_t histogram(bins);
+  for (std::size_t i = 0; i < bins; ++i) histogram[i] = queue.time_in_bin_us(i);
+  return histogram;
+}
+
+json queue_histogram_lower_edges_bytes() {
   json edges = json::array();
   for (std::size_t i = 0; i < QueueStatistics::BINS; ++i) edges.push_back(QueueStatistics::lower_edge(i));
+  return edges;
+}
+
+std::string describe(const Fabric& fabric) {
   json switches = json::array();
   for (const auto& sw : fabric.switches()) {
     json ports = json::array();
@@ -145,7 +148,7 @@ std::string describe(const Fabric& fabric) {
               {"lldp", fabric.lldp().speaks()},
               {"real_to_monotonic_us", real_to_monotonic_ns() / 1000},
               {"max_frame_bytes", Netdev::MAX_FRAME_BYTES},
-              {"queue_hist_lower_edges_bytes", std::move(edges)},
+              {"queue_hist_lower_edges_bytes", queue_histogram_lower_edges_bytes()},
               {"switches", std::move(switches)}}
       .dump();
 }

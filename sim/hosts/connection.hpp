@@ -29,6 +29,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
 
   const Sender& sender() const { return sender_; }
   const flow& clarion_flow() const { return flow_; }
+  bool has_shim() const { return host_.shim().attached(); }
   bool is_established() const { return state_ == State::established; }
 
  private:

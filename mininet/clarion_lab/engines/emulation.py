@@ -23,7 +23,6 @@ from clarion_lab.recording.recording import LossRecord, PortSample, Recording
 from clarion_lab.scenario.model import Link, Scenario
 from clarion_lab.scenario.topology import Network, embedded_cables, switch_config
 
-TRUTH_LOG = "truth.csv"
 MAX_RATE_BPS = 1_200_000_000  # what kernel TCP reaches through the switch process on two cores
 
 
@@ -106,7 +105,7 @@ class EmulationEngine(HostEngine):
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> Switches:
         """One process for all."""
-        config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+        config = switch_config(scenario, network, str(directory / truth.LOG))
         cpu = cpus.of_switch()
         return EmbeddedSwitches(network, SwitchProcess(state, config, directory, cpu=cpu), directory, cpu)
 
@@ -119,7 +118,7 @@ class EmbeddedSwitches:
     ) -> None:
         self.cpu = cpu
         self._network = network
-        self._truth_log = directory / TRUTH_LOG
+        self._truth_log = directory / truth.LOG
         self._process = process
         self._edges: list[int] = []
 

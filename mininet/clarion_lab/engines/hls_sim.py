@@ -9,7 +9,8 @@ from clarion_base import faults, paths
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
 from clarion_lab.controller.registration import Registrar
-from clarion_lab.engines.emulation import TRUTH_LOG, EmbeddedSwitches, EmulationEngine
+from clarion_lab.engines import truth
+from clarion_lab.engines.emulation import EmbeddedSwitches, EmulationEngine
 from clarion_lab.engines.host_engine import link_fields
 from clarion_lab.engines.switch_process import SwitchProcess
 from clarion_lab.engines.switches import Switches
@@ -63,7 +64,7 @@ class HlsSimEngine(EmulationEngine):
         self, scenario: Scenario, network: Network, state: RunState, directory: Path, recording: Recording
     ) -> Switches:
         """One process for all; the registers of each switch are a file beside the run's record."""
-        config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+        config = switch_config(scenario, network, str(directory / truth.LOG))
         cpu = cpus.of_switch()
         process = SwitchProcess(state, config, directory, PROGRAM, ["--bar", str(state.directory)], cpu)
         return EmbeddedSwitches(network, process, directory, cpu)

@@ -19,6 +19,7 @@ from clarion_base import faults, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
 from clarion_lab.controller.registration import Registrar
+from clarion_lab.engines.drain import drain_us
 from clarion_lab.engines.sampling import Sampler
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts import tuning
@@ -35,8 +36,6 @@ from clarion_lab.scenario.model import Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400
-MAX_DRAIN_ROUND_TRIPS = 12  # after the last data, so that the last losses are resent, seen and echoed
-MIN_DRAIN_US = 500_000
 PINGS = 3
 
 
@@ -218,9 +217,9 @@ def run_flows(
 ) -> None:
     """The measured part: launches flows when due and samples every 100 ms until the duration is over."""
     switches.plan_changes(clock.zero_us)
-    drain_us = max(MIN_DRAIN_US, MAX_DRAIN_ROUND_TRIPS * scenario.max_rtt_us)
+    end_us = scenario.duration_us + drain_us(scenario)
     tick = traffic.first_launch_us // SAMPLE_US
-    while clock.now_us() < scenario.duration_us + drain_us and not (traffic.all_ended and sampler.drained()):
+    while clock.now_us() < end_us and not (traffic.all_ended and sampler.drained()):
         switches.check()
         progress.check()
         traffic.advance(clock.now_us())

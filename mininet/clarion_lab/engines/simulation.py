@@ -8,25 +8,26 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clarion_base import paths, processes
 from clarion_base.errors import RunFailedError, UserError
 from clarion_base.faults import ScenarioError
-from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import truth
-from clarion_lab.engines.emulation import TRUTH_LOG
+from clarion_lab.engines.drain import drain_us
 from clarion_lab.hosts import tuning
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
-from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, Recording
+from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, QueueHistogram, Recording
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
+
+if TYPE_CHECKING:
+    from clarion_lab.controller.registration import Registrar
 
 PROGRAM = "clarion-sim"
 BEGINNING_US = 1_000_000  # what the switches' clock shows as a run starts
 LEAD_ROUND_TRIPS = 3  # that a connection is open before its first data, as iperf3's is
-CHECK_EVERY = 16  # samples between two looks at the request to stop
 LAWS = ("clarion_xcp", "clarion_boost", "clarion_fast", "reno", "cubic", "bbr")
 
 
@@ -70,7 +71,7 @@ class SimulationEngine:
             finally:
                 process.kill()
         zero_us = BEGINNING_US + LEAD_ROUND_TRIPS * scenario.max_rtt_us
-        for record in truth.read(directory / TRUTH_LOG, network, zero_us):
+        for record in truth.read(directory / truth.LOG, network, zero_us):
             (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
 
 
@@ -78,24 +79,32 @@ def _take_all(
     process: subprocess.Popen[bytes], scenario: Scenario, recording: Recording, progress: Progress
 ) -> None:
     assert process.stdout is not None
-    for number, line in enumerate(process.stdout):
+    for line in process.stdout:
         sample: dict[str, Any] = json.loads(line)
         if "finished_us" in sample:
-            recording.finished_us.update({int(flow): at for flow, at in sample["finished_us"].items()})
+            _take_end(sample, recording)
             return
         now_us = sample["time_us"]
         recording.flow_samples.extend(FlowSample(now_us, *row) for row in sample["flows"])
         recording.port_samples.extend(PortSample(now_us, *row) for row in sample["ports"])
         recording.ended_us = min(now_us, scenario.duration_us)
-        if number % CHECK_EVERY == 0:
-            progress.check()
-            progress.at(now_us, scenario.duration_us, recording)
+        progress.check()
+        progress.at(now_us, scenario.duration_us, recording)
     raise RunFailedError(f"{PROGRAM}: ended early")
+
+
+def _take_end(end: dict[str, Any], recording: Recording) -> None:
+    recording.finished_us.update({int(flow): at_us for flow, at_us in end["finished_us"].items()})
+    recording.agent.update({int(flow): record for flow, record in end["agent"].items()})
+    for port, latest_us in end["queue_hist"].items():
+        recording.histograms[port] = QueueHistogram(
+            end["queue_hist_lower_edges_bytes"], end["queue_hist_at_window_start"].get(port, []), latest_us
+        )
 
 
 def simulation_config(scenario: Scenario, network: Network, directory: Path) -> dict[str, Any]:
     """The configuration of clarion-sim."""
-    config = switch_config(scenario, network, str(directory / TRUTH_LOG))
+    config = switch_config(scenario, network, str(directory / truth.LOG))
     config["lldp"] = False
     return {
         "network": config,
@@ -104,6 +113,8 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
         "changes": _changes(network),
         "lead_us": LEAD_ROUND_TRIPS * scenario.max_rtt_us,
         "duration_us": scenario.duration_us,
+        "measure_from_us": scenario.measure_from_us,
+        "drain_us": drain_us(scenario),
         "sample_us": SAMPLE_US,
         "buffer_bytes": tuning.buffer_bytes(scenario),
         "ecn": scenario.ecn,

@@ -10,6 +10,7 @@ from pathlib import Path
 from clarion_lab.recording.recording import LossRecord
 from clarion_lab.scenario.topology import Network
 
+LOG = "truth.csv"  # of a run's switches
 TCP = 6
 Assignment = tuple[int, bool]  # the flow, and whether in the direction of its data
 NO_FLOW: Assignment = (-1, True)

@@ -195,6 +195,7 @@ CHECKS = (
     Check("iperf3", True, _program("iperf3", "--version"), PROGRAMS["iperf3"]),
     Check("clarion-switch", True, _built("clarion-switch"), "make build"),
     Check("clarion-host", True, _built("clarion-host"), "make build"),
+    Check("clarion-sim", False, _built("clarion-sim"), "for engine sim; make build"),
     Check("clarion-hls-sim", False, _built("clarion-hls-sim"), "for engine hls-sim; make build"),
     Check("netem", False, _qdisc("netem"), "not needed: the switch emulates links; modprobe sch_netem"),
     Check(

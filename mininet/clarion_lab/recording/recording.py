@@ -7,6 +7,8 @@ are cumulative since the flow or the switch began.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -94,6 +96,23 @@ class QueueHistogram:
     latest_us: list[int] = field(default_factory=list)
 
 
+class ByFlow:
+    """Records of a list by their flow, grouped once for each state of the list."""
+
+    def __init__(self) -> None:
+        self._grouped: tuple[int, int, Any] = (0, 0, None)
+        self._groups: dict[int, list[Any]] = {}
+
+    def of(self, records: Sequence[Any], flow: int) -> Sequence[Any]:
+        """A flow's records, in their order."""
+        state = id(records), len(records), records[-1] if records else None
+        if state != self._grouped:
+            self._grouped, self._groups = state, defaultdict(list)
+            for record in records:
+                self._groups[record.flow].append(record)
+        return self._groups.get(flow, ())
+
+
 @dataclass
 class Recording:
     """Everything measured so far; an interrupted run has a shorter one, in the same shape."""
@@ -122,3 +141,18 @@ class Recording:
     commands: list[str] = field(default_factory=list)
     sampler: dict[str, float] = field(default_factory=dict)
     ended_us: int = 0
+    _samples_by_flow: ByFlow = field(default_factory=ByFlow, repr=False)
+    _losses_by_flow: ByFlow = field(default_factory=ByFlow, repr=False)
+    _incidents_by_flow: ByFlow = field(default_factory=ByFlow, repr=False)
+
+    def samples_of(self, flow: int) -> Sequence[FlowSample]:
+        """A flow's samples, in the order of time."""
+        return self._samples_by_flow.of(self.flow_samples, flow)
+
+    def losses_of(self, flow: int) -> Sequence[LossRecord]:
+        """What was lost of a flow, in both directions."""
+        return self._losses_by_flow.of(self.losses, flow)
+
+    def incidents_of(self, flow: int) -> Sequence[LossRecord]:
+        """What happened to a flow's packets beside losses, in both directions."""
+        return self._incidents_by_flow.of(self.incidents, flow)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from clarion_lab.recording.causes import CONGESTION, REASONS_TO_REDUCE
-from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, Recording, Reduction
+from clarion_lab.recording.recording import SAMPLE_US, ByFlow, Decision, FlowSample, Recording, Reduction
 from clarion_lab.scenario.model import Flow, Scenario
 
 Span = tuple[int, int]  # us, from and to
@@ -41,20 +41,22 @@ def judged(scenario: Scenario, recording: Recording) -> list[Decision]:
     if recording.reductions is None:
         return []
     found: list[Decision] = []
+    reductions = ByFlow()
     for flow in scenario.flows:
-        found += _of_flow(scenario, recording, flow, recording.reductions)
+        found += _of_flow(scenario, recording, flow, reductions.of(recording.reductions, flow.number))
     return sorted(found)
 
 
 def _of_flow(
     scenario: Scenario, recording: Recording, flow: Flow, reductions: Sequence[Reduction]
 ) -> list[Decision]:
-    mine = sorted(reduction for reduction in reductions if reduction.flow == flow.number)
-    trips = RoundTrips(recording.flow_samples, flow, scenario.path_rtt_us(flow))
+    mine = sorted(reductions)
+    samples = recording.samples_of(flow.number)
+    trips = RoundTrips(samples, scenario.path_rtt_us(flow))
     windows_us = _windows(mine, trips)
     end_us = recording.finished_us.get(flow.number, min(flow.stop_us, recording.ended_us))
     reasons = _spans(recording, flow, REASONS_TO_REDUCE)
-    waits = _waits(scenario, flow, recording.flow_samples)
+    waits = _waits(scenario, flow, samples)
     verdicts = _verdicts(mine, windows_us, reasons, sorted(reasons + waits))
     answered = [
         (each.time_us - max(window_us, 2 * trips.at(each.time_us)), each.time_us + trips.at(each.time_us))
@@ -75,8 +77,8 @@ def _spans(recording: Recording, flow: Flow, causes: Iterable[str]) -> list[Span
     wanted = frozenset(causes)
     spans = [
         (each.time_us - (SAMPLE_US if each.cause == LOCAL else 0), each.time_us)
-        for each in (*recording.losses, *recording.incidents)
-        if each.flow == flow.number and each.forward and each.cause in wanted
+        for each in (*recording.losses_of(flow.number), *recording.incidents_of(flow.number))
+        if each.forward and each.cause in wanted
     ]
     return sorted(spans, key=lambda span: span[1])
 
@@ -86,8 +88,7 @@ def _waits(scenario: Scenario, flow: Flow, samples: Iterable[FlowSample]) -> lis
     return [
         (sample.time_us - SAMPLE_US, sample.time_us)
         for sample in samples
-        if sample.flow == flow.number
-        and sample.srtt_us > WAITING * scenario.path_rtt_us(flow, sample.time_us - sample.srtt_us)
+        if sample.srtt_us > WAITING * scenario.path_rtt_us(flow, sample.time_us - sample.srtt_us)
         and sample.srtt_us > WAITING * scenario.path_rtt_us(flow, sample.time_us)
     ]
 
@@ -95,10 +96,9 @@ def _waits(scenario: Scenario, flow: Flow, samples: Iterable[FlowSample]) -> lis
 class RoundTrips:
     """How long a flow's round trip was at an instant, queues included, and with the patience of Linux."""
 
-    def __init__(self, samples: Sequence[FlowSample], flow: Flow, path_rtt_us: int) -> None:
-        mine = [(sample.time_us, sample.srtt_us) for sample in samples if sample.flow == flow.number]
-        self._times = [time_us for time_us, _ in mine]
-        self._srtts_us = [srtt_us for _, srtt_us in mine]
+    def __init__(self, samples: Sequence[FlowSample], path_rtt_us: int) -> None:
+        self._times = [sample.time_us for sample in samples]
+        self._srtts_us = [sample.srtt_us for sample in samples]
         self._path_rtt_us = path_rtt_us
 
     def at(self, time_us: int) -> int:

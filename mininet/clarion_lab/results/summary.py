@@ -62,7 +62,7 @@ def _seconds(times_us: Sequence[int]) -> tuple[float, ...]:
 
 
 def _delivered(recording: Recording, flow: Flow) -> Series:
-    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    samples = recording.samples_of(flow.number)
     return [sample.time_us for sample in samples], [sample.delivered_bytes for sample in samples]
 
 
@@ -89,7 +89,7 @@ def _goodput(scenario: Scenario, recording: Recording, flow: Flow) -> float:
 def _flow(
     scenario: Scenario, network: Network, recording: Recording, flow: Flow, decisions: Sequence[Decision]
 ) -> dict[str, Any]:
-    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    samples = recording.samples_of(flow.number)
     ends = network.endpoints[flow.number]
     begin_us, end_us = _flow_window(scenario, recording, flow)
     inside = [sample for sample in samples if begin_us <= sample.time_us <= end_us]
@@ -120,8 +120,8 @@ def _flow(
         "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in inside]),
         "receiver_limited": _share(inside, "rwnd_limited_us"),
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
-        "losses": _losses(recording.losses, flow),
-        "incidents": _incidents(recording.incidents, flow),
+        "losses": _losses(recording.losses_of(flow.number)),
+        "incidents": _incidents(recording.incidents_of(flow.number)),
         "decisions": None
         if recording.reductions is None
         else quality(decision for decision in decisions if decision.flow == flow.number),
@@ -149,16 +149,15 @@ def _share(samples: Sequence[FlowSample], field: str) -> float | None:
     return spent / (samples[-1].time_us - samples[0].time_us)
 
 
-def _losses(losses: Sequence[LossRecord], flow: Flow) -> dict[str, int]:
-    counts = Counter(
-        f"{'data' if loss.forward else 'ack'}_{loss.cause}" for loss in losses if loss.flow == flow.number
-    )
+def _losses(losses: Sequence[LossRecord]) -> dict[str, int]:
+    """What was lost of one flow."""
+    counts = Counter(f"{'data' if loss.forward else 'ack'}_{loss.cause}" for loss in losses)
     return {f"{kind}_{cause}": counts[f"{kind}_{cause}"] for kind in ("data", "ack") for cause in LOSSES}
 
 
-def _incidents(incidents: Sequence[LossRecord], flow: Flow) -> dict[str, int]:
-    """What happened to the flow's packets beside losses, in both directions."""
-    counts = Counter(incident.cause for incident in incidents if incident.flow == flow.number)
+def _incidents(incidents: Sequence[LossRecord]) -> dict[str, int]:
+    """What happened to one flow's packets beside losses."""
+    counts = Counter(incident.cause for incident in incidents)
     return {cause: counts[cause] for cause in INCIDENTS}
 
 
@@ -222,7 +221,7 @@ class _TagCounts:
 
 
 def _tag_counts(scenario: Scenario, recording: Recording, flow: Flow) -> _TagCounts:
-    samples = [sample for sample in recording.flow_samples if sample.flow == flow.number]
+    samples = recording.samples_of(flow.number)
     record = recording.agent[flow.number]
     return _TagCounts(
         scenario.path_rtt_us(flow),
@@ -235,8 +234,8 @@ def _tag_counts(scenario: Scenario, recording: Recording, flow: Flow) -> _TagCou
         {
             cause: [
                 loss.time_us
-                for loss in recording.losses
-                if loss.flow == flow.number and loss.forward and loss.cause in truths
+                for loss in recording.losses_of(flow.number)
+                if loss.forward and loss.cause in truths
             ]
             for cause, truths in TAGS.items()
         },

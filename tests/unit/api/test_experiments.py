@@ -119,4 +119,4 @@ async def test_a_controller_may_run_none(rig: Rig) -> None:
 async def test_scenarios_and_engines(shared: Rig) -> None:
     listed = await shared.read("/v1/scenarios")
     assert "smoke" in [item["name"] for item in listed["items"]]
-    assert listed["engines"] == ["emu", "bmv2", "hls-sim"]
+    assert listed["engines"] == ["emu", "bmv2", "sim", "hls-sim"]

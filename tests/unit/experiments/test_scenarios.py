@@ -19,7 +19,7 @@ def test_all_shipped_scenarios_can_be_run() -> None:
         assert info.points >= 1
         assert info.run_s > 0
         assert checked(info.name, "emu", {}, 1).settings == ()
-    assert engines() == ["emu", "bmv2", "hls-sim"]
+    assert engines() == ["emu", "bmv2", "sim", "hls-sim"]
 
 
 def test_settings_become_those_of_the_command_line_and_json_again() -> None:
@@ -42,7 +42,7 @@ def test_settings_become_those_of_the_command_line_and_json_again() -> None:
         ("smok", "emu", {}, 1, ("scenario",), "smoke"),
         ("/etc/passwd", "emu", {}, 1, ("scenario",), "no such scenario ships"),
         ("../scenarios/smoke.yaml", "emu", {}, 1, ("scenario",), "no such scenario ships"),
-        ("smoke", "cuda", {}, 1, ("engine",), "emu, bmv2, hls-sim"),
+        ("smoke", "cuda", {}, 1, ("engine",), "emu, bmv2, sim, hls-sim"),
         ("smoke", "emu", {}, 0, ("repeat",), "from 1"),
         ("smoke", "emu", {}, 101, ("repeat",), "to 100"),
         ("smoke", "emu", {"duration": "5 parsecs"}, 1, ("settings", "duration"), "unit"),
