@@ -38,6 +38,7 @@ BENCHMARKS = {
     "agent": Benchmark("P4Runtime writes and reports of the agent", 66, python("bench_agent.py")),
     "p4": Benchmark("BMv2 beside the embedded switch", 380, python("bench_p4.py")),
     "controller": Benchmark("the controller's API, digests, recovery", 550, python("bench_controller.py")),
+    "sim": Benchmark("packets/s of the simulator, beside ns-3", 400, python("bench_sim.py")),
     "tuner": Benchmark("capacity set, tuned, told, measured on a link", 1080, python("bench_tuner.py")),
 }
 
