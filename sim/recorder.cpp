@@ -68,7 +68,15 @@ void Recorder::sample() {
   for (const auto& port : simulation_.fabric().ports()) {
     ports.push_back(port_row(*port, simulation_.fabric().now()));
   }
-  write({{"time_us", simulation_.now() / 1000}, {"flows", std::move(flows)}, {"ports", std::move(ports)}});
+  json reductions = json::array();
+  for (const Reduction& each : simulation_.take_reductions()) {
+    reductions.push_back({(each.time - simulation_.zero()) / 1000, each.actor / 2, REASONS[each.reason],
+                          each.before, each.after});
+  }
+  write({{"time_us", simulation_.now() / 1000},
+         {"flows", std::move(flows)},
+         {"ports", std::move(ports)},
+         {"reductions", std::move(reductions)}});
 }
 
 void Recorder::open_window() { histograms_at_window_start_ = histograms(); }

@@ -100,7 +100,7 @@ void Simulation::add_flow(const FlowOptions& options, const SimulationOptions& a
   remote.port = options.destination_port;
   made->sender = std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
                                               make_law(options.law, made->clarion, made->params, seed),
-                                              made->clarion);
+                                              made->clarion, reductions_);
   remote = from.address();
   remote.port = options.source_port;
   made->receiver =

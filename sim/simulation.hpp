@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "hosts/connection.hpp"
@@ -47,6 +48,9 @@ class Simulation {
   // Whether every flow that has begun has nothing left to send or to have acknowledged.
   bool is_drained() const;
 
+  // Those since the call before.
+  std::vector<Reduction> take_reductions() { return std::exchange(reductions_, {}); }
+
   std::uint64_t events() const { return events_; }
 
  private:
@@ -62,6 +66,7 @@ class Simulation {
   Nanoseconds zero_;  // of the run, on the switches' clock
   emu::Fabric fabric_;
   std::vector<std::unique_ptr<Attachment>> attachments_;
+  std::vector<Reduction> reductions_;
   std::vector<std::unique_ptr<Flow>> flows_;
   emu::Schedule timers_;  // two per flow: its sender's, its receiver's
   std::uint64_t events_ = 0;

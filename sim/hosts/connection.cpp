@@ -24,12 +24,13 @@ std::uint32_t seq_of_byte(std::uint64_t byte) { return static_cast<std::uint32_t
 }  // namespace
 
 SendingEnd::SendingEnd(Host& host, const Address& remote, std::uint16_t port, const SenderSettings& settings,
-                       std::unique_ptr<CongestionControl> law, flow& flow)
+                       std::unique_ptr<CongestionControl> law, flow& flow, std::vector<Reduction>& reductions)
     : host_(host),
       local_(host.address()),
       remote_(remote),
       settings_(settings),
       flow_(flow),
+      reductions_(reductions),
       sender_(settings, std::move(law), *this) {
   local_.port = port;
   host.bind(port, *this);
@@ -127,6 +128,10 @@ void SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
 
 void SendingEnd::note_timeout() {
   if (flow_.id.aware) passage_note_timeout(&flow_, seq_of(sender_.board().una()));
+}
+
+void SendingEnd::note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) {
+  reductions_.push_back({sender_.now_us() * 1000, actor, reason, before, after});
 }
 
 void SendingEnd::send(const TcpFields& tcp, const HeaderBytes& header) { host_.send(local_, remote_, tcp, header); }

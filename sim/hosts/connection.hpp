@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "host.hpp"
 #include "sim/tcp/receiver.hpp"
@@ -11,10 +12,19 @@
 
 namespace clarion::sim {
 
+// A window that was made smaller, in packets.
+struct Reduction {
+  Nanoseconds time = 0;
+  std::size_t actor = 0;  // of the sending end
+  std::uint8_t reason = 0;  // enum flow_reason
+  std::uint32_t before = 0;
+  std::uint32_t after = 0;
+};
+
 class SendingEnd final : public Endpoint, private Sender::Output {
  public:
   SendingEnd(Host& host, const Address& remote, std::uint16_t port, const SenderSettings& settings,
-             std::unique_ptr<CongestionControl> law, flow& flow);
+             std::unique_ptr<CongestionControl> law, flow& flow, std::vector<Reduction>& reductions);
 
   void connect(Nanoseconds now);
   void write_up_to(Nanoseconds now, std::uint64_t bytes);
@@ -37,6 +47,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
 
   void transmit(const OutgoingSegment& segment, Nanoseconds now) override;
   void note_timeout() override;
+  void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) override;
   std::uint64_t waiting_bytes() const override { return 0; }
   void send_syn(Nanoseconds now);
   void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
@@ -50,6 +61,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   Address remote_;
   SenderSettings settings_;
   flow& flow_;
+  std::vector<Reduction>& reductions_;
   Sender sender_;
   State state_ = State::closed;
   std::uint32_t peer_stamp_ms_ = 0;  // to be echoed

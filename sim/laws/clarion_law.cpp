@@ -71,6 +71,7 @@ class ClarionLaw final : public CongestionControl {
   ClarionLaw(flow& flow, const cc_params& params) : flow_(flow), params_(params) {}
 
   bool owns_window() const override { return true; }
+  bool explains_reductions() const override { return true; }
 
   void start(Sender& sender) override {
     const cc_sample s = sample_of(sender, flow_, number_of(CaState::open));
@@ -80,15 +81,18 @@ class ClarionLaw final : public CongestionControl {
   }
 
   void on_ack(Sender& sender, const RateSample& rate) override {
+    const std::uint32_t before = window_packets(&state_.w);
     cc_sample s = sample_of(sender, rate, flow_, state_.w.ca_state);
     window_begin_ack(&state_.w, &params_, &s);
     Law::on_ack(&state_, &params_, &s, &flow_);
     window_end_ack(&state_.w, &s);
+    report(sender, before);
     control(sender, s);
   }
 
   void set_state(Sender& sender, CaState next) override {
     const std::uint8_t before = state_.w.ca_state;
+    const std::uint32_t before_packets = window_packets(&state_.w);
     const std::uint8_t after = number_of(next);
     constexpr auto CWR = static_cast<std::uint8_t>(CaState::cwr);
     cc_sample s = sample_of(sender, flow_, before);
@@ -101,6 +105,7 @@ class ClarionLaw final : public CongestionControl {
       Law::on_exit_recovery(&state_);
     }
     state_.w.ca_state = after;
+    report(sender, before_packets);
     control(sender, s);
   }
 
@@ -122,8 +127,14 @@ class ClarionLaw final : public CongestionControl {
   void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
 
  private:
-  void control(Sender& sender, const cc_sample& s) {
+  // report_decision() of glue.h
+  void report(Sender& sender, std::uint32_t before_packets) {
+    if (flow_.decision == FLOW_NOT_REDUCED) return;
+    sender.note_reduction(flow_.decision, before_packets, window_packets(&state_.w));
     flow_.decision = FLOW_NOT_REDUCED;
+  }
+
+  void control(Sender& sender, const cc_sample& s) {
     apply(sender, Law::control(&state_, &params_, &s));
   }
 

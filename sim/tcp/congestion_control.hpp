@@ -25,6 +25,9 @@ class CongestionControl {
   // reduce, grow or pace; it still sets the window at a timeout and at an undo.
   virtual bool owns_window() const = 0;
 
+  // Whether it reports each reduction with its reason itself (Sender::note_reduction).
+  virtual bool explains_reductions() const { return false; }
+
   // After every ACK, if it owns the window.
   virtual void on_ack(Sender& sender, const RateSample& sample) = 0;
 

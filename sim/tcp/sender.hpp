@@ -69,6 +69,8 @@ class Sender {
     virtual void transmit(const OutgoingSegment& segment, Nanoseconds now) = 0;
     // The retransmission timer has fired.
     virtual void note_timeout() = 0;
+    // The window has been made smaller, in packets; `reason` is an enum flow_reason of hosts/bpf/flow.h.
+    virtual void note_reduction(std::uint8_t /*reason*/, std::uint32_t /*before*/, std::uint32_t /*after*/) {}
     // Bytes of this connection that wait in its own host (sk_wmem_alloc).
     virtual std::uint64_t waiting_bytes() const = 0;
   };
@@ -114,6 +116,9 @@ class Sender {
   std::uint32_t cwnd_count = 0;         // snd_cwnd_cnt: acknowledged towards the next packet of growth
 
   void set_cwnd(std::uint32_t packets);
+  void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) {
+    output_.note_reduction(reason, before, after);
+  }
   void set_ssthresh(std::uint32_t packets) { ssthresh_ = packets; }
   void mark_app_limited() { rate_.mark_app_limited(board_.in_flight()); }
   Microseconds idle_us() const { return now_us_ - last_sent_us_; }  // since anything was sent
@@ -197,6 +202,7 @@ class Sender {
   void keep_open();
   bool any_resent() const;
   void process_probe_ack(const Acknowledgement& ack, const AckState& state);
+  void explain_reduction(CaState next);
   void change_state(CaState next);
 
   // sender_output.cpp

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sender.hpp"
+#include "sim/hosts/bpf_headers.hpp"
 
 namespace clarion::sim {
 
@@ -284,7 +285,16 @@ void Sender::process_probe_ack(const Acknowledgement& ack, const AckState& state
   }
 }
 
+// What a law does not explain shows as a change of state (hosts/bpf/decisions.bpf.c).
+void Sender::explain_reduction(CaState next) {
+  if (law_->explains_reductions() || next < CaState::cwr || next == state_) return;
+  if (state_ >= CaState::cwr && next != CaState::loss) return;
+  if (next == CaState::loss) return note_reduction(FLOW_TIMEOUT, cwnd_, 1);
+  note_reduction(next == CaState::cwr ? FLOW_ECN : FLOW_LOSS, cwnd_, ssthresh_);
+}
+
 void Sender::change_state(CaState next) {
+  explain_reduction(next);
   law_->set_state(*this, next);
   state_ = next;
 }

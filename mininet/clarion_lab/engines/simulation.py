@@ -18,7 +18,7 @@ from clarion_lab.engines.drain import drain_us
 from clarion_lab.hosts import tuning
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
-from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, QueueHistogram, Recording
+from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, QueueHistogram, Recording, Reduction
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
 
@@ -79,6 +79,7 @@ def _take_all(
     process: subprocess.Popen[bytes], scenario: Scenario, recording: Recording, progress: Progress
 ) -> None:
     assert process.stdout is not None
+    recording.reductions = []
     for line in process.stdout:
         sample: dict[str, Any] = json.loads(line)
         if "finished_us" in sample:
@@ -87,6 +88,10 @@ def _take_all(
         now_us = sample["time_us"]
         recording.flow_samples.extend(FlowSample(now_us, *row) for row in sample["flows"])
         recording.port_samples.extend(PortSample(now_us, *row) for row in sample["ports"])
+        assert recording.reductions is not None
+        for time_us, flow, *why in sample["reductions"]:
+            law = scenario.flows[flow].algorithm.kernel
+            recording.reductions.append(Reduction(time_us, flow, law, *why))
         recording.ended_us = min(now_us, scenario.duration_us)
         progress.check()
         progress.at(now_us, scenario.duration_us, recording)
