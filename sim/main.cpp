@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // clarion-sim: a network with its hosts in virtual time.
+#include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "laws/laws.hpp"
 #include "options.hpp"
 #include "recorder.hpp"
 #include "simulation.hpp"
@@ -12,9 +14,14 @@ namespace {
 
 constexpr const char* USAGE =
     "usage: clarion-sim --config FILE.json\n"
-    "Simulates what FILE.json describes and prints samples as lines of JSON; see sim/README.md.\n";
+    "       clarion-sim laws\n"
+    "Simulates what FILE.json describes and prints samples as lines of JSON; or prints the names of the laws that\n"
+    "senders may have. See sim/README.md.\n";
 
-// Samples while the flows run, and on until what they have sent has come through, but not for ever.
+volatile std::sig_atomic_t stop_signal = 0;
+
+// Samples while the flows run, and on until what they have sent has come through, but not for ever. Stopped, it
+// ends at the next sample.
 void record(clarion::sim::Simulation& simulation, const clarion::sim::SimulationOptions& options) {
   clarion::sim::Recorder recorder(simulation, stdout);
   bool is_window_open = false;
@@ -26,13 +33,17 @@ void record(clarion::sim::Simulation& simulation, const clarion::sim::Simulation
       is_window_open = true;
       recorder.open_window();
     }
-    if (at_us >= options.duration_us && simulation.is_drained()) break;
+    if (stop_signal != 0 || (at_us >= options.duration_us && simulation.is_drained())) break;
   }
   recorder.finish();
 }
 
 void run(int argc, char** argv) {
   using namespace clarion::sim;
+  if (argc == 2 && std::string(argv[1]) == "laws") {
+    for (const std::string& name : laws()) std::puts(name.c_str());
+    return;
+  }
   std::string config;
   if (!clarion::emu::read_arguments(argc, argv, {{"--config", &config}})) {
     std::fputs(USAGE, stdout);
@@ -40,6 +51,7 @@ void run(int argc, char** argv) {
   }
   const SimulationOptions options = read_simulation_file(config);
   Simulation simulation(options);
+  std::signal(SIGTERM, [](int number) { stop_signal = number; });
   record(simulation, options);
 }
 

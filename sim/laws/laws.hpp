@@ -2,10 +2,16 @@
 // All laws by the names that they have on a host.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "clarion_law.hpp"
 #include "stack_law.hpp"
 
 namespace clarion::sim {
+
+// The names of all.
+const std::vector<std::string>& laws();
 
 bool is_law(const std::string& name);
 

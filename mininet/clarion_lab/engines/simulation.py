@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clarion_base import paths, processes
-from clarion_base.errors import RunFailedError, UserError
+from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
 from clarion_lab.engines import truth
 from clarion_lab.engines.drain import drain_us
@@ -19,6 +19,7 @@ from clarion_lab.hosts import tuning
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, QueueHistogram, Recording, Reduction
+from clarion_lab.scenario.algorithms import MTU_BYTES
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 PROGRAM = "clarion-sim"
 BEGINNING_US = 1_000_000  # what the switches' clock shows as a run starts
 LEAD_ROUND_TRIPS = 3  # that a connection is open before its first data, as iperf3's is
-LAWS = ("clarion_xcp", "clarion_boost", "clarion_fast", "reno", "cubic", "bbr")
 
 
 class SimulationEngine:
@@ -42,11 +42,16 @@ class SimulationEngine:
 
     def check(self, scenario: Scenario) -> None:
         """Refuses senders and events that the simulator lacks."""
+        laws = _laws()
         for flow in scenario.flows:
-            if flow.algorithm.kernel not in LAWS:
-                reason = f"{flow.algorithm.name}: not in engine sim; use --engine emu"
+            if flow.algorithm.kernel not in laws:
+                reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
-        paths.binary(PROGRAM)
+        for index, restart in enumerate(scenario.restarts):
+            if restart.switch is None:
+                reason = "engine sim has no controller; use --engine emu"
+                raise ScenarioError(scenario.name, ("restarts", index, "controller"), reason)
+        _check_mtu(scenario)
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
@@ -61,41 +66,68 @@ class SimulationEngine:
         command = [paths.binary(PROGRAM), "--config", str(config)]
         recording.commands.append(" ".join([PROGRAM, *command[1:]]))
         log = directory / "simulation.log"
-        with log.open("wb") as errors, subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors
-        ) as process:
-            try:
-                _take_all(process, scenario, recording, progress)
-                if process.wait() != 0:
-                    raise processes.ended(process, PROGRAM, log)
-            finally:
-                process.kill()
-        zero_us = BEGINNING_US + LEAD_ROUND_TRIPS * scenario.max_rtt_us
-        for record in truth.read(directory / truth.LOG, network, zero_us):
-            (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
+        with log.open("wb") as errors:
+            process = processes.background(command, stdout=subprocess.PIPE, stderr=errors)
+        try:
+            with process:
+                _take_all(process, log, scenario, recording, progress)
+        finally:
+            zero_us = BEGINNING_US + LEAD_ROUND_TRIPS * scenario.max_rtt_us
+            for record in truth.read(directory / truth.LOG, network, zero_us):
+                (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
+
+
+def _laws() -> list[str]:
+    """The senders that the simulator has, by their names on a host."""
+    return processes.run_all([(PROGRAM, [paths.binary(PROGRAM), "laws"])])[0].split()
+
+
+def _check_mtu(scenario: Scenario) -> None:
+    """Simulated hosts keep the size of their segments, whatever routers tell them."""
+    for index, link in enumerate(scenario.bottlenecks):
+        for direction in ("forward", "reverse"):
+            mtu = scenario.hazards_of(link, direction).settings.get("mtu", {})
+            if mtu.get("icmp") and mtu["bytes"] < MTU_BYTES:
+                place = (*scenario.bottleneck_path(index), "hazards")
+                reason = f"mtu: below {MTU_BYTES} with icmp, engine sim's hosts do not adapt; use --engine emu"
+                raise ScenarioError(scenario.name, place, reason)
 
 
 def _take_all(
-    process: subprocess.Popen[bytes], scenario: Scenario, recording: Recording, progress: Progress
+    process: subprocess.Popen[bytes], log: Path, scenario: Scenario, recording: Recording, progress: Progress
 ) -> None:
+    """Until the process has told the end. Who stops the run has the process tell it at its next sample."""
     assert process.stdout is not None
     recording.reductions = []
-    for line in process.stdout:
-        sample: dict[str, Any] = json.loads(line)
-        if "finished_us" in sample:
-            _take_end(sample, recording)
-            return
-        now_us = sample["time_us"]
-        recording.flow_samples.extend(FlowSample(now_us, *row) for row in sample["flows"])
-        recording.port_samples.extend(PortSample(now_us, *row) for row in sample["ports"])
-        assert recording.reductions is not None
-        for time_us, flow, *why in sample["reductions"]:
-            law = scenario.flows[flow].algorithm.kernel
-            recording.reductions.append(Reduction(time_us, flow, law, *why))
-        recording.ended_us = min(now_us, scenario.duration_us)
-        progress.check()
-        progress.at(now_us, scenario.duration_us, recording)
-    raise RunFailedError(f"{PROGRAM}: ended early")
+    is_complete = False
+    try:
+        for line in process.stdout:
+            is_complete = _take(json.loads(line), scenario, recording)
+            progress.check()
+            progress.at(recording.ended_us, scenario.duration_us, recording)
+    except BaseException:
+        process.terminate()
+        for line in process.stdout:
+            _take(json.loads(line), scenario, recording)
+        raise
+    if process.wait() != 0 or not is_complete:
+        raise processes.ended(process, PROGRAM, log)
+
+
+def _take(line: dict[str, Any], scenario: Scenario, recording: Recording) -> bool:
+    """A sample, or the end: True then."""
+    if "finished_us" in line:
+        _take_end(line, recording)
+        return True
+    assert recording.reductions is not None
+    now_us = line["time_us"]
+    recording.flow_samples.extend(FlowSample(now_us, *row) for row in line["flows"])
+    recording.port_samples.extend(PortSample(now_us, *row) for row in line["ports"])
+    for time_us, flow, *why in line["reductions"]:
+        law = scenario.flows[flow].algorithm.kernel
+        recording.reductions.append(Reduction(time_us, flow, law, *why))
+    recording.ended_us = min(now_us, scenario.duration_us)
+    return False
 
 
 def _take_end(end: dict[str, Any], recording: Recording) -> None:
