@@ -21,8 +21,10 @@ inline Ticks ticks_of_ns(std::uint64_t ns) {
   return ns / 1953125 * (1u << 19) + ns % 1953125 * (1u << 19) / 1953125;
 }
 
-// Nanoseconds of a duration, rounded down.
-inline std::uint64_t ns_of_ticks(std::uint32_t ticks) { return std::uint64_t{ticks} * 1953125 >> 19; }
+// Nanoseconds of ticks, rounded down.
+inline std::uint64_t ns_of_ticks(Ticks ticks) {
+  return (ticks >> 19) * 1953125 + ((ticks & ((1u << 19) - 1)) * 1953125 >> 19);
+}
 
 inline double us_of_ticks(double ticks) { return ticks * 1e6 / TICKS_PER_SECOND; }
 

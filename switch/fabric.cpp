@@ -66,12 +66,31 @@ PortEntries changed(const Port& port, const PortOptions& before, const PortOptio
 
 }  // namespace
 
+class Fabric::Observer final : public QueueObserver {
+ public:
+  Observer(Fabric& fabric, Port& port) : fabric_(fabric), port_(port) {}
+
+  void dropped(const std::uint8_t* frame, std::uint32_t length) override { fabric_.drop(port_, frame, length); }
+
+  void marked(const std::uint8_t* frame, std::uint32_t length) override {
+    ++port_.counters.marked_packets;
+    fabric_.log(port_, TruthLog::Direction::out, TruthLog::Cause::mark, frame, length);
+  }
+
+ private:
+  Fabric& fabric_;
+  Port& port_;
+};
+
+Fabric::~Fabric() = default;
+
 Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surroundings& surroundings)
     : pool_(ChunkPool::DEFAULT_LIMIT_BYTES, surroundings.snap_bytes),
       truth_(options.truth_log, options.protocol),
       schedule_(count_ports(options)),
       now_(surroundings.start),
       born_(now_),
+      seed_(options.seed),
       protocol_(options.protocol),
       lldp_(*this, options.lldp, now_) {
   for (const SwitchOptions& switch_options : options.switches) {
@@ -84,6 +103,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
                                                                options.seed, options.protocol, make_path));
       port.parent = &sw;
       sw.ports.push_back(&port);
+      set_discipline(port);
       port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);
@@ -95,6 +115,16 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
     } else if (surroundings.netdevs) {
       open_netdev(*port);
     }
+  }
+}
+
+void Fabric::set_discipline(Port& port) {
+  const DisciplineOptions& discipline = port.options.discipline;
+  if (discipline.name == DisciplineOptions::Name::drop_tail) return;
+  Observer& observer = *observers_.emplace_back(std::make_unique<Observer>(*this, port));
+  const RandomStream random(seed_, port.switch_name + ":" + port.options.name + ":queue");
+  if (!port.path->set_discipline(discipline, port.options.rate_bps, random, observer)) {
+    throw Fault{port.options.path / "discipline", FaultCode::unsupported, NOT_DISCIPLINED};
   }
 }
 
@@ -209,7 +239,9 @@ void Fabric::restart(Switch& sw, Nanoseconds down_ns) {
 
 void Fabric::lose_queue(Port& port) {
   while (port.path->queued() > 0) {
-    Packet& packet = *port.path->depart(ticks_of_ns(now_));
+    Packet* next = port.path->depart(ticks_of_ns(now_));
+    if (next == nullptr) continue;
+    Packet& packet = *next;
     packet.arrival = now_;
     packet.lost = true;
     ++port.counters.hazard_lost_packets;
@@ -413,8 +445,10 @@ void Fabric::serve(Port& port) {
 // The packet leaves the queue as its first bit goes onto the wire; it arrives one transmission time and one
 // propagation delay later. Whether it arrives whole is settled, and logged, now.
 void Fabric::depart(Port& port) {
-  Packet& packet = *port.path->depart(ticks_of_ns(now_));
+  Packet* next = port.path->depart(ticks_of_ns(now_));
   port.queue_statistics.change(now_, port.path->queue_bytes());
+  if (next == nullptr) return;
+  Packet& packet = *next;
   if (port.entries.xcp) port.meter.departure(now_, packet.length, port.shaper.free_at() == now_);
   const Nanoseconds sent = port.shaper.transmit(now_, packet.length);
   ++port.counters.tx_packets;

@@ -56,6 +56,7 @@ class Fabric {
  public:
   // `make_path` makes what each port does to packets. Throws Fault.
   Fabric(const Options& options, const PathFactory& make_path, const Surroundings& surroundings = {});
+  ~Fabric();
 
   Nanoseconds now() const { return now_; }
 
@@ -112,7 +113,10 @@ class Fabric {
   std::uint64_t switch_time_us(Nanoseconds time) const { return (time - born_) / 1000; }
 
  private:
+  class Observer;  // of a port whose queue has a discipline
+
   void open_netdev(Port& port);
+  void set_discipline(Port& port);
   void apply(Port& port, const PortOptions& options);
   void run(Port& port);
   void reschedule(Port& port);
@@ -144,12 +148,14 @@ class Fabric {
   TruthLog truth_;
   EventLog events_;
   std::vector<std::unique_ptr<Switch>> switches_;
+  std::vector<std::unique_ptr<Observer>> observers_;
   std::vector<std::unique_ptr<Port>> ports_;
   Schedule schedule_;
   std::multimap<Nanoseconds, std::function<void()>> work_;
   FrameBytes marked_;  // a frame with its mark, on its way into a queue
   Nanoseconds now_ = 0;
   Nanoseconds born_ = 0;
+  std::uint64_t seed_;
   std::uint8_t protocol_;
   Lldp lldp_;
 };

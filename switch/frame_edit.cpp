@@ -13,8 +13,6 @@ namespace clarion::emu {
 namespace {
 
 constexpr std::uint8_t ECN_MASK = 0x03;  // of the IPv4 type of service
-constexpr std::uint8_t ECT_0 = 2;
-constexpr std::uint8_t ECT_1 = 1;
 constexpr std::uint8_t CE = 3;
 constexpr std::uint8_t IPV6_ECN_SHIFT = 4;  // in the second byte
 constexpr std::uint8_t TCP_SYN_FIN_RST = 0x07;
@@ -149,11 +147,14 @@ bool strip_header(std::vector<std::uint8_t>& frame, std::uint8_t protocol) {
   return true;
 }
 
-bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length) {
+EcnField ecn_field(const std::uint8_t* frame, std::uint32_t length) {
   const IpPayload ip = parse_ip(frame, length);
-  if (!ip.found) return false;
-  const std::uint8_t ecn = ecn_of(frame + ip.at);
-  return ecn == ECT_0 || ecn == ECT_1;
+  return ip.found ? static_cast<EcnField>(ecn_of(frame + ip.at)) : EcnField::not_capable;
+}
+
+bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length) {
+  const EcnField field = ecn_field(frame, length);
+  return field == EcnField::ect0 || field == EcnField::ect1;
 }
 
 void mark_congestion(std::uint8_t* frame, std::uint32_t length) {

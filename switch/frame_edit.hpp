@@ -27,7 +27,11 @@ HeaderPlace header_place(const std::uint8_t* frame, std::uint32_t length, std::u
 // Takes a valid Clarion header out and mends length, protocol and checksum of the IP header. False: none.
 bool strip_header(std::vector<std::uint8_t>& frame, std::uint8_t protocol);
 
-// Whether the sender has declared that it understands marks (RFC 3168: ECT(0), ECT(1)), and marking it.
+// The ECN field (RFC 3168, section 5); not_capable where there is no IP header.
+enum class EcnField : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, marked = 3 };
+EcnField ecn_field(const std::uint8_t* frame, std::uint32_t length);
+
+// Whether the sender has declared that it understands marks (ECT(0), ECT(1)), and marking it.
 bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length);
 void mark_congestion(std::uint8_t* frame, std::uint32_t length);  // of a frame that is capable
 

@@ -8,6 +8,7 @@
 
 #include "core/xcp_settings.hpp"
 #include "error.hpp"
+#include "queue/discipline_options.hpp"
 
 namespace clarion::emu {
 
@@ -68,6 +69,7 @@ struct PortOptions {
   std::string peer;          // ... and peer ("switch:port" of the same process) is set
   std::uint64_t rate_bps = 0;
   std::uint64_t queue_bytes = 1'000'000;
+  DisciplineOptions discipline;  // of the queue
   std::uint64_t delay_us = 0;
   LossOptions loss;
   std::uint64_t ingress_delay_us = 0;

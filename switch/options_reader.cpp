@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "discipline_reader.hpp"
 #include "json_object.hpp"
 #include "programmed_forwarding.hpp"
 #include "xcp_reader.hpp"
@@ -185,6 +186,16 @@ void read_settings(JsonObject& object, PortOptions& port) {
   }
 }
 
+void check_discipline(const JsonObject& object, const PortOptions& port) {
+  if (port.rate_bps == 0) {
+    object.fail("discipline", FaultCode::conflict, "needs a port with rate_bps: without, no packet waits");
+  }
+  if (port.ecn_threshold_bytes != 0) {
+    object.fail("ecn_threshold_bytes", FaultCode::conflict,
+                "is for drop-tail; a discipline marks with \"ecn\": true");
+  }
+}
+
 PortOptions read_port(const json& value, const Path& path, std::uint64_t position) {
   JsonObject object(value, path);
   PortOptions port;
@@ -199,7 +210,9 @@ PortOptions read_port(const json& value, const Path& path, std::uint64_t positio
     object.fail("netdev", FaultCode::conflict, "exactly one of netdev and peer is needed");
   if (port.netdev.size() >= IFNAMSIZ)
     object.fail("netdev", FaultCode::invalid, "a device name has at most 15 characters");
+  if (const json* v = object.find("discipline")) port.discipline = read_discipline(*v, path / "discipline");
   read_settings(object, port);
+  if (port.discipline.name != DisciplineOptions::Name::drop_tail) check_discipline(object, port);
   return port;
 }
 

@@ -109,15 +109,18 @@ class PacketFifo {
 
   // Copies a frame to the end of the queue; null when the pool is at its limit.
   Packet* push(const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
-    const std::uint32_t stored = std::min(length, pool_.snap_bytes());
-    const std::size_t needed_bytes = sizeof(Packet) + stored + alignof(Packet);
+    const std::uint32_t kept = stored(length);
+    const std::size_t needed_bytes = sizeof(Packet) + kept + alignof(Packet);
     if ((tail_ == nullptr || tail_->used + needed_bytes > sizeof(tail_->data)) && !extend()) return nullptr;
-    Packet* packet = new (tail_->data + tail_->used) Packet{0, length, stored, false, meta};
-    std::memcpy(packet->frame(), frame, stored);
+    Packet* packet = new (tail_->data + tail_->used) Packet{0, length, kept, false, meta};
+    std::memcpy(packet->frame(), frame, kept);
     tail_->used += static_cast<std::uint32_t>(packet->footprint());
     ++queued_;
     return packet;
   }
+
+  // How much of a frame is kept.
+  std::uint32_t stored(std::uint32_t length) const { return std::min(length, pool_.snap_bytes()); }
 
   std::size_t queued() const { return queued_; }
   std::size_t flying() const { return flying_; }

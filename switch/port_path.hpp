@@ -12,12 +12,15 @@
 #include "packet_fifo.hpp"
 #include "path_types.hpp"
 #include "port_entries.hpp"
+#include "queue/disciplined_queue.hpp"
+#include "random.hpp"
 #include "registers.hpp"
 
 namespace clarion::emu {
 
-// Why a path refuses generation 2, and a capacity that is to be measured.
+// Why a path refuses generation 2, a discipline, and a capacity that is to be measured.
 constexpr const char* NOT_SECOND = "2: the FPGA block has generation 1 only; use 1";
+constexpr const char* NOT_DISCIPLINED = "the FPGA block has drop-tail only; leave it out";
 constexpr const char* NOT_MEASURED = "\"measured\": the FPGA block measures none; give it in bit/s";
 
 class PortPath {
@@ -52,10 +55,18 @@ class PortPath {
   virtual std::uint32_t interval_ticks() const { return 0; }
   virtual void set_measured(Ticks /*now*/, std::uint64_t /*bytes_per_s*/) {}
 
+  // Gives the queue, which is empty, a discipline other than drop-tail; `observer` hears of every packet that it
+  // drops or marks. False: the path has none.
+  virtual bool set_discipline(const DisciplineOptions& /*options*/, std::uint64_t /*rate_bps*/,
+                              RandomStream /*random*/, QueueObserver& /*observer*/) {
+    return false;
+  }
+
   virtual std::size_t queued() const = 0;
   virtual std::uint64_t queue_bytes() const = 0;
 
-  // Puts the oldest packet of the queue, which must not be empty, onto the wire.
+  // Puts the next packet of the queue, which must not be empty, onto the wire. Null: its discipline has dropped
+  // all that was there.
   virtual Packet* depart(Ticks now) = 0;
 
   virtual std::uint64_t intervals() const = 0;

@@ -5,85 +5,79 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../clock.hpp"
+#include "discipline.hpp"
 
 namespace clarion::emu {
 
 struct CodelSettings {
   Nanoseconds target_ns = 5'000'000;
   Nanoseconds interval_ns = 100'000'000;
-  std::uint32_t max_packet_bytes = 1514;  // a queue of no more than this is not too long
 };
 
+// The state machine of RFC 8289, section 5, for any list of packets.
 class Codel {
  public:
-  explicit Codel(const CodelSettings& settings = {}) : settings_(settings) {}
+  explicit Codel(const CodelSettings& settings) : settings_(settings) {}
 
   std::uint32_t count() const { return count_; }
-  bool dropping() const { return dropping_; }
+  bool is_dropping() const { return is_dropping_; }
+  Nanoseconds drop_next() const { return drop_next_; }
 
-  // Takes the next packet to be sent from `queue`, null if there is none (RFC 8289, 5.5). Queue has
-  //   Packet* pop()                        the head, or null
-  //   Nanoseconds waited(Packet*)          how long it has waited
-  //   std::uint64_t bytes()                what is left
-  //   bool discard(Packet*)                drops it, or marks it and returns false: it is to be sent
-  template <class Queue>
-  auto dequeue(Queue& queue, Nanoseconds now) {
-    bool late = false;
-    auto* packet = take(queue, now, late);
-    if (packet == nullptr) {
-      dropping_ = false;
-      return packet;
-    }
-    if (dropping_) {
-      if (!late) dropping_ = false;
-      while (dropping_ && now >= drop_next_) {
+  // Takes the next packet to be sent from `list`; null if there is none. `discard` drops a packet, or marks it
+  // and returns false: it is to be sent then.
+  template <class Discard>
+  Waiting* dequeue(WaitingList& list, Nanoseconds now, Discard discard) {
+    Head head = take(list, now);
+    if (is_dropping_) {
+      if (!head.is_late) is_dropping_ = false;
+      while (is_dropping_ && now >= drop_next_) {
         ++count_;
-        if (!queue.discard(packet)) {
+        if (!discard(head.packet)) {
           drop_next_ = control_law(drop_next_);
-          return packet;
+          return head.packet;
         }
-        packet = take(queue, now, late);
-        if (!late) {
-          dropping_ = false;
+        head = take(list, now);
+        if (!head.is_late) {
+          is_dropping_ = false;
         } else {
           drop_next_ = control_law(drop_next_);
         }
       }
-    } else if (late) {
-      const bool gone = queue.discard(packet);
+    } else if (head.is_late) {
+      const bool is_gone = discard(head.packet);
+      if (is_gone) head = take(list, now);
       begin(now);
-      if (gone) packet = take(queue, now, late);
     }
-    return packet;
+    return head.packet;
   }
 
  private:
-  static constexpr unsigned RECENT_INTERVALS = 16;
+  static constexpr std::uint64_t MAX_PACKET_BYTES = 1514;  // a queue of no more than that is short enough
+  static constexpr Nanoseconds RECENT_INTERVALS = 16;
 
-  template <class Queue>
-  auto take(Queue& queue, Nanoseconds now, bool& late) {
-    late = false;
-    auto* packet = queue.pop();
-    if (packet == nullptr) {
+  struct Head {
+    Waiting* packet = nullptr;
+    bool is_late = false;  // ok_to_drop
+  };
+
+  Head take(WaitingList& list, Nanoseconds now) {
+    Waiting* packet = list.pop();
+    if (packet == nullptr || packet->waited(now) < settings_.target_ns || list.bytes() <= MAX_PACKET_BYTES) {
       first_above_ = 0;
-      return packet;
+      return {packet, false};
     }
-    if (queue.waited(packet) < settings_.target_ns || queue.bytes() <= settings_.max_packet_bytes) {
-      first_above_ = 0;
-    } else if (first_above_ == 0) {
+    if (first_above_ == 0) {
       first_above_ = now + settings_.interval_ns;
-    } else {
-      late = now >= first_above_;
+      return {packet, false};
     }
-    return packet;
+    return {packet, now >= first_above_};
   }
 
-  // A new time of dropping: at the rate of the last one, if that was just now.
+  // Dropping begins: at the rate at which it ended if that was just now.
   void begin(Nanoseconds now) {
-    dropping_ = true;
+    is_dropping_ = true;
     const std::uint32_t delta = count_ - last_count_;
-    const bool is_recent = now - drop_next_ < RECENT_INTERVALS * settings_.interval_ns;
+    const bool is_recent = now < drop_next_ + RECENT_INTERVALS * settings_.interval_ns;
     count_ = delta > 1 && is_recent ? delta : 1;
     drop_next_ = control_law(now);
     last_count_ = count_;
@@ -94,11 +88,30 @@ class Codel {
   }
 
   CodelSettings settings_;
-  Nanoseconds first_above_ = 0;  // when an interval above the target will be over; 0: not above
+  Nanoseconds first_above_ = 0;  // when an interval above the target will be over; 0: not above it
   Nanoseconds drop_next_ = 0;
   std::uint32_t count_ = 0;  // drops since dropping began
   std::uint32_t last_count_ = 0;
-  bool dropping_ = false;
+  bool is_dropping_ = false;
+};
+
+class CodelDiscipline final : public FifoDiscipline {
+ public:
+  CodelDiscipline(const CodelSettings& settings, bool ecn, QueueKeeper& keeper)
+      : FifoDiscipline(keeper), codel_(settings), ecn_(ecn) {}
+
+  void enqueue(Nanoseconds /*now*/, Waiting* packet) override {
+    if (has_room_for(packet)) return list_.push(packet);
+    keeper_.drop(packet);
+  }
+
+  Waiting* dequeue(Nanoseconds now) override {
+    return codel_.dequeue(list_, now, [this](Waiting* packet) { return discard(packet, ecn_); });
+  }
+
+ private:
+  Codel codel_;
+  bool ecn_;
 };
 
 }  // namespace clarion::emu

@@ -1,83 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 // PIE (RFC 8033): drops at the tail, at random, with a probability that a controller of the delay sets. The
-// delay is that of the packet that left last (5.3, time stamps), not estimated from the rate.
+// delay is that of the packet that left last (time stamps, section 5.2), not estimated from the rate.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "../clock.hpp"
 #include "../random.hpp"
+#include "discipline.hpp"
 
 namespace clarion::emu {
 
 struct PieSettings {
-  Nanoseconds target_ns = 15'000'000;       // QDELAY_REF
-  Nanoseconds update_ns = 15'000'000;       // T_UPDATE
-  Nanoseconds burst_ns = 150'000'000;       // MAX_BURST
+  Nanoseconds target_ns = 15'000'000;  // QDELAY_REF
+  Nanoseconds update_ns = 15'000'000;  // T_UPDATE
+  Nanoseconds burst_ns = 150'000'000;  // MAX_BURST
   double alpha_hz = 0.125;
   double beta_hz = 1.25;
-  double mark_up_to = 0.1;                  // above this probability capable packets are dropped, too
-  std::uint64_t limit_bytes = 0;            // TAIL_DROP
+  double mark_up_to = 0.1;  // MAX_ECNTH: above this probability capable packets are dropped, too
 };
 
-enum class Verdict : std::uint8_t { keep, mark, drop };
-
-class Pie {
+class PieDiscipline final : public FifoDiscipline {
  public:
-  Pie(const PieSettings& settings, RandomStream random) : settings_(settings), random_(random) {}
+  PieDiscipline(const PieSettings& settings, bool ecn, RandomStream random, QueueKeeper& keeper)
+      : FifoDiscipline(keeper), settings_(settings), ecn_(ecn), random_(random) {}
 
   double probability() const { return probability_; }
-  bool active() const { return active_; }
+  bool is_active() const { return is_active_; }
+  Nanoseconds burst_left() const { return burst_left_; }
 
-  // The packet at the head has waited so long.
-  void departed(Nanoseconds waited) { delay_ = waited; }
-  void emptied() { delay_ = 0; }
-
-  // Of a packet that arrives at a queue of `queue_bytes` (4.1, 4.4).
-  Verdict arrived(Nanoseconds now, std::uint64_t queue_bytes, bool is_ecn_capable) {
+  void enqueue(Nanoseconds now, Waiting* packet) override {
     catch_up(now);
-    if (!active_) {
-      if (queue_bytes * 3 < settings_.limit_bytes) return Verdict::keep;
-      activate(now);
-    }
-    if (burst_left_ > 0 || !drops_early(queue_bytes)) return Verdict::keep;
-    accumulated_ = 0;
-    return is_ecn_capable && probability_ <= settings_.mark_up_to ? Verdict::mark : Verdict::drop;
+    if (!has_room_for(packet)) return keeper_.drop(packet);
+    const bool hits = is_active_ && burst_left_ == 0 && drops_early();
+    if (hits) accumulated_ = 0;
+    if (hits && discard(packet, ecn_ && probability_ <= settings_.mark_up_to)) return;
+    list_.push(packet);
+    if (!is_active_ && list_.bytes() * 3 >= limit_bytes_) activate(now);
+  }
+
+  Waiting* dequeue(Nanoseconds now) override {
+    catch_up(now);
+    Waiting* packet = list_.pop();
+    delay_ = packet == nullptr || list_.empty() ? 0 : packet->waited(now);
+    return packet;
   }
 
  private:
   static constexpr std::uint64_t MEAN_PACKET_BYTES = 1500;
   static constexpr double CALM_PROBABILITY = 0.2;
-  static constexpr double SURELY_KEPT = 0.85;  // de-randomisation (5.1)
+  static constexpr double SURELY_KEPT = 0.85;    // de-randomisation (5.4)
   static constexpr double SURELY_DROPPED = 8.5;
 
   void activate(Nanoseconds now) {
-    active_ = true;
+    is_active_ = true;
     probability_ = accumulated_ = 0;
     delay_before_ = 0;
     burst_left_ = settings_.burst_ns;
     updated_ = now;
   }
 
-  bool drops_early(std::uint64_t queue_bytes) {
+  // drop_early() of appendix A
+  bool drops_early() {
     const bool is_calm = delay_before_ < settings_.target_ns / 2 && probability_ < CALM_PROBABILITY;
-    if (is_calm || queue_bytes <= 2 * MEAN_PACKET_BYTES) return false;
+    if (is_calm || list_.bytes() <= 2 * MEAN_PACKET_BYTES) return false;
     if (probability_ == 0) accumulated_ = 0;
     accumulated_ += probability_;
     if (accumulated_ < SURELY_KEPT) return false;
-    if (accumulated_ >= SURELY_DROPPED) return true;
-    return random_.uniform() < probability_;
+    return accumulated_ >= SURELY_DROPPED || random_.uniform() < probability_;
   }
 
-  // The updates that were due meanwhile (4.2).
+  // The updates that have been due since.
   void catch_up(Nanoseconds now) {
-    while (active_ && now - updated_ >= settings_.update_ns) {
+    while (is_active_ && now - updated_ >= settings_.update_ns) {
       updated_ += settings_.update_ns;
       update();
     }
   }
 
+  // Section 4.2, and status_update() of appendix A
   void update() {
     const double off_s = seconds(delay_) - seconds(settings_.target_ns);
     const double moved_s = seconds(delay_) - seconds(delay_before_);
@@ -89,11 +90,11 @@ class Pie {
     burst_left_ -= std::min(burst_left_, settings_.update_ns);
     const bool is_short = delay_ < settings_.target_ns / 2 && delay_before_ < settings_.target_ns / 2;
     if (probability_ == 0 && is_short) burst_left_ = settings_.burst_ns;
-    if (probability_ == 0 && delay_ == 0 && delay_before_ == 0) active_ = false;
+    if (probability_ == 0 && delay_ == 0 && delay_before_ == 0 && list_.empty()) is_active_ = false;
     delay_before_ = delay_;
   }
 
-  // Small probabilities move in small steps.
+  // Small probabilities move in small steps (5.1).
   double damping() const {
     if (probability_ < 1e-6) return 2048;
     if (probability_ < 1e-5) return 512;
@@ -106,6 +107,7 @@ class Pie {
   static double seconds(Nanoseconds t) { return static_cast<double>(t) * 1e-9; }
 
   PieSettings settings_;
+  bool ecn_;
   RandomStream random_;
   double probability_ = 0;
   double accumulated_ = 0;
@@ -113,7 +115,7 @@ class Pie {
   Nanoseconds delay_before_ = 0;
   Nanoseconds burst_left_ = 0;
   Nanoseconds updated_ = 0;
-  bool active_ = false;
+  bool is_active_ = false;
 };
 
 }  // namespace clarion::emu

@@ -1,79 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993): drops at the
-// tail, at random, from an average queue of one threshold on, and every packet above the other.
+// RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions
+// on Networking 1(4), 1993): drops at the tail, at random, from an average queue of one threshold on, and every
+// packet above the other.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "../clock.hpp"
 #include "../random.hpp"
-#include "pie.hpp"
+#include "discipline.hpp"
 
 namespace clarion::emu {
 
 struct RedSettings {
-  std::uint64_t min_bytes = 0;
-  std::uint64_t max_bytes = 0;
-  double max_probability = 0.1;   // at the upper threshold
-  double weight = 0.002;          // of a packet in the average
-  std::uint64_t rate_bps = 0;     // of the link: how much an idle time counts
-  std::uint32_t packet_bytes = 1000;  // mean
-  bool gentle = false;            // above max_bytes the probability rises to 1 at twice that
+  std::uint64_t min_bytes = 0;  // 0: a twelfth of the limit
+  std::uint64_t max_bytes = 0;  // 0: a quarter of it
+  double max_probability = 0.1;  // at the upper threshold
+  double weight = 0.002;         // of a packet in the average
+  bool gentle = false;  // above max_bytes the probability rises to 1 at twice that (Floyd, 2000)
 };
 
-class Red {
+class RedDiscipline final : public FifoDiscipline {
  public:
-  Red(const RedSettings& settings, RandomStream random) : settings_(settings), random_(random) {}
+  RedDiscipline(const RedSettings& settings, bool ecn, RandomStream random, std::uint64_t rate_bps,
+                QueueKeeper& keeper)
+      : FifoDiscipline(keeper), settings_(settings), ecn_(ecn), random_(random), rate_bps_(rate_bps) {}
 
-  double average_bytes() const { return average_; }
+  double average_bytes() const { return average_bytes_; }
 
-  void emptied(Nanoseconds now) { idle_since_ = now; }
-
-  // Of a packet that arrives at a queue of `queue_bytes`.
-  Verdict arrived(Nanoseconds now, std::uint64_t queue_bytes, bool is_ecn_capable) {
-    settle(now, queue_bytes);
-    if (average_ < static_cast<double>(settings_.min_bytes)) {
-      since_drop_ = -1;
-      return Verdict::keep;
+  void enqueue(Nanoseconds now, Waiting* packet) override {
+    settle(now);
+    if (!has_room_for(packet)) {
+      since_drop_ = 0;
+      return keeper_.drop(packet);
     }
-    ++since_drop_;
     const double probability = base_probability();
-    if (probability < 1) {
-      // Spread evenly: 1/p on average, at most 2/p.
-      const double left = 1 - since_drop_ * probability;
-      const bool hits = left <= 0 || random_.uniform() < probability / left;
-      if (!hits) return Verdict::keep;
-    }
-    since_drop_ = 0;
-    return is_ecn_capable && probability < 1 ? Verdict::mark : Verdict::drop;
+    if (hits(probability) && discard(packet, ecn_ && probability < 1)) return;
+    list_.push(packet);
+  }
+
+  Waiting* dequeue(Nanoseconds now) override {
+    Waiting* packet = list_.pop();
+    if (list_.empty()) idle_since_ = now;
+    return packet;
   }
 
  private:
-  // While nothing waited, so many small packets could have come and gone.
-  void settle(Nanoseconds now, std::uint64_t queue_bytes) {
-    if (queue_bytes > 0 || idle_since_ == NEVER) {
-      average_ += settings_.weight * (static_cast<double>(queue_bytes) - average_);
+  static constexpr double MEAN_PACKET_BITS = 500 * 8;  // "small packets" that an idle link could have sent
+
+  double min_bytes() const {
+    return static_cast<double>(settings_.min_bytes != 0 ? settings_.min_bytes : limit_bytes_ / 12);
+  }
+  double max_bytes() const {
+    return static_cast<double>(settings_.max_bytes != 0 ? settings_.max_bytes : limit_bytes_ / 4);
+  }
+
+  // The average follows the queue; while nothing waited, so many packets could have come and gone (section 4).
+  void settle(Nanoseconds now) {
+    if (!list_.empty() || idle_since_ == NEVER) {
+      average_bytes_ += settings_.weight * (static_cast<double>(list_.bytes()) - average_bytes_);
     } else {
-      const double packet_s = settings_.packet_bytes * 8.0 / static_cast<double>(settings_.rate_bps);
-      const double missed = static_cast<double>(now - idle_since_) * 1e-9 / packet_s;
-      average_ *= std::pow(1 - settings_.weight, missed);
+      const double idle_s = static_cast<double>(now - idle_since_) * 1e-9;
+      const double missed = idle_s * static_cast<double>(rate_bps_) / MEAN_PACKET_BITS;
+      average_bytes_ *= std::pow(1 - settings_.weight, missed);
     }
     idle_since_ = NEVER;
   }
 
   double base_probability() const {
-    const auto low = static_cast<double>(settings_.min_bytes);
-    const auto high = static_cast<double>(settings_.max_bytes);
-    if (average_ < high) return settings_.max_probability * (average_ - low) / (high - low);
-    if (!settings_.gentle || average_ >= 2 * high) return 1;
-    return settings_.max_probability + (1 - settings_.max_probability) * (average_ - high) / high;
+    const double low = min_bytes();
+    const double high = max_bytes();
+    if (average_bytes_ < low) return 0;
+    if (average_bytes_ < high) return settings_.max_probability * (average_bytes_ - low) / (high - low);
+    if (!settings_.gentle || average_bytes_ >= 2 * high) return 1;
+    return settings_.max_probability + (1 - settings_.max_probability) * (average_bytes_ - high) / high;
+  }
+
+  // Even distances: between two of them lie from 1 to 1/p packets (section 6, method 2).
+  bool hits(double probability) {
+    if (probability == 0) {
+      since_drop_ = -1;
+      return false;
+    }
+    ++since_drop_;
+    const double left = 1 - since_drop_ * probability;
+    if (probability < 1 && left > 0 && random_.uniform() >= probability / left) return false;
+    since_drop_ = 0;
+    return true;
   }
 
   RedSettings settings_;
+  bool ecn_;
   RandomStream random_;
-  double average_ = 0;
-  double since_drop_ = -1;  // packets
+  std::uint64_t rate_bps_;
+  double average_bytes_ = 0;
+  double since_drop_ = -1;  // packets; -1: below the lower threshold
   Nanoseconds idle_since_ = NEVER;
 };
 
