@@ -54,6 +54,9 @@ class HlsSimEngine(EmulationEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine hls-sim has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+        for path in scenario.disciplines():
+            reason = "engine hls-sim has drop-tail queues only; use --engine emu or sim"
+            raise ScenarioError(scenario.name, path, reason)
         if scenario.restarts:
             reason = "engine hls-sim starts nothing again; use --engine emu"
             raise ScenarioError(scenario.name, ("restarts",), reason)

@@ -13,6 +13,7 @@ from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
+from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.loss import LossModel, parse_loss
@@ -46,6 +47,7 @@ class Link:
     wire: str = "declared"  # or "lldp", "none"
     ecn_threshold: units.QueueLimit | None = None
     hazards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as written, by direction
+    discipline: Discipline = Discipline()  # of its queues
 
     @property
     def changes(self) -> bool:
@@ -168,7 +170,7 @@ class Scenario:
 
     def ecn_threshold_bytes(self, link: Link) -> int:
         """The queue above which a link's ports mark; 0: they do not."""
-        if not self.ecn or not link.rate_bps:
+        if not self.ecn or not link.rate_bps or link.discipline:
             return 0
         if link.ecn_threshold is None:
             return int(DEFAULT_ECN_SHARE * self.queue_bytes(link))
@@ -188,6 +190,14 @@ class Scenario:
                 if key in (given[index] if isinstance(given, list) else given):
                     return (*self.bottleneck_path(index), key)
         return None
+
+    def disciplines(self) -> Iterator[Path]:
+        """Where a queue has a discipline other than drop-tail."""
+        if self.access.discipline:
+            yield ("links", "access", "queue", "discipline")
+        for index, link in enumerate(self.bottlenecks):
+            if link.discipline:
+                yield (*self.bottleneck_path(index), "queue", "discipline")
 
     def path_rtt_us(self, flow: Flow, time_us: int = 0) -> int:
         """A flow's round-trip time with empty queues at an instant of the run: both access links and the
@@ -245,9 +255,11 @@ class _Reader:
             key = "delay" if "delay" in document else "rtt"
             bound = "8 s" if key == "delay" else "16 s"
             raise self.fail((*path, key), f"{document[key]}: must be below {bound}, what the header holds")
-        queue = self.optional(units.parse_queue, document, "queue", path, units.QueueLimit(1, "bdp"))
+        queue, discipline = self._queue(document, path)
         if queue.unit == "bdp" and rate_bps == 0 and "queue" in document:
             raise self.fail((*path, "queue"), "in bdp needs a rate")
+        if discipline and rate_bps == 0:
+            raise self.fail((*path, "queue", "discipline"), "needs a rate: without, no packet waits")
         for key in () if bottleneck else BOTTLENECK_KEYS:
             if key in document:
                 raise self.fail((*path, key), "only a bottleneck has it")
@@ -267,7 +279,14 @@ class _Reader:
             document.get("wire", "declared"),
             self.optional(units.parse_queue, document, "ecn-threshold", path, None),
             document.get("hazards", {}),
+            discipline,
         )
+
+    def _queue(self, document: Mapping[str, Any], path: Path) -> tuple[units.QueueLimit, Discipline]:
+        try:
+            return parse_queue(document.get("queue", DEFAULT_LIMIT))
+        except FaultError as error:
+            raise self.fail((*path, "queue", *error.fault.path), error.fault.reason) from error
 
     def _steps(
         self, document: Mapping[str, Any], key: str, path: Path, value_of: Callable[[Mapping[str, Any]], T]
@@ -499,6 +518,8 @@ def _check_marks(reader: _Reader, scenario: Scenario) -> None:
         place = (*scenario.bottleneck_path(index), "ecn-threshold")
         if link.ecn_threshold is not None and not scenario.ecn:
             raise reader.fail(place, "only with ecn: true")
+        if link.ecn_threshold is not None and link.discipline:
+            raise reader.fail(place, f"{link.discipline.name} decides when it marks; leave it out")
         if scenario.ecn_threshold_bytes(link) >= scenario.queue_bytes(link) and scenario.ecn:
             raise reader.fail(place, "must be below the queue's limit, or it never marks")
 

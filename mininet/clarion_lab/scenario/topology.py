@@ -42,6 +42,7 @@ class PlannedPort:
     hazards: Mapping[str, Any] = field(default_factory=dict)  # as keys of the switch's configuration
     changes: tuple[Change, ...] = ()  # in the order of time
     wire: str = "declared"
+    discipline: Mapping[str, Any] = field(default_factory=dict)  # as the switch's configuration; empty: drop-tail
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,16 @@ def _bottleneck_port(
             sorted([*_steps(scenario, link, direction), *hazards.changes], key=lambda change: change.at_us)
         ),
         wire=link.wire,
+        discipline=_discipline(scenario, link),
+    )
+
+
+def _discipline(scenario: Scenario, link: Link) -> dict[str, Any]:
+    """What the queues of a link do, as the switch's configuration."""
+    if not link.discipline:
+        return {}
+    return link.discipline.switch_config(
+        scenario.ecn, lambda limit: scenario.limit_bytes(limit, link.rate_bps)
     )
 
 
@@ -194,6 +205,7 @@ def _access_port(name: str, scenario: Scenario, link: Link, left: bool) -> Plann
         from_host,
         ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
         wire=link.wire,
+        discipline=_discipline(scenario, link),
     )
 
 
@@ -245,6 +257,8 @@ def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str
     config |= {"rate_bps": port.rate_bps, "delay_us": port.delay_us, "loss": port.loss.switch_config()}
     if port.rate_bps:
         config["queue_bytes"] = port.queue_bytes
+    if port.discipline:
+        config["discipline"] = dict(port.discipline)
     if port.ecn_threshold_bytes:
         config["ecn_threshold_bytes"] = port.ecn_threshold_bytes
     if port.hazards:

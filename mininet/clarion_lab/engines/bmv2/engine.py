@@ -37,6 +37,9 @@ class Bmv2Engine(HostEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine bmv2 has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+        for path in scenario.disciplines():
+            reason = "engine bmv2 has drop-tail queues only; use --engine emu or sim"
+            raise ScenarioError(scenario.name, path, reason)
         beyond = scenario.emulated_only()
         if beyond is not None:
             raise ScenarioError(scenario.name, beyond, "engine bmv2 does not have it; use --engine emu")
