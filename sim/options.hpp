@@ -19,6 +19,12 @@ struct HostOptions {
   ShimSettings shim;
 };
 
+// A time in which an application writes, of those in which it does so in turns.
+struct BurstOptions {
+  std::uint64_t begin_us = 0;
+  std::uint64_t end_us = 0;
+};
+
 struct FlowOptions {
   std::size_t sender = 0;  // hosts, by index
   std::size_t receiver = 0;
@@ -29,6 +35,9 @@ struct FlowOptions {
   std::uint64_t start_us = 0;
   std::uint64_t stop_us = ~std::uint64_t{0};
   std::uint64_t size_bytes = ~std::uint64_t{0};  // ~0: without end
+  std::vector<BurstOptions> bursts;              // empty: it writes from start to stop
+  std::uint64_t udp_bps = 0;                     // of IP packets; 0: TCP
+  std::uint32_t udp_packet_bytes = 0;
 };
 
 struct ChangeOptions {

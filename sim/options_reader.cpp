@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 
+#include "hosts/datagrams.hpp"
 #include "laws/laws.hpp"
 #include "options.hpp"
 #include "switch/json_object.hpp"
@@ -20,6 +21,7 @@ using nlohmann::json;
 constexpr std::uint64_t MAX_TIME_US = std::uint64_t{1} << 44;  // half a year
 constexpr std::uint64_t MAX_BYTES = std::uint64_t{1} << 53;
 constexpr std::uint64_t MAX_MSS_BYTES = 9000;
+constexpr std::uint64_t MAX_UDP_BPS = 400'000'000'000;
 
 std::uint32_t read_ip(JsonObject& object) {
   std::string text;
@@ -90,6 +92,31 @@ void read_params(const json& value, const Path& path, FlowOptions& flow) {
   }
 }
 
+void read_bursts(const json& value, const Path& path, FlowOptions& flow) {
+  if (!value.is_array()) throw Fault{path, FaultCode::invalid, "must be a list"};
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    JsonObject object(value[i], path / i);
+    BurstOptions burst;
+    object.require("begin_us");
+    object.require("end_us");
+    object.integer("begin_us", flow.bursts.empty() ? 0 : flow.bursts.back().end_us, MAX_TIME_US, burst.begin_us);
+    object.integer("end_us", burst.begin_us, MAX_TIME_US, burst.end_us);
+    object.refuse_unknown_keys();
+    flow.bursts.push_back(burst);
+  }
+}
+
+void read_udp(const json& value, const Path& path, FlowOptions& flow) {
+  JsonObject object(value, path);
+  std::uint64_t packet_bytes = 0;
+  object.require("rate_bps");
+  object.require("packet_bytes");
+  object.integer("rate_bps", 1, MAX_UDP_BPS, flow.udp_bps);
+  object.integer("packet_bytes", DatagramSource::UDP_AND_IP_BYTES, MAX_MSS_BYTES, packet_bytes);
+  object.refuse_unknown_keys();
+  flow.udp_packet_bytes = static_cast<std::uint32_t>(packet_bytes);
+}
+
 FlowOptions read_flow(const json& value, const Path& path, const std::map<std::string, std::size_t>& hosts) {
   JsonObject object(value, path);
   FlowOptions flow;
@@ -97,13 +124,18 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
   flow.receiver = host_index(object, "receiver", hosts);
   flow.source_port = read_port(object, "sport");
   flow.destination_port = read_port(object, "dport");
-  object.require("law");
+  if (const json* udp = object.find("udp")) {
+    read_udp(*udp, path / "udp", flow);
+  } else {
+    object.require("law");
+  }
   object.text("law", flow.law);
-  if (!is_law(flow.law)) object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
+  if (flow.udp_bps == 0 && !is_law(flow.law)) object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);
   object.integer("size_bytes", 1, MAX_BYTES, flow.size_bytes);
+  if (const json* bursts = object.find("bursts")) read_bursts(*bursts, path / "bursts", flow);
   object.refuse_unknown_keys();
   return flow;
 }

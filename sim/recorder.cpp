@@ -12,8 +12,12 @@ namespace {
 using nlohmann::json;
 
 // In the order of FlowSample of clarion_lab.recording.
-json flow_row(std::size_t number, const Simulation::Flow& flow) {
-  const Sender& sender = flow.sender->sender();
+json flow_row(std::size_t number, const Flow& flow) {
+  if (flow.sender() == nullptr) {
+    return json::array({number, flow.received_bytes(), flow.received_bytes(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                        flow.received_bytes()});
+  }
+  const Sender& sender = flow.sender()->sender();
   const Scoreboard& board = sender.board();
   const std::uint64_t acked = sender.acked_bytes();
   const std::uint32_t min_us = sender.rtt().min_us();
@@ -21,8 +25,8 @@ json flow_row(std::size_t number, const Simulation::Flow& flow) {
                       sender.cwnd(), sender.rtt().srtt_us(), min_us == NO_RTT ? 0 : min_us,
                       board.packets_out(), 0, sender.resent(),
                       sender.pacing_bytes_per_s() == Sender::NO_RATE ? 0 : sender.pacing_bytes_per_s(),
-                      sender.window_limited_us(), 0, flow.clarion.stats.corrupt, flow.clarion.stats.congest,
-                      flow.receiver->received_bytes()});
+                      sender.window_limited_us(), 0, flow.clarion().stats.corrupt,
+                      flow.clarion().stats.congest, flow.received_bytes()});
 }
 
 // In the order of PortSample.
@@ -62,7 +66,7 @@ json agent_record(const flow& flow) {
 void Recorder::sample() {
   json flows = json::array();
   for (std::size_t i = 0; i < simulation_.flows().size(); ++i) {
-    if (simulation_.flows()[i]->is_started) flows.push_back(flow_row(i, *simulation_.flows()[i]));
+    if (simulation_.flows()[i]->is_started()) flows.push_back(flow_row(i, *simulation_.flows()[i]));
   }
   json ports = json::array();
   for (const auto& port : simulation_.fabric().ports()) {
@@ -84,14 +88,17 @@ void Recorder::open_window() { histograms_at_window_start_ = histograms(); }
 void Recorder::finish() {
   json finished = json::object();
   json agent = json::object();
+  json sent = json::object();
   for (std::size_t i = 0; i < simulation_.flows().size(); ++i) {
-    const Simulation::Flow& flow = *simulation_.flows()[i];
+    const Flow& flow = *simulation_.flows()[i];
     const std::string number = std::to_string(i);
-    if (flow.finished != NEVER) finished[number] = (flow.finished - simulation_.zero()) / 1000;
-    if (flow.sender->has_shim()) agent[number] = agent_record(flow.clarion);
+    if (flow.finished() != NEVER) finished[number] = (flow.finished() - simulation_.zero()) / 1000;
+    if (flow.sender() != nullptr && flow.sender()->has_shim()) agent[number] = agent_record(flow.clarion());
+    if (flow.source() != nullptr) sent[number] = flow.source()->sent_packets();
   }
   write({{"finished_us", std::move(finished)},
          {"agent", std::move(agent)},
+         {"sent_datagrams", std::move(sent)},
          {"queue_hist_lower_edges_bytes", emu::queue_histogram_lower_edges_bytes()},
          {"queue_hist_at_window_start", std::move(histograms_at_window_start_)},
          {"queue_hist", histograms()},

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 
-#include "laws/laws.hpp"
 #include "switch/commands.hpp"
 #include "switch/core_path.hpp"
 
@@ -68,7 +67,11 @@ Simulation::Simulation(const SimulationOptions& options)
       fabric_(options.network, emu::core_path, surroundings_of(options)),
       timers_(2 * options.flows.size()) {
   for (const HostOptions& host : options.hosts) add_host(host);
-  for (const FlowOptions& each : options.flows) add_flow(each, options);
+  for (const FlowOptions& each : options.flows) {
+    Host& from = attachments_[each.sender]->host();
+    Host& to = attachments_[each.receiver]->host();
+    flows_.push_back(std::make_unique<Flow>(each, options, flows_.size(), zero_, from, to, reductions_));
+  }
   for (const ChangeOptions& change : options.changes) {
     fabric_.at(zero_ + change.at_us * 1000, [this, command = change.command] {
       emu::Subscription nobody;
@@ -83,36 +86,6 @@ Simulation::~Simulation() = default;
 void Simulation::add_host(const HostOptions& options) {
   emu::Port* port = fabric_.find(options.port);
   attachments_.push_back(std::make_unique<Attachment>(options, *this, *port));
-}
-
-void Simulation::add_flow(const FlowOptions& options, const SimulationOptions& all) {
-  auto made = std::make_unique<Flow>();
-  Host& from = attachments_[options.sender]->host();
-  Host& to = attachments_[options.receiver]->host();
-  made->params = default_params();
-  for (const auto& [name, value] : options.params) set_param(made->params, name, value);
-  const auto seed = static_cast<std::uint32_t>(all.network.seed * 65537 + flows_.size());
-  SenderSettings settings;
-  settings.mss_bytes = all.mss_bytes;
-  settings.ecn = all.ecn;
-  if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
-  Address remote = to.address();
-  remote.port = options.destination_port;
-  made->sender = std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
-                                              make_law(options.law, made->clarion, made->params, seed),
-                                              made->clarion, reductions_);
-  remote = from.address();
-  remote.port = options.source_port;
-  made->receiver =
-      std::make_unique<ReceivingEnd>(to, remote, options.destination_port, all.mss_bytes,
-                                     ReceiverSettings{all.buffer_bytes / all.mss_bytes, true}, all.ecn);
-  made->sender->actor = 2 * flows_.size();
-  made->receiver->actor = made->sender->actor + 1;
-  made->start = zero_ + options.start_us * 1000;
-  made->connect = made->start - all.lead_us * 1000;
-  made->stop = options.stop_us == ~std::uint64_t{0} ? NEVER : zero_ + options.stop_us * 1000;
-  made->size_bytes = options.size_bytes;
-  flows_.push_back(std::move(made));
 }
 
 void Simulation::advance(Nanoseconds time) {
@@ -134,45 +107,24 @@ void Simulation::advance(Nanoseconds time) {
 }
 
 bool Simulation::is_drained() const {
-  return std::all_of(flows_.begin(), flows_.end(), [](const auto& each) {
-    return !each->is_started || each->sender->sender().is_done();
-  });
+  return std::all_of(flows_.begin(), flows_.end(), [](const auto& flow) { return flow->is_drained(); });
 }
 
 Nanoseconds Simulation::next_of(std::size_t actor) const {
-  const Flow& each = *flows_[actor / 2];
-  if (actor % 2 != 0) return each.receiver->next_timer();
-  if (!each.is_connecting) return each.connect;
-  if (!each.is_started) return std::min(each.sender->next_timer(), each.start);
-  return std::min(each.sender->next_timer(), each.stop);
+  const Flow& flow = *flows_[actor / 2];
+  return actor % 2 == 0 ? flow.next_of_sender() : flow.next_of_receiver();
 }
 
 void Simulation::plan(std::size_t actor) { timers_.set(actor, next_of(actor)); }
 
 void Simulation::served(std::size_t actor, Nanoseconds now) {
   plan(actor);
-  Flow& each = *flows_[actor / 2];
-  const bool is_whole = actor % 2 != 0 && each.receiver->received_bytes() >= each.size_bytes;
-  if (is_whole && each.finished == NEVER) each.finished = now;
+  if (actor % 2 != 0) flows_[actor / 2]->note_arrival(now);
 }
 
 void Simulation::act(std::size_t actor) {
-  Flow& each = *flows_[actor / 2];
-  const Nanoseconds now = fabric_.now();
-  if (actor % 2 != 0) {
-    each.receiver->on_timer(now);
-  } else if (!each.is_connecting) {
-    each.is_connecting = true;
-    each.sender->connect(now);
-  } else if (!each.is_started && each.start <= now) {
-    each.is_started = true;
-    each.sender->write_up_to(now, each.size_bytes);
-  } else if (each.stop <= now) {
-    each.stop = NEVER;
-    each.sender->stop(now);
-  } else {
-    each.sender->on_timer(now);
-  }
+  Flow& flow = *flows_[actor / 2];
+  actor % 2 == 0 ? flow.run_sender(fabric_.now()) : flow.run_receiver(fabric_.now());
   plan(actor);
 }
 

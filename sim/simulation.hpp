@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hosts/connection.hpp"
+#include "flow.hpp"
 #include "options.hpp"
 #include "switch/fabric.hpp"
 #include "switch/schedule.hpp"
@@ -30,19 +30,6 @@ class Simulation {
   Nanoseconds zero() const { return zero_; }
   emu::Fabric& fabric() { return fabric_; }
 
-  struct Flow {
-    flow clarion{};
-    cc_params params{};
-    std::unique_ptr<SendingEnd> sender;
-    std::unique_ptr<ReceivingEnd> receiver;
-    Nanoseconds connect = 0;
-    Nanoseconds start = 0;
-    Nanoseconds stop = NEVER;
-    std::uint64_t size_bytes = 0;
-    bool is_connecting = false;
-    bool is_started = false;
-    Nanoseconds finished = NEVER;
-  };
   const std::vector<std::unique_ptr<Flow>>& flows() const { return flows_; }
 
   // Whether every flow that has begun has nothing left to send or to have acknowledged.
@@ -57,7 +44,6 @@ class Simulation {
   class Attachment;
 
   void add_host(const HostOptions& options);
-  void add_flow(const FlowOptions& options, const SimulationOptions& all);
   void plan(std::size_t actor);
   void served(std::size_t actor, Nanoseconds now);
   void act(std::size_t actor);

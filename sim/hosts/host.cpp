@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.hpp"
 
+#include "core/byte_order.hpp"
 #include "core/header.hpp"
 
 namespace clarion::sim {
 namespace {
 
 constexpr std::uint8_t PROTOCOL_TCP = 6;
+constexpr std::uint8_t PROTOCOL_UDP = 17;
+constexpr std::uint32_t UDP_BYTES = 8;
 
 }  // namespace
 
@@ -24,6 +27,11 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
     at += header.length;
     protocol = header.next_protocol;
   }
+  if (protocol == PROTOCOL_UDP && at + UDP_BYTES <= stored) {
+    const auto taken = datagrams_.find(load_be16(frame + at + 2));
+    if (taken != datagrams_.end()) taken->second->receive(end - at - UDP_BYTES);
+    return nullptr;
+  }
   TcpFields tcp;
   if (protocol != PROTOCOL_TCP || !read_tcp(frame, stored, at, end, tcp)) return nullptr;
   tcp.ecn = static_cast<Ecn>(frame[ip.at + 1] & 3);
@@ -35,6 +43,11 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
 
 void Host::send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header) {
   write_frame(frame_, from, to, tcp, header);
+  uplink_.send(frame_);
+}
+
+void Host::send_datagram(const Address& from, const Address& to, std::uint32_t payload_bytes) {
+  write_datagram(frame_, from, to, payload_bytes);
   uplink_.send(frame_);
 }
 

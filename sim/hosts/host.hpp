@@ -26,6 +26,13 @@ class Endpoint {
   std::size_t actor = 0;  // who keeps its timers
 };
 
+// Takes the datagrams for a port.
+class DatagramReceiver {
+ public:
+  virtual ~DatagramReceiver() = default;
+  virtual void receive(std::uint32_t payload_bytes) = 0;
+};
+
 // Where a host's frames go: its port of the switch.
 class Uplink {
  public:
@@ -45,10 +52,16 @@ class Host {
   // Frames for TCP's `port` of this host go to `endpoint` from now on.
   void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_[port] = &endpoint; }
 
-  // A frame has come in; `stored` bytes of it are there. Returns whom it was for, null: nobody.
+  // The same for UDP.
+  void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_[port] = &receiver; }
+
+  // A frame has come in; `stored` bytes of it are there. Returns the end of a connection that
+  // it was for; null: of none.
   Endpoint* receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
 
   void send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header);
+
+  void send_datagram(const Address& from, const Address& to, std::uint32_t payload_bytes);
 
  private:
   std::string name_;
@@ -57,6 +70,7 @@ class Host {
   Uplink& uplink_;
   Frame frame_;
   std::unordered_map<std::uint16_t, Endpoint*> endpoints_;
+  std::unordered_map<std::uint16_t, DatagramReceiver*> datagrams_;
 };
 
 }  // namespace clarion::sim

@@ -10,6 +10,8 @@ namespace clarion::sim {
 namespace {
 
 constexpr std::uint8_t PROTOCOL_TCP = 6;
+constexpr std::uint8_t PROTOCOL_UDP = 17;
+constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint8_t TTL = 64;
 
 // RFC 9293, 7323, 2018, 6994
@@ -118,6 +120,27 @@ void read_options(const std::uint8_t* at, const std::uint8_t* end, TcpFields& tc
   }
 }
 
+// Returns where the IP header begins; the frame's length is known.
+std::uint8_t* put_ethernet_and_ip(Frame& frame, const Address& from, const Address& to, Ecn ecn,
+                                  std::uint8_t protocol) {
+  std::uint8_t* at = frame.bytes.data();
+  std::memcpy(at, to.mac.data(), 6);
+  std::memcpy(at + 6, from.mac.data(), 6);
+  store_be16(at + 12, 0x0800);
+  std::uint8_t* ip = at + 14;
+  ip[0] = 0x45;
+  ip[1] = static_cast<std::uint8_t>(ecn);
+  store_be16(ip + 2, static_cast<std::uint16_t>(frame.length - 14));
+  store_be32(ip + 4, 0x4000);  // don't fragment
+  ip[8] = TTL;
+  ip[9] = protocol;
+  store_be16(ip + 10, 0);
+  store_be32(ip + 12, from.ip);
+  store_be32(ip + 16, to.ip);
+  store_be16(ip + 10, checksum(ip, 20));
+  return ip;
+}
+
 }  // namespace
 
 std::uint32_t option_bytes(const TcpFields& tcp) {
@@ -130,21 +153,8 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   const std::uint32_t options = option_bytes(tcp);
   frame.stored = FIXED_BYTES + header.length + TCP_BYTES + options;
   frame.length = frame.stored + tcp.payload_bytes;
-  std::uint8_t* at = frame.bytes.data();
-  std::memcpy(at, to.mac.data(), 6);
-  std::memcpy(at + 6, from.mac.data(), 6);
-  store_be16(at + 12, 0x0800);
-  std::uint8_t* ip = at + 14;
-  ip[0] = 0x45;
-  ip[1] = static_cast<std::uint8_t>(tcp.ecn);
-  store_be16(ip + 2, static_cast<std::uint16_t>(frame.length - 14));
-  store_be32(ip + 4, 0x4000);  // don't fragment
-  ip[8] = TTL;
-  ip[9] = header.length > 0 ? header.protocol : PROTOCOL_TCP;
-  store_be16(ip + 10, 0);
-  store_be32(ip + 12, from.ip);
-  store_be32(ip + 16, to.ip);
-  store_be16(ip + 10, checksum(ip, 20));
+  std::uint8_t* ip = put_ethernet_and_ip(frame, from, to, tcp.ecn,
+                                         header.length > 0 ? header.protocol : PROTOCOL_TCP);
   if (header.length > 0) std::memcpy(ip + 20, header.bytes, header.length);
   std::uint8_t* segment = ip + 20 + header.length;
   store_be16(segment, from.port);
@@ -157,6 +167,17 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
                                std::min<std::uint32_t>(tcp.window_bytes >> WINDOW_SHIFT, 0xffff)));
   store_be32(segment + 16, 0);  // nothing checks the payload's checksum: there is no payload
   tcp.syn ? put_syn_options(segment + TCP_BYTES, tcp) : put_options(segment + TCP_BYTES, tcp);
+}
+
+void write_datagram(Frame& frame, const Address& from, const Address& to, std::uint32_t payload_bytes) {
+  frame.stored = FIXED_BYTES + UDP_BYTES;
+  frame.length = frame.stored + payload_bytes;
+  std::uint8_t* ip = put_ethernet_and_ip(frame, from, to, Ecn::not_capable, PROTOCOL_UDP);
+  std::uint8_t* datagram = ip + 20;
+  store_be16(datagram, from.port);
+  store_be16(datagram + 2, to.port);
+  store_be16(datagram + 4, static_cast<std::uint16_t>(UDP_BYTES + payload_bytes));
+  store_be16(datagram + 6, 0);  // no checksum (RFC 768)
 }
 
 bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at, std::uint32_t end,

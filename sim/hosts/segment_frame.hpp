@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP segments as Ethernet frames: real headers, and payload that is only counted.
+// TCP segments and datagrams as Ethernet frames: real headers, and payload that is only counted.
 #pragma once
 
 #include <array>
@@ -78,6 +78,8 @@ inline std::uint32_t frame_bytes(const TcpFields& tcp, std::uint32_t header_byte
 
 void write_frame(Frame& frame, const Address& from, const Address& to, const TcpFields& tcp,
                  const HeaderBytes& header);
+
+void write_datagram(Frame& frame, const Address& from, const Address& to, std::uint32_t payload_bytes);
 
 // Reads a frame whose TCP header begins at `at`, of which `stored` bytes are there. False: it is none of ours.
 bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at, std::uint32_t end,

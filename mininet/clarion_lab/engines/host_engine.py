@@ -36,6 +36,7 @@ from clarion_lab.scenario.model import Link, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400
+MAX_FLOWS = 1000
 PINGS = 3
 
 
@@ -84,9 +85,20 @@ class HostEngine(ABC):
         if len(network.hosts) > MAX_HOSTS:
             reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
             raise ScenarioError(scenario.name, ("flows",), reason)
+        self._check_traffic(scenario)
         if os.geteuid() != 0:
             raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
         requirements.check(scenario, self.name)
+
+    def _check_traffic(self, scenario: Scenario) -> None:
+        if len(scenario.flows) > MAX_FLOWS:
+            reason = f"{len(scenario.flows)} in all: engine {self.name} runs {MAX_FLOWS}; use --engine sim"
+            raise ScenarioError(scenario.name, ("flows",), reason)
+        for flow in scenario.flows:
+            if flow.udp is not None or flow.bursts:
+                kind = "protocol: udp" if flow.udp is not None else "bursts"
+                reason = f"{kind}: engine {self.name} does not have it; use --engine sim"
+                raise ScenarioError(scenario.name, ("flows",), reason)
 
     def _check_xcp(self, scenario: Scenario) -> None:
         for path, wanted in scenario.generations():

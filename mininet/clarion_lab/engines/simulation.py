@@ -6,7 +6,9 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +46,7 @@ class SimulationEngine:
         """Refuses senders and events that the simulator lacks."""
         laws = _laws()
         for flow in scenario.flows:
-            if flow.algorithm.kernel not in laws:
+            if flow.udp is None and flow.algorithm.kernel not in laws:
                 reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
         for index, restart in enumerate(scenario.restarts):
@@ -117,7 +119,7 @@ def _take_all(
 def _take(line: dict[str, Any], scenario: Scenario, recording: Recording) -> bool:
     """A sample, or the end: True then."""
     if "finished_us" in line:
-        _take_end(line, recording)
+        _take_end(line, scenario, recording)
         return True
     assert recording.reductions is not None
     now_us = line["time_us"]
@@ -130,7 +132,17 @@ def _take(line: dict[str, Any], scenario: Scenario, recording: Recording) -> boo
     return False
 
 
-def _take_end(end: dict[str, Any], recording: Recording) -> None:
+def _take_end(end: dict[str, Any], scenario: Scenario, recording: Recording) -> None:
+    for number, packets in end["sent_datagrams"].items():
+        udp = scenario.flows[int(number)].udp
+        assert udp is not None
+        samples = recording.samples_of(int(number))
+        recording.traffic[int(number)] = {
+            "sent_bytes": packets * udp.payload_bytes,
+            "received_bytes": samples[-1].received_bytes if samples else 0,
+            "retransmits": None,
+            "seconds": None,
+        }
     recording.finished_us.update({int(flow): at_us for flow, at_us in end["finished_us"].items()})
     recording.agent.update({int(flow): record for flow, record in end["agent"].items()})
     for port, latest_us in end["queue_hist"].items():
@@ -143,9 +155,14 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
     """The configuration of clarion-sim."""
     config = switch_config(scenario, network, str(directory / truth.LOG))
     config["lldp"] = False
+    tcp_of = defaultdict(list)
+    for flow, ends in zip(scenario.flows, network.endpoints, strict=True):
+        if flow.udp is None:
+            tcp_of[ends.sender.name].append(flow)
+            tcp_of[ends.receiver.name].append(flow)
     return {
         "network": config,
-        "hosts": [_host(scenario, network, host) for host in network.hosts],
+        "hosts": [_host(scenario, host, tcp_of[host.name]) for host in network.hosts],
         "flows": [_flow(scenario, network, flow) for flow in scenario.flows],
         "changes": _changes(network),
         "lead_us": LEAD_ROUND_TRIPS * scenario.max_rtt_us,
@@ -158,9 +175,8 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
     }
 
 
-def _host(scenario: Scenario, network: Network, host: PlannedHost) -> dict[str, Any]:
-    pairs = zip(scenario.flows, network.endpoints, strict=True)
-    flows = [flow for flow, ends in pairs if host in (ends.sender, ends.receiver)]
+def _host(scenario: Scenario, host: PlannedHost, flows: Sequence[Flow]) -> dict[str, Any]:
+    """`flows`: TCP, that begin or end there."""
     wire = wire_to(host.switch, scenario.access.wire, scenario)
     return {
         "name": host.name,
@@ -180,12 +196,20 @@ def _flow(scenario: Scenario, network: Network, flow: Flow) -> dict[str, Any]:
         "receiver": ends.receiver.name,
         "sport": ends.sport,
         "dport": ends.dport,
-        "law": flow.algorithm.kernel,
-        "params": {name: int(value) for name, value in flow.params.items()},
         "start_us": flow.start_us,
         "stop_us": flow.stop_us,
     }
-    return config | ({"size_bytes": flow.size_bytes} if flow.size_bytes is not None else {})
+    if flow.udp is not None:
+        return config | {"udp": asdict(flow.udp)}
+    config |= {
+        "law": flow.algorithm.kernel,
+        "params": {name: int(value) for name, value in flow.params.items()},
+    }
+    if flow.size_bytes is not None:
+        config["size_bytes"] = flow.size_bytes
+    if flow.bursts:
+        config["bursts"] = [{"begin_us": begin_us, "end_us": end_us} for begin_us, end_us in flow.bursts]
+    return config
 
 
 def _changes(network: Network) -> list[dict[str, Any]]:

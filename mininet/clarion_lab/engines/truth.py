@@ -11,7 +11,7 @@ from clarion_lab.recording.recording import LossRecord
 from clarion_lab.scenario.topology import Network
 
 LOG = "truth.csv"  # of a run's switches
-TCP = 6
+TRANSPORTS = (6, 17)  # TCP and UDP
 Assignment = tuple[int, bool]  # the flow, and whether in the direction of its data
 NO_FLOW: Assignment = (-1, True)
 
@@ -28,7 +28,7 @@ class FlowTable:
 
     def find(self, protocol: int, source: str, sport: int, destination: str, dport: int) -> Assignment:
         """The flow of a packet's addresses and ports; NO_FLOW if it is no flow's."""
-        return self._flows.get((source, sport, destination, dport), NO_FLOW) if protocol == TCP else NO_FLOW
+        return self._flows.get((source, sport, destination, dport), NO_FLOW) if protocol in TRANSPORTS else NO_FLOW
 
 
 def read(

@@ -6,6 +6,7 @@ docs/summary-format.md.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,8 +99,8 @@ def _flow(
     idle_rtt_us = recording.idle_rtt_us.get(flow.number)
     return {
         "flow": flow.number + 1,
-        "algorithm": flow.algorithm.name,
-        "kernel": flow.algorithm.kernel,
+        "algorithm": "udp" if flow.udp else flow.algorithm.name,
+        "kernel": "" if flow.udp else flow.algorithm.kernel,
         "params": dict(flow.params),
         "tags": flow.tags,
         "header": flow.header,
@@ -257,7 +258,7 @@ def _decisions(scenario: Scenario, recording: Recording, decisions: Sequence[Dec
 def _totals(
     scenario: Scenario, recording: Recording, flows: list[dict[str, Any]], decisions: Sequence[Decision]
 ) -> dict[str, Any]:
-    goodput = sum(flow["goodput_bits_per_s"] for flow in flows)
+    goodput = _total_goodput(scenario, recording, flows)
     ceiling = payload_ceiling(scenario, *_window(scenario, recording))
     limit = (
         None
@@ -270,7 +271,9 @@ def _totals(
         "physical_limit_bits_per_s": limit,
         "fraction_of_ceiling": None if not ceiling else goodput / ceiling,
         "fraction_of_limit": None if not limit else goodput / limit,
-        "jain": metrics.jain([flow["goodput_bits_per_s"] for flow in flows]),
+        "jain": metrics.jain(
+            [each["goodput_bits_per_s"] for flow, each in zip(scenario.flows, flows, strict=True) if not flow.udp]
+        ),
         "convergence": convergence(scenario, recording, limit),
         "settling": settling(
             scenario, recording, scenario.flows, max(flow.start_us for flow in scenario.flows)
@@ -285,6 +288,26 @@ def _totals(
     }
 
 
+def _total_goodput(scenario: Scenario, recording: Recording, flows: Sequence[Mapping[str, Any]]) -> float:
+    """The sum of the flows' goodputs; of transfers that come one after the other what arrives in the measured
+    window, since the sum of their rates is nothing that a link carries.
+    """
+    come_apart = len({flow.start_us for flow in scenario.flows if flow.size_bytes is not None}) > 1
+    total = 0.0
+    for flow, each in zip(scenario.flows, flows, strict=True):
+        if flow.size_bytes is None or not come_apart:
+            total += each["goodput_bits_per_s"]
+            continue
+        times, totals = _delivered(recording, flow)
+        finished = recording.finished_us.get(flow.number)
+        times, totals = [flow.start_us, *times], [0, *totals]
+        if finished is not None:
+            known = bisect_left(times, finished)
+            times, totals = [*times[:known], finished], [*totals[:known], flow.size_bytes]
+        total += 8 * metrics.rate_between(times, totals, *_window(scenario, recording))
+    return total
+
+
 def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> float | None:
     """Payload bit/s that the tightest crossed bottleneck carries between two instants, headers taken off;
     None if paths differ.
@@ -292,6 +315,8 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     Flows of different header formats count with equal shares of the link.
     """
     first = scenario.flows[0]
+    if any(flow.udp for flow in scenario.flows):
+        return None
     paths = {(flow.first, flow.last, flow.reverse) for flow in scenario.flows}
     if len(paths) > 1:
         return None
@@ -327,7 +352,7 @@ def convergence(scenario: Scenario, recording: Recording, limit: float | None) -
     """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
     None.
     """
-    if limit is None or any(flow.size_bytes is not None for flow in scenario.flows) or _steps(scenario):
+    if limit is None or _comes_and_goes(scenario) or _steps(scenario):
         return None
     since_us = max(flow.start_us for flow in scenario.flows)
     interval_us = averaging_us(scenario)
@@ -342,7 +367,7 @@ def settling(
     """Time from `since_us` until the flows stay within 20 % of their own steady levels for 10 round trips, or
     None. A flow's level is its mean rate in the second half of the time since then.
     """
-    if any(flow.size_bytes is not None for flow in scenario.flows) or _steps(scenario):
+    if _comes_and_goes(scenario) or _steps(scenario):
         return None
     rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in flows]
     levels = [sum(half) / len(half) if (half := flow[len(flow) // 2 :]) else 0.0 for flow in rates]
@@ -365,6 +390,11 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
     ]
     reached = [index for index in found if index is not None]
     return _span(scenario, max(reached)) if len(reached) == len(found) else None
+
+
+def _comes_and_goes(scenario: Scenario) -> bool:
+    """Whether a flow sends otherwise than from its start to its stop: then there is no level to settle at."""
+    return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in scenario.flows)
 
 
 def _steps(scenario: Scenario) -> bool:

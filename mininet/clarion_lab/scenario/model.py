@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from clarion_base import units
@@ -12,6 +14,7 @@ from clarion_base.faults import Fault, FaultError, Path, ScenarioError
 from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
+from clarion_lab.scenario import traffic
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
 from clarion_lab.scenario.documents import Document
@@ -24,6 +27,8 @@ DEFAULT_ECN_SHARE = 0.5  # of a queue, above which it marks
 MAX_RTT_US = 16_000_000  # the header's rtt is Q4.28 s
 MAX_DOWN_US = 60_000_000  # of a switch that starts again
 MIN_DEVICE_BPS = 64_000
+MAX_PAIRS = 60_000  # of hosts, for which there are addresses
+ARRIVAL_PAIRS = 20  # that transfers share unless the scenario says otherwise
 BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards")
 T = TypeVar("T")
 
@@ -83,7 +88,7 @@ class SwitchSettings:
 
 @dataclass(frozen=True)
 class Flow:
-    """One TCP connection. Bottlenecks are counted from 0; `pair` is the host pair that it uses."""
+    """One TCP connection, or datagrams at a constant rate. Bottlenecks are counted from 0; `pair` is the host pair that it uses."""
 
     number: int
     algorithm: Algorithm
@@ -98,6 +103,8 @@ class Flow:
     tags: bool
     header: str
     device: DeviceLimit | None = None
+    bursts: tuple[traffic.Burst, ...] = ()  # when its application writes; empty: from start to stop
+    udp: traffic.Udp | None = None
 
     @property
     def uses_agent(self) -> bool:
@@ -107,7 +114,7 @@ class Flow:
     @property
     def name(self) -> str:
         """What people call it: its number, from 1, and its algorithm."""
-        return f"{self.number + 1} {self.algorithm.name}"
+        return f"{self.number + 1} {'udp' if self.udp else self.algorithm.name}"
 
 
 @dataclass(frozen=True)
@@ -165,8 +172,13 @@ class Scenario:
 
     def limit_bytes(self, limit: units.QueueLimit, rate_bps: int) -> int:
         """A queue limit in bytes at a rate; one bdp is that rate times the longest empty round trip."""
-        packet = max(frame_bytes(flow.header) for flow in self.flows)
+        packet = self._packet_bytes
         return max(limit.in_bytes(rate_bps / 8 * self.max_rtt_us / 1e6, packet), packet)
+
+    @cached_property
+    def _packet_bytes(self) -> int:
+        """The largest frame of data."""
+        return max(frame_bytes(flow.header) for flow in self.flows)
 
     def ecn_threshold_bytes(self, link: Link) -> int:
         """The queue above which a link's ports mark; 0: they do not."""
@@ -207,10 +219,11 @@ class Scenario:
         one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in crossed)
         return 2 * (2 * self.access.delay_us + one_way_us)
 
-    @property
+    @cached_property
     def max_rtt_us(self) -> int:
         """The longest path's empty round-trip time."""
-        return max(self.path_rtt_us(flow) for flow in self.flows)
+        paths = {(flow.first, flow.last): flow for flow in self.flows}
+        return max(self.path_rtt_us(flow) for flow in paths.values())
 
     def queue_bytes(self, link: Link) -> int:
         """A link's queue limit in bytes; one bdp is its rate times the longest path's empty round trip."""
@@ -346,13 +359,26 @@ class _Reader:
             raise self.fail(fault.below("xcp").path, fault.reason)
         return xcp if document.get("enabled", True) else None
 
-    def flows(self, document: Document, bottlenecks: int, duration_us: int) -> tuple[Flow, ...]:
+    def flows(self, document: Document, links: Sequence[Link], duration_us: int) -> tuple[Flow, ...]:
         flows: list[Flow] = []
         pairs = 0
         for index, group in enumerate(document["flows"]):
-            made = self._group(document, group, ("flows", index), bottlenecks, duration_us, len(flows), pairs)
-            pairs = 1 + max(flow.pair for flow in made)
+            path: Path = ("flows", index)
+            source = traffic.randomness(int(document.get("seed", 1)), index)
+            try:
+                made = self._group(document, group, path, links, duration_us, len(flows), pairs, source)
+            except ScenarioError:
+                raise
+            except FaultError as error:
+                raise self.fail((*path, *error.fault.path), error.fault.reason) from error
+            if len(flows) + len(made) > traffic.MAX_FLOWS:
+                raise self.fail(path, f"more than {traffic.MAX_FLOWS} flows in all")
+            pairs = 1 + max((flow.pair for flow in made), default=pairs - 1)
+            if pairs > MAX_PAIRS:
+                raise self.fail((*path, "host-pairs"), f"{pairs} in all: at most {MAX_PAIRS}")
             flows.extend(made)
+        if not flows:
+            raise self.fail(("flows",), "no transfer comes; make duration or load larger")
         return tuple(flows)
 
     def _group(
@@ -360,55 +386,80 @@ class _Reader:
         document: Document,
         group: Mapping[str, Any],
         path: Path,
-        bottlenecks: int,
+        links: Sequence[Link],
         duration_us: int,
         first_number: int,
         first_pair: int,
+        source: random.Random,
     ) -> list[Flow]:
+        udp = traffic.parse_udp(group)
         named = group.get("algorithm", document.get("algorithm", DEFAULT_ALGORITHM))
         where = (*path, "algorithm") if "algorithm" in group else ("algorithm",)
         algorithm = self.parse(lookup, named, where)
         params = {**algorithm.params, **document.get("params", {}), **group.get("params", {})}
-        if params and not algorithm.needs_agent:
+        if params and not algorithm.needs_agent and udp is None:
             raise self.fail((*path, "params"), f"{algorithm.name} is the kernel's and takes none")
-        tags = algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False))
-        header = "TAG" if tags and algorithm.header == "none" else algorithm.header
+        tags = udp is None and (algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False)))
+        header = "none" if udp is not None else "TAG" if tags and algorithm.header == "none" else algorithm.header
         count = int(group.get("count", 1))  # the schema lets 2.0 pass for 2
-        pairs = min(int(group.get("host-pairs", count)), count)
         start_us = self.optional(units.parse_time, group, "start", path, 0)
         stagger_us = self.optional(units.parse_time, group, "stagger", path, 0)
         stop_us = self.optional(units.parse_time, group, "stop", path, duration_us)
-        size = self.parse(units.parse_size, group["size"], (*path, "size")) if "size" in group else None
-        first, last = map(int, group.get("crosses", [1, bottlenecks]))
-        if not 1 <= first <= last <= bottlenecks:
+        first, last = map(int, group.get("crosses", [1, len(links)]))
+        if not 1 <= first <= last <= len(links):
             raise self.fail(
-                (*path, "crosses"), f"[{first}, {last}]: use first <= last, from 1 to {bottlenecks}"
+                (*path, "crosses"), f"[{first}, {last}]: use first <= last, from 1 to {len(links)}"
             )
-        if size is not None and ("stop" in group or size == 0):
-            raise self.fail((*path, "size"), "must be above 0, and without stop")
+        if "size" in group and "stop" in group:
+            raise self.fail((*path, "size"), "must be without stop")
+        if "arrivals" in group:
+            narrowest_bps = min(link.rate_bps for link in links[first - 1 : last])
+            sources = [
+                (at_us, size, ())
+                for at_us, size in traffic.arrivals(group, start_us, duration_us, narrowest_bps, source)
+            ]
+            count = len(sources)
+        else:
+            sizes = traffic.parse_distribution(group, "size", "size") if "size" in group else None
+            sources = [
+                (
+                    start_us + n * stagger_us,
+                    None if sizes is None else sizes.draw(source),
+                    traffic.bursts(group, start_us + n * stagger_us, stop_us, source),
+                )
+                for n in range(count)
+            ]
+        pairs = max(1, min(int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count)), count))
         if not start_us + (count - 1) * stagger_us < stop_us <= duration_us:
             raise self.fail((*path, "stop"), "must lie after the start of every flow and not after duration")
         device = self._device(group["local-bottleneck"], path) if "local-bottleneck" in group else None
         if device is not None and pairs < count:
             raise self.fail((*path, "host-pairs"), "with local-bottleneck every flow needs a host of its own")
+        directions = {"forward": (False,), "reverse": (True,), "both": (False, True)}[
+            group.get("direction", "forward")
+        ]
         texts = {key: str(value) for key, value in params.items()}
         return [
             Flow(
-                number=first_number + n,
+                number=first_number + number,
                 algorithm=algorithm,
                 params=texts,
-                start_us=start_us + n * stagger_us,
+                start_us=begin_us,
                 stop_us=stop_us,
                 size_bytes=size,
-                reverse=group.get("direction") == "reverse",
+                reverse=reverse,
                 pair=first_pair + n % pairs,
                 first=first - 1,
                 last=last - 1,
                 tags=tags,
                 header=header,
                 device=device,
+                bursts=turns,
+                udp=udp,
             )
-            for n in range(count)
+            for number, (reverse, n, (begin_us, size, turns)) in enumerate(
+                (reverse, n, each) for reverse in directions for n, each in enumerate(sources)
+            )
         ]
 
     def _device(self, document: Mapping[str, Any], group: Path) -> DeviceLimit:
@@ -471,7 +522,7 @@ def build(name: str, document: Document) -> Scenario:
         ecn=document.get("ecn", False),
         switches=switches,
         restarts=reader.restarts(document, switches),
-        flows=reader.flows(document, len(bottlenecks), duration_us),
+        flows=reader.flows(document, bottlenecks, duration_us),
         duration_us=duration_us,
         measure_from_us=measure_from_us,
         seed=int(document.get("seed", 1)),
@@ -494,6 +545,8 @@ def _check_hosts(reader: _Reader, scenario: Scenario) -> None:
     """A host has one default sender and one set of parameters, so the flows of a pair must agree."""
     kinds: dict[int, tuple[str, bool, tuple[tuple[str, str], ...]]] = {}
     for flow in scenario.flows:
+        if flow.udp is not None:
+            continue
         kind = (flow.algorithm.kernel, flow.tags, tuple(sorted(flow.params.items())))
         if kinds.setdefault(flow.pair, kind) != kind:
             raise reader.fail(("flows",), "the flows of one host pair must share algorithm and params")

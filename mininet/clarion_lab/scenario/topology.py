@@ -9,7 +9,8 @@ r2, ...) where they leave.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -22,6 +23,7 @@ from clarion_lab.scenario.steps import Steps
 
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
 FIRST_SOURCE_PORT = 40001  # of the senders
+MAX_NUMBERED_PORTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def plan(scenario: Scenario) -> Network:
     return Network(
         switches,
         list(hosts.values()),
-        [_endpoints(hosts, flow) for flow in scenario.flows],
+        _endpoints(hosts, scenario.flows),
         [restart for restart in scenario.restarts if restart.switch is not None],
     )
 
@@ -209,10 +211,17 @@ def _access_port(name: str, scenario: Scenario, link: Link, left: bool) -> Plann
     )
 
 
-def _endpoints(hosts: dict[str, PlannedHost], flow: Flow) -> Endpoints:
-    left, right = hosts[f"h{flow.pair + 1}"], hosts[f"r{flow.pair + 1}"]
-    sender, receiver = (right, left) if flow.reverse else (left, right)
-    return Endpoints(sender, receiver, FIRST_SOURCE_PORT + flow.number, FIRST_PORT + flow.number)
+def _endpoints(hosts: dict[str, PlannedHost], flows: Sequence[Flow]) -> list[Endpoints]:
+    """Ports count the flows of the scenario; where they are more than there are ports, those of each pair."""
+    found = []
+    of_pair: Counter[int] = Counter()
+    for flow in flows:
+        left, right = hosts[f"h{flow.pair + 1}"], hosts[f"r{flow.pair + 1}"]
+        sender, receiver = (right, left) if flow.reverse else (left, right)
+        offset = flow.number if len(flows) <= MAX_NUMBERED_PORTS else of_pair[flow.pair]
+        of_pair[flow.pair] += 1
+        found.append(Endpoints(sender, receiver, FIRST_SOURCE_PORT + offset, FIRST_PORT + offset))
+    return found
 
 
 def embedded_cables(network: Network) -> list[Cable]:

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flow.hpp"
+
+#include "laws/laws.hpp"
+
+namespace clarion::sim {
+
+Flow::Flow(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Nanoseconds zero,
+           Host& from, Host& to, std::vector<Reduction>& reductions)
+    : size_bytes_(options.size_bytes) {
+  if (options.udp_bps == 0) {
+    open(options, all, number, from, to, reductions);
+  } else {
+    Address remote = to.address();
+    remote.port = options.destination_port;
+    source_ = std::make_unique<DatagramSource>(from, remote, options.source_port, options.udp_bps,
+                                               options.udp_packet_bytes);
+    sink_ = std::make_unique<DatagramSink>(to, options.destination_port);
+  }
+  plan(options, all.lead_us * 1000, zero);
+}
+
+void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from, Host& to,
+                std::vector<Reduction>& reductions) {
+  params_ = default_params();
+  for (const auto& [name, value] : options.params) set_param(params_, name, value);
+  const auto seed = static_cast<std::uint32_t>(all.network.seed * 65537 + number);
+  SenderSettings settings;
+  settings.mss_bytes = all.mss_bytes;
+  settings.ecn = all.ecn;
+  if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
+  Address remote = to.address();
+  remote.port = options.destination_port;
+  sender_ = std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
+                                         make_law(options.law, clarion_, params_, seed), clarion_, reductions);
+  remote = from.address();
+  remote.port = options.source_port;
+  const ReceiverSettings receiving{all.buffer_bytes / all.mss_bytes, true};
+  receiver_ =
+      std::make_unique<ReceivingEnd>(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
+  sender_->actor = 2 * number;
+  receiver_->actor = sender_->actor + 1;
+}
+
+void Flow::plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero) {
+  const Nanoseconds start = zero + options.start_us * 1000;
+  if (sender_) steps_.push_back({start - lead, Action::connect});
+  if (options.bursts.empty()) {
+    steps_.push_back({start, Action::write});
+    if (options.stop_us != ENDLESS) steps_.push_back({zero + options.stop_us * 1000, Action::pause});
+  }
+  for (const BurstOptions& burst : options.bursts) {
+    steps_.push_back({zero + burst.begin_us * 1000, Action::write});
+    steps_.push_back({zero + burst.end_us * 1000, Action::pause});
+  }
+}
+
+Nanoseconds Flow::next_of_sender() const {
+  const Nanoseconds step = next_step_ < steps_.size() ? steps_[next_step_].at : NEVER;
+  return std::min(step, sender_ ? sender_->next_timer() : source_->next_timer());
+}
+
+void Flow::run_sender(Nanoseconds now) {
+  if (next_step_ < steps_.size() && steps_[next_step_].at <= now) return act(steps_[next_step_++].action, now);
+  sender_ ? sender_->on_timer(now) : source_->on_timer(now);
+}
+
+void Flow::act(Action action, Nanoseconds now) {
+  is_started_ |= action == Action::write;
+  if (source_) return action == Action::write ? source_->start(now) : source_->stop();
+  switch (action) {
+    case Action::connect:
+      return sender_->connect(now);
+    case Action::write:
+      return sender_->write_up_to(now, size_bytes_);
+    case Action::pause:
+      return sender_->stop(now);
+  }
+}
+
+void Flow::note_arrival(Nanoseconds now) {
+  if (finished_ == NEVER && size_bytes_ != ENDLESS && received_bytes() >= size_bytes_) finished_ = now;
+}
+
+bool Flow::is_drained() const {
+  if (source_) return source_->next_timer() == NEVER;
+  return !is_started_ || sender_->sender().is_done();
+}
+
+std::uint64_t Flow::received_bytes() const {
+  return receiver_ ? receiver_->received_bytes() : sink_->received_bytes();
+}
+
+}  // namespace clarion::sim
