@@ -39,13 +39,9 @@ MacAddress read_mac(JsonObject& object) {
   std::string text;
   object.require("mac");
   object.text("mac", text);
-  MacAddress mac{};
-  unsigned byte[6] = {};
-  const int found = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x", &byte[0], &byte[1], &byte[2],
-                                &byte[3], &byte[4], &byte[5]);
-  if (found != 6) object.fail("mac", FaultCode::invalid, "must be a MAC address, not \"" + text + "\"");
-  for (std::size_t i = 0; i < mac.size(); ++i) mac[i] = static_cast<std::uint8_t>(byte[i]);
-  return mac;
+  const auto mac = emu::parse_mac(text);
+  if (!mac) object.fail("mac", FaultCode::invalid, "must be a MAC address, not \"" + text + "\"");
+  return *mac;
 }
 
 HostOptions read_host(const json& value, const Path& path) {

@@ -23,8 +23,14 @@ bool has_hazards(const emu::Options& options) {
   return false;
 }
 
+// Hazards look into whole frames; all else that changes does not.
+bool brings_hazards(const ChangeOptions& change) {
+  return change.command.find("\"hazards\"") != std::string::npos;
+}
+
 emu::Surroundings surroundings_of(const SimulationOptions& options) {
-  const bool whole = has_hazards(options.network) || !options.changes.empty();
+  const bool whole = has_hazards(options.network) ||
+                     std::any_of(options.changes.begin(), options.changes.end(), brings_hazards);
   return {false, BEGINNING, whole ? UINT32_MAX : SNAP_BYTES};
 }
 

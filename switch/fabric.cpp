@@ -108,6 +108,9 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       port.options.tag = TagConfig{};
       apply(port, port_options);
     }
+    for (const auto& [address, name] : switch_options.forwarding) {
+      sw.programmed.addresses[ProgrammedForwarding::key_of(address.data())] = find(sw.name + ":" + name);
+    }
   }
   for (const auto& port : ports_) {
     if (!port->options.peer.empty()) {

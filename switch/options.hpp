@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "core/xcp_settings.hpp"
@@ -11,6 +13,8 @@
 #include "queue/discipline_options.hpp"
 
 namespace clarion::emu {
+
+using MacAddress = std::array<std::uint8_t, 6>;
 
 struct LossOptions {
   enum class Model { none, packet, bit, gilbert_elliott };
@@ -85,6 +89,8 @@ struct SwitchOptions {
   std::string name;
   std::string chassis_id;  // what LLDP calls it, unlike any other on its links
   std::vector<PortOptions> ports;
+  // Names of ports by address: frames for others are dropped. None: the switch learns.
+  std::vector<std::pair<MacAddress, std::string>> forwarding;
 };
 
 struct Options {

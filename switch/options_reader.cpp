@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -240,6 +241,18 @@ std::string own_chassis_id(const std::string& name) {
       .substr(0, MAX_CHASSIS_ID_BYTES);
 }
 
+void read_forwarding(const json& value, const Path& path, const std::set<std::string>& ports, SwitchOptions& sw) {
+  const JsonObject object(value, path);
+  for (const auto& [address, port] : value.items()) {
+    const auto mac = parse_mac(address);
+    if (!mac) object.fail(address, FaultCode::invalid, "must be an address such as 02:00:00:00:00:01");
+    if (!port.is_string() || ports.count(port.get<std::string>()) == 0) {
+      object.fail(address, FaultCode::not_found, "must be the name of a port of this switch, not " + port.dump());
+    }
+    sw.forwarding.emplace_back(*mac, port.get<std::string>());
+  }
+}
+
 SwitchOptions read_switch(const json& value, const Path& path) {
   JsonObject object(value, path);
   SwitchOptions sw;
@@ -251,6 +264,7 @@ SwitchOptions read_switch(const json& value, const Path& path) {
   if (sw.chassis_id.empty() || sw.chassis_id.size() > MAX_CHASSIS_ID_BYTES)
     object.fail("chassis_id", FaultCode::out_of_range, "must have from 1 to 64 bytes");
   const json& ports = non_empty_array(object, "ports");
+  const json* forwarding = object.find("forwarding");
   object.refuse_unknown_keys();
   std::set<std::string> names;
   std::set<std::uint64_t> numbers;
@@ -266,6 +280,7 @@ SwitchOptions read_switch(const json& value, const Path& path) {
                       " is used twice in this switch; without `number` it is the position from 1"};
     }
   }
+  if (forwarding != nullptr) read_forwarding(*forwarding, path / "forwarding", names, sw);
   return sw;
 }
 
@@ -295,6 +310,17 @@ void check_links(const Options& options) {
 }
 
 }  // namespace
+
+std::optional<MacAddress> parse_mac(const std::string& text) {
+  MacAddress mac{};
+  unsigned byte[6] = {};
+  char end = 0;
+  const int found = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%c", &byte[0], &byte[1], &byte[2], &byte[3],
+                                &byte[4], &byte[5], &end);
+  if (found != 6) return std::nullopt;
+  for (std::size_t i = 0; i < mac.size(); ++i) mac[i] = static_cast<std::uint8_t>(byte[i]);
+  return mac;
+}
 
 Options read_options(const json& document) {
   JsonObject object(document, Path());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "options.hpp"
@@ -12,6 +13,9 @@ namespace clarion::emu {
 // Why a port without rate_bps cannot have a measured capacity.
 constexpr const char* UNMEASURABLE =
     "\"measured\": nothing ever waits at a port without rate_bps; give that, or the capacity in bit/s";
+
+// An Ethernet address such as 02:00:00:00:00:01.
+std::optional<MacAddress> parse_mac(const std::string& text);
 
 Options read_options_file(const std::string& path);
 Options read_options(const nlohmann::json& document);

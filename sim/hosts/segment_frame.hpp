@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 
+#include "switch/options.hpp"
+
 namespace clarion::sim {
 
-using MacAddress = std::array<std::uint8_t, 6>;
+using emu::MacAddress;
 
 // One end of a connection, as its frames name it.
 struct Address {

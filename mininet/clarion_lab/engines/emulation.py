@@ -71,6 +71,9 @@ class EmulationEngine(HostEngine):
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates that one switch process does not carry, and what needs or excludes a controller."""
+        if scenario.topology == "graph" and self._registrar is not None:
+            reason = "graph: its switches forward by routes of their own; leave --controller out"
+            raise ScenarioError(scenario.name, ("topology",), reason)
         self._check_restarts(scenario)
         self._check_told(scenario)
         limit = format_rate(self.max_rate_bps)

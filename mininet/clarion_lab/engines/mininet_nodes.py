@@ -77,9 +77,9 @@ class ClarionNet(Mininet):  # type: ignore[misc]
         super().__init__(controller=None, link=ClarionLink, build=False)
         self.carrier = carrier
         try:
-            for name, constructor in switches.items():
+            for number, (name, constructor) in enumerate(switches.items(), start=1):
                 check()
-                self.addSwitch(name, cls=constructor)
+                self.addSwitch(name, cls=constructor, dpid=f"{number:016x}")
             for host in hosts:
                 check()
                 self.addHost(host.name, ip=f"{host.address}/8", mac=host.mac)

@@ -317,12 +317,12 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     first = scenario.flows[0]
     if any(flow.udp for flow in scenario.flows):
         return None
-    paths = {(flow.first, flow.last, flow.reverse) for flow in scenario.flows}
+    paths = {(flow.route, flow.reverse) for flow in scenario.flows}
     if len(paths) > 1:
         return None
     rate = min(
         link.rate_steps.mean(link.rate_bps, begin_us, end_us, float)
-        for link in scenario.bottlenecks[first.first : first.last + 1]
+        for link in scenario.links_of(first)
     )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 
@@ -331,21 +331,16 @@ def survival(scenario: Scenario, flow: Flow, begin_us: int = 0, end_us: int = 0)
     """The share of a flow's full-size packets that survive the errors of its path, on average between two
     instants.
     """
-    crossed: list[Link] = [
-        scenario.access,
-        *scenario.bottlenecks[flow.first : flow.last + 1],
-        scenario.access,
-    ]
     size = frame_bytes(flow.header)
-    side = 1 if flow.reverse else 0
 
-    def survives(losses: tuple[LossModel, LossModel]) -> float:
-        return 1 - losses[side].mean_packet_loss(size)
+    def survives(link: Link, forward: bool) -> float:
+        def share(losses: tuple[LossModel, LossModel]) -> float:
+            return 1 - losses[0 if forward else 1].mean_packet_loss(size)
 
-    return math.prod(
-        link.loss_steps.mean((link.forward_loss, link.reverse_loss), begin_us, end_us, survives)
-        for link in crossed
-    )
+        return link.loss_steps.mean((link.forward_loss, link.reverse_loss), begin_us, end_us, share)
+
+    on_way = (survives(scenario.bottlenecks[hop.link], hop.forward != flow.reverse) for hop in flow.route)
+    return survives(scenario.access, not flow.reverse) ** 2 * math.prod(on_way)
 
 
 def convergence(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:

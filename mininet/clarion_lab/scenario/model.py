@@ -14,7 +14,7 @@ from clarion_base.faults import Fault, FaultError, Path, ScenarioError
 from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
-from clarion_lab.scenario import traffic
+from clarion_lab.scenario import graph, traffic
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
 from clarion_lab.scenario.documents import Document
@@ -29,7 +29,8 @@ MAX_DOWN_US = 60_000_000  # of a switch that starts again
 MIN_DEVICE_BPS = 64_000
 MAX_PAIRS = 60_000  # of hosts, for which there are addresses
 ARRIVAL_PAIRS = 20  # that transfers share unless the scenario says otherwise
-BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards")
+BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards", "between")
+DROP_TAIL_QUEUE = Discipline()
 T = TypeVar("T")
 
 
@@ -52,7 +53,9 @@ class Link:
     wire: str = "declared"  # or "lldp", "none"
     ecn_threshold: units.QueueLimit | None = None
     hazards: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as written, by direction
-    discipline: Discipline = Discipline()  # of its queues
+    discipline: Discipline = DROP_TAIL_QUEUE  # of its queues
+    ends: graph.Ends = ("s1", "s2")  # forward is from the first switch to the second
+    name: str = "bottleneck 1"
 
     @property
     def changes(self) -> bool:
@@ -88,7 +91,9 @@ class SwitchSettings:
 
 @dataclass(frozen=True)
 class Flow:
-    """One TCP connection, or datagrams at a constant rate. Bottlenecks are counted from 0; `pair` is the host pair that it uses."""
+    """One TCP connection, or datagrams at a constant rate. `pair` is the host pair that it uses; its route leads
+    from the left host to the right one, whatever the direction of its data.
+    """
 
     number: int
     algorithm: Algorithm
@@ -98,8 +103,8 @@ class Flow:
     size_bytes: int | None
     reverse: bool
     pair: int
-    first: int
-    last: int
+    switches: tuple[str, ...]  # on its route
+    route: graph.Route
     tags: bool
     header: str
     device: DeviceLimit | None = None
@@ -211,18 +216,21 @@ class Scenario:
             if link.discipline:
                 yield (*self.bottleneck_path(index), "queue", "discipline")
 
+    def links_of(self, flow: Flow) -> list[Link]:
+        """The links on a flow's route."""
+        return [self.bottlenecks[hop.link] for hop in flow.route]
+
     def path_rtt_us(self, flow: Flow, time_us: int = 0) -> int:
         """A flow's round-trip time with empty queues at an instant of the run: both access links and the
         bottlenecks that it crosses.
         """
-        crossed = self.bottlenecks[flow.first : flow.last + 1]
-        one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in crossed)
+        one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in self.links_of(flow))
         return 2 * (2 * self.access.delay_us + one_way_us)
 
     @cached_property
     def max_rtt_us(self) -> int:
         """The longest path's empty round-trip time."""
-        paths = {(flow.first, flow.last): flow for flow in self.flows}
+        paths = {flow.route: flow for flow in self.flows}
         return max(self.path_rtt_us(flow) for flow in paths.values())
 
     def queue_bytes(self, link: Link) -> int:
@@ -253,6 +261,49 @@ class _Reader:
         self, parser: Callable[[Any], T], document: Mapping[str, Any], key: str, where: Path, default: T
     ) -> T:
         return self.parse(parser, document[key], (*where, key)) if key in document else default
+
+    def bottlenecks(self, document: Document) -> tuple[Link, ...]:
+        """The links between switches."""
+        topology, given = document["topology"], document["links"]["bottleneck"]
+        if (topology != "dumbbell") != isinstance(given, list):
+            wanted = "one link" if topology == "dumbbell" else "a list of links"
+            raise self.fail(("links", "bottleneck"), f"topology {topology} takes {wanted}")
+        if not isinstance(given, list):
+            given = [given]
+        path: Path = ("links", "bottleneck")
+        places: list[Path] = [path] if topology == "dumbbell" else [(*path, index) for index in range(len(given))]
+        links = [self.link(each, place, True) for each, place in zip(given, places, strict=True)]
+        if topology == "graph":
+            return self._joined(given, places, links)
+        for each, place in zip(given, places, strict=True):
+            if "between" in each:
+                raise self.fail((*place, "between"), "only with topology: graph")
+        return tuple(
+            replace(link, ends=ends, name=f"bottleneck {number}")
+            for number, (link, ends) in enumerate(zip(links, graph.chain(len(links)), strict=True), start=1)
+        )
+
+    def _joined(
+        self, given: Sequence[Mapping[str, Any]], places: Sequence[Path], links: Sequence[Link]
+    ) -> tuple[Link, ...]:
+        """The links of a graph with the switches that they join."""
+        known: dict[frozenset[str], graph.Ends] = {}
+        for each, place in zip(given, places, strict=True):
+            if "between" not in each:
+                raise self.fail((*place, "between"), "missing; name the two switches that the link joins")
+            a, b = each["between"]
+            for index, name in enumerate((a, b)):
+                try:
+                    graph.check_name(name)
+                except ValueError as error:
+                    raise self.fail((*place, "between", index), str(error)) from error
+            if a == b:
+                raise self.fail((*place, "between"), f"joins {a} with itself")
+            if frozenset((a, b)) in known:
+                raise self.fail((*place, "between"), f"there is a link between {a} and {b} already")
+            known[frozenset((a, b))] = (a, b)
+        joined = zip(links, known.values(), strict=True)
+        return tuple(replace(link, ends=ends, name=f"link {ends[0]} {ends[1]}") for link, ends in joined)
 
     def link(self, document: Mapping[str, Any], path: Path, bottleneck: bool) -> Link:
         if bottleneck and "rate" not in document:
@@ -331,8 +382,8 @@ class _Reader:
             found.append(Restart(at_us, entry.get("switch"), down_us))
         return tuple(found)
 
-    def switches(self, document: Document, bottlenecks: int) -> dict[str, SwitchSettings]:
-        names = [f"s{number + 1}" for number in range(bottlenecks + 1)]
+    def switches(self, document: Document, links: Sequence[Link]) -> dict[str, SwitchSettings]:
+        names = graph.nodes([link.ends for link in links])
         given = document.get("switches", {})
         for name in given:
             if name not in names:
@@ -405,15 +456,11 @@ class _Reader:
         start_us = self.optional(units.parse_time, group, "start", path, 0)
         stagger_us = self.optional(units.parse_time, group, "stagger", path, 0)
         stop_us = self.optional(units.parse_time, group, "stop", path, duration_us)
-        first, last = map(int, group.get("crosses", [1, len(links)]))
-        if not 1 <= first <= last <= len(links):
-            raise self.fail(
-                (*path, "crosses"), f"[{first}, {last}]: use first <= last, from 1 to {len(links)}"
-            )
+        way, route = self._route(document, group, path, links)
         if "size" in group and "stop" in group:
             raise self.fail((*path, "size"), "must be without stop")
         if "arrivals" in group:
-            narrowest_bps = min(link.rate_bps for link in links[first - 1 : last])
+            narrowest_bps = min(links[hop.link].rate_bps for hop in route)
             sources = [
                 (at_us, size, ())
                 for at_us, size in traffic.arrivals(group, start_us, duration_us, narrowest_bps, source)
@@ -449,8 +496,8 @@ class _Reader:
                 size_bytes=size,
                 reverse=reverse,
                 pair=first_pair + n % pairs,
-                first=first - 1,
-                last=last - 1,
+                switches=tuple(way),
+                route=route,
                 tags=tags,
                 header=header,
                 device=device,
@@ -461,6 +508,39 @@ class _Reader:
                 (reverse, n, each) for reverse in directions for n, each in enumerate(sources)
             )
         ]
+
+    def _route(
+        self, document: Document, group: Mapping[str, Any], path: Path, links: Sequence[Link]
+    ) -> tuple[list[str], graph.Route]:
+        """The switches and links that a group of flows passes, from its left hosts to its right ones."""
+        ends = [link.ends for link in links]
+        if document["topology"] != "graph":
+            for key in ("from", "to", "via"):
+                if key in group:
+                    raise self.fail((*path, key), "only with topology: graph")
+            first, last = map(int, group.get("crosses", [1, len(links)]))
+            if not 1 <= first <= last <= len(links):
+                raise self.fail(
+                    (*path, "crosses"), f"[{first}, {last}]: use first <= last, from 1 to {len(links)}"
+                )
+            way = graph.nodes(ends)[first - 1 : last + 1]
+            return way, graph.route_along(ends, way)
+        if "crosses" in group:
+            raise self.fail((*path, "crosses"), "not with topology: graph; give from, to and via")
+        for key in ("from", "to"):
+            if key not in group:
+                raise self.fail((*path, key), "missing; name a switch")
+        via = group.get("via", ())
+        known = graph.nodes(ends)
+        for key, name in (("from", group["from"]), ("to", group["to"]), *(("via", name) for name in via)):
+            if name not in known:
+                raise self.fail((*path, key), f'"{name}": unknown switch; use {", ".join(known)}')
+        try:
+            delays_us = [link.delay_us for link in links]
+            way = graph.find_way(ends, delays_us, [group["from"], *via, group["to"]])
+            return way, graph.route_along(ends, way)
+        except FaultError as error:
+            raise self.fail((*path, "via" if "via" in group else "to"), error.fault.reason) from error
 
     def _device(self, document: Mapping[str, Any], group: Path) -> DeviceLimit:
         path = (*group, "local-bottleneck")
@@ -496,17 +576,9 @@ def build(name: str, document: Document) -> Scenario:
     """The scenario of a document that fits the schema; ScenarioError names the first semantic fault."""
     reader = _Reader(name)
     links = document["links"]
-    given = links["bottleneck"]
-    if (document["topology"] == "parking-lot") != isinstance(given, list):
-        wanted = "a list of links" if document["topology"] == "parking-lot" else "one link"
-        raise reader.fail(("links", "bottleneck"), f"topology {document['topology']} takes {wanted}")
-    if isinstance(given, list):
-        numbered = enumerate(given)
-        bottlenecks = tuple(reader.link(link, ("links", "bottleneck", i), True) for i, link in numbered)
-    else:
-        bottlenecks = (reader.link(given, ("links", "bottleneck"), True),)
+    bottlenecks = reader.bottlenecks(document)
     duration_us = reader.parse(units.parse_time, document["duration"], ("duration",))
-    switches = reader.switches(document, len(bottlenecks))
+    switches = reader.switches(document, bottlenecks)
     measure_from_us = reader.optional(units.parse_time, document, "measure-from", (), 0)
     if not measure_from_us < duration_us:
         raise reader.fail(("measure-from",), "must lie before duration")

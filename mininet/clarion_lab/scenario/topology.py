@@ -3,8 +3,8 @@
 them.
 
 A dumbbell is a parking lot with one bottleneck: switches s1 - s2 - ... in a chain, a bottleneck between two
-neighbours, and for every host pair a left host (h1, h2, ...) where its flows enter and a right host (r1,
-r2, ...) where they leave.
+neighbours; a graph has switches and links as it names them. Every host pair has a left host (h1, h2, ...) where its
+flows enter and a right host (r1, r2, ...) where they leave.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ class Network:
     hosts: list[PlannedHost]
     endpoints: list[Endpoints]  # by flow number
     restarts: list[Restart]  # of switches
+    forwarding: dict[str, dict[str, str]]  # ports by address, for each switch; empty: switches learn
+    links: list[tuple[str, str]]  # of switches
 
     def neighbour(self, host: PlannedHost) -> PlannedHost:
         """The other host of the pair."""
@@ -98,14 +100,14 @@ class Network:
 
 def plan(scenario: Scenario) -> Network:
     """The network of a scenario."""
-    switches: dict[str, list[PlannedPort]] = {f"s{n + 1}": [] for n in range(len(scenario.bottlenecks) + 1)}
+    switches: dict[str, list[PlannedPort]] = {name: [] for name in scenario.switches}
     for index, link in enumerate(scenario.bottlenecks):
-        left, right = f"s{index + 1}", f"s{index + 2}"
-        left_name, right_name = bottleneck_ports(index)
+        left, right = link.ends
+        left_name, right_name = link_ports(scenario, index)
         forward = (left_name, f"{right}:{right_name}")
         reverse = (right_name, f"{left}:{left_name}")
-        switches[left].append(_bottleneck_port(scenario, link, forward, index, "forward"))
-        switches[right].append(_bottleneck_port(scenario, link, reverse, index, "reverse"))
+        switches[left].append(_bottleneck_port(scenario, link, forward, "forward"))
+        switches[right].append(_bottleneck_port(scenario, link, reverse, "reverse"))
     hosts: dict[str, PlannedHost] = {}
     for flow in scenario.flows:
         for side in ("h", "r"):
@@ -115,11 +117,13 @@ def plan(scenario: Scenario) -> Network:
         list(hosts.values()),
         _endpoints(hosts, scenario.flows),
         [restart for restart in scenario.restarts if restart.switch is not None],
+        _forwarding(scenario, hosts),
+        [link.ends for link in scenario.bottlenecks],
     )
 
 
 def _bottleneck_port(
-    scenario: Scenario, link: Link, ends: tuple[str, str], index: int, direction: str
+    scenario: Scenario, link: Link, ends: tuple[str, str], direction: str
 ) -> PlannedPort:
     name, peer = ends
     hazards = scenario.hazards_of(link, direction)
@@ -130,7 +134,7 @@ def _bottleneck_port(
         scenario.queue_bytes(link),
         link.delay_us,
         link.forward_loss if direction == "forward" else link.reverse_loss,
-        role=f"bottleneck {index + 1} {direction}",
+        role=f"{link.name} {direction}",
         rate_steps=link.rate_steps,
         ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
         hazards=hazards.settings,
@@ -171,6 +175,31 @@ def bottleneck_ports(index: int) -> tuple[str, str]:
     return f"s{index + 1}-right", f"s{index + 2}-left"
 
 
+def link_ports(scenario: Scenario, index: int) -> tuple[str, str]:
+    """The ports at the ends of a link between switches, for what goes forward, and for what comes back."""
+    if scenario.topology != "graph":
+        return bottleneck_ports(index)
+    a, b = scenario.bottlenecks[index].ends
+    return f"{a}-{b}", f"{b}-{a}"
+
+
+def _forwarding(scenario: Scenario, hosts: Mapping[str, PlannedHost]) -> dict[str, dict[str, str]]:
+    """In a graph, where a switch that learns would send frames in circles: the ways of all flows."""
+    ports: dict[str, dict[str, str]] = {}
+    if scenario.topology != "graph":
+        return ports
+    for flow in scenario.flows:
+        left, right = hosts[f"h{flow.pair + 1}"], hosts[f"r{flow.pair + 1}"]
+        for (here, there), hop in zip(pairwise(flow.switches), flow.route, strict=True):
+            forward, back = link_ports(scenario, hop.link)
+            out, into = (forward, back) if hop.forward else (back, forward)
+            ports.setdefault(here, {})[right.mac] = out
+            ports.setdefault(there, {})[left.mac] = into
+        ports.setdefault(left.switch, {})[left.mac] = left.port
+        ports.setdefault(right.switch, {})[right.mac] = right.port
+    return ports
+
+
 def _add_host(
     hosts: dict[str, PlannedHost],
     switches: dict[str, list[PlannedPort]],
@@ -181,7 +210,7 @@ def _add_host(
     name = f"{side}{flow.pair + 1}"
     if name in hosts:
         return
-    switch = f"s{flow.first + 1}" if side == "h" else f"s{flow.last + 2}"
+    switch = flow.switches[0 if side == "h" else -1]
     port = f"{switch}-{name}"
     block, unit = divmod(flow.pair, 250)
     half = 1 if side == "h" else 2
@@ -227,7 +256,7 @@ def _endpoints(hosts: dict[str, PlannedHost], flows: Sequence[Flow]) -> list[End
 def embedded_cables(network: Network) -> list[Cable]:
     """The cables around one embedded switch process: its own links, and one cable per host."""
     return [
-        *(Cable((left, right)) for left, right in pairwise(network.switches)),
+        *(Cable(ends) for ends in network.links),
         *(Cable((host.name, host.switch), (host.device, host.port)) for host in network.hosts),
     ]
 
@@ -239,6 +268,7 @@ def switch_config(scenario: Scenario, network: Network, truth_log: str) -> dict[
         "truth_log": truth_log,
         "switches": [
             {"name": name, "ports": [_port_config(scenario, name, port) for port in ports]}
+            | ({"forwarding": network.forwarding.get(name, {})} if network.forwarding else {})
             for name, ports in network.switches.items()
         ],
     }

@@ -37,6 +37,9 @@ class Bmv2Engine(HostEngine):
             if len(ports) > MAX_PORTS:
                 reason = f"{len(ports)} ports at {switch}: engine bmv2 has {MAX_PORTS}; use host-pairs"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+        if scenario.topology == "graph":
+            reason = "graph: engine bmv2 has dumbbell and parking-lot only; use --engine emu or sim"
+            raise ScenarioError(scenario.name, ("topology",), reason)
         for path in scenario.disciplines():
             reason = "engine bmv2 has drop-tail queues only; use --engine emu or sim"
             raise ScenarioError(scenario.name, path, reason)

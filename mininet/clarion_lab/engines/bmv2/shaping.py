@@ -62,8 +62,8 @@ def _leaving(scenario: Scenario, network: Network) -> tuple[dict[str, list[Flow]
     for flow, ends in zip(scenario.flows, network.endpoints, strict=True):
         data.setdefault(ends.receiver.port, []).append(flow)
         acks.setdefault(ends.sender.port, []).append(flow)
-        for index in range(flow.first, flow.last + 1):
-            forward, reverse = bottleneck_ports(index)
+        for hop in flow.route:
+            forward, reverse = bottleneck_ports(hop.link)
             data.setdefault(reverse if flow.reverse else forward, []).append(flow)
             acks.setdefault(forward if flow.reverse else reverse, []).append(flow)
     return data, acks
