@@ -14,13 +14,13 @@ from clarion_base.faults import Fault, FaultError, Path, ScenarioError
 from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
-from clarion_lab.scenario import graph, traffic
+from clarion_lab.scenario import graph, orbit, traffic
 from clarion_lab.scenario.algorithms import Algorithm, frame_bytes, lookup
 from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.loss import LossModel, parse_loss
-from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, rate_of
+from clarion_lab.scenario.steps import Steps, parsed, delay_of, parse_steps, rate_of
 
 DEFAULT_ALGORITHM = "xcp"
 DEFAULT_ECN_SHARE = 0.5  # of a queue, above which it marks
@@ -29,7 +29,7 @@ MAX_DOWN_US = 60_000_000  # of a switch that starts again
 MIN_DEVICE_BPS = 64_000
 MAX_PAIRS = 60_000  # of hosts, for which there are addresses
 ARRIVAL_PAIRS = 20  # that transfers share unless the scenario says otherwise
-BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards", "between")
+BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards", "between", "orbit")
 DROP_TAIL_QUEUE = Discipline()
 T = TypeVar("T")
 
@@ -247,6 +247,7 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.duration_us = 0
 
     def fail(self, path: Path, reason: str) -> ScenarioError:
         return ScenarioError(self.name, path, reason)
@@ -306,6 +307,8 @@ class _Reader:
         return tuple(replace(link, ends=ends, name=f"link {ends[0]} {ends[1]}") for link, ends in joined)
 
     def link(self, document: Mapping[str, Any], path: Path, bottleneck: bool) -> Link:
+        if "orbit" in document and bottleneck:
+            document = self._in_orbit(document, path)
         if bottleneck and "rate" not in document:
             raise self.fail((*path, "rate"), "missing; a bottleneck needs a rate")
         if "rtt" in document and "delay" in document:
@@ -345,6 +348,31 @@ class _Reader:
             document.get("hazards", {}),
             discipline,
         )
+
+    def _in_orbit(self, document: Mapping[str, Any], path: Path) -> dict[str, Any]:
+        """A link with the delays of its orbit in place of it, and an outage for each handover if they have one."""
+        for key in ("rtt", "delay", "delay-steps"):
+            if key in document:
+                raise self.fail((*path, key), "given together with orbit; leave it out")
+        orbit_document = document["orbit"]
+        try:
+            followed = orbit.follow(orbit_document, self.duration_us)
+            outage_us = parsed({"handover-outage": "0 s", **orbit_document}, "handover-outage", units.parse_time)
+        except FaultError as error:
+            raise self.fail((*path, "orbit", *error.fault.path), error.fault.reason) from error
+        (_, first_us), *later = followed.delays_us
+        made = {key: value for key, value in document.items() if key != "orbit"} | {"delay": f"{first_us} us"}
+        if later:
+            steps = [{"at": f"{at_us} us", "delay": f"{delay_us} us"} for at_us, delay_us in later]
+            made["delay-steps"] = steps
+        if outage_us and followed.handovers_us:
+            hazards = document.get("hazards", {})
+            if "outages" in hazards.get("both", {}):
+                reason = "given together with orbit.handover-outage; give one of them"
+                raise self.fail((*path, "hazards", "both", "outages"), reason)
+            outages = [{"at": f"{at_us} us", "for": f"{outage_us} us"} for at_us in followed.handovers_us]
+            made["hazards"] = {**hazards, "both": {**hazards.get("both", {}), "outages": outages}}
+        return made
 
     def _queue(self, document: Mapping[str, Any], path: Path) -> tuple[units.QueueLimit, Discipline]:
         try:
@@ -576,8 +604,9 @@ def build(name: str, document: Document) -> Scenario:
     """The scenario of a document that fits the schema; ScenarioError names the first semantic fault."""
     reader = _Reader(name)
     links = document["links"]
-    bottlenecks = reader.bottlenecks(document)
     duration_us = reader.parse(units.parse_time, document["duration"], ("duration",))
+    reader.duration_us = duration_us
+    bottlenecks = reader.bottlenecks(document)
     switches = reader.switches(document, bottlenecks)
     measure_from_us = reader.optional(units.parse_time, document, "measure-from", (), 0)
     if not measure_from_us < duration_us:
