@@ -11,6 +11,7 @@ constexpr std::uint32_t QUICK_ACKS = 16;        // TCP_MAX_QUICKACKS: a sender i
 constexpr std::uint32_t QUICK_AFTER_MARK = 2;
 constexpr std::uint32_t COMPRESSED_MAX = 44;       // net.ipv4.tcp_comp_sack_nr
 constexpr Nanoseconds COMPRESSED_NS = MS;          // net.ipv4.tcp_comp_sack_delay_ns
+constexpr std::size_t BLOCKS_EXPECTED = 2;         // TCP_SACK_BLOCKS_EXPECTED
 constexpr std::uint32_t PLAIN_DUPLICATES = 3;      // TCP_FASTRETRANS_THRESH
 
 }  // namespace
@@ -22,14 +23,14 @@ void Receiver::on_segment(Nanoseconds now, const IncomingSegment& segment) {
     wants_cwr_ = false;
     ack_now_ = true;
   }
-  if (!take(segment)) return send(now);
+  if (!take(now, segment)) return send(now);
   note_arrival(now);
   note_marks(segment);
   decide(now);
 }
 
 // False: there is nothing new in it, or no room for it.
-bool Receiver::take(const IncomingSegment& segment) {
+bool Receiver::take(Nanoseconds now, const IncomingSegment& segment) {
   if (segment.number < next_) {
     take_twice(segment.number);
     return false;
@@ -39,6 +40,7 @@ bool Receiver::take(const IncomingSegment& segment) {
     take_in_order();
     return true;
   }
+  tell_before_blocks_are_lost(now, segment.number);
   take_out_of_order(segment.number);
   return true;
 }
@@ -79,6 +81,16 @@ void Receiver::take_out_of_order(SegmentNumber number) {
     after = early_.insert(after, {number, number + 1});
   }
   remember(*after);
+}
+
+// tcp_sack_compress_send_ack: a segment that does not belong to one of the two latest blocks would move blocks out of
+// reach of the acknowledgement that is being held back.
+void Receiver::tell_before_blocks_are_lost(Nanoseconds now, SegmentNumber number) {
+  if (compressed_ == 0) return;
+  for (std::size_t i = 0; i < std::min(known_, BLOCKS_EXPECTED); ++i) {
+    if (number + 1 >= blocks_[i].begin && number <= blocks_[i].end) return;
+  }
+  if (known_ >= BLOCKS_EXPECTED) send(now);
 }
 
 void Receiver::take_twice(SegmentNumber number) {

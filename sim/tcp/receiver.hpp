@@ -65,7 +65,8 @@ class Receiver {
  private:
   static constexpr std::size_t KNOWN_BLOCKS = 4;
 
-  bool take(const IncomingSegment& segment);
+  bool take(Nanoseconds now, const IncomingSegment& segment);
+  void tell_before_blocks_are_lost(Nanoseconds now, SegmentNumber number);
   void take_in_order();
   void take_out_of_order(SegmentNumber number);
   void take_twice(SegmentNumber number);
