@@ -190,7 +190,7 @@ std::uint32_t Sender::current_ssthresh() const {
 void Sender::begin_undo() {
   has_undo_ = true;
   undo_marker_ = board_.una();
-  undo_retrans_ = board_.retrans_out() > 0 ? board_.retrans_out() : -1;
+  undo_retrans_ = board_.retrans_out() > 0 ? std::int64_t{board_.retrans_out()} : -1;
 }
 
 bool Sender::may_undo() const { return has_undo_ && (undo_retrans_ == 0 || was_delayed()); }

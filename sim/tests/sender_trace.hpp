@@ -63,8 +63,9 @@ inline std::ostream& operator<<(std::ostream& out, const Sent& sent) {
 class SenderTrace : public ::testing::Test, public Sender::Output {
  protected:
   // Connects with a window of `cwnd`; the application has `segments`.
-  void open(std::uint32_t cwnd, std::uint64_t segments, bool owns_window = false) {
+  void open(std::uint32_t cwnd, std::uint64_t segments, bool owns_window = false, bool ecn = false) {
     SenderSettings settings;
+    settings.ecn = ecn;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = cwnd;
     auto law = std::make_unique<TestLaw>(owns_window);
@@ -93,6 +94,18 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
     sender_->on_acknowledgement(START + static_cast<Nanoseconds>(at_ms * 1e6), ack);
   }
 
+  // The same with an echo of a congestion mark.
+  void ack_marked(double at_ms, SegmentNumber number) {
+    run_until(at_ms);
+    Acknowledgement ack;
+    ack.ack = number;
+    ack.window = 1'000'000;
+    ack.echo_ms = static_cast<std::uint32_t>(START / MS);
+    ack.has_ece = true;
+    sender_->on_acknowledgement(START + static_cast<Nanoseconds>(at_ms * 1e6), ack);
+  }
+  std::size_t cwr_marks() const { return cwr_marks_; }
+
   // What has come out since this was asked last.
   std::vector<Sent> sent() { return std::exchange(sent_, {}); }
   std::vector<SegmentNumber> numbers() {
@@ -106,6 +119,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
 
  private:
   void transmit(const OutgoingSegment& segment, Nanoseconds now) override {
+    cwr_marks_ += segment.has_cwr ? 1 : 0;
     sent_.push_back({static_cast<double>(now - START) / 1e6, segment.number, segment.is_resent});
   }
   void note_timeout() override {}
@@ -114,6 +128,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   std::unique_ptr<Sender> sender_;
   TestLaw* law_ = nullptr;
   std::vector<Sent> sent_;
+  std::size_t cwr_marks_ = 0;
 };
 
 }  // namespace clarion::sim

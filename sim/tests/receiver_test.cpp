@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiver against traces by hand: when it acknowledges, and which blocks it names.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "sim/tcp/receiver.hpp"
+
+namespace clarion::sim {
+
+inline std::ostream& operator<<(std::ostream& out, const SegmentRange& range) {
+  return out << "[" << range.begin << "," << range.end << ")";
+}
+
+namespace {
+
+constexpr Nanoseconds MS = 1'000'000;
+
+// What came out: when, what is expected next, which blocks.
+struct Acked {
+  double at_ms;
+  SegmentNumber ack;
+  std::vector<SegmentRange> blocks;
+
+  bool operator==(const Acked& other) const {
+    return at_ms == other.at_ms && ack == other.ack && blocks == other.blocks;
+  }
+};
+std::ostream& operator<<(std::ostream& out, const Acked& acked) {
+  out << acked.ack << " at " << acked.at_ms << " ms";
+  for (const SegmentRange& block : acked.blocks) out << " " << block;
+  return out;
+}
+using Acks = std::vector<Acked>;
+
+class ReceiverTrace : public ::testing::Test, public Receiver::Output {
+ protected:
+  void take(double at_ms, SegmentNumber number, bool has_ce = false, bool has_cwr = false) {
+    run_until(at_ms);
+    IncomingSegment segment;
+    segment.number = number;
+    segment.has_ce = has_ce;
+    segment.has_cwr = has_cwr;
+    receiver_.on_segment(static_cast<Nanoseconds>(at_ms * 1e6), segment);
+  }
+
+  void run_until(double at_ms) {
+    const auto until = static_cast<Nanoseconds>(at_ms * 1e6);
+    while (receiver_.next_timer() <= until) receiver_.on_timer(receiver_.next_timer());
+  }
+
+  // Past the acknowledgements that come at once at the start: 16 segments, a millisecond apart, from 1000 ms on.
+  void warm_up() {
+    receiver_.set_rtt(100'000);
+    for (SegmentNumber n = 0; n < 17; ++n) take(1000.0 + static_cast<double>(n), n);
+    run_until(1500);
+    acks();
+  }
+
+  Acks acks() { return std::exchange(acks_, {}); }
+  Receiver& receiver() { return receiver_; }
+  bool echoes() const { return has_ece_; }
+
+ private:
+  void acknowledge(const OutgoingAck& ack, Nanoseconds now) override {
+    Acked acked{static_cast<double>(now) / 1e6, ack.ack, {}};
+    for (std::size_t i = 0; i < ack.blocks; ++i) acked.blocks.push_back(ack.sacks[i]);
+    acks_.push_back(std::move(acked));
+    has_ece_ = ack.has_ece;
+  }
+
+  Acks acks_;
+  bool has_ece_ = false;
+  Receiver receiver_{ReceiverSettings{1000, true}, *this};
+};
+
+TEST_F(ReceiverTrace, TheFirstSixteenAreAcknowledgedAtOnce) {
+  for (SegmentNumber n = 0; n < 20; ++n) take(1000.0 + static_cast<double>(n), n);
+  Acks expected;
+  for (int n = 0; n < 16; ++n) expected.push_back({1000.0 + n, SegmentNumber(n) + 1, {}});
+  expected.push_back({1017, 18, {}});  // then every second (RFC 5681, 4.2)
+  expected.push_back({1019, 20, {}});
+  EXPECT_EQ(acks(), expected);
+}
+
+TEST_F(ReceiverTrace, ALoneSegmentWaitsFortyMilliseconds) {
+  warm_up();
+  take(1501, 17);
+  run_until(1600);
+  // 484 ms without data is more than a timeout: the sender may have begun anew, so it is acknowledged at once.
+  EXPECT_EQ(acks(), (Acks{{1501, 18, {}}}));
+  for (SegmentNumber n = 18; n < 34; ++n) take(1601.0 + static_cast<double>(n), n);
+  run_until(1700);
+  acks();
+  take(1740, 34);
+  run_until(1800);
+  EXPECT_EQ(acks(), (Acks{{1780, 35, {}}}));
+}
+
+TEST_F(ReceiverTrace, AGapIsToldAtOnceAndSoIsItsFilling) {
+  warm_up();
+  take(1501, 18);
+  take(1502, 19);
+  take(1503, 17);
+  EXPECT_EQ(acks(), (Acks{{1501, 17, {{18, 19}}}, {1502, 17, {{18, 20}}}, {1503, 20, {}}}));
+}
+
+TEST_F(ReceiverTrace, TheLatestBlockComesFirstAndThreeAreNamed) {
+  warm_up();
+  take(1501, 18);
+  take(1502, 20);
+  take(1503, 22);
+  take(1505, 24);  // from the fourth on acknowledgements may be held back for a millisecond
+  run_until(1506);
+  take(1507, 21);  // joins two
+  run_until(1508);
+  const Acks all = acks();
+  EXPECT_EQ(all[2].blocks, (std::vector<SegmentRange>{{22, 23}, {20, 21}, {18, 19}}));
+  EXPECT_EQ(all[3].blocks, (std::vector<SegmentRange>{{24, 25}, {22, 23}, {20, 21}}));
+  EXPECT_EQ(all[4].blocks, (std::vector<SegmentRange>{{20, 23}, {24, 25}, {18, 19}}));
+}
+
+TEST_F(ReceiverTrace, WhatComesTwiceIsNamedFirst) {
+  warm_up();
+  take(1501, 18);
+  take(1502, 3);   // RFC 2883, 4: below what is acknowledged
+  take(1503, 18);  // and inside a block
+  EXPECT_EQ(acks(), (Acks{{1501, 17, {{18, 19}}}, {1502, 17, {{3, 4}, {18, 19}}}, {1503, 17, {{18, 19}, {18, 19}}}}));
+}
+
+// tcp_comp_sack_delay_ns: a millisecond, or 5 % of the round trip if that is less.
+TEST_F(ReceiverTrace, AfterThreeDuplicatesAcknowledgementsAreHeldBack) {
+  warm_up();
+  for (SegmentNumber n = 18; n < 34; ++n) take(1501, n);  // quick: each is told at once
+  EXPECT_EQ(acks().size(), 16U);
+  for (int n = 0; n < 10; ++n) take(1510 + 0.01 * n, SegmentNumber(34) + SegmentNumber(n));
+  run_until(1512);
+  EXPECT_EQ(acks(), (Acks{{1510, 17, {{18, 35}}},
+                          {1510.01, 17, {{18, 36}}},
+                          {1510.02, 17, {{18, 37}}},
+                          {1511.03, 17, {{18, 44}}}}));
+}
+
+TEST_F(ReceiverTrace, NoMoreThanFortyFourAreHeldBack) {
+  warm_up();
+  for (SegmentNumber n = 18; n < 34; ++n) take(1501, n);
+  acks();
+  for (int n = 0; n < 47; ++n) take(1510 + 0.001 * n, SegmentNumber(34) + SegmentNumber(n));
+  EXPECT_EQ(acks().size(), 3U);  // duplicates; 44 are held back
+  take(1510.5, 81);
+  EXPECT_EQ(acks().size(), 1U);
+}
+
+// tcp_sack_compress_send_ack: three holes filled within a millisecond would leave the first untold.
+TEST_F(ReceiverTrace, BlocksAreToldBeforeTheyAreLost) {
+  warm_up();
+  for (SegmentNumber n = 18; n < 60; n += 3) take(1501, n);
+  run_until(1510);
+  acks();
+  take(1510, 100);
+  take(1510.1, 110);
+  EXPECT_TRUE(acks().size() >= 1);
+  take(1510.2, 120);
+  take(1510.3, 130);
+  const Acks all = acks();
+  ASSERT_GE(all.size(), 1U);
+  run_until(1512);
+  std::vector<SegmentRange> named;
+  for (const Acked& each : acks()) named.insert(named.end(), each.blocks.begin(), each.blocks.end());
+  for (const Acked& each : all) named.insert(named.end(), each.blocks.begin(), each.blocks.end());
+  for (const SegmentNumber n : {110, 120, 130}) {
+    EXPECT_NE(std::find(named.begin(), named.end(), SegmentRange{n, n + 1}), named.end()) << n;
+  }
+}
+
+TEST_F(ReceiverTrace, MarksAreEchoedUntilTheSenderAnswers) {
+  warm_up();
+  take(1501, 17, true);
+  EXPECT_TRUE(echoes());
+  take(1502, 18);
+  take(1503, 19);
+  EXPECT_TRUE(echoes());
+  take(1504, 20, false, true);
+  run_until(1600);
+  EXPECT_FALSE(echoes());
+}
+
+TEST_F(ReceiverTrace, WhatItsWindowDoesNotTakeIsDropped) {
+  warm_up();
+  take(1501, 17 + 1000);
+  EXPECT_EQ(receiver().received(), 17U);
+  EXPECT_EQ(acks(), (Acks{{1501, 17, {}}}));
+}
+
+}  // namespace
+}  // namespace clarion::sim
