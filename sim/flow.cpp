@@ -20,8 +20,8 @@ Flow::Flow(const FlowOptions& options, const SimulationOptions& all, std::size_t
   plan(options, all.lead_us * 1000, zero);
 }
 
-void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from, Host& to,
-                std::vector<Reduction>& reductions) {
+void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from,
+                Host& to, std::vector<Reduction>& reductions) {
   params_ = default_params();
   for (const auto& [name, value] : options.params) set_param(params_, name, value);
   const auto seed = static_cast<std::uint32_t>(all.network.seed * 65537 + number);
@@ -31,8 +31,9 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
   remote.port = options.destination_port;
-  sender_ = std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
-                                         make_law(options.law, clarion_, params_, seed), clarion_, reductions);
+  sender_ =
+      std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
+                                   make_law(options.law, clarion_, params_, seed), clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
   const ReceiverSettings receiving{all.buffer_bytes / all.mss_bytes, true};
@@ -61,7 +62,8 @@ Nanoseconds Flow::next_of_sender() const {
 }
 
 void Flow::run_sender(Nanoseconds now) {
-  if (next_step_ < steps_.size() && steps_[next_step_].at <= now) return act(steps_[next_step_++].action, now);
+  if (next_step_ < steps_.size() && steps_[next_step_].at <= now)
+    return act(steps_[next_step_++].action, now);
   sender_ ? sender_->on_timer(now) : source_->on_timer(now);
 }
 

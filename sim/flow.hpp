@@ -18,8 +18,8 @@ class Flow {
   static constexpr std::uint64_t ENDLESS = ~std::uint64_t{0};
 
   // Its times count from `zero`. `number` is its place among all flows.
-  Flow(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Nanoseconds zero, Host& from,
-       Host& to, std::vector<Reduction>& reductions);
+  Flow(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Nanoseconds zero,
+       Host& from, Host& to, std::vector<Reduction>& reductions);
 
   // When its sending or receiving end has something to do next, and doing it.
   Nanoseconds next_of_sender() const;
@@ -47,8 +47,8 @@ class Flow {
     Action action;
   };
 
-  void open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from, Host& to,
-            std::vector<Reduction>& reductions);
+  void open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from,
+            Host& to, std::vector<Reduction>& reductions);
   void plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero);
   void act(Action action, Nanoseconds now);
 

@@ -15,13 +15,14 @@ namespace {
 constexpr const char* USAGE =
     "usage: clarion-sim --config FILE.json\n"
     "       clarion-sim laws\n"
-    "Simulates what FILE.json describes and prints samples as lines of JSON; or prints the names of the laws that\n"
+    "Simulates what FILE.json describes and prints samples as lines of JSON; or prints the names of the laws "
+    "that\n"
     "senders may have. See sim/README.md.\n";
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-// Samples while the flows run, and on until what they have sent has come through, but not for ever. Stopped, it
-// ends at the next sample.
+// Samples while the flows run, and on until what they have sent has come through, but not for ever. Stopped,
+// it ends at the next sample.
 void record(clarion::sim::Simulation& simulation, const clarion::sim::SimulationOptions& options) {
   clarion::sim::Recorder recorder(simulation, stdout);
   bool is_window_open = false;

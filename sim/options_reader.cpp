@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "switch/options_reader.hpp"
+
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -7,7 +9,6 @@
 #include "laws/laws.hpp"
 #include "options.hpp"
 #include "switch/json_object.hpp"
-#include "switch/options_reader.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -60,7 +61,8 @@ HostOptions read_host(const json& value, const Path& path) {
   return host;
 }
 
-std::size_t host_index(JsonObject& object, const std::string& key, const std::map<std::string, std::size_t>& hosts) {
+std::size_t host_index(JsonObject& object, const std::string& key,
+                       const std::map<std::string, std::size_t>& hosts) {
   std::string name;
   object.require(key);
   object.text(key, name);
@@ -95,7 +97,8 @@ void read_bursts(const json& value, const Path& path, FlowOptions& flow) {
     BurstOptions burst;
     object.require("begin_us");
     object.require("end_us");
-    object.integer("begin_us", flow.bursts.empty() ? 0 : flow.bursts.back().end_us, MAX_TIME_US, burst.begin_us);
+    object.integer("begin_us", flow.bursts.empty() ? 0 : flow.bursts.back().end_us, MAX_TIME_US,
+                   burst.begin_us);
     object.integer("end_us", burst.begin_us, MAX_TIME_US, burst.end_us);
     object.refuse_unknown_keys();
     flow.bursts.push_back(burst);
@@ -126,7 +129,8 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
     object.require("law");
   }
   object.text("law", flow.law);
-  if (flow.udp_bps == 0 && !is_law(flow.law)) object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
+  if (flow.udp_bps == 0 && !is_law(flow.law))
+    object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);

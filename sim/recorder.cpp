@@ -53,7 +53,10 @@ json agent_record(const flow& flow) {
   const bool is_plain = flow.id.aware == 0 || flow.id.plain != 0;
   const bool is_tagged = flow.id.tags != 0 || flow.id.peer_format != CLARION_NONE;
   return {{"aware", flow.id.aware != 0},
-          {"mode", is_plain ? "plain" : flow.request.wanted != 0 ? "xcp" : is_tagged ? "tag" : "plain"},
+          {"mode", is_plain                   ? "plain"
+                   : flow.request.wanted != 0 ? "xcp"
+                   : is_tagged                ? "tag"
+                                              : "plain"},
           {"plain_fallbacks", flow.id.plain_fallbacks},
           {"reductions", std::move(reductions)},
           {"gso_passed", flow.stats.gso_passed},

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdio>
-
 #include <nlohmann/json.hpp>
 
 #include "simulation.hpp"

@@ -40,7 +40,10 @@ emu::Surroundings surroundings_of(const SimulationOptions& options) {
 class Simulation::Attachment final : public emu::FrameSink, public Uplink {
  public:
   Attachment(const HostOptions& options, Simulation& simulation, emu::Port& port)
-      : simulation_(simulation), fabric_(simulation.fabric_), port_(port), host_(options.name, options.address, options.shim, *this) {
+      : simulation_(simulation),
+        fabric_(simulation.fabric_),
+        port_(port),
+        host_(options.name, options.address, options.shim, *this) {
     port.sink = this;
   }
 

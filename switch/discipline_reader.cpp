@@ -90,8 +90,12 @@ void read_settings(JsonObject& object, DisciplineOptions& discipline) {
 
 DisciplineOptions read_discipline(const json& value, const Path& path) {
   static const std::map<std::string, Name> NAMES = {
-      {"drop-tail", Name::drop_tail}, {"codel", Name::codel}, {"fq-codel", Name::fq_codel},
-      {"pie", Name::pie},             {"red", Name::red},     {"dual-pi2", Name::dual_pi2},
+      {"drop-tail", Name::drop_tail},
+      {"codel", Name::codel},
+      {"fq-codel", Name::fq_codel},
+      {"pie", Name::pie},
+      {"red", Name::red},
+      {"dual-pi2", Name::dual_pi2},
   };
   JsonObject object(value, path);
   DisciplineOptions discipline;

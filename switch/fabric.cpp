@@ -70,7 +70,9 @@ class Fabric::Observer final : public QueueObserver {
  public:
   Observer(Fabric& fabric, Port& port) : fabric_(fabric), port_(port) {}
 
-  void dropped(const std::uint8_t* frame, std::uint32_t length) override { fabric_.drop(port_, frame, length); }
+  void dropped(const std::uint8_t* frame, std::uint32_t length) override {
+    fabric_.drop(port_, frame, length);
+  }
 
   void marked(const std::uint8_t* frame, std::uint32_t length) override {
     ++port_.counters.marked_packets;

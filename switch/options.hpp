@@ -2,9 +2,9 @@
 // What the user asks for: the configuration as plain structs. Defaults live here and nowhere else.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <array>
 #include <utility>
 #include <vector>
 

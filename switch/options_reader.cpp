@@ -241,13 +241,15 @@ std::string own_chassis_id(const std::string& name) {
       .substr(0, MAX_CHASSIS_ID_BYTES);
 }
 
-void read_forwarding(const json& value, const Path& path, const std::set<std::string>& ports, SwitchOptions& sw) {
+void read_forwarding(const json& value, const Path& path, const std::set<std::string>& ports,
+                     SwitchOptions& sw) {
   const JsonObject object(value, path);
   for (const auto& [address, port] : value.items()) {
     const auto mac = parse_mac(address);
     if (!mac) object.fail(address, FaultCode::invalid, "must be an address such as 02:00:00:00:00:01");
     if (!port.is_string() || ports.count(port.get<std::string>()) == 0) {
-      object.fail(address, FaultCode::not_found, "must be the name of a port of this switch, not " + port.dump());
+      object.fail(address, FaultCode::not_found,
+                  "must be the name of a port of this switch, not " + port.dump());
     }
     sw.forwarding.emplace_back(*mac, port.get<std::string>());
   }
@@ -315,8 +317,8 @@ std::optional<MacAddress> parse_mac(const std::string& text) {
   MacAddress mac{};
   unsigned byte[6] = {};
   char end = 0;
-  const int found = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%c", &byte[0], &byte[1], &byte[2], &byte[3],
-                                &byte[4], &byte[5], &end);
+  const int found = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%c", &byte[0], &byte[1], &byte[2],
+                                &byte[3], &byte[4], &byte[5], &end);
   if (found != 6) return std::nullopt;
   for (std::size_t i = 0; i < mac.size(); ++i) mac[i] = static_cast<std::uint8_t>(byte[i]);
   return mac;

@@ -83,7 +83,7 @@ struct Packet {
   Nanoseconds arrival;  // when it comes out of the wire; set at departure
   std::uint32_t length;
   std::uint32_t stored;  // bytes of it that are kept
-  bool lost;  // corrupted on the wire: to be dropped at `arrival`
+  bool lost;             // corrupted on the wire: to be dropped at `arrival`
   Meta meta;
 
   std::uint8_t* frame() { return reinterpret_cast<std::uint8_t*>(this + 1); }

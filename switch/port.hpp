@@ -56,7 +56,8 @@ struct Switch;
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  virtual void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) = 0;
+  virtual void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored,
+                    std::uint32_t length) = 0;
 };
 
 struct Port {

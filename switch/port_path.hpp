@@ -55,8 +55,8 @@ class PortPath {
   virtual std::uint32_t interval_ticks() const { return 0; }
   virtual void set_measured(Ticks /*now*/, std::uint64_t /*bytes_per_s*/) {}
 
-  // Gives the queue, which is empty, a discipline other than drop-tail; `observer` hears of every packet that it
-  // drops or marks. False: the path has none.
+  // Gives the queue, which is empty, a discipline other than drop-tail; `observer` hears of every packet that
+  // it drops or marks. False: the path has none.
   virtual bool set_discipline(const DisciplineOptions& /*options*/, std::uint64_t /*rate_bps*/,
                               RandomStream /*random*/, QueueObserver& /*observer*/) {
     return false;
@@ -65,8 +65,8 @@ class PortPath {
   virtual std::size_t queued() const = 0;
   virtual std::uint64_t queue_bytes() const = 0;
 
-  // Puts the next packet of the queue, which must not be empty, onto the wire. Null: its discipline has dropped
-  // all that was there.
+  // Puts the next packet of the queue, which must not be empty, onto the wire. Null: its discipline has
+  // dropped all that was there.
   virtual Packet* depart(Ticks now) = 0;
 
   virtual std::uint64_t intervals() const = 0;

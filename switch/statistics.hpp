@@ -2,9 +2,8 @@
 // The fabric as JSON text, for the control socket. switch/README.md lists the fields.
 #pragma once
 
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "fabric.hpp"
 #include "queue_statistics.hpp"

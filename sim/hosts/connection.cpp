@@ -6,7 +6,7 @@
 namespace clarion::sim {
 namespace {
 
-constexpr std::uint32_t FIRST_SEQ = 1;        // behind the SYN
+constexpr std::uint32_t FIRST_SEQ = 1;         // behind the SYN
 constexpr std::uint32_t SYNS_WITH_OPTION = 3;  // hosts/bpf/handshake.bpf.c
 constexpr Nanoseconds SYN_TIMEOUT_NS = emu::SECOND_NS;
 constexpr std::uint32_t MAX_WINDOW_BYTES = 0xffffU << WINDOW_SHIFT;
@@ -16,7 +16,8 @@ std::uint32_t stamp_ms(Nanoseconds now) { return static_cast<std::uint32_t>(now 
 // The byte that a sequence number names, of those near `near`.
 std::uint64_t unwrap(std::uint32_t seq, std::uint64_t near) {
   const std::uint32_t near_seq = static_cast<std::uint32_t>(near) + FIRST_SEQ;
-  return near + static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(seq - near_seq)));
+  return near +
+         static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(seq - near_seq)));
 }
 
 std::uint32_t seq_of_byte(std::uint64_t byte) { return static_cast<std::uint32_t>(byte) + FIRST_SEQ; }
@@ -134,7 +135,9 @@ void SendingEnd::note_reduction(std::uint8_t reason, std::uint32_t before, std::
   reductions_.push_back({sender_.now_us() * 1000, actor, reason, before, after});
 }
 
-void SendingEnd::send(const TcpFields& tcp, const HeaderBytes& header) { host_.send(local_, remote_, tcp, header); }
+void SendingEnd::send(const TcpFields& tcp, const HeaderBytes& header) {
+  host_.send(local_, remote_, tcp, header);
+}
 
 Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
   Acknowledgement ack;
@@ -202,8 +205,8 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
   TcpFields answer;
   answer.syn = answer.has_ack = true;
   answer.ack = tcp.seq + 1;
-  answer.window_bytes = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(buffer_ * mss_bytes_, MAX_WINDOW_BYTES));
+  answer.window_bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(buffer_ * mss_bytes_, MAX_WINDOW_BYTES));
   answer.stamp_ms = stamp_ms(now);
   answer.echo_ms = tcp.stamp_ms;
   answer.ece = ecn_ && tcp.ece && tcp.cwr;

@@ -15,7 +15,7 @@ namespace clarion::sim {
 // A window that was made smaller, in packets.
 struct Reduction {
   Nanoseconds time = 0;
-  std::size_t actor = 0;  // of the sending end
+  std::size_t actor = 0;    // of the sending end
   std::uint8_t reason = 0;  // enum flow_reason
   std::uint32_t before = 0;
   std::uint32_t after = 0;

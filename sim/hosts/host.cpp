@@ -13,7 +13,8 @@ constexpr std::uint32_t UDP_BYTES = 8;
 
 }  // namespace
 
-Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) {
+Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored,
+                        std::uint32_t length) {
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found || ip.fragment) return nullptr;
   std::uint32_t at = ip.at + ip.begin;

@@ -153,8 +153,8 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   const std::uint32_t options = option_bytes(tcp);
   frame.stored = FIXED_BYTES + header.length + TCP_BYTES + options;
   frame.length = frame.stored + tcp.payload_bytes;
-  std::uint8_t* ip = put_ethernet_and_ip(frame, from, to, tcp.ecn,
-                                         header.length > 0 ? header.protocol : PROTOCOL_TCP);
+  std::uint8_t* ip =
+      put_ethernet_and_ip(frame, from, to, tcp.ecn, header.length > 0 ? header.protocol : PROTOCOL_TCP);
   if (header.length > 0) std::memcpy(ip + 20, header.bytes, header.length);
   std::uint8_t* segment = ip + 20 + header.length;
   store_be16(segment, from.port);
@@ -163,8 +163,8 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   store_be32(segment + 8, tcp.ack);
   segment[12] = static_cast<std::uint8_t>((TCP_BYTES + options) / 4 << 4);
   segment[13] = flags_of(tcp);
-  store_be16(segment + 14, static_cast<std::uint16_t>(
-                               std::min<std::uint32_t>(tcp.window_bytes >> WINDOW_SHIFT, 0xffff)));
+  store_be16(segment + 14,
+             static_cast<std::uint16_t>(std::min<std::uint32_t>(tcp.window_bytes >> WINDOW_SHIFT, 0xffff)));
   store_be32(segment + 16, 0);  // nothing checks the payload's checksum: there is no payload
   tcp.syn ? put_syn_options(segment + TCP_BYTES, tcp) : put_options(segment + TCP_BYTES, tcp);
 }

@@ -45,7 +45,7 @@ struct TcpFields {
   bool fin = false;
   bool ece = false;
   bool cwr = false;
-  bool offers = false;          // SYN: Clarion's option is there,
+  bool offers = false;           // SYN: Clarion's option is there,
   std::uint8_t offer_flags = 0;  // with these flags
   Ecn ecn = Ecn::not_capable;
 };
@@ -62,7 +62,7 @@ struct Frame {
 // A Clarion header to be put between IP and TCP.
 struct HeaderBytes {
   const std::uint8_t* bytes = nullptr;
-  std::uint32_t length = 0;  // 0: none
+  std::uint32_t length = 0;   // 0: none
   std::uint8_t protocol = 0;  // of IP, for packets that have one
 };
 
@@ -83,7 +83,8 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
 
 void write_datagram(Frame& frame, const Address& from, const Address& to, std::uint32_t payload_bytes);
 
-// Reads a frame whose TCP header begins at `at`, of which `stored` bytes are there. False: it is none of ours.
+// Reads a frame whose TCP header begins at `at`, of which `stored` bytes are there. False: it is none of
+// ours.
 bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at, std::uint32_t end,
               TcpFields& tcp);
 

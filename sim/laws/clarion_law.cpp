@@ -134,35 +134,33 @@ class ClarionLaw final : public CongestionControl {
     flow_.decision = FLOW_NOT_REDUCED;
   }
 
-  void control(Sender& sender, const cc_sample& s) {
-    apply(sender, Law::control(&state_, &params_, &s));
-  }
+  void control(Sender& sender, const cc_sample& s) { apply(sender, Law::control(&state_, &params_, &s)); }
 
   flow& flow_;
   const cc_params& params_;
   typename Law::State state_{};
 };
 
-#define CLARION_LAW(law)                                                                                   \
-  struct law##_functions {                                                                                 \
-    using State = ::law;                                                                                   \
+#define CLARION_LAW(law)                                                                                    \
+  struct law##_functions {                                                                                  \
+    using State = ::law;                                                                                    \
     static void init(State* l, const cc_params* p, const cc_sample* s, flow* f) { law##_init(l, p, s, f); } \
-    static void on_ack(State* l, const cc_params* p, const cc_sample* s, flow* f) {                        \
-      law##_on_ack(l, p, s, f);                                                                            \
-    }                                                                                                      \
-    static void on_enter_recovery(State* l, const cc_params* p, const cc_sample* s, flow* f) {             \
-      law##_on_enter_recovery(l, p, s, f);                                                                 \
-    }                                                                                                      \
-    static void on_exit_recovery(State* l) { law##_on_exit_recovery(l); }                                  \
-    static void on_timeout(State* l, const cc_params* p, const cc_sample* s, flow* f) {                    \
-      law##_on_timeout(l, p, s, f);                                                                        \
-    }                                                                                                      \
-    static void on_tx_start(State* l, const cc_params* p, const cc_sample* s, flow* f) {                   \
-      law##_on_tx_start(l, p, s, f);                                                                       \
-    }                                                                                                      \
-    static cc_control control(const State* l, const cc_params* p, const cc_sample* s) {                    \
-      return law##_control(l, p, s);                                                                       \
-    }                                                                                                      \
+    static void on_ack(State* l, const cc_params* p, const cc_sample* s, flow* f) {                         \
+      law##_on_ack(l, p, s, f);                                                                             \
+    }                                                                                                       \
+    static void on_enter_recovery(State* l, const cc_params* p, const cc_sample* s, flow* f) {              \
+      law##_on_enter_recovery(l, p, s, f);                                                                  \
+    }                                                                                                       \
+    static void on_exit_recovery(State* l) { law##_on_exit_recovery(l); }                                   \
+    static void on_timeout(State* l, const cc_params* p, const cc_sample* s, flow* f) {                     \
+      law##_on_timeout(l, p, s, f);                                                                         \
+    }                                                                                                       \
+    static void on_tx_start(State* l, const cc_params* p, const cc_sample* s, flow* f) {                    \
+      law##_on_tx_start(l, p, s, f);                                                                        \
+    }                                                                                                       \
+    static cc_control control(const State* l, const cc_params* p, const cc_sample* s) {                     \
+      return law##_control(l, p, s);                                                                        \
+    }                                                                                                       \
   };
 
 CLARION_LAW(xcp)

@@ -11,9 +11,7 @@ const std::vector<std::string>& laws() {
   return names;
 }
 
-bool is_law(const std::string& name) {
-  return std::find(laws().begin(), laws().end(), name) != laws().end();
-}
+bool is_law(const std::string& name) { return std::find(laws().begin(), laws().end(), name) != laws().end(); }
 
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {

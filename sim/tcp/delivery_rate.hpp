@@ -51,8 +51,8 @@ class DeliveryRate {
   // A segment has been delivered (tcp_rate_skb_delivered); of those of one ACK the one sent last counts.
   void note(SegmentNumber number, Segment& segment, RateSample& sample) {
     if (segment.stamp.delivered_us == 0) return;
-    const bool is_newer = segment.sent_us > first_sent_us_ ||
-                          (segment.sent_us == first_sent_us_ && number + 1 > sample.newest);
+    const bool is_newer =
+        segment.sent_us > first_sent_us_ || (segment.sent_us == first_sent_us_ && number + 1 > sample.newest);
     if (!sample.has_stamp() || is_newer) {
       sample.prior_delivered_us = segment.stamp.delivered_us;
       sample.prior_delivered = segment.stamp.delivered;

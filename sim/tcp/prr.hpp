@@ -27,7 +27,8 @@ class Prr {
       const std::uint64_t part = static_cast<std::uint64_t>(ssthresh) * delivered_ + prior_cwnd_ - 1;
       send = static_cast<std::int64_t>(part / prior_cwnd_) - sent_;
     } else {
-      send = std::max<std::int64_t>(static_cast<std::int64_t>(delivered_) - sent_, newly) + (is_clean ? 1 : 0);
+      send =
+          std::max<std::int64_t>(static_cast<std::int64_t>(delivered_) - sent_, newly) + (is_clean ? 1 : 0);
       send = std::min(delta, send);
     }
     send = std::max<std::int64_t>(send, sent_ == 0 ? 1 : 0);  // the fast retransmission

@@ -63,7 +63,8 @@ class Rack {
 
   // How long the segment may still take (tcp_rack_skb_timeout).
   std::int64_t timeout_us(const Segment& segment, Microseconds now_us, std::uint32_t window_us) const {
-    return static_cast<std::int64_t>(rtt_us_) + window_us - static_cast<std::int64_t>(now_us - segment.sent_us);
+    return static_cast<std::int64_t>(rtt_us_) + window_us -
+           static_cast<std::int64_t>(now_us - segment.sent_us);
   }
 
   // tcp_rack_reo_wnd
@@ -97,8 +98,8 @@ class Rack {
   bool saw_reordering() const { return saw_reordering_; }
   void note_reordering(SegmentNumber low, SegmentNumber fack) {
     if (low >= fack) return;
-    reordering_ = std::max(reordering_, static_cast<std::uint32_t>(
-                                            std::min<SegmentNumber>(fack - low, MAX_REORDERING)));
+    reordering_ = std::max(reordering_,
+                           static_cast<std::uint32_t>(std::min<SegmentNumber>(fack - low, MAX_REORDERING)));
     saw_reordering_ = true;
   }
   void forget_reordering() { reordering_ = std::min(reordering_, DUPACK_THRESHOLD); }

@@ -9,10 +9,10 @@ constexpr Nanoseconds DELAY_MIN_NS = 40 * MS;   // TCP_ATO_MIN, TCP_DELACK_MIN
 constexpr Nanoseconds DELAY_MAX_NS = 200 * MS;  // TCP_DELACK_MAX
 constexpr std::uint32_t QUICK_ACKS = 16;        // TCP_MAX_QUICKACKS: a sender in slow start counts each
 constexpr std::uint32_t QUICK_AFTER_MARK = 2;
-constexpr std::uint32_t COMPRESSED_MAX = 44;       // net.ipv4.tcp_comp_sack_nr
-constexpr Nanoseconds COMPRESSED_NS = MS;          // net.ipv4.tcp_comp_sack_delay_ns
-constexpr std::size_t BLOCKS_EXPECTED = 2;         // TCP_SACK_BLOCKS_EXPECTED
-constexpr std::uint32_t PLAIN_DUPLICATES = 3;      // TCP_FASTRETRANS_THRESH
+constexpr std::uint32_t COMPRESSED_MAX = 44;   // net.ipv4.tcp_comp_sack_nr
+constexpr Nanoseconds COMPRESSED_NS = MS;      // net.ipv4.tcp_comp_sack_delay_ns
+constexpr std::size_t BLOCKS_EXPECTED = 2;     // TCP_SACK_BLOCKS_EXPECTED
+constexpr std::uint32_t PLAIN_DUPLICATES = 3;  // TCP_FASTRETRANS_THRESH
 
 }  // namespace
 
@@ -83,8 +83,8 @@ void Receiver::take_out_of_order(SegmentNumber number) {
   remember(*after);
 }
 
-// tcp_sack_compress_send_ack: a segment that does not belong to one of the two latest blocks would move blocks out of
-// reach of the acknowledgement that is being held back.
+// tcp_sack_compress_send_ack: a segment that does not belong to one of the two latest blocks would move
+// blocks out of reach of the acknowledgement that is being held back.
 void Receiver::tell_before_blocks_are_lost(Nanoseconds now, SegmentNumber number) {
   if (compressed_ == 0) return;
   for (std::size_t i = 0; i < std::min(known_, BLOCKS_EXPECTED); ++i) {

@@ -82,20 +82,20 @@ class Receiver {
 
   ReceiverSettings settings_;
   Output& output_;
-  SegmentNumber next_ = 0;           // rcv_nxt
-  SegmentNumber acknowledged_ = 0;   // rcv_wup: next_ when the last ACK was sent
+  SegmentNumber next_ = 0;          // rcv_nxt
+  SegmentNumber acknowledged_ = 0;  // rcv_wup: next_ when the last ACK was sent
   std::uint64_t received_ = 0;
-  std::vector<SegmentRange> early_;  // out-of-order queue, in order of numbers
+  std::vector<SegmentRange> early_;                  // out-of-order queue, in order of numbers
   std::array<SegmentRange, KNOWN_BLOCKS> blocks_{};  // the latest first
   std::size_t known_ = 0;
-  SegmentRange twice_;               // to be reported as D-SACK
-  std::uint32_t stamp_ms_ = 0;       // ts_recent
+  SegmentRange twice_;          // to be reported as D-SACK
+  std::uint32_t stamp_ms_ = 0;  // ts_recent
   std::uint32_t rtt_us_ = 0;
-  bool wants_cwr_ = false;           // echo congestion marks until the sender has answered
+  bool wants_cwr_ = false;  // echo congestion marks until the sender has answered
 
-  std::uint32_t quick_ = 0;          // acknowledgements to send at once
+  std::uint32_t quick_ = 0;  // acknowledgements to send at once
   bool ack_now_ = false;
-  Nanoseconds delay_ns_ = 0;         // icsk_ack.ato; 0: nothing has come in yet
+  Nanoseconds delay_ns_ = 0;  // icsk_ack.ato; 0: nothing has come in yet
   Nanoseconds arrived_ = 0;
   Nanoseconds delayed_at_ = NEVER;
   Nanoseconds compressed_at_ = NEVER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smoothed round trip time and retransmission timeout: RFC 6298 with Linux's variance that falls only once per
-// round trip and its bounds (tcp_rtt_estimator, tcp_set_rto of net/ipv4/tcp_input.c); the minimum over a
+// Smoothed round trip time and retransmission timeout: RFC 6298 with Linux's variance that falls only once
+// per round trip and its bounds (tcp_rtt_estimator, tcp_set_rto of net/ipv4/tcp_input.c); the minimum over a
 // window (lib/win_minmax.c, which keeps the best three samples).
 #pragma once
 
@@ -92,9 +92,7 @@ class RttEstimator {
     set_rto();
   }
 
-  void set_rto() {
-    rto_us_ = std::min<Microseconds>(srtt_us() + rttvar_us4_, RTO_MAX_US);
-  }
+  void set_rto() { rto_us_ = std::min<Microseconds>(srtt_us() + rttvar_us4_, RTO_MAX_US); }
   void back_off() { rto_us_ = std::min(2 * rto_us_, RTO_MAX_US); }
 
  private:

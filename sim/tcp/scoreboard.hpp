@@ -32,8 +32,8 @@ struct Segment {
   bool is_linked = false;
   bool is_sacked = false;
   bool is_lost = false;
-  bool is_resent = false;     // and that transmission is in flight (TCPCB_SACKED_RETRANS)
-  bool was_resent = false;    // ever (TCPCB_EVER_RETRANS)
+  bool is_resent = false;   // and that transmission is in flight (TCPCB_SACKED_RETRANS)
+  bool was_resent = false;  // ever (TCPCB_EVER_RETRANS)
 };
 
 class Scoreboard {

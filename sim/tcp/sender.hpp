@@ -37,8 +37,8 @@ struct OutgoingSegment {
 struct Acknowledgement {
   static constexpr std::size_t MAX_BLOCKS = 4;
 
-  SegmentNumber ack = 0;  // the next that is expected
-  std::uint64_t window = 0;  // segments that the receiver takes from `ack` on
+  SegmentNumber ack = 0;      // the next that is expected
+  std::uint64_t window = 0;   // segments that the receiver takes from `ack` on
   std::uint32_t echo_ms = 0;  // the time stamp that it echoes (RFC 7323); 0: none
   std::uint8_t blocks = 0;
   std::array<SegmentRange, MAX_BLOCKS> sacks;
@@ -113,7 +113,7 @@ class Sender {
   std::uint64_t receiver_room() const;  // segments that its window still takes
   std::uint64_t unsent() const;         // segments written and not sent
   std::uint64_t pacing_bytes_per_s() const { return pacing_bytes_per_s_; }
-  std::uint32_t cwnd_count = 0;         // snd_cwnd_cnt: acknowledged towards the next packet of growth
+  std::uint32_t cwnd_count = 0;  // snd_cwnd_cnt: acknowledged towards the next packet of growth
 
   void set_cwnd(std::uint32_t packets);
   void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) {
@@ -133,24 +133,24 @@ class Sender {
   // What is learnt of an ACK on the way (FLAG_* and struct tcp_sacktag_state).
   struct AckState {
     RateSample sample;
-    Microseconds first_sent_us = 0;       // of segments acknowledged in order that were sent once
+    Microseconds first_sent_us = 0;  // of segments acknowledged in order that were sent once
     Microseconds last_sent_us = 0;
-    Microseconds first_sacked_us = 0;     // of those SACKed
+    Microseconds first_sacked_us = 0;  // of those SACKed
     Microseconds last_sacked_us = 0;
     SegmentNumber prior_una = 0;
-    SegmentNumber reorder = 0;            // lowest that came late
+    SegmentNumber reorder = 0;  // lowest that came late
     std::uint32_t acked = 0;
-    bool advanced = false;                // FLAG_SND_UNA_ADVANCED
-    bool data_acked = false;              // FLAG_DATA_ACKED
-    bool data_sacked = false;             // FLAG_DATA_SACKED
-    bool retrans_acked = false;           // FLAG_RETRANS_DATA_ACKED
-    bool original_acked = false;          // FLAG_ORIG_SACK_ACKED
-    bool dsacking = false;                // FLAG_DSACKING_ACK
-    bool dsack_of_probe = false;          // FLAG_DSACK_TLP
-    bool has_ece = false;                 // FLAG_ECE
-    bool window_update = false;           // FLAG_WIN_UPDATE
-    bool set_timer = false;               // FLAG_SET_XMIT_TIMER
-    bool retrans_lost = false;            // FLAG_LOST_RETRANS
+    bool advanced = false;        // FLAG_SND_UNA_ADVANCED
+    bool data_acked = false;      // FLAG_DATA_ACKED
+    bool data_sacked = false;     // FLAG_DATA_SACKED
+    bool retrans_acked = false;   // FLAG_RETRANS_DATA_ACKED
+    bool original_acked = false;  // FLAG_ORIG_SACK_ACKED
+    bool dsacking = false;        // FLAG_DSACKING_ACK
+    bool dsack_of_probe = false;  // FLAG_DSACK_TLP
+    bool has_ece = false;         // FLAG_ECE
+    bool window_update = false;   // FLAG_WIN_UPDATE
+    bool set_timer = false;       // FLAG_SET_XMIT_TIMER
+    bool retrans_lost = false;    // FLAG_LOST_RETRANS
 
     bool is_not_dup() const { return window_update || data_acked; }
   };
@@ -166,7 +166,8 @@ class Sender {
   void sack(SegmentNumber number, AckState& state);
   void clean(const Acknowledgement& ack, AckState& state, SegmentNumber prior_fack);
   void take_rtt(AckState& state);
-  bool sample_rtt(const AckState& state, std::int64_t in_order_us, std::int64_t sacked_us, std::int64_t law_us);
+  bool sample_rtt(const AckState& state, std::int64_t in_order_us, std::int64_t sacked_us,
+                  std::int64_t law_us);
   void check_reordering(SegmentNumber low, SegmentNumber fack);
   void control(const AckState& state);
   bool may_grow(const AckState& state) const;
@@ -246,8 +247,8 @@ class Sender {
 
   // What there is to send.
   std::uint64_t written_bytes_ = 0;
-  SegmentNumber written_ = 0;       // segments
-  SegmentNumber window_end_ = 0;    // first that the receiver's window does not take
+  SegmentNumber written_ = 0;     // segments
+  SegmentNumber window_end_ = 0;  // first that the receiver's window does not take
   Microseconds rwnd_limited_since_us_ = 0;
   Microseconds rwnd_limited_us_ = 0;
 
@@ -262,22 +263,22 @@ class Sender {
 
   // Recovery.
   CaState state_ = CaState::open;
-  SegmentNumber high_ = 0;             // high_seq: what was sent when the state was entered
-  bool has_undo_ = false;              // undo_marker is set, at
+  SegmentNumber high_ = 0;  // high_seq: what was sent when the state was entered
+  bool has_undo_ = false;   // undo_marker is set, at
   SegmentNumber undo_marker_ = 0;
-  std::int64_t undo_retrans_ = -1;     // retransmissions that have not proved needless; -1: none was sent
-  std::uint32_t retrans_stamp_ms_ = 0; // of the first retransmission; 0: none
-  std::uint32_t prior_ssthresh_ = 0;   // 0: the reduction is not to be undone
-  std::uint32_t echo_ms_ = 0;          // of the ACK at hand (rcv_tsecr)
-  std::uint32_t dsacked_ = 0;          // segments in D-SACKs so far (dsack_dups)
-  std::uint32_t lost_ = 0;             // marked lost so far
+  std::int64_t undo_retrans_ = -1;      // retransmissions that have not proved needless; -1: none was sent
+  std::uint32_t retrans_stamp_ms_ = 0;  // of the first retransmission; 0: none
+  std::uint32_t prior_ssthresh_ = 0;    // 0: the reduction is not to be undone
+  std::uint32_t echo_ms_ = 0;           // of the ACK at hand (rcv_tsecr)
+  std::uint32_t dsacked_ = 0;           // segments in D-SACKs so far (dsack_dups)
+  std::uint32_t lost_ = 0;              // marked lost so far
   std::uint32_t resent_ = 0;
-  std::uint32_t retransmits_ = 0;      // timeouts in a row (icsk_retransmits)
+  std::uint32_t retransmits_ = 0;  // timeouts in a row (icsk_retransmits)
   bool frto_ = false;
-  bool cwr_queued_ = false;            // ECN: tell the receiver with the next new segment
-  bool has_probe_ = false;             // tlp_high_seq is set, at
+  bool cwr_queued_ = false;  // ECN: tell the receiver with the next new segment
+  bool has_probe_ = false;   // tlp_high_seq is set, at
   SegmentNumber probe_high_ = 0;
-  bool probe_was_resent_ = false;      // tlp_retrans
+  bool probe_was_resent_ = false;                                         // tlp_retrans
   std::array<SegmentRange, Acknowledgement::MAX_BLOCKS> sacks_before_{};  // of the ACK before
 
   // Timers.
@@ -286,7 +287,7 @@ class Sender {
   bool paces_by_timer_ = false;
   std::uint64_t pacing_bytes_per_s_ = NO_RATE;
   Nanoseconds pacing_at_ = NEVER;
-  Nanoseconds may_send_at_ = 0;        // tcp_wstamp_ns
+  Nanoseconds may_send_at_ = 0;  // tcp_wstamp_ns
   std::uint64_t segments_sent_ = 0;
   Microseconds last_sent_us_ = 0;
 };

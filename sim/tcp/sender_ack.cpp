@@ -161,7 +161,8 @@ void Sender::take_rtt(AckState& state) {
   // tcp_ack_update_rtt: the time stamp's echo only where nothing else tells.
   if (in_order_us < 0) in_order_us = sacked_us;
   if (in_order_us < 0 && echo_ms_ != 0 && state.data_acked) {
-    in_order_us = law_us = std::max<std::int64_t>(static_cast<std::int64_t>(now_us_ / 1000) - echo_ms_, 1) * 1000;
+    in_order_us = law_us =
+        std::max<std::int64_t>(static_cast<std::int64_t>(now_us_ / 1000) - echo_ms_, 1) * 1000;
   }
   state.sample.rtt_us = law_us;
   if (in_order_us < 0) return;

@@ -7,13 +7,13 @@
 namespace clarion::sim {
 namespace {
 
-constexpr std::uint64_t UNPACED_SEGMENTS = 10;            // of a new connection
-constexpr std::uint64_t LOCAL_LIMIT_BYTES = 4 << 20;      // net.ipv4.tcp_limit_output_bytes
-constexpr unsigned LOCAL_LIMIT_SHIFT = 10;                // sk_pacing_shift: a millisecond
-constexpr std::uint64_t BURST_BYTES = 65536;              // gso_max_size
-constexpr unsigned BURST_RTT_SHIFT = 9;                   // net.ipv4.tcp_tso_rtt_log
-constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;           // tcp_min_tso_segs
-constexpr std::uint64_t TRUESIZE_PERCENT = 160;           // memory of a packet, of its payload
+constexpr std::uint64_t UNPACED_SEGMENTS = 10;        // of a new connection
+constexpr std::uint64_t LOCAL_LIMIT_BYTES = 4 << 20;  // net.ipv4.tcp_limit_output_bytes
+constexpr unsigned LOCAL_LIMIT_SHIFT = 10;            // sk_pacing_shift: a millisecond
+constexpr std::uint64_t BURST_BYTES = 65536;          // gso_max_size
+constexpr unsigned BURST_RTT_SHIFT = 9;               // net.ipv4.tcp_tso_rtt_log
+constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;       // tcp_min_tso_segs
+constexpr std::uint64_t TRUESIZE_PERCENT = 160;       // memory of a packet, of its payload
 
 Nanoseconds ns_of(Microseconds us) { return us * 1000; }
 
@@ -42,7 +42,8 @@ void Sender::establish(Nanoseconds now, std::uint32_t rtt_us) {
 
 void Sender::write_up_to(Nanoseconds now, std::uint64_t bytes) {
   tick(now);
-  const bool is_idle = unsent() == 0 && board_.in_flight() < cwnd_ && board_.lost_out() <= board_.retrans_out();
+  const bool is_idle =
+      unsent() == 0 && board_.in_flight() < cwnd_ && board_.lost_out() <= board_.retrans_out();
   if (is_idle && output_.waiting_bytes() == 0) rate_.mark_app_limited(board_.in_flight());
   written_bytes_ = bytes;
   written_ = bytes / settings_.mss_bytes + (bytes % settings_.mss_bytes != 0 ? 1 : 0);
@@ -119,13 +120,14 @@ std::uint32_t Sender::send_burst(std::uint32_t segments) {
 std::uint32_t Sender::burst_segments() const {
   const std::uint32_t room = cwnd_ > board_.in_flight() ? cwnd_ - board_.in_flight() : 1;
   if (settings_.max_burst == 1) return 1;
-  std::uint64_t bytes = pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
+  std::uint64_t bytes =
+      pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
   const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
   if (shift < 32) bytes += BURST_BYTES >> shift;
   const std::uint64_t most = std::min<std::uint64_t>(settings_.max_burst, BURST_BYTES / settings_.mss_bytes);
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most);
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>({wanted, room, std::max(cwnd_ >> 1, 1U)}));
+  const std::uint64_t wanted =
+      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>({wanted, room, std::max(cwnd_ >> 1, 1U)}));
 }
 
 // tcp_xmit_retransmit_queue

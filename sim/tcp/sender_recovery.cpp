@@ -10,7 +10,8 @@ namespace clarion::sim {
 
 // tcp_ack_is_dubious
 bool Sender::is_dubious(const AckState& state) const {
-  return !state.is_not_dup() || state.data_sacked || state.has_ece || state.dsacking || state_ != CaState::open;
+  return !state.is_not_dup() || state.data_sacked || state.has_ece || state.dsacking ||
+         state_ != CaState::open;
 }
 
 // tcp_fastretrans_alert
@@ -135,7 +136,8 @@ void Sender::enter_cwr() {
 void Sender::enter_loss() {
   const bool is_new = state_ < CaState::recovery;
   mark_timed_out();
-  if (state_ <= CaState::disorder || high_ <= board_.una() || (state_ == CaState::loss && retransmits_ == 0)) {
+  if (state_ <= CaState::disorder || high_ <= board_.una() ||
+      (state_ == CaState::loss && retransmits_ == 0)) {
     prior_ssthresh_ = current_ssthresh();
     ssthresh_ = law_->ssthresh(*this);
     law_->on_event(*this, CaEvent::loss);

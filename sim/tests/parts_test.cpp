@@ -35,8 +35,8 @@ TEST(RttEstimator, TheVarianceFallsOncePerRoundTripOnly) {
   rtt.sample(800'000, 5, 20);
   EXPECT_EQ(rtt.rto_us(), 2'400'000U);  // within the first round trip
   rtt.sample(800'000, 11, 30);
-  // Its largest deviation was that of the first sample: nothing falls yet. The round trip after it saw 200 ms at
-  // most, and a quarter of the distance goes: 1600 - (1600 - 200) / 4 = 1250.
+  // Its largest deviation was that of the first sample: nothing falls yet. The round trip after it saw 200 ms
+  // at most, and a quarter of the distance goes: 1600 - (1600 - 200) / 4 = 1250.
   EXPECT_EQ(rtt.rto_us(), 2'400'000U);
   rtt.sample(800'000, 31, 40);
   EXPECT_LT(rtt.rto_us(), 2'400'000U);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receiver against traces by hand: when it acknowledges, and which blocks it names.
+#include "sim/tcp/receiver.hpp"
+
 #include <gtest/gtest.h>
 
 #include <ostream>
 #include <utility>
 #include <vector>
-
-#include "sim/tcp/receiver.hpp"
 
 namespace clarion::sim {
 
@@ -51,7 +51,8 @@ class ReceiverTrace : public ::testing::Test, public Receiver::Output {
     while (receiver_.next_timer() <= until) receiver_.on_timer(receiver_.next_timer());
   }
 
-  // Past the acknowledgements that come at once at the start: 16 segments, a millisecond apart, from 1000 ms on.
+  // Past the acknowledgements that come at once at the start: 16 segments, a millisecond apart, from 1000 ms
+  // on.
   void warm_up() {
     receiver_.set_rtt(100'000);
     for (SegmentNumber n = 0; n < 17; ++n) take(1000.0 + static_cast<double>(n), n);
@@ -89,7 +90,8 @@ TEST_F(ReceiverTrace, ALoneSegmentWaitsFortyMilliseconds) {
   warm_up();
   take(1501, 17);
   run_until(1600);
-  // 484 ms without data is more than a timeout: the sender may have begun anew, so it is acknowledged at once.
+  // 484 ms without data is more than a timeout: the sender may have begun anew, so it is acknowledged at
+  // once.
   EXPECT_EQ(acks(), (Acks{{1501, 18, {}}}));
   for (SegmentNumber n = 18; n < 34; ++n) take(1601.0 + static_cast<double>(n), n);
   run_until(1700);
@@ -127,7 +129,8 @@ TEST_F(ReceiverTrace, WhatComesTwiceIsNamedFirst) {
   take(1501, 18);
   take(1502, 3);   // RFC 2883, 4: below what is acknowledged
   take(1503, 18);  // and inside a block
-  EXPECT_EQ(acks(), (Acks{{1501, 17, {{18, 19}}}, {1502, 17, {{3, 4}, {18, 19}}}, {1503, 17, {{18, 19}, {18, 19}}}}));
+  EXPECT_EQ(acks(),
+            (Acks{{1501, 17, {{18, 19}}}, {1502, 17, {{3, 4}, {18, 19}}}, {1503, 17, {{18, 19}, {18, 19}}}}));
 }
 
 // tcp_comp_sack_delay_ns: a millisecond, or 5 % of the round trip if that is less.

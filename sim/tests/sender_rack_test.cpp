@@ -46,7 +46,7 @@ TEST_F(Rack, ANeedlessRetransmissionGivesTheWindowBack) {
   sent();
   ack(100, 0, {{1, 4}});  // 0 is taken for lost
   EXPECT_EQ(sender().ssthresh(), 5U);
-  ack(101, 10, {}, 0);    // all came; the echo is of the first transmission (Eifel)
+  ack(101, 10, {}, 0);  // all came; the echo is of the first transmission (Eifel)
   EXPECT_EQ(sender().cwnd(), 10U);
   EXPECT_EQ(sender().state(), CaState::open);
 }

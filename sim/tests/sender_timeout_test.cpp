@@ -13,8 +13,8 @@ TEST_F(Timeouts, ProbesAfterTwoRoundTripsThenTimesOutWithBackOff) {
   run_until(5000);
   // Probe: 2 srtt + 2 ms. Then the timeout, counted from the probe: srtt + the least variance, 200 ms. It
   // doubles each time.
-  EXPECT_EQ(sent(), (std::vector<Sent>{{202, 3, true}, {502, 0, true}, {1102, 0, true}, {2302, 0, true},
-                                       {4702, 0, true}}));
+  EXPECT_EQ(sent(), (std::vector<Sent>{
+                        {202, 3, true}, {502, 0, true}, {1102, 0, true}, {2302, 0, true}, {4702, 0, true}}));
   EXPECT_EQ(sender().state(), CaState::loss);
 }
 

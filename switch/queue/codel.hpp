@@ -23,8 +23,8 @@ class Codel {
   bool is_dropping() const { return is_dropping_; }
   Nanoseconds drop_next() const { return drop_next_; }
 
-  // Takes the next packet to be sent from `list`; null if there is none. `discard` drops a packet, or marks it
-  // and returns false: it is to be sent then.
+  // Takes the next packet to be sent from `list`; null if there is none. `discard` drops a packet, or marks
+  // it and returns false: it is to be sent then.
   template <class Discard>
   Waiting* dequeue(WaitingList& list, Nanoseconds now, Discard discard) {
     Head head = take(list, now);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint32_t FNV_BASIS = 0x811c9dc5;
 constexpr std::uint32_t FNV_PRIME = 0x01000193;
 
-// Packets that carry a Clarion header go by its flow tag: those of one tag must not overtake each other, or the
-// next check of their numbers takes the later ones for lost.
+// Packets that carry a Clarion header go by its flow tag: those of one tag must not overtake each other, or
+// the next check of their numbers takes the later ones for lost.
 std::uint32_t flow_of(const Waiting& packet, std::uint8_t protocol, std::uint32_t salt) {
   std::uint32_t hash = FNV_BASIS ^ salt;
   const auto add = [&hash](const void* data, std::size_t bytes) {
@@ -40,7 +40,9 @@ std::unique_ptr<QueueDiscipline> make(const DisciplineOptions& options, std::uin
       return std::make_unique<CodelDiscipline>(options.codel, options.ecn, keeper);
     case DisciplineOptions::Name::fq_codel: {
       const auto salt = static_cast<std::uint32_t>(random.next());
-      const auto classify = [protocol, salt](const Waiting& packet) { return flow_of(packet, protocol, salt); };
+      const auto classify = [protocol, salt](const Waiting& packet) {
+        return flow_of(packet, protocol, salt);
+      };
       return std::make_unique<FqCodelDiscipline>(options.fq_codel, options.ecn, classify, keeper);
     }
     case DisciplineOptions::Name::pie:

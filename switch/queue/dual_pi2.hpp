@@ -13,12 +13,12 @@ namespace clarion::emu {
 
 struct DualPi2Settings {
   Nanoseconds target_ns = 15'000'000;
-  Nanoseconds update_ns = 15'000'000;     // Tupdate = min(target, RTT_max / 3) with RTT_max = 100 ms
-  Nanoseconds step_ns = 800'000;          // minTh: packets of scalable senders that waited less are not marked
-  Nanoseconds step_range_ns = 400'000;    // and all that waited so much more
-  double alpha_hz = 0.15;                 // 0.1 Tupdate / RTT_max^2
-  double beta_hz = 3;                     // 0.3 / RTT_max
-  double coupling = 2;                    // k
+  Nanoseconds update_ns = 15'000'000;   // Tupdate = min(target, RTT_max / 3) with RTT_max = 100 ms
+  Nanoseconds step_ns = 800'000;        // minTh: packets of scalable senders that waited less are not marked
+  Nanoseconds step_range_ns = 400'000;  // and all that waited so much more
+  double alpha_hz = 0.15;               // 0.1 Tupdate / RTT_max^2
+  double beta_hz = 3;                   // 0.3 / RTT_max
+  double coupling = 2;                  // k
 };
 
 class DualPi2Discipline final : public QueueDiscipline {
@@ -29,8 +29,8 @@ class DualPi2Discipline final : public QueueDiscipline {
   std::uint64_t bytes() const override { return low_.list.bytes() + classic_.list.bytes(); }
   std::size_t packets() const override { return low_.list.packets() + classic_.list.packets(); }
 
-  double base_probability() const { return base_; }                              // p'
-  double classic_probability() const { return base_ * base_; }                   // p_C
+  double base_probability() const { return base_; }                                         // p'
+  double classic_probability() const { return base_ * base_; }                              // p_C
   double coupled_probability() const { return std::min(settings_.coupling * base_, 1.0); }  // p_CL
 
   // A.1, figure 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FQ-CoDel (RFC 8290): a CoDel queue per flow, served in turns of a quantum; flows that have just become active
-// go first.
+// FQ-CoDel (RFC 8290): a CoDel queue per flow, served in turns of a quantum; flows that have just become
+// active go first.
 #pragma once
 
 #include <algorithm>

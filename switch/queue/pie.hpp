@@ -49,7 +49,7 @@ class PieDiscipline final : public FifoDiscipline {
  private:
   static constexpr std::uint64_t MEAN_PACKET_BYTES = 1500;
   static constexpr double CALM_PROBABILITY = 0.2;
-  static constexpr double SURELY_KEPT = 0.85;    // de-randomisation (5.4)
+  static constexpr double SURELY_KEPT = 0.85;  // de-randomisation (5.4)
   static constexpr double SURELY_DROPPED = 8.5;
 
   void activate(Nanoseconds now) {

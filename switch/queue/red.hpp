@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RED (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions
-// on Networking 1(4), 1993): drops at the tail, at random, from an average queue of one threshold on, and every
-// packet above the other.
+// on Networking 1(4), 1993): drops at the tail, at random, from an average queue of one threshold on, and
+// every packet above the other.
 #pragma once
 
 #include <cmath>
@@ -13,11 +13,11 @@
 namespace clarion::emu {
 
 struct RedSettings {
-  std::uint64_t min_bytes = 0;  // 0: a twelfth of the limit
-  std::uint64_t max_bytes = 0;  // 0: a quarter of it
+  std::uint64_t min_bytes = 0;   // 0: a twelfth of the limit
+  std::uint64_t max_bytes = 0;   // 0: a quarter of it
   double max_probability = 0.1;  // at the upper threshold
   double weight = 0.002;         // of a packet in the average
-  bool gentle = false;  // above max_bytes the probability rises to 1 at twice that (Floyd, 2000)
+  bool gentle = false;           // above max_bytes the probability rises to 1 at twice that (Floyd, 2000)
 };
 
 class RedDiscipline final : public FifoDiscipline {
@@ -55,7 +55,8 @@ class RedDiscipline final : public FifoDiscipline {
     return static_cast<double>(settings_.max_bytes != 0 ? settings_.max_bytes : limit_bytes_ / 4);
   }
 
-  // The average follows the queue; while nothing waited, so many packets could have come and gone (section 4).
+  // The average follows the queue; while nothing waited, so many packets could have come and gone (section
+  // 4).
   void settle(Nanoseconds now) {
     if (!list_.empty() || idle_since_ == NEVER) {
       average_bytes_ += settings_.weight * (static_cast<double>(list_.bytes()) - average_bytes_);

@@ -9,7 +9,8 @@ namespace {
 
 class CodelTest : public DisciplineTest {
  protected:
-  // Each millisecond from `from` to `to` a packet leaves; packets wait for `waited`, and there are always more.
+  // Each millisecond from `from` to `to` a packet leaves; packets wait for `waited`, and there are always
+  // more.
   std::vector<Nanoseconds> drops(CodelDiscipline& queue, Nanoseconds from, Nanoseconds to, Nanoseconds waited,
                                  EcnField ecn = EcnField::not_capable) {
     std::vector<Nanoseconds> times_ms;
@@ -26,8 +27,8 @@ class CodelTest : public DisciplineTest {
 TEST_F(CodelTest, DropsAfterAnIntervalAboveTheTargetAndThenFasterAndFaster) {
   CodelDiscipline queue({}, false, *this);
   queue.set_limit(1'000'000);
-  // Above from 1000 ms on; from 1100 ms on drops: the next ones 100, 100/sqrt(2), 100/sqrt(3), ... ms later, so at
-  // 1200, 1270.7, 1328.4, 1378.4, 1423.2 ms.
+  // Above from 1000 ms on; from 1100 ms on drops: the next ones 100, 100/sqrt(2), 100/sqrt(3), ... ms later,
+  // so at 1200, 1270.7, 1328.4, 1378.4, 1423.2 ms.
   EXPECT_EQ(drops(queue, 1000 * MS, 1430 * MS, 20 * MS),
             (std::vector<Nanoseconds>{1100, 1200, 1271, 1329, 1379, 1424}));
 }
@@ -36,7 +37,8 @@ TEST_F(CodelTest, AnIntervalThatIsNotWhollyAboveTheTargetDropsNothing) {
   CodelDiscipline queue({}, false, *this);
   queue.set_limit(1'000'000);
   EXPECT_TRUE(drops(queue, 1000 * MS, 1090 * MS, 6 * MS).empty());
-  for (int i = 0; i < 10; ++i) queue.dequeue(1091 * MS);  // empty: what follows has waited no longer than that
+  for (int i = 0; i < 10; ++i)
+    queue.dequeue(1091 * MS);  // empty: what follows has waited no longer than that
   EXPECT_TRUE(drops(queue, 1092 * MS, 1190 * MS, 6 * MS).empty());
 }
 
@@ -64,7 +66,8 @@ TEST_F(CodelTest, ResumesAtTheRateAtWhichItStopped) {
 TEST_F(CodelTest, MarksInsteadOfDroppingWherePacketsAreCapable) {
   CodelDiscipline queue({}, true, *this);
   queue.set_limit(1'000'000);
-  EXPECT_EQ(drops(queue, 1000 * MS, 1210 * MS, 20 * MS, EcnField::ect0), (std::vector<Nanoseconds>{1100, 1200}));
+  EXPECT_EQ(drops(queue, 1000 * MS, 1210 * MS, 20 * MS, EcnField::ect0),
+            (std::vector<Nanoseconds>{1100, 1200}));
   EXPECT_TRUE(dropped.empty());
   EXPECT_EQ(marked.size(), 2U);
 }
@@ -93,7 +96,8 @@ class FqCodelTest : public DisciplineTest {
 
 TEST_F(FqCodelTest, AFlowThatHasJustBegunGoesFirst) {
   for (std::uint16_t i = 100; i < 105; ++i) queue_.enqueue(MS, packet(i, MS, 1500));
-  EXPECT_EQ(sent(2), (std::vector<std::uint16_t>{100, 101}));  // the quantum of 1514 bytes and what exceeds it
+  EXPECT_EQ(sent(2),
+            (std::vector<std::uint16_t>{100, 101}));  // the quantum of 1514 bytes and what exceeds it
   queue_.enqueue(MS, packet(200, MS, 100));
   EXPECT_EQ(sent(3), (std::vector<std::uint16_t>{200, 102, 103}));
 }
@@ -123,10 +127,11 @@ TEST_F(FqCodelTest, AFlowKeepsItsOrder) {
   EXPECT_EQ(first, (std::vector<std::uint16_t>{100, 101, 102, 103, 104}));
 }
 
-// RFC 8290, 4.2: an empty new queue goes to the old ones, or a flow that sends one packet at a time would always
-// be first.
+// RFC 8290, 4.2: an empty new queue goes to the old ones, or a flow that sends one packet at a time would
+// always be first.
 TEST_F(FqCodelTest, AFlowOfSinglePacketsTakesTurnsWithTheOthers) {
-  for (std::uint16_t i = 0; i < 9; ++i) queue_.enqueue(MS, packet(static_cast<std::uint16_t>(100 + i), MS, 1514));
+  for (std::uint16_t i = 0; i < 9; ++i)
+    queue_.enqueue(MS, packet(static_cast<std::uint16_t>(100 + i), MS, 1514));
   std::vector<std::uint16_t> order = sent(1);
   for (std::uint16_t i = 0; i < 4; ++i) {
     queue_.enqueue(MS, packet(static_cast<std::uint16_t>(200 + i), MS, 1514));
@@ -138,7 +143,8 @@ TEST_F(FqCodelTest, AFlowOfSinglePacketsTakesTurnsWithTheOthers) {
 TEST_F(FqCodelTest, WhatDoesNotFitIsTakenFromTheHeadOfTheLongestFlow) {
   queue_.set_limit(10'000);
   queue_.enqueue(MS, packet(200, MS, 1000));
-  for (std::uint16_t i = 0; i < 9; ++i) queue_.enqueue(MS, packet(static_cast<std::uint16_t>(100 + i), MS, 1000));
+  for (std::uint16_t i = 0; i < 9; ++i)
+    queue_.enqueue(MS, packet(static_cast<std::uint16_t>(100 + i), MS, 1000));
   EXPECT_TRUE(dropped.empty());
   queue_.enqueue(MS, packet(201, MS, 1000));  // 9 packets of the first flow, 5 of them are half and more
   EXPECT_EQ(dropped, (std::vector<std::uint16_t>{100, 101, 102, 103, 104}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports whose queue has a discipline: what it drops on the way out is counted, logged and tagged as what does not
-// fit is.
+// Ports whose queue has a discipline: what it drops on the way out is counted, logged and tagged as what does
+// not fit is.
 #include <fstream>
 
 #include "core/data_plane.hpp"
@@ -17,10 +17,11 @@ class DisciplinePorts : public FabricTest {
  protected:
   void build_with(const std::string& discipline, std::uint64_t queue_bytes = 1'000'000) {
     truth_ = testing::TempDir() + "discipline-truth.csv";
-    const std::string document =
-        R"({"lldp":false,"truth_log":")" + truth_ + R"(","switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},)" +
-        R"({"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":)" + std::to_string(queue_bytes) +
-        R"(,"tag":{"stamp":true},"discipline":)" + discipline + "}]}]}";
+    const std::string document = R"({"lldp":false,"truth_log":")" + truth_ +
+                                 R"(","switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},)" +
+                                 R"({"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":)" +
+                                 std::to_string(queue_bytes) + R"(,"tag":{"stamp":true},"discipline":)" +
+                                 discipline + "}]}]}";
     build(document.c_str());
   }
 
@@ -47,7 +48,8 @@ class DisciplinePorts : public FabricTest {
     fabric_->truth().flush();
     std::ifstream file(truth_);
     std::size_t lines = 0;
-    for (std::string line; std::getline(file, line);) lines += line.find("," + cause + ",") != std::string::npos;
+    for (std::string line; std::getline(file, line);)
+      lines += line.find("," + cause + ",") != std::string::npos;
     return lines;
   }
   SequenceCounters checked() { return fabric_->find("s1:b")->path->telemetry().queue; }
@@ -57,7 +59,8 @@ class DisciplinePorts : public FabricTest {
 
 TEST_F(DisciplinePorts, DropsAtTheHeadAreCongestion) {
   for (const char* name : {"codel", "fq-codel", "pie", "red", "dual-pi2"}) {
-    build_with(std::string(R"({"name":")") + name + R"("})", name[0] == 'p' || name[0] == 'r' ? 60'000 : 1'000'000);
+    build_with(std::string(R"({"name":")") + name + R"("})",
+               name[0] == 'p' || name[0] == 'r' ? 60'000 : 1'000'000);
     overload(2000 * MS);
     const std::uint64_t drops = counters("s1:b").drop_packets;
     EXPECT_GT(drops, 5U) << name;
@@ -95,9 +98,12 @@ TEST_F(DisciplinePorts, BadSettingsAreNamed) {
       {R"({"name":"cake"})",
        "discipline.name: must be drop-tail, codel, fq-codel, pie, red or dual-pi2, not \"cake\""},
       {R"({"target_us":5})", "discipline.name: is missing"},
-      {R"({"name":"codel","limit":5})", "discipline.limit: unknown key; known here: name, ecn, target_us, interval_us"},
-      {R"({"name":"codel","target_us":0})", "discipline.target_us: must be a whole number from 1 to 60000000, not 0"},
-      {R"({"name":"red","min_bytes":9000,"max_bytes":9000})", "discipline.max_bytes: must be above min_bytes"},
+      {R"({"name":"codel","limit":5})",
+       "discipline.limit: unknown key; known here: name, ecn, target_us, interval_us"},
+      {R"({"name":"codel","target_us":0})",
+       "discipline.target_us: must be a whole number from 1 to 60000000, not 0"},
+      {R"({"name":"red","min_bytes":9000,"max_bytes":9000})",
+       "discipline.max_bytes: must be above min_bytes"},
   };
   for (const auto& [discipline, message] : refusals) {
     try {

@@ -10,7 +10,9 @@ class DualPi2Test : public DisciplineTest {
  protected:
   DualPi2Test() : queue_({}, true, *this) { queue_.set_limit(1'000'000); }
 
-  Waiting* low(std::uint16_t number, Nanoseconds since) { return packet(number, since, 1000, EcnField::ect1); }
+  Waiting* low(std::uint16_t number, Nanoseconds since) {
+    return packet(number, since, 1000, EcnField::ect1);
+  }
 
   // The head of the classic queue is always `waited` old; updates are due every 15 ms.
   void hold(Nanoseconds from, Nanoseconds to, Nanoseconds waited, EcnField ecn = EcnField::not_capable) {
@@ -50,7 +52,7 @@ TEST_F(DualPi2Test, ItsOwnMarksBeginAtTheStepAndAreAllAboveTheRamp) {
   EXPECT_TRUE(marked.empty());
   for (std::uint16_t i = 2; i < 6; ++i) queue_.enqueue(2 * MS, low(i, 2 * MS));
   for (int i = 0; i < 4; ++i) queue_.dequeue(2 * MS + 1'000'000);  // half way up the ramp: every second
-  EXPECT_EQ(marked, (std::vector<std::uint16_t>{4}));  // 0.5, 1.0, 1.5 > 1
+  EXPECT_EQ(marked, (std::vector<std::uint16_t>{4}));              // 0.5, 1.0, 1.5 > 1
   marked.clear();
   for (std::uint16_t i = 6; i < 9; ++i) queue_.enqueue(4 * MS, low(i, 4 * MS));
   for (int i = 0; i < 3; ++i) queue_.dequeue(4 * MS + 1'200'000);

@@ -12,7 +12,8 @@ class PieTest : public DisciplineTest {
   PieTest() : pie_({}, true, RandomStream(1), *this) { pie_.set_limit(300'000); }
 
   // Offers what is missing to `packets`, as if it had waited already.
-  void fill(Nanoseconds now, std::size_t packets, Nanoseconds waited = 0, EcnField ecn = EcnField::not_capable) {
+  void fill(Nanoseconds now, std::size_t packets, Nanoseconds waited = 0,
+            EcnField ecn = EcnField::not_capable) {
     for (std::size_t missing = packets - std::min(packets, pie_.packets()); missing > 0; --missing) {
       pie_.enqueue(now, packet(0, now - waited, 1000, ecn));
     }
@@ -129,7 +130,8 @@ TEST_F(RedTest, BetweenTheThresholdsEveryTwentiethOnAverageAtHalfWay) {
       red.dequeue(MS);
     }
   }
-  // p = 0.1 * (20000 - 10000) / 20000 = 0.05; with method 2 the distance is uniform up to 1/p: 10.5 on average.
+  // p = 0.1 * (20000 - 10000) / 20000 = 0.05; with method 2 the distance is uniform up to 1/p: 10.5 on
+  // average.
   EXPECT_NEAR(static_cast<double>(arrived) / static_cast<double>(dropped.size() - before), 10.5, 1.0);
 }
 
@@ -149,13 +151,15 @@ TEST_F(RedTest, GentlyTheProbabilityGoesOnRising) {
   gentle.gentle = true;
   RedDiscipline red(gentle, false, RandomStream(3), 8'000'000, *this);
   red.set_limit(1'000'000);
-  while (red.bytes() < 40'000) red.enqueue(MS, packet(0, MS));  // a third of the way to twice the upper threshold
+  while (red.bytes() < 40'000)
+    red.enqueue(MS, packet(0, MS));  // a third of the way to twice the upper threshold
   dropped.clear();
   for (int i = 0; i < 1000; ++i) {
     red.enqueue(MS, packet(0, MS));
     if (red.bytes() > 40'000) red.dequeue(MS);
   }
-  // p = 0.1 + 0.9 / 3 = 0.4: the next is hit with 0.4 / (1 - 0.4) = 2/3, else the one behind it: 1.33 on average.
+  // p = 0.1 + 0.9 / 3 = 0.4: the next is hit with 0.4 / (1 - 0.4) = 2/3, else the one behind it: 1.33 on
+  // average.
   EXPECT_NEAR(static_cast<double>(dropped.size()), 750, 40);
 }
 

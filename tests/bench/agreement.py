@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same scenarios on engines `emu` and `sim`, several seeds: runs what is missing, prints a table in Markdown.
+"""The same scenarios on engines `emu` and `sim`, several seeds: runs what is missing, prints a table in
+Markdown.
 
     .venv/bin/python tests/bench/agreement.py --engines emu,sim --seeds 5 --out out/agreement
 
-Engine emu as root, on a quiet machine. A run that is complete in --out is not made again, so that a series can
-be interrupted; --table only reads.
+Engine emu as root, on a quiet machine. A run that is complete in --out is not made again, so that a series
+can be interrupted; --table only reads.
 
 Of each run, in the measured window: goodput of all flows, Jain's index, the mean queue before each bottleneck
-in bandwidth-delay products of the longest path; and the data packets that were lost in the whole run, in queues
-and on wires. A row has the means of the seeds with their spread, and says where both engines differ by more
-than WITHIN allows.
+in bandwidth-delay products of the longest path; and the data packets that were lost in the whole run, in
+queues and on wires. A row has the means of the seeds with their spread, and says where both engines differ by
+more than WITHIN allows.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ APART = "stagger: 230 ms"
 def path(rate: str, rtt: str, loss: float = 0.0, queue: str = "1 bdp") -> str:
     """One bottleneck between hosts without limits of their own."""
     errors = f", loss: {{forward: {{model: packet, rate: {loss}}}}}" if loss else ""
-    return f"links={{access: {{rtt: 2 ms}}, bottleneck: {{rate: {rate}, rtt: {rtt}, queue: {queue}{errors}}}}}"
+    return (
+        f"links={{access: {{rtt: 2 ms}}, bottleneck: {{rate: {rate}, rtt: {rtt}, queue: {queue}{errors}}}}}"
+    )
 
 
 def many(count: int) -> str:
@@ -74,7 +77,17 @@ MOVES = (
 def _cases() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for sender in ("xcp", "boost", "fast", "cubic", "reno", "bbr"):
         yield f"{sender}, 100 Mbit/s, 20 ms, 1 flow", "geo", (f"algorithm={sender}", *SHORT)
-    for sender in ("xcp", "xcp-notags", "boost", "boost-literal", "boost-judged", "fast", "cubic", "reno", "bbr"):
+    for sender in (
+        "xcp",
+        "xcp-notags",
+        "boost",
+        "boost-literal",
+        "boost-judged",
+        "fast",
+        "cubic",
+        "reno",
+        "bbr",
+    ):
         yield f"{sender}, 50 Mbit/s, 98 ms, 0.1 % errors, 4 flows", "geo", (f"algorithm={sender}", *LOSSY)
     for sender in ("cubic", "bbr"):
         yield f"{sender}, 50 Mbit/s, 98 ms, 4 flows", "geo", (f"algorithm={sender}", *CLEAN)
@@ -85,7 +98,11 @@ def _cases() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for sender in ("xcp", "cubic"):
         yield f"{sender}, parking lot", "parking-lot", (f"algorithm={sender}",)
     for sender in ("xcp", "boost"):
-        yield f"{sender}, rate steps 50, 20, 50 Mbit/s, 50 ms, 3 flows", "geo", (f"algorithm={sender}", *STEPS)
+        yield (
+            f"{sender}, rate steps 50, 20, 50 Mbit/s, 50 ms, 3 flows",
+            "geo",
+            (f"algorithm={sender}", *STEPS),
+        )
     for sender in ("xcp", "cubic"):
         yield f"{sender}, delay steps 20, 60, 35 ms, 2 flows", "geo", (f"algorithm={sender}", *MOVES)
 
@@ -206,7 +223,9 @@ def table(series: Series) -> str:
 
 def main() -> int:
     """Makes what is missing, then prints."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--cases", default="", help="only those whose name contains one of these, by comma")
     parser.add_argument("--seeds", type=int, default=5)

@@ -91,12 +91,16 @@ SCALES = {"packets_per_s": (1e-6, "M/s"), "processor_s": (1.0, "s"), "peak_bytes
 
 def simulate(case: Case, directory: Path) -> dict[str, float]:
     """One run of the simulator."""
-    document = points("geo", read(locate("geo")), [parse_assignment(each) for each in case.settings])[0].document
+    document = points("geo", read(locate("geo")), [parse_assignment(each) for each in case.settings])[
+        0
+    ].document
     scenario = build("geo", document)
     config = directory / "simulation.json"
     settings = {**simulation_config(scenario, plan(scenario), directory), "sample_us": scenario.duration_us}
     config.write_text(json.dumps(settings))
-    with subprocess.Popen([paths.binary(PROGRAM), "--config", str(config)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [paths.binary(PROGRAM), "--config", str(config)], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()
         _, status, usage = os.wait4(process.pid, 0)
@@ -137,7 +141,9 @@ def ns3(flags: list[str], directory: Path) -> dict[str, float]:
 
 def main() -> int:
     """Prints medians; the JSON has every run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same dumbbell in ns-3, where it is installed, for bench_sim.py: FLOWS CUBIC flows over 1 Gbit/s x 100 ms with a
-// queue of one bandwidth-delay product. Prints the packets that the bottleneck carried in both directions and the
-// processor time as JSON; ends after LIMIT seconds of it at the latest.
+// The same dumbbell in ns-3, where it is installed, for bench_sim.py: FLOWS CUBIC flows over 1 Gbit/s x 100
+// ms with a queue of one bandwidth-delay product. Prints the packets that the bottleneck carried in both
+// directions and the processor time as JSON; ends after LIMIT seconds of it at the latest.
 //
 //     ns3-dumbbell FLOWS SECONDS LIMIT
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <string>
-
 #include <ns3/applications-module.h>
 #include <ns3/core-module.h>
 #include <ns3/internet-module.h>
 #include <ns3/network-module.h>
 #include <ns3/point-to-point-module.h>
 
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
 namespace {
 
 constexpr std::uint32_t MSS_BYTES = 1448;
-constexpr std::uint32_t BUFFER_BYTES = 200'000'000;  // sixteen bandwidth-delay products, as the hosts of a run have
+constexpr std::uint32_t BUFFER_BYTES =
+    200'000'000;  // sixteen bandwidth-delay products, as the hosts of a run have
 constexpr std::uint16_t PORT = 5001;
 
 std::uint64_t carried = 0;
@@ -68,7 +69,8 @@ int main(int argc, char** argv) {
     Ipv4InterfaceContainer far;
     for (std::uint32_t side = 0; side < 2; ++side) {
       addresses.NewNetwork();
-      far = addresses.Assign(link("10Gbps", "500us", "100000000B").Install(routers.Get(side), ends.Get(side)));
+      far =
+          addresses.Assign(link("10Gbps", "500us", "100000000B").Install(routers.Get(side), ends.Get(side)));
     }
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
     sink.Install(ends.Get(1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00, whose names these are, with two additions of
- * Linux without which it cannot be held against the kernel's own: the allowance for aggregated ACKs, and
+/* BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00, whose names these are, with two additions
+ * of Linux without which it cannot be held against the kernel's own: the allowance for aggregated ACKs, and
  * pacing at 99 %. Section numbers are the draft's.
  */
 #ifndef CLARION_CC_BBR_H
@@ -61,9 +61,9 @@ struct bbr {
 	__u8 cycle;
 	__u8 full_bw_rounds;
 	__u8 is_round_start;
-	__u8 is_filled;	    /* the pipe, once */
-	__u8 conserves;	    /* packets, in the first round of recovery */
-	__u8 in_recovery;   /* fast recovery or the recovery from a timeout */
+	__u8 is_filled;	  /* the pipe, once */
+	__u8 conserves;	  /* packets, in the first round of recovery */
+	__u8 in_recovery; /* fast recovery or the recovery from a timeout */
 	__u8 idle_restart;
 	__u8 probe_rtt_round_done;
 	__u8 has_rtt;
@@ -233,8 +233,8 @@ CC_INLINE int bbr_is_phase_over(const struct bbr *b, const struct cc_sample *s, 
 	if (b->pacing_gain > BBR_UNIT)
 		return is_full_length &&
 		       (has_loss ||
-			prior_in_flight >= bbr_with_quantum(
-					       b, s, bbr_inflight(b, s, b->bw.value[0], b->pacing_gain)));
+			prior_in_flight >=
+			    bbr_with_quantum(b, s, bbr_inflight(b, s, b->bw.value[0], b->pacing_gain)));
 	return is_full_length ||
 	       prior_in_flight <= bbr_with_quantum(b, s, bbr_inflight(b, s, b->bw.value[0], BBR_UNIT));
 }
@@ -330,7 +330,9 @@ CC_INLINE void bbr_update_gains(struct bbr *b)
 		b->cwnd_gain = BBR_HIGH_GAIN;
 		break;
 	case BBR_PROBE_BW:
-		b->pacing_gain = b->cycle == 0 ? BBR_UNIT * 5 / 4 : b->cycle == 1 ? BBR_UNIT * 3 / 4 : BBR_UNIT;
+		b->pacing_gain = b->cycle == 0	 ? BBR_UNIT * 5 / 4
+				 : b->cycle == 1 ? BBR_UNIT * 3 / 4
+						 : BBR_UNIT;
 		b->cwnd_gain = BBR_CWND_GAIN;
 		break;
 	default:

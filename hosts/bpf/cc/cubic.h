@@ -12,7 +12,8 @@
 #define CUBIC_BETA_PERCENT 70
 /* Packets of growth per round trip that Reno with this beta would have: 3 (1 - beta) / (1 + beta) (4.3). */
 #define CUBIC_ALPHA_Q16 34694
-/* Beyond this distance from the plateau, in ms, the cube would not fit; the window is the limit long before. */
+/* Beyond this distance from the plateau, in ms, the cube would not fit; the window is the limit long before.
+ */
 #define CUBIC_MAX_MS 1000000
 /* Growth never waits for more than so many windows, and never exceeds half of the packets acknowledged. */
 #define CUBIC_SLOWEST 100
@@ -28,16 +29,16 @@
 #define HYSTART_STEADY_ACKS  1000000 /* a base that is older than a second after a loss is forgotten: us */
 
 struct cubic {
-	__u64 epoch_us;	      /* when growth began after the last reduction; 0: it has not yet */
+	__u64 epoch_us; /* when growth began after the last reduction; 0: it has not yet */
 	__u64 last_update_us;
 	__u64 round_began_us;
 	__u64 last_ack_us;
-	__u64 k_ms;	      /* from the epoch to the plateau */
-	__u64 reno_q16;	      /* window that Reno would have (W_est) */
-	__u32 plateau;	      /* packets (W_max of the curve) */
-	__u32 last_max;	      /* window before the last reduction, less if it was shrinking; 0: none yet */
+	__u64 k_ms;	/* from the epoch to the plateau */
+	__u64 reno_q16; /* window that Reno would have (W_est) */
+	__u32 plateau;	/* packets (W_max of the curve) */
+	__u32 last_max; /* window before the last reduction, less if it was shrinking; 0: none yet */
 	__u32 last_cwnd;
-	__u32 per;	      /* packets acknowledged for each of growth */
+	__u32 per; /* packets acknowledged for each of growth */
 	__u32 prior_cwnd;
 	__u32 delay_min_us;   /* 0: none yet */
 	__u32 round_end;      /* packets sent when the round began */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* The second form of a law: one that leaves loss recovery to the TCP that it runs in, as Reno and its
- * descendants do. TCP reduces the window in proportion (RFC 6937) down to what the law says; the law grows it.
+ * descendants do. TCP reduces the window in proportion (RFC 6937) down to what the law says; the law grows
+ * it.
  */
 #ifndef CLARION_CC_STACK_H
 #define CLARION_CC_STACK_H
@@ -11,15 +12,15 @@
 
 /* What such a law sees of its connection. It may change what comes first. */
 struct cc_stack {
-	__u32 cwnd;	     /* packets */
-	__u32 ssthresh;	     /* packets */
-	__u32 cwnd_count;    /* packets acknowledged towards the next one of growth */
-	__u32 cwnd_clamp;    /* packets */
+	__u32 cwnd;	  /* packets */
+	__u32 ssthresh;	  /* packets */
+	__u32 cwnd_count; /* packets acknowledged towards the next one of growth */
+	__u32 cwnd_clamp; /* packets */
 	__u64 now_us;
-	__u32 srtt_us;	     /* 0: none yet */
-	__u32 min_rtt_us;    /* of the connection's TCP; 0: none yet */
-	__u32 una;	     /* packets acknowledged in order so far, modulo 2^32 */
-	__u32 next;	     /* packets sent so far, modulo 2^32 */
+	__u32 srtt_us;	      /* 0: none yet */
+	__u32 min_rtt_us;     /* of the connection's TCP; 0: none yet */
+	__u32 una;	      /* packets acknowledged in order so far, modulo 2^32 */
+	__u32 next;	      /* packets sent so far, modulo 2^32 */
 	__u8 is_cwnd_limited; /* the window has been used up lately */
 	__u8 is_paced;
 };

@@ -56,7 +56,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         default="emu",
-        help="emu (default): the embedded switch; bmv2: the P4 program; sim: virtual time, without root; hls-sim: the FPGA block",
+        help="emu (default), the embedded switch; bmv2, the P4 program; hls-sim, the FPGA block; "
+        "sim, virtual time without root",
     )
     parser.add_argument(
         "--controller", metavar="URL", help="put the switches under this controller for the run"

@@ -20,7 +20,14 @@ from clarion_lab.engines.drain import drain_us
 from clarion_lab.hosts import tuning
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
-from clarion_lab.recording.recording import SAMPLE_US, FlowSample, PortSample, QueueHistogram, Recording, Reduction
+from clarion_lab.recording.recording import (
+    SAMPLE_US,
+    FlowSample,
+    PortSample,
+    QueueHistogram,
+    Recording,
+    Reduction,
+)
 from clarion_lab.scenario.algorithms import MTU_BYTES
 from clarion_lab.scenario.model import Flow, Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
@@ -91,7 +98,9 @@ def _check_mtu(scenario: Scenario) -> None:
             mtu = scenario.hazards_of(link, direction).settings.get("mtu", {})
             if mtu.get("icmp") and mtu["bytes"] < MTU_BYTES:
                 place = (*scenario.bottleneck_path(index), "hazards")
-                reason = f"mtu: below {MTU_BYTES} with icmp, engine sim's hosts do not adapt; use --engine emu"
+                reason = (
+                    f"mtu: below {MTU_BYTES} with icmp, engine sim's hosts do not adapt; use --engine emu"
+                )
                 raise ScenarioError(scenario.name, place, reason)
 
 

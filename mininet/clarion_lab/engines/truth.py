@@ -28,7 +28,11 @@ class FlowTable:
 
     def find(self, protocol: int, source: str, sport: int, destination: str, dport: int) -> Assignment:
         """The flow of a packet's addresses and ports; NO_FLOW if it is no flow's."""
-        return self._flows.get((source, sport, destination, dport), NO_FLOW) if protocol in TRANSPORTS else NO_FLOW
+        return (
+            self._flows.get((source, sport, destination, dport), NO_FLOW)
+            if protocol in TRANSPORTS
+            else NO_FLOW
+        )
 
 
 def read(

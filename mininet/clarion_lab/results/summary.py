@@ -272,7 +272,11 @@ def _totals(
         "fraction_of_ceiling": None if not ceiling else goodput / ceiling,
         "fraction_of_limit": None if not limit else goodput / limit,
         "jain": metrics.jain(
-            [each["goodput_bits_per_s"] for flow, each in zip(scenario.flows, flows, strict=True) if not flow.udp]
+            [
+                each["goodput_bits_per_s"]
+                for flow, each in zip(scenario.flows, flows, strict=True)
+                if not flow.udp
+            ]
         ),
         "convergence": convergence(scenario, recording, limit),
         "settling": settling(
@@ -321,8 +325,7 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     if len(paths) > 1:
         return None
     rate = min(
-        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float)
-        for link in scenario.links_of(first)
+        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float) for link in scenario.links_of(first)
     )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 

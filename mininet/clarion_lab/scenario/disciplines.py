@@ -87,8 +87,8 @@ class Discipline:
 
 
 def parse_queue(document: Any) -> tuple[units.QueueLimit, Discipline]:
-    """A link's `queue`: a limit, or an object with `limit`, `discipline` and its settings. FaultError names the
-    key.
+    """A link's `queue`: a limit, or an object with `limit`, `discipline` and its settings. FaultError names
+    the key.
     """
     if not isinstance(document, Mapping):
         try:

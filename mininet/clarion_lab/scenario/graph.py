@@ -51,9 +51,7 @@ def route_along(links: Sequence[Ends], way: Sequence[str]) -> Route:
     hops = []
     for here, there in pairwise(way):
         found = [
-            Hop(index, ends == (here, there))
-            for index, ends in enumerate(links)
-            if {*ends} == {here, there}
+            Hop(index, ends == (here, there)) for index, ends in enumerate(links) if {*ends} == {here, there}
         ]
         if not found:
             raise FaultError(Fault((), f"there is no link between {here} and {there}", Code.NOT_FOUND))

@@ -20,7 +20,7 @@ from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_qu
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.loss import LossModel, parse_loss
-from clarion_lab.scenario.steps import Steps, parsed, delay_of, parse_steps, rate_of
+from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, parsed, rate_of
 
 DEFAULT_ALGORITHM = "xcp"
 DEFAULT_ECN_SHARE = 0.5  # of a queue, above which it marks
@@ -91,8 +91,8 @@ class SwitchSettings:
 
 @dataclass(frozen=True)
 class Flow:
-    """One TCP connection, or datagrams at a constant rate. `pair` is the host pair that it uses; its route leads
-    from the left host to the right one, whatever the direction of its data.
+    """One TCP connection, or datagrams at a constant rate. `pair` is the host pair that it uses; its route
+    leads from the left host to the right one, whatever the direction of its data.
     """
 
     number: int
@@ -272,7 +272,9 @@ class _Reader:
         if not isinstance(given, list):
             given = [given]
         path: Path = ("links", "bottleneck")
-        places: list[Path] = [path] if topology == "dumbbell" else [(*path, index) for index in range(len(given))]
+        places: list[Path] = (
+            [path] if topology == "dumbbell" else [(*path, index) for index in range(len(given))]
+        )
         links = [self.link(each, place, True) for each, place in zip(given, places, strict=True)]
         if topology == "graph":
             return self._joined(given, places, links)
@@ -350,14 +352,16 @@ class _Reader:
         )
 
     def _in_orbit(self, document: Mapping[str, Any], path: Path) -> dict[str, Any]:
-        """A link with the delays of its orbit in place of it, and an outage for each handover if they have one."""
+        """A link with the delays of its orbit in place of it, and with the outages of its handovers."""
         for key in ("rtt", "delay", "delay-steps"):
             if key in document:
                 raise self.fail((*path, key), "given together with orbit; leave it out")
         orbit_document = document["orbit"]
         try:
             followed = orbit.follow(orbit_document, self.duration_us)
-            outage_us = parsed({"handover-outage": "0 s", **orbit_document}, "handover-outage", units.parse_time)
+            outage_us = parsed(
+                {"handover-outage": "0 s", **orbit_document}, "handover-outage", units.parse_time
+            )
         except FaultError as error:
             raise self.fail((*path, "orbit", *error.fault.path), error.fault.reason) from error
         (_, first_us), *later = followed.delays_us
@@ -478,8 +482,12 @@ class _Reader:
         params = {**algorithm.params, **document.get("params", {}), **group.get("params", {})}
         if params and not algorithm.needs_agent and udp is None:
             raise self.fail((*path, "params"), f"{algorithm.name} is the kernel's and takes none")
-        tags = udp is None and (algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False)))
-        header = "none" if udp is not None else "TAG" if tags and algorithm.header == "none" else algorithm.header
+        tags = udp is None and (
+            algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False))
+        )
+        header = (
+            "none" if udp is not None else "TAG" if tags and algorithm.header == "none" else algorithm.header
+        )
         count = int(group.get("count", 1))  # the schema lets 2.0 pass for 2
         start_us = self.optional(units.parse_time, group, "start", path, 0)
         stagger_us = self.optional(units.parse_time, group, "stagger", path, 0)
@@ -489,7 +497,7 @@ class _Reader:
             raise self.fail((*path, "size"), "must be without stop")
         if "arrivals" in group:
             narrowest_bps = min(links[hop.link].rate_bps for hop in route)
-            sources = [
+            sources: list[tuple[int, int | None, tuple[traffic.Burst, ...]]] = [
                 (at_us, size, ())
                 for at_us, size in traffic.arrivals(group, start_us, duration_us, narrowest_bps, source)
             ]
@@ -504,7 +512,9 @@ class _Reader:
                 )
                 for n in range(count)
             ]
-        pairs = max(1, min(int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count)), count))
+        pairs = max(
+            1, min(int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count)), count)
+        )
         if not start_us + (count - 1) * stagger_us < stop_us <= duration_us:
             raise self.fail((*path, "stop"), "must lie after the start of every flow and not after duration")
         device = self._device(group["local-bottleneck"], path) if "local-bottleneck" in group else None

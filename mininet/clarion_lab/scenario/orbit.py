@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The delay of a path over satellites: where they are (Skyfield, SGP4), which one each ground station uses, and
-how far light goes from one station over the satellites to the other.
+"""The delay of a path over satellites: where they are (Skyfield, SGP4), which one each ground station uses,
+and how far light goes from one station over the satellites to the other.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Vectors = NDArray[np.float64]  # km in the frame that turns with the Earth, [tim
 class Walker:
     """Circular orbits in planes that are turned evenly about the Earth's axis (Walker, 1984).
 
-    A star's planes share half a turn, so the first and the last move against each other: there is a seam, which
-    no link between satellites crosses. A delta's share a whole turn.
+    A star's planes share half a turn, so the first and the last move against each other: there is a seam,
+    which no link between satellites crosses. A delta's share a whole turn.
     """
 
     altitude_km: float
@@ -51,7 +51,7 @@ class Walker:
         return 2 * math.pi * math.sqrt(axis_km**3 / EARTH_GM_KM3_PER_S2)
 
     def neighbours(self, satellite: int) -> Iterator[int]:
-        """Those that a satellite has links to: before and behind it, and beside it in the planes next to its."""
+        """Those that a satellite has links to: before and behind it, and in the planes beside its own."""
         plane, place = divmod(satellite, self.per_plane)
         for along in (-1, 1):
             yield plane * self.per_plane + (place + along) % self.per_plane
@@ -70,7 +70,7 @@ GEO_MIN_ELEVATION_DEG = 5.0
 
 @dataclass(frozen=True)
 class Pass:
-    """The path over time, one way: its delay from each instant on, and when a station took another satellite."""
+    """The path over time, one way: its delay from each instant on, and when stations changed satellites."""
 
     delays_us: tuple[tuple[int, int], ...]  # us of the run's clock, us; the first at 0
     handovers_us: tuple[int, ...]
@@ -92,7 +92,8 @@ def follow(document: Mapping[str, Any], duration_us: int) -> Pass:
     positions = satellites(walker, [(start_us + at_us) / 1e6 for at_us in times_us])
     least_deg = float(document.get("min-elevation", walker.min_elevation_deg))
     used = [_choices(station, positions, least_deg, times_us, index) for index, station in enumerate(ground)]
-    delays_us, handovers_us = [], []
+    delays_us: list[tuple[int, int]] = []
+    handovers_us: list[int] = []
     for step, at_us in enumerate(times_us):
         up, down = used[0][step], used[1][step]
         if step and (up, down) != (used[0][step - 1], used[1][step - 1]):

@@ -3,8 +3,8 @@
 them.
 
 A dumbbell is a parking lot with one bottleneck: switches s1 - s2 - ... in a chain, a bottleneck between two
-neighbours; a graph has switches and links as it names them. Every host pair has a left host (h1, h2, ...) where its
-flows enter and a right host (r1, r2, ...) where they leave.
+neighbours; a graph has switches and links as it names them. Every host pair has a left host (h1, h2, ...)
+where its flows enter and a right host (r1, r2, ...) where they leave.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class PlannedPort:
     hazards: Mapping[str, Any] = field(default_factory=dict)  # as keys of the switch's configuration
     changes: tuple[Change, ...] = ()  # in the order of time
     wire: str = "declared"
-    discipline: Mapping[str, Any] = field(default_factory=dict)  # as the switch's configuration; empty: drop-tail
+    discipline: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # as the switch's configuration; empty: drop-tail
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,7 @@ def plan(scenario: Scenario) -> Network:
     )
 
 
-def _bottleneck_port(
-    scenario: Scenario, link: Link, ends: tuple[str, str], direction: str
-) -> PlannedPort:
+def _bottleneck_port(scenario: Scenario, link: Link, ends: tuple[str, str], direction: str) -> PlannedPort:
     name, peer = ends
     hazards = scenario.hazards_of(link, direction)
     return PlannedPort(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What applications do, beyond sending from a start to a stop: bursts, transfers that come at random, datagrams
-at a constant rate. Everything that is drawn is drawn here, from the scenario's seed, so that all engines get the
-same.
+"""What applications do, beyond sending from a start to a stop: bursts, transfers that come at random,
+datagrams at a constant rate. Everything that is drawn is drawn here, from the scenario's seed, so that all
+engines get the same.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def randomness(seed: int, group: int) -> random.Random:
 
 
 def parse_distribution(document: Mapping[str, Any], key: str, kind: str) -> Distribution:
-    """A quantity (`kind`: "time" or "size") that may be written as a distribution. FaultError names the key."""
+    """A quantity, "time" or "size", that may be written as a distribution. FaultError names the key."""
     parser = units.parse_time if kind == "time" else units.parse_size
     value = document[key]
     if not isinstance(value, Mapping):

@@ -27,7 +27,9 @@ class Scenarios(Model):
     """All scenarios, and the engines that can run them."""
 
     items: list[ScenarioView]
-    engines: list[str] = Field(examples=[["emu", "bmv2", "sim", "hls-sim"]], description="What carries the packets.")
+    engines: list[str] = Field(
+        examples=[["emu", "bmv2", "sim", "hls-sim"]], description="What carries the packets."
+    )
 
 
 class NewExperiment(Model):
