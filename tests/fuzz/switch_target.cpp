@@ -55,7 +55,7 @@ struct Mirror {
 class SwitchTarget final : public Target {
  public:
   void begin(Random& random) override {
-    fabric_ = std::make_unique<emu::Fabric>(options(random), emu::core_path, false);
+    fabric_ = std::make_unique<emu::Fabric>(options(random), emu::core_path, emu::Surroundings{false});
     plane_ = std::make_unique<DataPlane<PORTS>>();
     for (unsigned i = 0; i < PORTS; ++i) {
       mirrors_[i].clear();

@@ -56,6 +56,9 @@ class SimulationEngine:
             if flow.udp is None and flow.algorithm.kernel not in laws:
                 reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+            if flow.device is not None:
+                reason = "local-bottleneck: engine sim's hosts have no queue of their own; use --engine emu"
+                raise ScenarioError(scenario.name, ("flows",), reason)
         for index, restart in enumerate(scenario.restarts):
             if restart.switch is None:
                 reason = "engine sim has no controller; use --engine emu"

@@ -159,11 +159,12 @@ def arrivals(
     except FaultError as error:
         raise FaultError(error.fault.below("arrivals")) from error
     at_us = float(begin_us)
-    while True:
+    for _ in range(MAX_FLOWS):
         at_us += -math.log(1.0 - source.random()) * distance_us
         if at_us >= until_us:
             return
         yield int(at_us), size.draw(source)
+    raise FaultError(Fault(("arrivals",), f"more than {MAX_FLOWS} transfers; make them fewer"))
 
 
 def _distance_us(document: Mapping[str, Any], size: Distribution, rate_bps: int) -> float:
