@@ -128,8 +128,8 @@ def test_bmv2_says_who_has_graphs() -> None:
 
 
 def test_a_geostationary_satellite_is_where_geometry_has_it() -> None:
-    """Below it the way up is 42164.17 - 6378.137 km (the Earth's radius at the equator); at the latitude of 60
-    degrees, on a ball, sqrt(42164^2 + 6378^2 - 2 * 42164 * 6378 cos 60) km.
+    """Below it the way up is 42164.17 - 6378.137 km (the Earth's radius at the equator); at 60 degrees of
+    latitude, on a ball, sqrt(42164^2 + 6378^2 - 2 * 42164 * 6378 cos 60) km.
     """
     below = orbit.follow({"satellites": "geo", "longitude": 0, "ground": [[0, 0], [0, 0]]}, 1)
     assert below.delays_us[0][1] == pytest.approx(2 * (42_164.17 - 6_378.137) / 299_792.458 * 1e6, abs=2)
