@@ -54,20 +54,21 @@ void Flow::plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero) 
     steps_.push_back({zero + burst.begin_us * 1000, Action::write});
     steps_.push_back({zero + burst.end_us * 1000, Action::pause});
   }
+  if (!steps_.empty()) next_step_at_ = steps_.front().at;
 }
 
 Nanoseconds Flow::next_of_sender() const {
-  const Nanoseconds step = next_step_ < steps_.size() ? steps_[next_step_].at : NEVER;
-  return std::min(step, sender_ ? sender_->next_timer() : source_->next_timer());
+  return std::min(next_step_at_, sender_ ? sender_->next_timer() : source_->next_timer());
 }
 
 void Flow::run_sender(Nanoseconds now) {
-  if (next_step_ < steps_.size() && steps_[next_step_].at <= now)
-    return act(steps_[next_step_++].action, now);
+  if (next_step_at_ <= now) return act(now);
   sender_ ? sender_->on_timer(now) : source_->on_timer(now);
 }
 
-void Flow::act(Action action, Nanoseconds now) {
+void Flow::act(Nanoseconds now) {
+  const Action action = steps_[next_step_++].action;
+  next_step_at_ = next_step_ < steps_.size() ? steps_[next_step_].at : NEVER;
   is_started_ |= action == Action::write;
   if (source_) return action == Action::write ? source_->start(now) : source_->stop();
   switch (action) {
@@ -78,6 +79,18 @@ void Flow::act(Action action, Nanoseconds now) {
     case Action::pause:
       return sender_->stop(now);
   }
+}
+
+// A simulation of many flows waits for memory more than for anything else.
+void Flow::prefetch() const {
+  constexpr std::size_t LINE_BYTES = 64;
+  const auto fetch = [](const void* object, std::size_t bytes) {
+    const auto* at = static_cast<const char*>(object);
+    for (std::size_t i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch(at + i);
+  };
+  fetch(this, LINE_BYTES);
+  fetch(&clarion_, sizeof clarion_);
+  if (sender_) fetch(sender_.get(), sizeof(SendingEnd));
 }
 
 void Flow::note_arrival(Nanoseconds now) {

@@ -30,6 +30,9 @@ class Flow {
   // Looks whether all of a transfer has arrived.
   void note_arrival(Nanoseconds now);
 
+  // Fetches what run_sender() and run_receiver() will look at into the cache.
+  void prefetch() const;
+
   bool is_started() const { return is_started_; }
   bool is_drained() const;
   Nanoseconds finished() const { return finished_; }  // NEVER: it is no transfer, or not complete
@@ -50,17 +53,19 @@ class Flow {
   void open(const FlowOptions& options, const SimulationOptions& all, std::size_t number, Host& from,
             Host& to, std::vector<Reduction>& reductions);
   void plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero);
-  void act(Action action, Nanoseconds now);
+  void act(Nanoseconds now);
 
-  flow clarion_{};
-  cc_params params_{};
+  // What every packet needs, then the rest.
+  Nanoseconds next_step_at_ = NEVER;
   std::unique_ptr<SendingEnd> sender_;
   std::unique_ptr<ReceivingEnd> receiver_;
+  std::uint64_t size_bytes_;
+  flow clarion_{};
+  cc_params params_{};
   std::unique_ptr<DatagramSource> source_;
   std::unique_ptr<DatagramSink> sink_;
   std::vector<Step> steps_;  // in the order of time
   std::size_t next_step_ = 0;
-  std::uint64_t size_bytes_;
   bool is_started_ = false;
   Nanoseconds finished_ = NEVER;
 };

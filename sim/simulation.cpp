@@ -110,7 +110,9 @@ void Simulation::advance(Nanoseconds time) {
       continue;
     }
     fabric_.advance(next);  // moves the clock: nothing else is due
-    act(timers_.next_port());
+    const std::size_t actor = timers_.next_port();
+    act(actor);
+    flows_[timers_.next_port() / 2]->prefetch();
   }
   fabric_.advance(until);
 }

@@ -358,8 +358,13 @@ void Fabric::forward(Switch& sw, Port* from, const std::uint8_t* frame, std::uin
   if (sw.programmed.active()) return forward_programmed(sw, from, frame, length, meta);
   if (from != nullptr) sw.table.learn(frame + 6, static_cast<std::uint16_t>(from->id), now_);
   const auto known = ForwardingTable::is_group(frame) ? std::nullopt : sw.table.find(frame, now_);
+  if (known) {
+    Port& egress = *ports_[*known];
+    if (&egress != from) enqueue(egress, frame, length, meta);
+    return;
+  }
   for (Port* egress : sw.ports) {
-    if (egress != from && (!known || *known == egress->id)) enqueue(*egress, frame, length, meta);
+    if (egress != from) enqueue(*egress, frame, length, meta);
   }
 }
 

@@ -29,17 +29,16 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
     protocol = header.next_protocol;
   }
   if (protocol == PROTOCOL_UDP && at + UDP_BYTES <= stored) {
-    const auto taken = datagrams_.find(load_be16(frame + at + 2));
-    if (taken != datagrams_.end()) taken->second->receive(end - at - UDP_BYTES);
+    DatagramReceiver* receiver = datagrams_.find(load_be16(frame + at + 2));
+    if (receiver != nullptr) receiver->receive(end - at - UDP_BYTES);
     return nullptr;
   }
   TcpFields tcp;
   if (protocol != PROTOCOL_TCP || !read_tcp(frame, stored, at, end, tcp)) return nullptr;
   tcp.ecn = static_cast<Ecn>(frame[ip.at + 1] & 3);
-  const auto found = endpoints_.find(tcp.destination_port);
-  if (found == endpoints_.end()) return nullptr;
-  found->second->receive(now, tcp, has_header ? &header : nullptr);
-  return found->second;
+  Endpoint* endpoint = endpoints_.find(tcp.destination_port);
+  if (endpoint != nullptr) endpoint->receive(now, tcp, has_header ? &header : nullptr);
+  return endpoint;
 }
 
 void Host::send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "segment_frame.hpp"
 #include "shim.hpp"
@@ -40,6 +40,32 @@ class Uplink {
   virtual void send(const Frame& frame) = 0;
 };
 
+// Whom a port belongs to: a table from the lowest port to the highest, since those of a host follow each other.
+template <class Owner>
+class PortMap {
+ public:
+  void set(std::uint16_t port, Owner& owner) {
+    if (owners_.empty()) first_ = port;
+    if (port < first_) {
+      owners_.insert(owners_.begin(), first_ - port, nullptr);
+      first_ = port;
+    }
+    const std::size_t at = static_cast<std::size_t>(port - first_);
+    if (at >= owners_.size()) owners_.resize(at + 1);
+    owners_[at] = &owner;
+  }
+
+  // Null: nobody's.
+  Owner* find(std::uint16_t port) const {
+    const std::size_t at = static_cast<std::size_t>(port) - first_;
+    return at < owners_.size() ? owners_[at] : nullptr;
+  }
+
+ private:
+  std::vector<Owner*> owners_;
+  std::uint16_t first_ = 0;
+};
+
 class Host {
  public:
   Host(std::string name, const Address& address, const ShimSettings& shim, Uplink& uplink)
@@ -50,10 +76,10 @@ class Host {
   Shim& shim() { return shim_; }
 
   // Frames for TCP's `port` of this host go to `endpoint` from now on.
-  void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_[port] = &endpoint; }
+  void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_.set(port, endpoint); }
 
   // The same for UDP.
-  void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_[port] = &receiver; }
+  void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_.set(port, receiver); }
 
   // A frame has come in; `stored` bytes of it are there. Returns the end of a connection that
   // it was for; null: of none.
@@ -69,8 +95,8 @@ class Host {
   Shim shim_;
   Uplink& uplink_;
   Frame frame_;
-  std::unordered_map<std::uint16_t, Endpoint*> endpoints_;
-  std::unordered_map<std::uint16_t, DatagramReceiver*> datagrams_;
+  PortMap<Endpoint> endpoints_;
+  PortMap<DatagramReceiver> datagrams_;
 };
 
 }  // namespace clarion::sim
