@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SANITISED = (
     "core/core-tests",
     *(f"hls/sim/bench/block-driver{size}" for size in ("", "-small", "-large", "-late")),
+    "sim/sim_tests",
     "switch/clarion-switch",
+    "switch/switch_tests",
     "tests/conformance/conformance-driver",
     "tests/fuzz/frame-fuzz",
     "tests/unit/cc/cc_test",

@@ -40,7 +40,8 @@ class Uplink {
   virtual void send(const Frame& frame) = 0;
 };
 
-// Whom a port belongs to: a table from the lowest port to the highest, since those of a host follow each other.
+// Whom a port belongs to: a table from the lowest port to the highest, since those of a host follow each
+// other.
 template <class Owner>
 class PortMap {
  public:

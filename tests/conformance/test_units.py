@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ unit tests of core, laws and shim under AddressSanitizer and UndefinedBehaviorSanitizer."""
+"""The C++ unit tests of core, laws, shim, switch and simulator under AddressSanitizer and UndefinedBehaviorSanitizer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from builds import sanitised
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["core/core-tests", "tests/unit/cc/cc_test", "tests/unit/shim/shim_test"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "core/core-tests",
+        "sim/sim_tests",
+        "switch/switch_tests",
+        "tests/unit/cc/cc_test",
+        "tests/unit/shim/shim_test",
+    ],
+)
 def test_units_under_sanitisers(program: str) -> None:
     run = subprocess.run([sanitised(program), "--gtest_brief=1"], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
