@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ unit tests of core, laws, shim, switch and simulator under AddressSanitizer and UndefinedBehaviorSanitizer."""
+"""The C++ unit tests of core, laws, shim, switch and simulator under the sanitizers of addresses and of
+undefined behaviour.
+"""
 
 from __future__ import annotations
 
