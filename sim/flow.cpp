@@ -28,6 +28,7 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   SenderSettings settings;
   settings.mss_bytes = all.mss_bytes;
   settings.ecn = all.ecn;
+  settings.sack = options.sack;
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
   remote.port = options.destination_port;
@@ -36,7 +37,7 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
                                    make_law(options.law, clarion_, params_, seed), clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
-  const ReceiverSettings receiving{all.buffer_bytes / all.mss_bytes, true};
+  const ReceiverSettings receiving{all.buffer_bytes / all.mss_bytes, options.sack};
   receiver_ =
       std::make_unique<ReceivingEnd>(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
   sender_->actor = 2 * number;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hosts/device.hpp"
 #include "hosts/shim.hpp"
 #include "switch/options.hpp"
 
@@ -17,6 +18,7 @@ struct HostOptions {
   std::string port;  // "switch:port"
   Address address;
   ShimSettings shim;
+  DeviceSettings device;
 };
 
 // A time in which an application writes, of those in which it does so in turns.
@@ -32,6 +34,7 @@ struct FlowOptions {
   std::uint16_t destination_port = 0;
   std::string law;
   std::map<std::string, std::uint32_t> params;
+  bool sack = true;
   std::uint64_t start_us = 0;
   std::uint64_t stop_us = ~std::uint64_t{0};
   std::uint64_t size_bytes = ~std::uint64_t{0};  // ~0: without end

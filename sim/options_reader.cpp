@@ -45,6 +45,15 @@ MacAddress read_mac(JsonObject& object) {
   return *mac;
 }
 
+void read_device(const json& value, const Path& path, DeviceSettings& device) {
+  JsonObject object(value, path);
+  for (const char* key : {"rate_bps", "burst_bytes", "limit_bytes"}) object.require(key);
+  object.integer("rate_bps", 8, MAX_UDP_BPS, device.rate_bps);
+  object.integer("burst_bytes", 1, MAX_BYTES, device.burst_bytes);
+  object.integer("limit_bytes", 1, MAX_BYTES, device.limit_bytes);
+  object.refuse_unknown_keys();
+}
+
 HostOptions read_host(const json& value, const Path& path) {
   JsonObject object(value, path);
   HostOptions host;
@@ -57,6 +66,7 @@ HostOptions read_host(const json& value, const Path& path) {
   object.boolean("shim", host.shim.attached);
   object.boolean("tags", host.shim.tags);
   object.boolean("wire", host.shim.wire_is_bare);
+  if (const json* device = object.find("device")) read_device(*device, path / "device", host.device);
   object.refuse_unknown_keys();
   return host;
 }
@@ -132,6 +142,7 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
   if (flow.udp_bps == 0 && !is_law(flow.law))
     object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
+  object.boolean("sack", flow.sack);
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);
   object.integer("size_bytes", 1, MAX_BYTES, flow.size_bytes);

@@ -76,14 +76,20 @@ void Recorder::sample() {
     ports.push_back(port_row(*port, simulation_.fabric().now()));
   }
   json reductions = json::array();
+  json local_drops = json::array();
   for (const Reduction& each : simulation_.take_reductions()) {
-    reductions.push_back({(each.time - simulation_.zero()) / 1000, each.actor / 2, REASONS[each.reason],
-                          each.before, each.after});
+    const Nanoseconds time_us = (each.time - simulation_.zero()) / 1000;
+    if (each.reason == FLOW_REASONS) {
+      local_drops.push_back({time_us, each.actor / 2});
+    } else {
+      reductions.push_back({time_us, each.actor / 2, REASONS[each.reason], each.before, each.after});
+    }
   }
   write({{"time_us", simulation_.now() / 1000},
          {"flows", std::move(flows)},
          {"ports", std::move(ports)},
-         {"reductions", std::move(reductions)}});
+         {"reductions", std::move(reductions)},
+         {"local_drops", std::move(local_drops)}});
 }
 
 void Recorder::open_window() { histograms_at_window_start_ = histograms(); }

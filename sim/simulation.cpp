@@ -43,29 +43,34 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
       : simulation_(simulation),
         fabric_(simulation.fabric_),
         port_(port),
-        host_(options.name, options.address, options.shim, *this) {
+        device_(options.device.rate_bps != 0 ? std::make_unique<Device>(options.device, *this) : nullptr),
+        host_(options.name, options.address, options.shim, device_ ? static_cast<Uplink&>(*device_) : *this,
+              device_ != nullptr) {
     port.sink = this;
   }
 
   Host& host() { return host_; }
+  Device* device() { return device_.get(); }
 
   void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) override {
     const Endpoint* served = host_.receive(now, frame, stored, length);
     if (served != nullptr) simulation_.served(served->actor, now);
   }
 
-  void send(const Frame& frame) override {
+  bool send(Nanoseconds /*now*/, const Frame& frame, Endpoint* /*owner*/) override {
     // Where whole frames are kept, payload is zeros.
     std::memcpy(buffer_.data(), frame.bytes.data(), frame.stored);
     if (written_ > frame.stored) std::memset(buffer_.data() + frame.stored, 0, written_ - frame.stored);
     written_ = frame.stored;
     fabric_.accept(port_, buffer_.data(), frame.length);
+    return true;
   }
 
  private:
   Simulation& simulation_;
   emu::Fabric& fabric_;
   emu::Port& port_;
+  std::unique_ptr<Device> device_;
   Host host_;
   std::array<std::uint8_t, LARGEST_FRAME_BYTES> buffer_{};
   std::uint32_t written_ = 0;
@@ -74,11 +79,12 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
 Simulation::Simulation(const SimulationOptions& options)
     : zero_(BEGINNING + options.lead_us * 1000),
       fabric_(options.network, emu::core_path, surroundings_of(options)),
-      timers_(2 * options.flows.size()) {
+      timers_(2 * options.flows.size() + options.hosts.size()) {
   for (const HostOptions& host : options.hosts) add_host(host);
   for (const FlowOptions& each : options.flows) {
     Host& from = attachments_[each.sender]->host();
     Host& to = attachments_[each.receiver]->host();
+    host_of_.push_back(each.sender);
     flows_.push_back(std::make_unique<Flow>(each, options, flows_.size(), zero_, from, to, reductions_));
   }
   for (const ChangeOptions& change : options.changes) {
@@ -112,7 +118,8 @@ void Simulation::advance(Nanoseconds time) {
     fabric_.advance(next);  // moves the clock: nothing else is due
     const std::size_t actor = timers_.next_port();
     act(actor);
-    flows_[timers_.next_port() / 2]->prefetch();
+    const std::size_t following = timers_.next_port();
+    if (following < 2 * flows_.size()) flows_[following / 2]->prefetch();
   }
   fabric_.advance(until);
 }
@@ -128,15 +135,34 @@ Nanoseconds Simulation::next_of(std::size_t actor) const {
 
 void Simulation::plan(std::size_t actor) { timers_.set(actor, next_of(actor)); }
 
+// A device has sent frames or been given some: their owners may go on.
+void Simulation::settle(std::size_t host) {
+  Device* device = attachments_[host]->device();
+  if (device == nullptr) return;
+  device->each_that_left([this](Endpoint* owner) {
+    if (owner == nullptr) return;
+    owner->on_left(fabric_.now());
+    plan(owner->actor);
+  });
+  timers_.set(2 * flows_.size() + host, device->next_timer());
+}
+
 void Simulation::served(std::size_t actor, Nanoseconds now) {
   plan(actor);
+  settle(host_of_[actor / 2]);
   if (actor % 2 != 0) flows_[actor / 2]->note_arrival(now);
 }
 
 void Simulation::act(std::size_t actor) {
+  if (actor >= 2 * flows_.size()) {
+    const std::size_t host = actor - 2 * flows_.size();
+    attachments_[host]->device()->on_timer(fabric_.now());
+    return settle(host);
+  }
   Flow& flow = *flows_[actor / 2];
   actor % 2 == 0 ? flow.run_sender(fabric_.now()) : flow.run_receiver(fabric_.now());
   plan(actor);
+  settle(host_of_[actor / 2]);
 }
 
 }  // namespace clarion::sim

@@ -45,6 +45,7 @@ class Simulation {
 
   void add_host(const HostOptions& options);
   void plan(std::size_t actor);
+  void settle(std::size_t host);
   void served(std::size_t actor, Nanoseconds now);
   void act(std::size_t actor);
   Nanoseconds next_of(std::size_t actor) const;
@@ -54,7 +55,8 @@ class Simulation {
   std::vector<std::unique_ptr<Attachment>> attachments_;
   std::vector<Reduction> reductions_;
   std::vector<std::unique_ptr<Flow>> flows_;
-  emu::Schedule timers_;  // two per flow: its sender's, its receiver's
+  std::vector<std::size_t> host_of_;  // of each flow's sender
+  emu::Schedule timers_;  // two per flow, its sender's and its receiver's; one per host, of its device
   std::uint64_t events_ = 0;
 };
 

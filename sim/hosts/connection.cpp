@@ -59,7 +59,7 @@ void SendingEnd::send_syn(Nanoseconds now) {
   syn_sent_ = now;
   syn_timer_ = now + (SYN_TIMEOUT_NS << std::min(syns_, 6U));
   ++syns_;
-  send(tcp, {});
+  send(now, tcp, {}, false);
 }
 
 void SendingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {
@@ -85,7 +85,7 @@ void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
   ack.window_bytes = MAX_WINDOW_BYTES;
   ack.stamp_ms = stamp_ms(now);
   ack.echo_ms = peer_stamp_ms_;
-  send(ack, {});
+  send(now, ack, {}, false);
   const auto rtt_us = static_cast<std::uint32_t>((now - syn_sent_) / 1000);
   sender_.open_window(tcp.window_bytes / settings_.mss_bytes);
   sender_.establish(now, syns_ == 1 ? rtt_us : NO_RTT);
@@ -100,7 +100,7 @@ void SendingEnd::on_timer(Nanoseconds now) {
   if (state_ == State::established) sender_.on_timer(now);
 }
 
-void SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
+bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   TcpFields tcp;
   tcp.has_ack = true;
   tcp.seq = seq_of(segment.number);
@@ -124,7 +124,10 @@ void SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
     state.frame_bytes = frame_bytes(tcp, 0);
     header = host_.shim().put_on(flow_, state);
   }
-  send(tcp, header);
+  if (send(now, tcp, header, true)) return true;
+  if (header.length > 0) ++flow_.stats.local_drops;  // which hosts/bpf/local.bpf.c sees
+  reductions_.push_back({now, actor, FLOW_REASONS, 0, 0});
+  return false;
 }
 
 void SendingEnd::note_timeout() {
@@ -135,8 +138,21 @@ void SendingEnd::note_reduction(std::uint8_t reason, std::uint32_t before, std::
   reductions_.push_back({sender_.now_us() * 1000, actor, reason, before, after});
 }
 
-void SendingEnd::send(const TcpFields& tcp, const HeaderBytes& header) {
-  host_.send(local_, remote_, tcp, header);
+bool SendingEnd::send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data) {
+  waiting_frames_ += is_data ? 1 : 0;
+  const bool is_taken = host_.send(now, local_, remote_, tcp, header, is_data ? this : nullptr);
+  if (is_data && (!is_taken || !host_.has_device())) --waiting_frames_;
+  return is_taken;
+}
+
+void SendingEnd::on_left(Nanoseconds now) {
+  --waiting_frames_;
+  sender_.on_room(now);
+}
+
+// As sk_wmem_alloc counts it.
+std::uint64_t SendingEnd::waiting_bytes() const {
+  return std::uint64_t{waiting_frames_} * settings_.mss_bytes * TRUESIZE_PERCENT / 100;
 }
 
 Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
@@ -213,7 +229,7 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
   answer.offers = aware;
   answer.offer_flags = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
   syn_ack_sent_ = now;
-  host_.send(local_, remote_, answer, {});
+  host_.send(now, local_, remote_, answer, {}, nullptr);
 }
 
 void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
@@ -242,7 +258,7 @@ void ReceivingEnd::send(const TcpFields& tcp, Nanoseconds now) {
     state.frame_bytes = frame_bytes(tcp, 0);
     header = host_.shim().put_on(flow_, state);
   }
-  host_.send(local_, remote_, tcp, header);
+  host_.send(now, local_, remote_, tcp, header, nullptr);
 }
 
 std::uint64_t ReceivingEnd::bytes_before(SegmentNumber number) const {

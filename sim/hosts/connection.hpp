@@ -12,7 +12,8 @@
 
 namespace clarion::sim {
 
-// A window that was made smaller, in packets.
+// A window that was made smaller, in packets; or, of reason FLOW_REASONS, a packet that the host's own device
+// has dropped.
 struct Reduction {
   Nanoseconds time = 0;
   std::size_t actor = 0;    // of the sending end
@@ -37,6 +38,8 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   Nanoseconds next_timer() const;
   void on_timer(Nanoseconds now);
 
+  void on_left(Nanoseconds now) override;
+
   const Sender& sender() const { return sender_; }
   const flow& clarion_flow() const { return flow_; }
   bool has_shim() const { return host_.shim().attached(); }
@@ -45,13 +48,13 @@ class SendingEnd final : public Endpoint, private Sender::Output {
  private:
   enum class State : std::uint8_t { closed, syn_sent, established };
 
-  void transmit(const OutgoingSegment& segment, Nanoseconds now) override;
+  bool transmit(const OutgoingSegment& segment, Nanoseconds now) override;
   void note_timeout() override;
   void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) override;
-  std::uint64_t waiting_bytes() const override { return 0; }
+  std::uint64_t waiting_bytes() const override;
   void send_syn(Nanoseconds now);
   void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
-  void send(const TcpFields& tcp, const HeaderBytes& header);
+  bool send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data);
   Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
   SegmentNumber number_of(std::uint32_t seq) const;
   std::uint32_t seq_of(SegmentNumber number) const;
@@ -62,6 +65,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   SenderSettings settings_;
   flow& flow_;
   std::vector<Reduction>& reductions_;
+  std::uint32_t waiting_frames_ = 0;  // in the host's own device
   Sender sender_;
   State state_ = State::closed;
   std::uint32_t peer_stamp_ms_ = 0;  // to be echoed

@@ -17,7 +17,7 @@ void DatagramSource::start(Nanoseconds now) {
 // Each datagram at its own time, counted from the start, so that roundings do not add up.
 void DatagramSource::on_timer(Nanoseconds now) {
   if (next_ > now) return;
-  host_.send_datagram(local_, remote_, payload_bytes());
+  host_.send_datagram(now, local_, remote_, payload_bytes());
   ++sent_;
   const auto bits = static_cast<unsigned __int128>(sent_) * packet_bytes_ * 8;
   next_ = began_ + static_cast<Nanoseconds>(bits * emu::SECOND_NS / rate_bps_);

@@ -41,14 +41,15 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
   return endpoint;
 }
 
-void Host::send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header) {
+bool Host::send(Nanoseconds now, const Address& from, const Address& to, const TcpFields& tcp,
+                const HeaderBytes& header, Endpoint* owner) {
   write_frame(frame_, from, to, tcp, header);
-  uplink_.send(frame_);
+  return uplink_.send(now, frame_, owner);
 }
 
-void Host::send_datagram(const Address& from, const Address& to, std::uint32_t payload_bytes) {
+bool Host::send_datagram(Nanoseconds now, const Address& from, const Address& to, std::uint32_t payload_bytes) {
   write_datagram(frame_, from, to, payload_bytes);
-  uplink_.send(frame_);
+  return uplink_.send(now, frame_, nullptr);
 }
 
 }  // namespace clarion::sim

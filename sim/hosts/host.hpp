@@ -23,6 +23,9 @@ class Endpoint {
   // A segment for it; `header` is null if it came without Clarion header.
   virtual void receive(Nanoseconds now, const TcpFields& tcp, const received* header) = 0;
 
+  // A frame of its own has left the host's device, where it has waited.
+  virtual void on_left(Nanoseconds /*now*/) {}
+
   std::size_t actor = 0;  // who keeps its timers
 };
 
@@ -33,11 +36,13 @@ class DatagramReceiver {
   virtual void receive(std::uint32_t payload_bytes) = 0;
 };
 
-// Where a host's frames go: its port of the switch.
+// Where a host's frames go: its port of the switch, or a device before it.
 class Uplink {
  public:
   virtual ~Uplink() = default;
-  virtual void send(const Frame& frame) = 0;
+
+  // False: the frame has been dropped. `owner`: whose it is; null: nobody's that waits for it.
+  virtual bool send(Nanoseconds now, const Frame& frame, Endpoint* owner) = 0;
 };
 
 // Whom a port belongs to: a table from the lowest port to the highest, since those of a host follow each
@@ -69,12 +74,15 @@ class PortMap {
 
 class Host {
  public:
-  Host(std::string name, const Address& address, const ShimSettings& shim, Uplink& uplink)
-      : name_(std::move(name)), address_(address), shim_(shim), uplink_(uplink) {}
+  Host(std::string name, const Address& address, const ShimSettings& shim, Uplink& uplink, bool has_device)
+      : name_(std::move(name)), address_(address), shim_(shim), uplink_(uplink), has_device_(has_device) {}
 
   const std::string& name() const { return name_; }
   const Address& address() const { return address_; }
   Shim& shim() { return shim_; }
+
+  // Whether its frames may wait before they leave.
+  bool has_device() const { return has_device_; }
 
   // Frames for TCP's `port` of this host go to `endpoint` from now on.
   void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_.set(port, endpoint); }
@@ -86,15 +94,18 @@ class Host {
   // it was for; null: of none.
   Endpoint* receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
 
-  void send(const Address& from, const Address& to, const TcpFields& tcp, const HeaderBytes& header);
+  // False: the host's own device has dropped it.
+  bool send(Nanoseconds now, const Address& from, const Address& to, const TcpFields& tcp,
+            const HeaderBytes& header, Endpoint* owner);
 
-  void send_datagram(const Address& from, const Address& to, std::uint32_t payload_bytes);
+  bool send_datagram(Nanoseconds now, const Address& from, const Address& to, std::uint32_t payload_bytes);
 
  private:
   std::string name_;
   Address address_;
   Shim shim_;
   Uplink& uplink_;
+  bool has_device_;
   Frame frame_;
   PortMap<Endpoint> endpoints_;
   PortMap<DatagramReceiver> datagrams_;

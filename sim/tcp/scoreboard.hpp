@@ -87,6 +87,9 @@ class Scoreboard {
     unlink(number);
   }
 
+  // Without SACK: so many have arrived, by duplicate ACKs; nobody knows which.
+  void guess_arrived(std::uint32_t packets) { sacked_out_ = packets; }
+
   // True if this is news: the segment, or its retransmission, was not known to be lost (tcp_mark_skb_lost).
   bool mark_lost(SegmentNumber number) {
     Segment& segment = (*this)[number];

@@ -59,6 +59,9 @@ struct SenderSettings {
 // What Linux adds to timeouts that it derives from round trips (TCP_TIMEOUT_MIN).
 constexpr Microseconds TIMEOUT_MIN_US = 2'000;
 
+// Memory that a packet takes (skb->truesize), of its payload.
+constexpr std::uint64_t TRUESIZE_PERCENT = 160;
+
 class Sender {
  public:
   static constexpr std::uint64_t NO_RATE = ~std::uint64_t{0};
@@ -66,7 +69,8 @@ class Sender {
   class Output {
    public:
     virtual ~Output() = default;
-    virtual void transmit(const OutgoingSegment& segment, Nanoseconds now) = 0;
+    // False: the host's own device has dropped it, and it has not been sent.
+    virtual bool transmit(const OutgoingSegment& segment, Nanoseconds now) = 0;
     // The retransmission timer has fired.
     virtual void note_timeout() = 0;
     // The window has been made smaller, in packets; `reason` is an enum flow_reason of hosts/bpf/flow.h.
@@ -149,6 +153,7 @@ class Sender {
     bool dsack_of_probe = false;  // FLAG_DSACK_TLP
     bool has_ece = false;         // FLAG_ECE
     bool window_update = false;   // FLAG_WIN_UPDATE
+    bool is_dupack = false;       // num_dupack
     bool set_timer = false;       // FLAG_SET_XMIT_TIMER
     bool retrans_lost = false;    // FLAG_LOST_RETRANS
 
@@ -175,10 +180,10 @@ class Sender {
 
   // sender_recovery.cpp
   bool is_dubious(const AckState& state) const;
-  Resend alert(AckState& state, bool is_dupack);
-  void leave_finished_state();
+  Resend alert(AckState& state);
+  bool leave_finished_state();
   Resend in_recovery(AckState& state);
-  Resend in_loss(AckState& state, bool is_dupack);
+  Resend in_loss(AckState& state);
   Resend in_order(AckState& state);
   bool needs_recovery() const { return board_.lost_out() > 0; }  // tcp_time_to_recover
   void identify_losses(AckState& state);
@@ -195,7 +200,7 @@ class Sender {
   bool may_undo() const;
   bool was_delayed() const;
   void undo(bool forgets_losses);
-  void try_undo_recovery();
+  bool try_undo_recovery();
   bool try_undo_partial(const AckState& state);
   bool try_undo_dsack();
   bool try_undo_loss(bool by_frto);
@@ -206,6 +211,12 @@ class Sender {
   void explain_reduction(CaState next);
   void change_state(CaState next);
 
+  // sender_newreno.cpp
+  void guess_arrival(const AckState& state);
+  void limit_guess();
+  void settle_guess(const AckState& state);
+  void mark_head_lost(const AckState& state);
+
   // sender_output.cpp
   enum class Push : std::uint8_t { all, probe };
   void send_new(Push push = Push::all);
@@ -215,7 +226,7 @@ class Sender {
   void send_after(Resend resend);
   bool must_wait_for_pacing();
   bool is_local_queue_full() const;
-  void transmit(SegmentNumber number, bool is_resent);
+  bool transmit(SegmentNumber number, bool is_resent);
   void pace_after(std::uint64_t payload_bytes, Nanoseconds allowed_before);
   void validate_window(bool is_limited);
   void note_receiver_limit(bool is_limited);

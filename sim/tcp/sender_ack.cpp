@@ -31,7 +31,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   tag_sacks(ack, state);
   Resend resend = Resend::none;
   if (is_old || !had_data) {
-    if (ack.blocks > 0 && (is_old || state.dsacking)) resend = alert(state, false);
+    if (ack.blocks > 0 && (is_old || state.dsacking)) resend = alert(state);
     if (!is_old && has_probe_) process_probe_ack(ack, state);
     send_after(resend);
     return;
@@ -40,8 +40,8 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   rack_.adapt(state.sample, rate_.delivered());
   if (has_probe_) process_probe_ack(ack, state);
   if (is_dubious(state)) {
-    const bool is_dupack = !state.advanced && !state.is_not_dup() && !state.dsacking;
-    resend = alert(state, is_dupack);
+    state.is_dupack = !state.advanced && !state.is_not_dup() && !state.dsacking;
+    resend = alert(state);
   }
   if (state.set_timer && !schedule_probe(true)) rearm();
   rate_.finish(state.sample, now_us_, rate_.delivered() - delivered_before, lost_ - lost_before,
@@ -129,7 +129,7 @@ void Sender::clean(const Acknowledgement& ack, AckState& state, SegmentNumber pr
       reorder = std::min(reorder, number);
       if (number < high_) state.original_acked = true;
     }
-    if (!segment.is_sacked) {
+    if (!segment.is_sacked && settings_.sack) {
       rate_.count(1, state.has_ece);
       const bool needless = segment.was_resent && echo_ms_ != 0 && echo_ms_ < segment.sent_us / 1000;
       if (!needless) rack_.advance(number, segment, now_us_, rtt_.min_us());
@@ -140,9 +140,14 @@ void Sender::clean(const Acknowledgement& ack, AckState& state, SegmentNumber pr
     state.data_acked = true;
   }
   take_rtt(state);
+  if (!settings_.sack) {
+    settle_guess(state);
+    // Whether the first transmission got through cannot be told any more.
+    if (state.retrans_acked) state.original_acked = false;
+  }
   if (!state.data_acked) return;
   state.set_timer = true;
-  if (reorder < prior_fack) check_reordering(reorder, board_.fack());
+  if (reorder < prior_fack && settings_.sack) check_reordering(reorder, board_.fack());
   law_->on_acked(*this, state.acked, state.sample.rtt_us);
 }
 

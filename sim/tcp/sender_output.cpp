@@ -13,7 +13,6 @@ constexpr unsigned LOCAL_LIMIT_SHIFT = 10;            // sk_pacing_shift: a mill
 constexpr std::uint64_t BURST_BYTES = 65536;          // gso_max_size
 constexpr unsigned BURST_RTT_SHIFT = 9;               // net.ipv4.tcp_tso_rtt_log
 constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;       // tcp_min_tso_segs
-constexpr std::uint64_t TRUESIZE_PERCENT = 160;       // memory of a packet, of its payload
 
 Nanoseconds ns_of(Microseconds us) { return us * 1000; }
 
@@ -93,7 +92,9 @@ void Sender::send_new(Push push) {
     if (is_local_queue_full()) break;
     const bool was_empty = board_.packets_out() == 0;
     if (board_.in_flight() == 0) law_->on_event(*this, CaEvent::tx_start);
-    sent += send_burst(push == Push::probe ? 1 : burst_segments());
+    const std::uint32_t burst = send_burst(push == Push::probe ? 1 : burst_segments());
+    sent += burst;
+    if (burst == 0) break;
     if (was_empty || timer_ == Timer::probe) rearm();
     if (push == Push::probe) break;
   }
@@ -110,9 +111,10 @@ std::uint32_t Sender::send_burst(std::uint32_t segments) {
   const Nanoseconds allowed_before = may_send_at_;
   const std::uint64_t count = std::min({std::uint64_t{segments}, unsent(), receiver_room()});
   const std::uint64_t first_bytes = bytes_before(board_.next());
-  for (std::uint64_t i = 0; i < count; ++i) transmit(board_.next(), false);
+  std::uint32_t sent = 0;
+  while (sent < count && transmit(board_.next(), false)) ++sent;
   pace_after(bytes_before(board_.next()) - first_bytes, allowed_before);
-  return static_cast<std::uint32_t>(count);
+  return sent;
 }
 
 // tcp_tso_autosize: a millisecond of the rate, more on short paths; at most half of the window, and what it
@@ -138,7 +140,7 @@ void Sender::resend_lost() {
     if (number == board_.next() || must_wait_for_pacing() || board_.in_flight() >= cwnd_) break;
     if (is_local_queue_full()) break;
     const Nanoseconds allowed_before = may_send_at_;
-    transmit(number, true);
+    if (!transmit(number, true)) break;
     pace_after(payload_of(number), allowed_before);
     if (in_reduction()) prr_.note_sent(1);
     if (number == board_.una() && timer_ != Timer::reordering) rearms = true;
@@ -173,8 +175,18 @@ bool Sender::is_local_queue_full() const {
 }
 
 // tcp_transmit_skb and what follows it, for one segment: new data, or a retransmission.
-void Sender::transmit(SegmentNumber number, bool is_resent) {
+// False: a queue of this host has dropped it. TCP takes that for congestion, and for not sent.
+bool Sender::transmit(SegmentNumber number, bool is_resent) {
   may_send_at_ = std::max(may_send_at_, now_);
+  OutgoingSegment segment;
+  segment.number = number;
+  segment.payload_bytes = payload_of(number);
+  segment.is_resent = is_resent;
+  segment.has_cwr = cwr_queued_ && !is_resent;
+  if (!output_.transmit(segment, now_)) {
+    enter_cwr();
+    return false;
+  }
   const std::uint32_t in_flight = board_.in_flight();
   const std::uint32_t packets_out = board_.packets_out();
   if (is_resent) {
@@ -184,17 +196,12 @@ void Sender::transmit(SegmentNumber number, bool is_resent) {
     undo_retrans_ = std::max<std::int64_t>(undo_retrans_, 0) + 1;
   } else {
     board_.append(now_us_);
+    cwr_queued_ = false;
   }
   rate_.stamp(board_[number], packets_out, in_flight);
-  OutgoingSegment segment;
-  segment.number = number;
-  segment.payload_bytes = payload_of(number);
-  segment.is_resent = is_resent;
-  segment.has_cwr = cwr_queued_ && !is_resent;
-  if (!is_resent) cwr_queued_ = false;
   last_sent_us_ = now_us_;
   ++segments_sent_;
-  output_.transmit(segment, now_);
+  return true;
 }
 
 // tcp_update_skb_after_send
@@ -251,11 +258,11 @@ void Sender::send_probe() {
     const SegmentNumber last = board_.next() - 1;
     const std::uint32_t in_flight = board_.in_flight();
     may_send_at_ = std::max(may_send_at_, now_);
+    if (!output_.transmit({last, payload_of(last), true, false}, now_)) return rearm();
     board_.resend(last, now_us_, false);
     rate_.stamp(board_[last], board_.packets_out(), in_flight);
     ++resent_;
     ++segments_sent_;
-    output_.transmit({last, payload_of(last), true, false}, now_);
     probe_was_resent_ = true;
   }
   has_probe_ = true;

@@ -15,34 +15,39 @@ bool Sender::is_dubious(const AckState& state) const {
 }
 
 // tcp_fastretrans_alert
-Sender::Resend Sender::alert(AckState& state, bool is_dupack) {
+Sender::Resend Sender::alert(AckState& state) {
+  if (!settings_.sack && board_.packets_out() == 0) board_.guess_arrived(0);
   if (state.has_ece) prior_ssthresh_ = 0;
   if (state_ == CaState::open) {
     retrans_stamp_ms_ = 0;
-  } else if (board_.una() >= high_) {
-    leave_finished_state();
+  } else if (board_.una() >= high_ && !leave_finished_state()) {
+    return Resend::none;
   }
   switch (state_) {
     case CaState::recovery:
       return in_recovery(state);
     case CaState::loss:
-      return in_loss(state, is_dupack);
+      return in_loss(state);
     default:
       return in_order(state);
   }
 }
 
-void Sender::leave_finished_state() {
+// False: the old state is kept until something beyond it is acknowledged.
+bool Sender::leave_finished_state() {
   if (state_ == CaState::cwr && board_.una() != high_) {  // only beyond it the receiver has seen CWR
     end_reduction();
     change_state(CaState::open);
   } else if (state_ == CaState::recovery) {
-    try_undo_recovery();
+    if (!settings_.sack) board_.guess_arrived(0);
+    if (!try_undo_recovery()) return false;
     end_reduction();
   }
+  return true;
 }
 
 Sender::Resend Sender::in_recovery(AckState& state) {
+  if (!state.advanced && !settings_.sack) guess_arrival(state);
   if (state.advanced && try_undo_partial(state)) return Resend::none;
   if (try_undo_dsack()) keep_open();
   identify_losses(state);
@@ -54,6 +59,10 @@ Sender::Resend Sender::in_recovery(AckState& state) {
 }
 
 Sender::Resend Sender::in_order(AckState& state) {
+  if (!settings_.sack) {
+    if (state.advanced) board_.guess_arrived(0);
+    guess_arrival(state);
+  }
   if (state_ <= CaState::disorder) try_undo_dsack();
   identify_losses(state);
   if (!needs_recovery()) {
@@ -66,7 +75,7 @@ Sender::Resend Sender::in_order(AckState& state) {
 
 // tcp_process_loss, with the sack-enhanced F-RTO: what was never resent and gets through proves the timeout
 // needless.
-Sender::Resend Sender::in_loss(AckState& state, bool is_dupack) {
+Sender::Resend Sender::in_loss(AckState& state) {
   Resend resend = Resend::none;
   const bool recovered = board_.una() >= high_;
   const auto judge = [&] {
@@ -74,7 +83,7 @@ Sender::Resend Sender::in_loss(AckState& state, bool is_dupack) {
     if (frto_) {
       if (state.original_acked && try_undo_loss(true)) return;
       if (board_.next() > high_) {
-        if (state.data_sacked || is_dupack) frto_ = false;
+        if (state.data_sacked || state.is_dupack) frto_ = false;
       } else if (state.advanced && !recovered) {
         high_ = board_.next();
         if (unsent() > 0 && receiver_room() > 0) {
@@ -84,7 +93,15 @@ Sender::Resend Sender::in_loss(AckState& state, bool is_dupack) {
         frto_ = false;
       }
     }
-    if (recovered) return try_undo_recovery();
+    if (recovered) {
+      try_undo_recovery();
+      return;
+    }
+    if (!settings_.sack && board_.next() > high_ && state.is_dupack) {
+      guess_arrival(state);
+    } else if (!settings_.sack && state.advanced) {
+      board_.guess_arrived(0);
+    }
     resend = Resend::lost;
   };
   judge();
@@ -95,6 +112,7 @@ Sender::Resend Sender::in_loss(AckState& state, bool is_dupack) {
 
 // tcp_identify_packet_loss, tcp_rack_mark_lost
 void Sender::identify_losses(AckState& state) {
+  if (!settings_.sack) return mark_head_lost(state);
   if (board_.packets_out() == 0 || !rack_.take_news()) return;
   const std::uint32_t resent_before = board_.retrans_out();
   const bool is_impatient = state_ >= CaState::recovery || board_.sacked_out() >= rack_.reordering();
@@ -157,6 +175,7 @@ void Sender::enter_loss() {
 
 // tcp_timeout_mark_lost: all but what was sent so recently that it may still arrive.
 void Sender::mark_timed_out() {
+  if (!settings_.sack) board_.guess_arrived(0);
   for (SegmentNumber number = board_.una(); number < board_.next(); ++number) {
     const bool is_recent = rack_.timeout_us(board_[number], now_us_, 0) > 0;
     if (number == board_.una() || !is_recent) mark_lost(number);
@@ -217,13 +236,20 @@ void Sender::undo(bool forgets_losses) {
   rack_.reexamine();
 }
 
-void Sender::try_undo_recovery() {
+bool Sender::try_undo_recovery() {
   if (may_undo()) {
     undo(false);
   } else {
     rack_.recovery_over();
   }
+  // Without SACK duplicates of what recovery has resent must not start another (RFC 6582, 4.1;
+  // tcp_is_non_sack_preventing_reopen).
+  if (!settings_.sack && board_.una() == high_) {
+    if (!any_resent()) retrans_stamp_ms_ = 0;
+    return false;
+  }
   change_state(CaState::open);
+  return true;
 }
 
 // True: nothing more is to be marked or resent before the retransmissions under way are accounted for.

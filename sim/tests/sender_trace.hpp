@@ -66,6 +66,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   void open(std::uint32_t cwnd, std::uint64_t segments, bool owns_window = false, bool ecn = false) {
     SenderSettings settings;
     settings.ecn = ecn;
+    settings.sack = sack_;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = cwnd;
     auto law = std::make_unique<TestLaw>(owns_window);
@@ -117,13 +118,19 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   Sender& sender() { return *sender_; }
   TestLaw& law() { return *law_; }
 
+  bool sack_ = true;
+  bool is_device_full_ = false;
+  std::uint64_t waiting_bytes_ = 0;
+
  private:
-  void transmit(const OutgoingSegment& segment, Nanoseconds now) override {
+  bool transmit(const OutgoingSegment& segment, Nanoseconds now) override {
+    if (is_device_full_) return false;
     cwr_marks_ += segment.has_cwr ? 1 : 0;
     sent_.push_back({static_cast<double>(now - START) / 1e6, segment.number, segment.is_resent});
+    return true;
   }
   void note_timeout() override {}
-  std::uint64_t waiting_bytes() const override { return 0; }
+  std::uint64_t waiting_bytes() const override { return waiting_bytes_; }
 
   std::unique_ptr<Sender> sender_;
   TestLaw* law_ = nullptr;

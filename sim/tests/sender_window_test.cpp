@@ -83,5 +83,33 @@ TEST_F(Window, NothingSentInBurstsOfMoreThanHalfOfTheWindow) {
   EXPECT_LE(sender().board().in_flight(), sender().cwnd());
 }
 
+// tcp_small_queue_check: two packets, or a millisecond of the pacing rate.
+TEST_F(Window, NoMoreWaitsInTheHostsOwnQueueThanAMillisecond) {
+  open(10, 1000);
+  sent();
+  waiting_bytes_ = 1'000'000;
+  ack(100, 5);
+  EXPECT_TRUE(sent().empty());
+  waiting_bytes_ = 0;
+  sender().on_room(START + 110 * MS);
+  EXPECT_EQ(numbers().size(), 5U);
+}
+
+// What the host's own queue drops has not been sent (tcp_write_xmit); TCP reduces as for a mark (tcp_enter_cwr).
+TEST_F(Window, ADropByTheHostsOwnQueueReducesAndIsNotSent) {
+  open(10, 1000);
+  sent();
+  is_device_full_ = true;
+  ack(100, 5);
+  EXPECT_EQ(sender().state(), CaState::cwr);
+  EXPECT_EQ(sender().ssthresh(), 5U);
+  EXPECT_EQ(sender().board().next(), 10U);
+  is_device_full_ = false;
+  ack(101, 6);
+  ack(102, 8);
+  for (const Sent& each : sent()) EXPECT_GE(each.number, 10U);
+  EXPECT_EQ(sender().lost(), 0U);
+}
+
 }  // namespace
 }  // namespace clarion::sim

@@ -162,7 +162,6 @@ def test_a_mesh_carries_what_its_links_carry(tmp_path: Path) -> None:
 def test_refusals_take_one_line(tmp_path: Path) -> None:
     for setting, message in (
         ("restarts=[{at: 5 s, controller: true}]", "restarts[0].controller: engine sim has no controller"),
-        ("flows=[{local-bottleneck: {rate: 5 Mbit/s}}]", "flows: local-bottleneck: engine sim's hosts"),
         (
             "links.bottleneck.hazards={both: {mtu: {size: 1400 B, icmp: true}}}",
             "links.bottleneck.hazards: mtu: below 1500 with icmp",

@@ -23,6 +23,7 @@ from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import (
     SAMPLE_US,
     FlowSample,
+    LossRecord,
     PortSample,
     QueueHistogram,
     Recording,
@@ -56,9 +57,6 @@ class SimulationEngine:
             if flow.udp is None and flow.algorithm.kernel not in laws:
                 reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
-            if flow.device is not None:
-                reason = "local-bottleneck: engine sim's hosts have no queue of their own; use --engine emu"
-                raise ScenarioError(scenario.name, ("flows",), reason)
         for index, restart in enumerate(scenario.restarts):
             if restart.switch is None:
                 reason = "engine sim has no controller; use --engine emu"
@@ -82,7 +80,7 @@ class SimulationEngine:
             process = processes.background(command, stdout=subprocess.PIPE, stderr=errors)
         try:
             with process:
-                _take_all(process, log, scenario, recording, progress)
+                _take_all(process, log, scenario, network, recording, progress)
         finally:
             zero_us = BEGINNING_US + LEAD_ROUND_TRIPS * scenario.max_rtt_us
             for record in truth.read(directory / truth.LOG, network, zero_us):
@@ -108,7 +106,12 @@ def _check_mtu(scenario: Scenario) -> None:
 
 
 def _take_all(
-    process: subprocess.Popen[bytes], log: Path, scenario: Scenario, recording: Recording, progress: Progress
+    process: subprocess.Popen[bytes],
+    log: Path,
+    scenario: Scenario,
+    network: Network,
+    recording: Recording,
+    progress: Progress,
 ) -> None:
     """Until the process has told the end. Who stops the run has the process tell it at its next sample."""
     assert process.stdout is not None
@@ -116,19 +119,19 @@ def _take_all(
     is_complete = False
     try:
         for line in process.stdout:
-            is_complete = _take(json.loads(line), scenario, recording)
+            is_complete = _take(json.loads(line), scenario, network, recording)
             progress.check()
             progress.at(recording.ended_us, scenario.duration_us, recording)
     except BaseException:
         process.terminate()
         for line in process.stdout:
-            _take(json.loads(line), scenario, recording)
+            _take(json.loads(line), scenario, network, recording)
         raise
     if process.wait() != 0 or not is_complete:
         raise processes.ended(process, PROGRAM, log)
 
 
-def _take(line: dict[str, Any], scenario: Scenario, recording: Recording) -> bool:
+def _take(line: dict[str, Any], scenario: Scenario, network: Network, recording: Recording) -> bool:
     """A sample, or the end: True then."""
     if "finished_us" in line:
         _take_end(line, scenario, recording)
@@ -140,6 +143,9 @@ def _take(line: dict[str, Any], scenario: Scenario, recording: Recording) -> boo
     for time_us, flow, *why in line["reductions"]:
         law = scenario.flows[flow].algorithm.kernel
         recording.reductions.append(Reduction(time_us, flow, law, *why))
+    for time_us, flow in line["local_drops"]:
+        device = network.endpoints[flow].sender.device
+        recording.incidents.append(LossRecord(time_us, flow, True, "local", device, 0, 0, 0))
     recording.ended_us = min(now_us, scenario.duration_us)
     return False
 
@@ -174,7 +180,7 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
             tcp_of[ends.receiver.name].append(flow)
     return {
         "network": config,
-        "hosts": [_host(scenario, host, tcp_of[host.name]) for host in network.hosts],
+        "hosts": [_host(scenario, network, host, tcp_of[host.name]) for host in network.hosts],
         "flows": [_flow(scenario, network, flow) for flow in scenario.flows],
         "changes": _changes(network),
         "lead_us": LEAD_ROUND_TRIPS * scenario.max_rtt_us,
@@ -187,9 +193,16 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
     }
 
 
-def _host(scenario: Scenario, host: PlannedHost, flows: Sequence[Flow]) -> dict[str, Any]:
+def _host(
+    scenario: Scenario, network: Network, host: PlannedHost, flows: Sequence[Flow]
+) -> dict[str, Any]:
     """`flows`: TCP, that begin or end there."""
     wire = wire_to(host.switch, scenario.access.wire, scenario)
+    devices = [
+        tuning.token_bucket(scenario, flow.device)
+        for flow in flows
+        if flow.device is not None and network.endpoints[flow.number].sender == host
+    ]
     return {
         "name": host.name,
         "port": f"{host.switch}:{host.port}",
@@ -198,6 +211,7 @@ def _host(scenario: Scenario, host: PlannedHost, flows: Sequence[Flow]) -> dict[
         "shim": any(flow.uses_agent for flow in flows),
         "tags": any(flow.tags for flow in flows),
         "wire": wire == "declared",
+        **({"device": devices[0]} if devices else {}),
     }
 
 
@@ -215,6 +229,7 @@ def _flow(scenario: Scenario, network: Network, flow: Flow) -> dict[str, Any]:
         return config | {"udp": asdict(flow.udp)}
     config |= {
         "law": flow.algorithm.kernel,
+        "sack": flow.algorithm.sack,
         "params": {name: int(value) for name, value in flow.params.items()},
     }
     if flow.size_bytes is not None:

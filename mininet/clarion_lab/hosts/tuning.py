@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion_lab.machine import cpus
-from clarion_lab.scenario.model import Flow, Scenario
+from clarion_lab.scenario.model import DeviceLimit, Flow, Scenario
 from clarion_lab.scenario.topology import PlannedHost
 
 OFFLOADS_OFF = ("tx", "tso", "gso", "gro")
@@ -64,15 +64,27 @@ def sysctls(scenario: Scenario) -> dict[str, str]:
     }
 
 
+def token_bucket(scenario: Scenario, device: DeviceLimit) -> dict[str, int]:
+    """A sender's own device that is slower than the path."""
+    burst = max(MIN_BURST_BYTES, int(device.rate_bps / 8 * BURST_S))
+    limit = max(burst, scenario.limit_bytes(device.queue, device.rate_bps))
+    return {"rate_bps": device.rate_bps, "burst_bytes": burst, "limit_bytes": limit}
+
+
 def device_limit(scenario: Scenario, host: PlannedHost, senders: Mapping[str, Flow]) -> list[str]:
     """The command that makes a sender's own device the bottleneck; none for other hosts."""
     flow = senders.get(host.name)
     if flow is None or flow.device is None:
         return []
-    rate_bps = flow.device.rate_bps
-    burst = max(MIN_BURST_BYTES, int(rate_bps / 8 * BURST_S))
-    limit = max(burst, scenario.limit_bytes(flow.device.queue, rate_bps))
-    return [f"tc qdisc replace dev {host.device} root tbf rate {rate_bps}bit burst {burst} limit {limit}"]
+    bucket = token_bucket(scenario, flow.device)
+    rate, burst, limit = bucket["rate_bps"], bucket["burst_bytes"], bucket["limit_bytes"]
+    return [f"tc qdisc replace dev {host.device} root tbf rate {rate}bit burst {burst} limit {limit}"]
+
+
+def without_sack(host: PlannedHost, senders: Mapping[str, Flow]) -> list[str]:
+    """The command that keeps a sender's host from negotiating SACK; none for other hosts."""
+    flow = senders.get(host.name)
+    return [] if flow is None or flow.algorithm.sack else ["sysctl -qw net.ipv4.tcp_sack=0"]
 
 
 def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
@@ -102,6 +114,7 @@ def script(
             f"ethtool -K {device} {offloads} >/dev/null",
             f"sysctl -qw {settings}",
             f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
+            *without_sack(host, senders),
             *receive_steering(device, switch_cpu),
             *device_limit(scenario, host, senders),
         ]

@@ -29,6 +29,7 @@ class Algorithm:
     tags: bool = False
     header: str = "none"
     params: Mapping[str, str] = field(default_factory=dict)
+    sack: bool = True  # whether its connections negotiate SACK
 
     @property
     def needs_agent(self) -> bool:
@@ -72,6 +73,7 @@ ALGORITHMS = {
         Algorithm("cubic", "cubic", "the kernel's CUBIC"),
         Algorithm("bbr", "bbr", "the kernel's BBR (version 1)"),
         Algorithm("reno", "reno", "the kernel's Reno"),
+        Algorithm("newreno", "reno", "the kernel's Reno without SACK: NewReno (RFC 6582)", sack=False),
     )
 }
 ALIASES = {"boost-tagged": "boost"}

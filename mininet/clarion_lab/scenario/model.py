@@ -658,7 +658,7 @@ def _check_hosts(reader: _Reader, scenario: Scenario) -> None:
     for flow in scenario.flows:
         if flow.udp is not None:
             continue
-        kind = (flow.algorithm.kernel, flow.tags, tuple(sorted(flow.params.items())))
+        kind = (flow.algorithm.name, flow.tags, tuple(sorted(flow.params.items())))
         if kinds.setdefault(flow.pair, kind) != kind:
             raise reader.fail(("flows",), "the flows of one host pair must share algorithm and params")
 
