@@ -72,8 +72,8 @@ ALGORITHMS = {
         Algorithm("fast", "clarion_fast", "FAST TCP, from queueing delay"),
         Algorithm("cubic", "cubic", "the kernel's CUBIC"),
         Algorithm("bbr", "bbr", "the kernel's BBR (version 1)"),
-        Algorithm("reno", "reno", "the kernel's Reno"),
         Algorithm("newreno", "reno", "the kernel's Reno without SACK: NewReno (RFC 6582)", sack=False),
+        Algorithm("reno", "reno", "the kernel's Reno"),
     )
 }
 ALIASES = {"boost-tagged": "boost"}
