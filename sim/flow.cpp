@@ -15,7 +15,9 @@ Flow::Flow(const FlowOptions& options, const SimulationOptions& all, std::size_t
     remote.port = options.destination_port;
     source_ = std::make_unique<DatagramSource>(from, remote, options.source_port, options.udp_bps,
                                                options.udp_packet_bytes);
-    sink_ = std::make_unique<DatagramSink>(to, options.destination_port);
+    remote = from.address();
+    remote.port = options.source_port;
+    sink_ = std::make_unique<DatagramSink>(to, remote, options.destination_port);
   }
   plan(options, all.lead_us * 1000, zero);
 }
@@ -45,10 +47,10 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
 }
 
 void Flow::plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero) {
-  const Nanoseconds start = zero + options.start_us * 1000;
-  if (sender_) steps_.push_back({start - lead, Action::connect});
+  start_ = zero + options.start_us * 1000;
+  steps_.push_back({start_ - lead, Action::connect});
   if (options.bursts.empty()) {
-    steps_.push_back({start, Action::write});
+    steps_.push_back({start_, Action::write});
     if (options.stop_us != ENDLESS) steps_.push_back({zero + options.stop_us * 1000, Action::pause});
   }
   for (const BurstOptions& burst : options.bursts) {
@@ -71,14 +73,13 @@ void Flow::act(Nanoseconds now) {
   const Action action = steps_[next_step_++].action;
   next_step_at_ = next_step_ < steps_.size() ? steps_[next_step_].at : NEVER;
   is_started_ |= action == Action::write;
-  if (source_) return action == Action::write ? source_->start(now) : source_->stop();
   switch (action) {
     case Action::connect:
-      return sender_->connect(now);
+      return source_ ? source_->greet() : sender_->connect(now);
     case Action::write:
-      return sender_->write_up_to(now, size_bytes_);
+      return source_ ? source_->start(now) : sender_->write_up_to(now, size_bytes_);
     case Action::pause:
-      return sender_->stop(now);
+      return source_ ? source_->stop() : sender_->stop(now);
   }
 }
 
@@ -97,6 +98,8 @@ void Flow::prefetch() const {
 void Flow::note_arrival(Nanoseconds now) {
   if (finished_ == NEVER && size_bytes_ != ENDLESS && received_bytes() >= size_bytes_) finished_ = now;
 }
+
+bool Flow::is_over() const { return finished_ != NEVER && sender_->sender().is_done(); }
 
 bool Flow::is_drained() const {
   if (source_) return source_->next_timer() == NEVER;

@@ -33,7 +33,9 @@ class Flow {
   // Fetches what run_sender() and run_receiver() will look at into the cache.
   void prefetch() const;
 
+  Nanoseconds start() const { return start_; }
   bool is_started() const { return is_started_; }
+  bool is_over() const;  // a transfer that is complete and acknowledged
   bool is_drained() const;
   Nanoseconds finished() const { return finished_; }  // NEVER: it is no transfer, or not complete
   std::uint64_t received_bytes() const;
@@ -66,6 +68,7 @@ class Flow {
   std::unique_ptr<DatagramSink> sink_;
   std::vector<Step> steps_;  // in the order of time
   std::size_t next_step_ = 0;
+  Nanoseconds start_ = 0;
   bool is_started_ = false;
   Nanoseconds finished_ = NEVER;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "core/host_units.hpp"
 #include "switch/statistics.hpp"
@@ -66,11 +68,29 @@ json agent_record(const flow& flow) {
 
 }  // namespace
 
-void Recorder::sample() {
-  json flows = json::array();
-  for (std::size_t i = 0; i < simulation_.flows().size(); ++i) {
-    if (simulation_.flows()[i]->is_started()) flows.push_back(flow_row(i, *simulation_.flows()[i]));
+Recorder::Recorder(Simulation& simulation, std::FILE* out)
+    : simulation_(simulation), out_(out), waiting_(simulation.flows().size()) {
+  const auto& flows = simulation.flows();
+  std::iota(waiting_.rbegin(), waiting_.rend(), std::size_t{0});
+  std::stable_sort(waiting_.begin(), waiting_.end(),
+                   [&](std::size_t a, std::size_t b) { return flows[a]->start() > flows[b]->start(); });
+}
+
+json Recorder::flow_rows() {
+  for (; !waiting_.empty() && simulation_.flows()[waiting_.back()]->is_started(); waiting_.pop_back()) {
+    sampled_.push_back(waiting_.back());
   }
+  json rows = json::array();
+  const auto over = std::remove_if(sampled_.begin(), sampled_.end(), [&](std::size_t number) {
+    const Flow& flow = *simulation_.flows()[number];
+    rows.push_back(flow_row(number, flow));
+    return flow.is_over();
+  });
+  sampled_.erase(over, sampled_.end());
+  return rows;
+}
+
+void Recorder::sample() {
   json ports = json::array();
   for (const auto& port : simulation_.fabric().ports()) {
     ports.push_back(port_row(*port, simulation_.fabric().now()));
@@ -86,7 +106,7 @@ void Recorder::sample() {
     }
   }
   write({{"time_us", simulation_.now() / 1000},
-         {"flows", std::move(flows)},
+         {"flows", flow_rows()},
          {"ports", std::move(ports)},
          {"reductions", std::move(reductions)},
          {"local_drops", std::move(local_drops)}});

@@ -23,4 +23,17 @@ void DatagramSource::on_timer(Nanoseconds now) {
   next_ = began_ + static_cast<Nanoseconds>(bits * emu::SECOND_NS / rate_bps_);
 }
 
+DatagramSink::DatagramSink(Host& host, const Address& remote, std::uint16_t port)
+    : host_(host), local_(host.address()), remote_(remote) {
+  local_.port = port;
+  host.bind(port, *this);
+}
+
+void DatagramSink::receive(Nanoseconds now, std::uint32_t payload_bytes) {
+  received_bytes_ += payload_bytes;
+  if (now < answer_at_) return;
+  answer_at_ = now + ANSWER_NS;
+  host_.send_datagram(local_, remote_, 0);
+}
+
 }  // namespace clarion::sim

@@ -15,6 +15,9 @@ class DatagramSource {
   DatagramSource(Host& host, const Address& remote, std::uint16_t port, std::uint64_t rate_bps,
                  std::uint32_t packet_bytes);
 
+  // One without payload, which counts for nothing: the sink answers it, so that switches know the way.
+  void greet() { host_.send_datagram(local_, remote_, 0); }
+
   void start(Nanoseconds now);
   void stop() { next_ = NEVER; }
 
@@ -39,15 +42,22 @@ class DatagramSource {
   std::uint64_t sent_ = 0;
 };
 
-// Counts what arrives.
+// Counts what arrives. What arrives first it answers without payload, and then once a minute: switches forget
+// an address of which they hear nothing.
 class DatagramSink final : public DatagramReceiver {
  public:
-  DatagramSink(Host& host, std::uint16_t port) { host.bind(port, *this); }
+  static constexpr Nanoseconds ANSWER_NS = 60 * emu::SECOND_NS;
 
-  void receive(std::uint32_t payload_bytes) override { received_bytes_ += payload_bytes; }
+  DatagramSink(Host& host, const Address& remote, std::uint16_t port);
+
+  void receive(Nanoseconds now, std::uint32_t payload_bytes) override;
   std::uint64_t received_bytes() const { return received_bytes_; }
 
  private:
+  Host& host_;
+  Address local_;
+  Address remote_;
+  Nanoseconds answer_at_ = 0;
   std::uint64_t received_bytes_ = 0;
 };
 

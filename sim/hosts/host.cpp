@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint8_t PROTOCOL_TCP = 6;
 constexpr std::uint8_t PROTOCOL_UDP = 17;
 constexpr std::uint32_t UDP_BYTES = 8;
+constexpr std::uint32_t IP_DESTINATION = 16;
 
 }  // namespace
 
@@ -17,6 +18,7 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
                         std::uint32_t length) {
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found || ip.fragment) return nullptr;
+  if (load_be32(frame + ip.at + IP_DESTINATION) != address_.ip) return nullptr;
   std::uint32_t at = ip.at + ip.begin;
   const std::uint32_t end = ip.at + ip.end;
   std::uint8_t protocol = ip.protocol;
@@ -30,7 +32,7 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
   }
   if (protocol == PROTOCOL_UDP && at + UDP_BYTES <= stored) {
     DatagramReceiver* receiver = datagrams_.find(load_be16(frame + at + 2));
-    if (receiver != nullptr) receiver->receive(end - at - UDP_BYTES);
+    if (receiver != nullptr) receiver->receive(now, end - at - UDP_BYTES);
     return nullptr;
   }
   TcpFields tcp;

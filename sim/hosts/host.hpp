@@ -33,7 +33,7 @@ class Endpoint {
 class DatagramReceiver {
  public:
   virtual ~DatagramReceiver() = default;
-  virtual void receive(std::uint32_t payload_bytes) = 0;
+  virtual void receive(Nanoseconds now, std::uint32_t payload_bytes) = 0;
 };
 
 // Where a host's frames go: its port of the switch, or a device before it.
@@ -91,7 +91,7 @@ class Host {
   void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_.set(port, receiver); }
 
   // A frame has come in; `stored` bytes of it are there. Returns the end of a connection that
-  // it was for; null: of none.
+  // it was for; null: of none. Switches that do not know an address yet bring frames of others, too.
   Endpoint* receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
 
   // False: the host's own device has dropped it.
