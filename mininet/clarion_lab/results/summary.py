@@ -452,6 +452,7 @@ def _port(
         "switch": switch,
         "port": port.name,
         "role": port.role,
+        "carries_data": port.carries_data,
         "rate_bits_per_s": port.rate_bps,
         "rate_steps": [{"at_s": at_us / 1e6, "rate_bits_per_s": bps} for at_us, bps in port.rate_steps.steps],
         "queue_limit_bytes": port.queue_bytes,
