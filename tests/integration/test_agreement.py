@@ -59,3 +59,21 @@ def test_a_mesh_carries_the_same(tmp_path: Path) -> None:
         assert virtual["goodput_bits_per_s"] == pytest.approx(real["goodput_bits_per_s"], rel=0.1)
         assert virtual["path_rtt_ms"] == real["path_rtt_ms"]
         assert real["idle_rtt_ms"] == pytest.approx(real["path_rtt_ms"], rel=0.2)
+
+
+def test_a_path_over_satellites_is_the_same(tmp_path: Path) -> None:
+    """Steps of the delay every 20 ms, and a handover in the middle, whose outage loses packets."""
+    orbit = (
+        "{satellites: iridium, ground: [[3.02, 101.7], [47.55, 101.7]], every: 20 ms, start: 206 s,"
+        " min-elevation: 10.8, handover-outage: 40 ms}"
+    )
+    bottleneck = f"{{rate: 10 Mbit/s, queue: 50 packets, orbit: {orbit}}}"
+    links = f"links={{access: {{rtt: 2 ms}}, bottleneck: {bottleneck}}}"
+    settings = (links, "algorithm=cubic", "flows=[{}]", "duration=15 s", "measure-from=3 s")
+    emu, sim = both(tmp_path, "geo", *settings)
+    (real,), (virtual,) = emu["flows"], sim["flows"]
+    assert virtual["goodput_bits_per_s"] == pytest.approx(real["goodput_bits_per_s"], rel=0.05)
+    assert virtual["srtt_ms_mean"] == pytest.approx(real["srtt_ms_mean"], rel=0.1)
+    assert real["idle_rtt_ms"] == pytest.approx(real["path_rtt_ms"], rel=0.1)
+    assert real["losses"]["data_outage"] > 0
+    assert virtual["losses"]["data_outage"] > 0

@@ -125,10 +125,9 @@ def _queue(path: Path, summary: dict[str, Any], ports: dict[str, Any]) -> None:
         times, integral = ports["time_us"][mine] / 1e6, ports["queue_byte_us"][mine] / 1e6
         if len(times) > 1:
             axes.plot(times[1:], np.diff(integral) / np.diff(times) / 1e3, linewidth=0.9, label=port["role"])
-    for port in shown[:1]:
-        axes.axhline(
-            port["queue_limit_bytes"] / 1e3, color="grey", linestyle="--", linewidth=1, label="limit"
-        )
+    limits = {port["queue_limit_bytes"] for port in shown}
+    if len(limits) == 1:
+        axes.axhline(limits.pop() / 1e3, color="grey", linestyle="--", linewidth=1, label="limit")
     _save(figure, axes, path, len(shown) + 1)
 
 

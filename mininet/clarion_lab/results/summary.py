@@ -106,6 +106,7 @@ def _flow(
         "header": flow.header,
         "sender": f"{ends.sender.name} {ends.sender.address}:{ends.sport}",
         "receiver": f"{ends.receiver.name} {ends.receiver.address}:{ends.dport}",
+        "switches": list(flow.switches[::-1] if flow.reverse else flow.switches),
         "start_s": flow.start_us / 1e6,
         "stop_s": flow.stop_us / 1e6,
         "size_bytes": flow.size_bytes,
