@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from clarion_lab.results.bottlenecks import bottlenecks
+
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
 PATH = "links={access: {rtt: 2 ms}, bottleneck: {rate: 10 Mbit/s, rtt: 38 ms, queue: 1 bdp}}"
 LOSSY = PATH.replace("1 bdp", "1 bdp, loss: {forward: {model: packet, rate: 0.01}}")
@@ -37,7 +39,8 @@ def both(tmp_path: Path, scenario: str, *settings: str) -> tuple[dict[str, Any],
 
 
 def queue_mean_bdp(summary: dict[str, Any]) -> float:
-    return max(port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward"))
+    queues: list[float] = [port["queue_mean_bdp"] for port in bottlenecks(summary)]
+    return max(queues)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,10 @@ class Constellation(Protocol):
     """Satellites, counted from 0."""
 
     @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
     def min_elevation_deg(self) -> float:
         """Below it a ground station leaves a satellite, unless the scenario says otherwise."""
 
@@ -59,6 +63,11 @@ class Walker:
     spread_deg: float  # the planes' share of the turn
     min_elevation_deg: float = MIN_ELEVATION_DEG
     has_links: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.planes * self.per_plane
 
     @property
     def period_s(self) -> float:
@@ -116,6 +125,11 @@ class Listed:
     elements: tuple[tuple[str, str], ...]
     min_elevation_deg: float = MIN_ELEVATION_DEG
     has_links: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.elements)
 
     def neighbours(self, satellite: int) -> Iterator[int]:
         """None."""

@@ -21,6 +21,7 @@ from clarion_lab.scenario.steps import parsed
 LIGHT_KM_PER_S = 299_792.458
 GEO_RADIUS_KM = 42_164.17
 GEO_MIN_ELEVATION_DEG = 5.0
+MAX_PLACES = 10_000_000  # of satellites over time: 240 MB
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,12 @@ def follow(document: Mapping[str, Any], duration_us: int) -> Pass:
     if every_us < 1000:
         raise FaultError(Fault(("every",), "must be at least 1 ms", Code.OUT_OF_RANGE))
     start_us = parsed({"start": "0 s", **document}, "start", units.parse_time)
-    times_us = list(range(0, duration_us, every_us))
+    steps = -(-duration_us // every_us)
+    if steps * constellation.count > MAX_PLACES:
+        least_us = -(-duration_us * constellation.count // MAX_PLACES)
+        reason = f"must be at least {least_us / 1e6:g} s for so many satellites and so long a run"
+        raise FaultError(Fault(("every",), reason, Code.OUT_OF_RANGE))
+    times_us = range(0, duration_us, every_us)
     positions = constellation.positions([(start_us + at_us) / 1e6 for at_us in times_us])
     if not np.isfinite(positions).all():
         raise FaultError(Fault(("satellites",), "SGP4 loses one on its way: its orbit decays or is no orbit"))
