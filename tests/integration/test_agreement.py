@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from clarion_lab.results.bottlenecks import bottlenecks
+
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
 PATH = "links={access: {rtt: 2 ms}, bottleneck: {rate: 10 Mbit/s, rtt: 38 ms, queue: 1 bdp}}"
 LOSSY = PATH.replace("1 bdp", "1 bdp, loss: {forward: {model: packet, rate: 0.01}}")
@@ -37,7 +39,8 @@ def both(tmp_path: Path, scenario: str, *settings: str) -> tuple[dict[str, Any],
 
 
 def queue_mean_bdp(summary: dict[str, Any]) -> float:
-    return max(port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward"))
+    queues: list[float] = [port["queue_mean_bdp"] for port in bottlenecks(summary)]
+    return max(queues)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +62,21 @@ def test_a_mesh_carries_the_same(tmp_path: Path) -> None:
         assert virtual["goodput_bits_per_s"] == pytest.approx(real["goodput_bits_per_s"], rel=0.1)
         assert virtual["path_rtt_ms"] == real["path_rtt_ms"]
         assert real["idle_rtt_ms"] == pytest.approx(real["path_rtt_ms"], rel=0.2)
+
+
+def test_a_path_over_satellites_is_the_same(tmp_path: Path) -> None:
+    """Steps of the delay every 20 ms, and a handover in the middle, whose outage loses packets."""
+    orbit = (
+        "{satellites: iridium, ground: [[3.02, 101.7], [47.55, 101.7]], every: 20 ms, start: 206 s,"
+        " min-elevation: 10.8, handover-outage: 40 ms}"
+    )
+    bottleneck = f"{{rate: 10 Mbit/s, queue: 50 packets, orbit: {orbit}}}"
+    links = f"links={{access: {{rtt: 2 ms}}, bottleneck: {bottleneck}}}"
+    settings = (links, "algorithm=cubic", "flows=[{}]", "duration=15 s", "measure-from=3 s")
+    emu, sim = both(tmp_path, "geo", *settings)
+    (real,), (virtual,) = emu["flows"], sim["flows"]
+    assert virtual["goodput_bits_per_s"] == pytest.approx(real["goodput_bits_per_s"], rel=0.05)
+    assert virtual["srtt_ms_mean"] == pytest.approx(real["srtt_ms_mean"], rel=0.1)
+    assert real["idle_rtt_ms"] == pytest.approx(real["path_rtt_ms"], rel=0.1)
+    assert real["losses"]["data_outage"] > 0
+    assert virtual["losses"]["data_outage"] > 0

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of switches: ways, ports, where frames go; and the delays of paths over satellites."""
+"""Graphs of switches: ways, ports, where frames go, what is refused."""
 
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any
 
 import pytest
 
 from clarion_base.faults import FaultError, ScenarioError
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
+from clarion_lab.results.bottlenecks import bottlenecks
 from clarion_lab.results.summary import survival
-from clarion_lab.scenario import documents, orbit
+from clarion_lab.scenario import documents
 from clarion_lab.scenario.graph import find_way, quickest
 from clarion_lab.scenario.model import Scenario, build
 from clarion_lab.scenario.topology import plan, switch_config
@@ -89,6 +89,36 @@ def test_every_switch_of_a_way_knows_both_hosts() -> None:
     assert (roles["a-b"], roles["b-a"]) == ("link a b forward", "link a b reverse")
 
 
+def test_a_link_may_have_a_name() -> None:
+    network = plan(load(links__bottleneck__0__name="north"))
+    roles = {port.name: port.role for ports in network.switches.values() for port in ports}
+    assert (roles["a-b"], roles["b-a"], roles["b-c"]) == (
+        "north forward",
+        "north reverse",
+        "link b c forward",
+    )
+
+
+def test_queues_count_where_data_leaves() -> None:
+    """Of the flow from c to a that is b's and c's port towards a, whichever end a link names first."""
+    network = plan(load(flows=[{"from": "c", "to": "a"}]))
+    ports = [port for ports in network.switches.values() for port in ports]
+    assert {port.name for port in ports if port.carries_data} == {"c-b", "b-a", "a-r1"}
+    network = plan(load(flows=[{"from": "c", "to": "a", "direction": "reverse"}]))
+    ports = [port for ports in network.switches.values() for port in ports]
+    assert {port.name for port in ports if port.carries_data} == {"a-b", "b-c", "c-h1"}
+    summary = {
+        "ports": [
+            {"port": "a-b", "role": "link a b forward", "carries_data": False},
+            {"port": "b-a", "role": "link a b reverse", "carries_data": True},
+            {"port": "a-r1", "role": "access", "carries_data": True},
+        ]
+    }
+    assert [port["port"] for port in bottlenecks(summary)] == ["b-a"]
+    older = {"ports": [{"port": "s1-right", "role": "bottleneck 1 forward"}, {"port": "x", "role": "access"}]}
+    assert [port["port"] for port in bottlenecks(older)] == ["s1-right"]
+
+
 def test_chains_learn_as_before() -> None:
     chain = {**copy.deepcopy(MESH), "topology": "dumbbell", "flows": [{}]}
     chain["links"]["bottleneck"] = {"rate": "20 Mbit/s"}
@@ -106,13 +136,37 @@ def test_chains_learn_as_before() -> None:
         ({"links__bottleneck__0__between": ["a", "a"]}, "links.bottleneck[0].between: joins a with itself"),
         (
             {"links__bottleneck__1__between": ["b", "a"]},
-            "links.bottleneck[1].between: there is a link",
+            "links.bottleneck[1].between: there is a link between b and a already; put a switch into one",
         ),
         (
             {"links__bottleneck__1__between": ["b", "h1"]},
             'links.bottleneck[1].between[1]: "h1": hosts have',
         ),
         ({"topology": "parking-lot"}, "links.bottleneck[0].between: only with topology: graph"),
+        (
+            {"links__bottleneck__1__between": ["b", "c-1"]},
+            'links.bottleneck[1].between[1]: "c-1": use up to 7',
+        ),
+        (
+            {"links__bottleneck__1__between": ["x", "y"], "links__bottleneck__2__between": ["y", "c"]},
+            "flows[0].to: no way leads from a to c",
+        ),
+        ({"flows__2__via": ["c", "a"], "flows__2__to": "b"}, "flows[2].via: begins and ends at b"),
+        (
+            {"links__bottleneck__2__between": ["c", "d"], "flows__2__via": ["a", "d"]},
+            "flows[2].via: there is no link between a and d",
+        ),
+        ({"flows__0": {"to": "a"}}, "flows[0].from: missing; name a switch"),
+        ({"links__bottleneck__0": {"rate": "1 Mbit/s"}}, "links.bottleneck[0].between: missing"),
+        (
+            {"links__bottleneck": {"rate": "1 Mbit/s"}},
+            "links.bottleneck: topology graph takes a list of links",
+        ),
+        ({"switches": {"z": {"xcp": False}}}, "switches.z: unknown switch; use a, b, c"),
+        (
+            {"links__bottleneck__0__name": "north", "links__bottleneck__1__name": "north"},
+            'links.bottleneck[1].name: "north" given twice',
+        ),
     ],
 )
 def test_faults_name_the_field(settings: dict[str, object], message: str) -> None:
@@ -125,76 +179,3 @@ def test_bmv2_says_who_has_graphs() -> None:
     scenario = load()
     with pytest.raises(ScenarioError, match=r"topology: graph: engine bmv2 .* use --engine emu or sim"):
         Bmv2Engine().check_switches(scenario, plan(scenario))
-
-
-def test_a_geostationary_satellite_is_where_geometry_has_it() -> None:
-    """Below it the way up is 42164.17 - 6378.137 km (the Earth's radius at the equator); at 60 degrees of
-    latitude, on a ball, sqrt(42164^2 + 6378^2 - 2 * 42164 * 6378 cos 60) km.
-    """
-    below = orbit.follow({"satellites": "geo", "longitude": 0, "ground": [[0, 0], [0, 0]]}, 1)
-    assert below.delays_us[0][1] == pytest.approx(2 * (42_164.17 - 6_378.137) / 299_792.458 * 1e6, abs=2)
-    north = orbit.follow({"satellites": "geo", "longitude": 0, "ground": [[0, 0], [60, 0]]}, 1)
-    slant_km = math.sqrt(42_164**2 + 6_378**2 - 42_164 * 6_378)
-    up_us = (42_164.17 - 6_378.137) / 299_792.458 * 1e6
-    assert north.delays_us[0][1] == pytest.approx(up_us + slant_km / 299_792.458 * 1e6, rel=1e-3)
-
-
-def test_iridium_flies_as_published() -> None:
-    assert orbit.IRIDIUM.period_s == pytest.approx(6026.9, abs=1)
-    positions = orbit.satellites(orbit.IRIDIUM, [0.0, orbit.IRIDIUM.period_s / 2])
-    radii = (positions**2).sum(axis=-1) ** 0.5
-    assert radii.min() > 6378.135 + 780 - 15  # SGP4 has the flattening of the Earth
-    assert radii.max() < 6378.135 + 780 + 15
-    # Half a revolution later a satellite is on the other side of the Earth's axis.
-    assert positions[0, 0, 2] * positions[0, 1, 2] <= 0 or abs(positions[0, 0, 2]) < 100
-
-
-def test_a_pass_of_iridium_stays_within_its_geometry() -> None:
-    """Straight up and down are 2 * 780 km; at the least elevation of 8.2 degrees the slant range is
-    sqrt((R + 780)^2 - (R cos e)^2) - R sin e = 2461 km.
-    """
-    found = orbit.follow({"satellites": "iridium", "ground": [[48, 11], [48, 11]]}, 600_000_000)
-    delays = [delay for _, delay in found.delays_us]
-    assert min(delays) >= 2 * 770 / 299_792.458 * 1e6
-    assert max(delays) <= 2 * 2_480 / 299_792.458 * 1e6
-    assert found.handovers_us
-    assert found.delays_us[0][0] == 0
-
-
-def test_satellites_have_four_neighbours_but_at_the_seam() -> None:
-    assert sorted(orbit.IRIDIUM.neighbours(0)) == [1, 10, 11]
-    assert sorted(orbit.IRIDIUM.neighbours(11)) == [0, 12, 21, 22]
-    assert sorted(orbit.IRIDIUM.neighbours(65)) == [54, 55, 64]
-
-
-def test_a_link_in_orbit_has_steps_and_outages() -> None:
-    document = {**copy.deepcopy(MESH), "topology": "dumbbell", "flows": [{}], "duration": "300 s"}
-    orbital = {"satellites": "iridium", "ground": [[3.02, 101.7], [47.55, 101.7]], "handover-outage": "50 ms"}
-    document["links"]["bottleneck"] = {"rate": "1 Mbit/s", "orbit": orbital}
-    scenario = build("x", documents.points("x", document)[0].document)
-    (link,) = scenario.bottlenecks
-    assert len(link.delay_steps.steps) > 200
-    assert (
-        len(scenario.hazards_of(link, "forward").changes)
-        == 2 * len(orbit.follow(orbital, 300_000_000).handovers_us)
-        > 0
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"ground": [[91, 0], [0, 0]]}, "ground.0: must be a latitude from -90 to 90"),
-        ({"longitude": 5}, "longitude: only with satellites: geo"),
-        ({"min-elevation": 85}, "ground.0: at 0 s no satellite is above 85 degrees"),
-        ({"every": "1 us"}, "every: must be at least 1 ms"),
-        ({"satellites": "geo"}, "longitude: missing"),
-        ({"satellites": "geo", "longitude": 180}, "ground.0: the satellite is below 5 degrees there"),
-    ],
-)
-def test_faults_of_orbits(change: dict[str, Any], message: str) -> None:
-    document = {"satellites": "iridium", "ground": [[0.0, 0.0], [10.0, 10.0]], **change}
-    with pytest.raises(FaultError) as caught:
-        orbit.follow(document, 1_000_000)
-    path = ".".join(map(str, caught.value.fault.path))
-    assert f"{path}: {caught.value.fault.reason}".startswith(message)

@@ -20,6 +20,7 @@ from clarion_lab.engines.simulation import simulation_config
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import build
 from clarion_lab.scenario.topology import plan
+from clarion_lab.scenario.validation import first_fault
 
 PATH = "links={access: {rtt: 2 ms}, bottleneck: {rate: 20 Mbit/s, rtt: 38 ms, queue: 1 bdp}}"
 
@@ -157,6 +158,28 @@ def test_a_mesh_carries_what_its_links_carry(tmp_path: Path) -> None:
     assert loads["a-d"] > 0.98
     assert loads["b-c"] > 0.98
     assert summary["flows"][1]["path_rtt_ms"] == 44.0  # over d, as it says
+    assert [flow["switches"] for flow in summary["flows"]][1:4] == [["a", "d", "c"], ["b", "d"], ["d", "b"]]
+    assert first_fault("summary", summary) is None
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "2 xcp (a - d - c)" in report
+    assert "a-d (link a d forward)" in report
+
+
+def test_a_queue_counts_where_data_leaves(tmp_path: Path) -> None:
+    """The flow goes against the order in which the link names its switches."""
+    links = "links={bottleneck: [{between: [a, b], rate: 10 Mbit/s, rtt: 40 ms, queue: 1 bdp}]}"
+    flows = "flows=[{from: b, to: a, algorithm: cubic}]"
+    out = tmp_path / "out"
+    done = clarion(
+        "geo", "--engine", "sim", "--out", str(out), "--set", "topology=graph", "--set", links, "--set", flows
+    )
+    assert done.returncode == 0, done.stderr
+    ports = {port["port"]: port for port in json.loads((out / "summary.json").read_text())["ports"]}
+    assert ports["b-a"]["carries_data"]
+    assert ports["b-a"]["queue_mean_bdp"] > 0.3
+    assert ports["a-b"]["queue_mean_bdp"] < 0.01
+    mean = f"{100 * ports['b-a']['queue_mean_bdp']:.1f} %"
+    assert mean in done.stdout
 
 
 def test_refusals_take_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clarion_lab.results import metrics
+from clarion_lab.results.bottlenecks import bottlenecks
 
 
 def estimate_all(samples: Sequence[dict[str, float | None]]) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def key_metrics(summary: dict[str, Any]) -> dict[str, float | None]:
     """From a run's summary; None for what was not measured."""
     totals = summary["totals"]
     tags = (totals["tags"] or {}).get("all") or {}
-    queues = [port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward")]
+    queues = [port["queue_mean_bdp"] for port in bottlenecks(summary)]
     return {
         "goodput_bits_per_s": totals["goodput_bits_per_s"],
         "fraction_of_ceiling": totals["fraction_of_ceiling"],

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 
 from clarion_lab.recording import files
+from clarion_lab.results.bottlenecks import bottlenecks
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -115,19 +116,18 @@ def _window(path: Path, flows: dict[str, Any], names: dict[int, str]) -> None:
 
 def _queue(path: Path, summary: dict[str, Any], ports: dict[str, Any]) -> None:
     figure, axes = _figure("Bottleneck queue, mean over each 100 ms", "kB")
-    shown = [port for port in summary["ports"] if port["role"].endswith("forward")]
-    reverse = [port for port in summary["ports"] if port["role"].endswith("reverse") and port["drop_packets"]]
-    for port in shown + reverse:
+    shown = bottlenecks(summary)
+    others = (port for port in summary["ports"] if port["role"] != "access" and port not in shown)
+    for port in [*shown, *(port for port in others if port["drop_packets"])]:
         if not ports:
             continue
         mine = ports["port"] == port["port"]
         times, integral = ports["time_us"][mine] / 1e6, ports["queue_byte_us"][mine] / 1e6
         if len(times) > 1:
             axes.plot(times[1:], np.diff(integral) / np.diff(times) / 1e3, linewidth=0.9, label=port["role"])
-    for port in shown[:1]:
-        axes.axhline(
-            port["queue_limit_bytes"] / 1e3, color="grey", linestyle="--", linewidth=1, label="limit"
-        )
+    limits = {port["queue_limit_bytes"] for port in shown}
+    if len(limits) == 1:
+        axes.axhline(limits.pop() / 1e3, color="grey", linestyle="--", linewidth=1, label="limit")
     _save(figure, axes, path, len(shown) + 1)
 
 

@@ -71,7 +71,9 @@ def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
         "period_columns": _PERIOD_COLUMNS,
         "period_rows": _period_rows(summary["totals"]),
         "flow_columns": _FLOW_COLUMNS,
-        "flow_rows": [_flow_row(flow) for flow in summary["flows"]],
+        "flow_rows": [
+            _flow_row(flow, way) for flow, way in zip(summary["flows"], _ways(summary), strict=True)
+        ],
         "port_columns": _PORT_COLUMNS,
         "port_rows": [_port_row(port) for port in summary["ports"]],
     }
@@ -98,10 +100,16 @@ def _period_rows(totals: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _flow_row(flow: dict[str, Any]) -> list[str]:
+def _ways(summary: dict[str, Any]) -> list[str]:
+    """What each flow's name needs where flows take different ways."""
+    ways = [" - ".join(flow.get("switches", ())) for flow in summary["flows"]]
+    return [f" ({way})" for way in ways] if len(set(ways)) > 1 else [""] * len(ways)
+
+
+def _flow_row(flow: dict[str, Any], way: str) -> list[str]:
     tagged = flow["tagged"] or {}
     return [
-        f"{flow['flow']} {flow['algorithm']}",
+        f"{flow['flow']} {flow['algorithm']}{way}",
         format_rate(flow["goodput_bits_per_s"]),
         text_table.number(flow["cwnd_packets_mean"], 0),
         text_table.number(flow["srtt_ms_mean"], 1),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from clarion_base.text_table import MISSING, number, percent
+from clarion_lab.results.bottlenecks import bottlenecks
 
 COLUMNS = (
     "run",
@@ -27,7 +28,7 @@ def row(name: str, summary: dict[str, Any]) -> list[str]:
     totals = summary["totals"]
     losses = totals["losses"]
     tags = (totals["tags"] or {}).get("all") or {}
-    queues = [port["queue_mean_bdp"] for port in summary["ports"] if port["role"].endswith("forward")]
+    queues = [port["queue_mean_bdp"] for port in bottlenecks(summary)]
     known = [queue for queue in queues if queue is not None]
     return [
         name,

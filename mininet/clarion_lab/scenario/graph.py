@@ -13,7 +13,9 @@ from clarion_base.faults import Code, Fault, FaultError
 
 Ends = tuple[str, str]  # the switches that a link joins; forward is from the first to the second
 
-_NODE = re.compile(r"[a-z][a-z0-9]{0,6}")  # with what a host's port adds it is a device name of the kernel
+_NODE = re.compile(
+    r"[A-Za-z][A-Za-z0-9]{0,6}"
+)  # with what a host's port adds it is a device name of the kernel
 _HOST = re.compile(r"[hr][0-9]+")
 
 
@@ -36,7 +38,7 @@ def chain(count: int) -> tuple[Ends, ...]:
 def check_name(name: str) -> None:
     """ValueError if a switch must not have that name."""
     if not _NODE.fullmatch(name):
-        raise ValueError(f'"{name}": use up to 7 lower-case letters and digits, a letter first')
+        raise ValueError(f'"{name}": use up to 7 letters and digits, a letter first')
     if _HOST.fullmatch(name):
         raise ValueError(f'"{name}": hosts have such names; use another')
 

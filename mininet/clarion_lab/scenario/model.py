@@ -20,7 +20,7 @@ from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_qu
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.loss import LossModel, parse_loss
-from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, parsed, rate_of
+from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, rate_of
 
 DEFAULT_ALGORITHM = "xcp"
 DEFAULT_ECN_SHARE = 0.5  # of a queue, above which it marks
@@ -29,7 +29,8 @@ MAX_DOWN_US = 60_000_000  # of a switch that starts again
 MIN_DEVICE_BPS = 64_000
 MAX_PAIRS = 60_000  # of hosts, for which there are addresses
 ARRIVAL_PAIRS = 20  # that transfers share unless the scenario says otherwise
-BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards", "between", "orbit")
+LINK_KEYS = ("between", "name", "orbit")
+BOTTLENECK_KEYS = ("rate-steps", "delay-steps", "loss-steps", "ecn-threshold", "hazards", *LINK_KEYS)
 DROP_TAIL_QUEUE = Discipline()
 T = TypeVar("T")
 
@@ -206,6 +207,8 @@ class Scenario:
                 given = self.document["links"]["bottleneck"]
                 if key in (given[index] if isinstance(given, list) else given):
                     return (*self.bottleneck_path(index), key)
+            if self.bottlenecks[index].changes:  # which is the doing of its satellites
+                return (*self.bottleneck_path(index), "orbit")
         return None
 
     def disciplines(self) -> Iterator[Path]:
@@ -279,8 +282,9 @@ class _Reader:
         if topology == "graph":
             return self._joined(given, places, links)
         for each, place in zip(given, places, strict=True):
-            if "between" in each:
-                raise self.fail((*place, "between"), "only with topology: graph")
+            for key in ("between", "name"):
+                if key in each:
+                    raise self.fail((*place, key), "only with topology: graph")
         return tuple(
             replace(link, ends=ends, name=f"bottleneck {number}")
             for number, (link, ends) in enumerate(zip(links, graph.chain(len(links)), strict=True), start=1)
@@ -303,10 +307,19 @@ class _Reader:
             if a == b:
                 raise self.fail((*place, "between"), f"joins {a} with itself")
             if frozenset((a, b)) in known:
-                raise self.fail((*place, "between"), f"there is a link between {a} and {b} already")
+                reason = f"there is a link between {a} and {b} already; put a switch into one of them"
+                raise self.fail((*place, "between"), reason)
             known[frozenset((a, b))] = (a, b)
-        joined = zip(links, known.values(), strict=True)
-        return tuple(replace(link, ends=ends, name=f"link {ends[0]} {ends[1]}") for link, ends in joined)
+        names: set[str] = set()
+        for each, place in zip(given, places, strict=True):
+            if each.get("name") in names:
+                raise self.fail((*place, "name"), f'"{each["name"]}" given twice')
+            names |= {each["name"]} if "name" in each else set()
+        joined = zip(links, given, known.values(), strict=True)
+        return tuple(
+            replace(link, ends=ends, name=each.get("name", f"link {ends[0]} {ends[1]}"))
+            for link, each, ends in joined
+        )
 
     def link(self, document: Mapping[str, Any], path: Path, bottleneck: bool) -> Link:
         if "orbit" in document and bottleneck:
@@ -356,12 +369,8 @@ class _Reader:
         for key in ("rtt", "delay", "delay-steps"):
             if key in document:
                 raise self.fail((*path, key), "given together with orbit; leave it out")
-        orbit_document = document["orbit"]
         try:
-            followed = orbit.follow(orbit_document, self.duration_us)
-            outage_us = parsed(
-                {"handover-outage": "0 s", **orbit_document}, "handover-outage", units.parse_time
-            )
+            followed = orbit.follow(document["orbit"], self.duration_us)
         except FaultError as error:
             raise self.fail((*path, "orbit", *error.fault.path), error.fault.reason) from error
         (_, first_us), *later = followed.delays_us
@@ -369,12 +378,14 @@ class _Reader:
         if later:
             steps = [{"at": f"{at_us} us", "delay": f"{delay_us} us"} for at_us, delay_us in later]
             made["delay-steps"] = steps
-        if outage_us and followed.handovers_us:
+        if followed.outage_us and followed.handovers_us:
             hazards = document.get("hazards", {})
-            if "outages" in hazards.get("both", {}):
-                reason = "given together with orbit.handover-outage; give one of them"
-                raise self.fail((*path, "hazards", "both", "outages"), reason)
-            outages = [{"at": f"{at_us} us", "for": f"{outage_us} us"} for at_us in followed.handovers_us]
+            for side in hazards:
+                if "outages" in hazards[side]:
+                    reason = "given together with orbit.handover-outage; give one of them"
+                    raise self.fail((*path, "hazards", side, "outages"), reason)
+            length = f"{followed.outage_us} us"
+            outages = [{"at": f"{at_us} us", "for": length} for at_us in followed.handovers_us]
             made["hazards"] = {**hazards, "both": {**hazards.get("both", {}), "outages": outages}}
         return made
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -47,6 +47,7 @@ class PlannedPort:
     discipline: Mapping[str, Any] = field(
         default_factory=dict
     )  # as the switch's configuration; empty: drop-tail
+    carries_data: bool = False  # of a flow, and not only acknowledgements
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,15 @@ def plan(scenario: Scenario) -> Network:
     for flow in scenario.flows:
         for side in ("h", "r"):
             _add_host(hosts, switches, scenario, flow, side)
+    endpoints = _endpoints(hosts, scenario.flows)
+    data = _data_ports(scenario, endpoints)
     return Network(
-        switches,
+        {
+            name: [replace(port, carries_data=port.name in data) for port in ports]
+            for name, ports in switches.items()
+        },
         list(hosts.values()),
-        _endpoints(hosts, scenario.flows),
+        endpoints,
         [restart for restart in scenario.restarts if restart.switch is not None],
         _forwarding(scenario, hosts),
         [link.ends for link in scenario.bottlenecks],
@@ -181,6 +187,16 @@ def link_ports(scenario: Scenario, index: int) -> tuple[str, str]:
         return bottleneck_ports(index)
     a, b = scenario.bottlenecks[index].ends
     return f"{a}-{b}", f"{b}-{a}"
+
+
+def _data_ports(scenario: Scenario, endpoints: Sequence[Endpoints]) -> set[str]:
+    """The ports by which data of a flow leaves a switch."""
+    found = {ends.receiver.port for ends in endpoints}
+    for route, is_reverse in {(flow.route, flow.reverse) for flow in scenario.flows}:
+        for hop in route:
+            forward, back = link_ports(scenario, hop.link)
+            found.add(forward if hop.forward != is_reverse else back)
+    return found
 
 
 def _forwarding(scenario: Scenario, hosts: Mapping[str, PlannedHost]) -> dict[str, dict[str, str]]:
