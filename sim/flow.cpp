@@ -75,7 +75,7 @@ void Flow::act(Nanoseconds now) {
   is_started_ |= action == Action::write;
   switch (action) {
     case Action::connect:
-      return source_ ? source_->greet() : sender_->connect(now);
+      return source_ ? source_->greet(now) : sender_->connect(now);
     case Action::write:
       return source_ ? source_->start(now) : sender_->write_up_to(now, size_bytes_);
     case Action::pause:

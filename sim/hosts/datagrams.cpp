@@ -33,7 +33,7 @@ void DatagramSink::receive(Nanoseconds now, std::uint32_t payload_bytes) {
   received_bytes_ += payload_bytes;
   if (now < answer_at_) return;
   answer_at_ = now + ANSWER_NS;
-  host_.send_datagram(local_, remote_, 0);
+  host_.send_datagram(now, local_, remote_, 0);
 }
 
 }  // namespace clarion::sim

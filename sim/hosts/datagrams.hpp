@@ -16,7 +16,7 @@ class DatagramSource {
                  std::uint32_t packet_bytes);
 
   // One without payload, which counts for nothing: the sink answers it, so that switches know the way.
-  void greet() { host_.send_datagram(local_, remote_, 0); }
+  void greet(Nanoseconds now) { host_.send_datagram(now, local_, remote_, 0); }
 
   void start(Nanoseconds now);
   void stop() { next_ = NEVER; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host's own device behind a token bucket, as `tc qdisc add ... tbf` makes it: what its queue does not hold is
-// dropped before it was ever sent.
+// A host's own device behind a token bucket, as `tc qdisc add ... tbf` makes it: what its queue does not hold
+// is dropped before it was ever sent.
 #pragma once
 
 #include <algorithm>

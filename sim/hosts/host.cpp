@@ -49,7 +49,8 @@ bool Host::send(Nanoseconds now, const Address& from, const Address& to, const T
   return uplink_.send(now, frame_, owner);
 }
 
-bool Host::send_datagram(Nanoseconds now, const Address& from, const Address& to, std::uint32_t payload_bytes) {
+bool Host::send_datagram(Nanoseconds now, const Address& from, const Address& to,
+                         std::uint32_t payload_bytes) {
   write_datagram(frame_, from, to, payload_bytes);
   return uplink_.send(now, frame_, nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recovery without SACK (RFC 6582), as net/ipv4/tcp_input.c has it: each duplicate ACK is taken for a packet that
-// has arrived, nobody knows which.
+// Recovery without SACK (RFC 6582), as net/ipv4/tcp_input.c has it: each duplicate ACK is taken for a packet
+// that has arrived, nobody knows which.
 #include <algorithm>
 
 #include "sender.hpp"
@@ -26,7 +26,8 @@ void Sender::limit_guess() {
   rack_.note_reordering(board_.una(), board_.una() + out);
 }
 
-// tcp_remove_reno_sacks: what is acknowledged in order now, but for the hole itself, was among those that arrived.
+// tcp_remove_reno_sacks: what is acknowledged in order now, but for the hole itself, was among those that
+// arrived.
 void Sender::settle_guess(const AckState& state) {
   if (state.acked == 0) return;
   const std::uint32_t guessed = board_.sacked_out();
@@ -35,7 +36,8 @@ void Sender::settle_guess(const AckState& state) {
   limit_guess();
 }
 
-// tcp_newreno_mark_lost: three duplicates, and in recovery every ACK that does not cover all of it (RFC 6582, 3.2).
+// tcp_newreno_mark_lost: three duplicates, and in recovery every ACK that does not cover all of it (RFC
+// 6582, 3.2).
 void Sender::mark_head_lost(const AckState& state) {
   const bool is_signal = state_ < CaState::recovery && board_.sacked_out() >= rack_.reordering();
   const bool is_partial = state_ == CaState::recovery && state.advanced;

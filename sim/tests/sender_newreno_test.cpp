@@ -19,7 +19,8 @@ TEST_F(NewReno, ThreeDuplicatesResendTheHead) {
   ack(100, 0);
   ack(100.1, 0);
   EXPECT_EQ(sender().state(), CaState::disorder);
-  EXPECT_EQ(sent(), (std::vector<Sent>{{100, 10, false}, {100.1, 11, false}}));  // limited transmit (RFC 3042)
+  EXPECT_EQ(sent(),
+            (std::vector<Sent>{{100, 10, false}, {100.1, 11, false}}));  // limited transmit (RFC 3042)
   ack(100.2, 0);
   EXPECT_EQ(sender().state(), CaState::recovery);
   EXPECT_EQ(sender().ssthresh(), 5U);

@@ -95,7 +95,8 @@ TEST_F(Window, NoMoreWaitsInTheHostsOwnQueueThanAMillisecond) {
   EXPECT_EQ(numbers().size(), 5U);
 }
 
-// What the host's own queue drops has not been sent (tcp_write_xmit); TCP reduces as for a mark (tcp_enter_cwr).
+// What the host's own queue drops has not been sent (tcp_write_xmit); TCP reduces as for a mark
+// (tcp_enter_cwr).
 TEST_F(Window, ADropByTheHostsOwnQueueReducesAndIsNotSent) {
   open(10, 1000);
   sent();
