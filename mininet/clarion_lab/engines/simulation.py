@@ -193,9 +193,7 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
     }
 
 
-def _host(
-    scenario: Scenario, network: Network, host: PlannedHost, flows: Sequence[Flow]
-) -> dict[str, Any]:
+def _host(scenario: Scenario, network: Network, host: PlannedHost, flows: Sequence[Flow]) -> dict[str, Any]:
     """`flows`: TCP, that begin or end there."""
     wire = wire_to(host.switch, scenario.access.wire, scenario)
     devices = [
