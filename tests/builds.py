@@ -15,7 +15,6 @@ SANITISED = (
     *(f"hls/sim/bench/block-driver{size}" for size in ("", "-small", "-large", "-late")),
     "sim/sim_tests",
     "switch/clarion-switch",
-    "switch/switch_tests",
     "tests/conformance/conformance-driver",
     "tests/fuzz/frame-fuzz",
     "tests/unit/cc/cc_test",

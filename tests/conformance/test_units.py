@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ unit tests of core, laws, shim, switch and simulator under the sanitizers of addresses and of
+"""The C++ unit tests of core, laws, shim and simulator under the sanitizers of addresses and of
 undefined behaviour.
 """
 
@@ -18,7 +18,6 @@ from builds import sanitised
     [
         "core/core-tests",
         "sim/sim_tests",
-        "switch/switch_tests",
         "tests/unit/cc/cc_test",
         "tests/unit/shim/shim_test",
     ],
