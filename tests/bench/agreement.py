@@ -10,7 +10,7 @@ can be interrupted; --table only reads.
 Of each run, in the measured window: goodput of all flows, Jain's index, the mean queue before each bottleneck
 in bandwidth-delay products of the longest path; and the data packets that were lost in the whole run, in
 queues and on wires. A row has the means of the seeds with their spread, and says where both engines differ by
-more than WITHIN allows.
+more than WITHIN allows: with **differs** where a permutation test tells their runs apart, else with (chance).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from clarion_base import text_table
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
@@ -32,6 +34,8 @@ Summary = dict[str, Any]
 ENGINES = ("emu", "sim")
 WITHIN = {"goodput": 0.05, "jain": 0.02, "queue": 0.05, "losses": 0.10}  # goodput and losses are relative
 FEWEST_LOSSES = 10  # below, a difference is chance
+SHUFFLES = 20_000
+CHANCE = 0.05  # of a gap as wide between means of runs dealt to both engines at random
 
 # The starts of flows that share a link lie apart: no two begin at the same instant on a real machine either.
 # There they vary from run to run; the simulator has the same instants each time, so a seed moves them by some
@@ -60,6 +64,7 @@ def lasts(seconds: int, settles: int) -> tuple[str, str]:
 
 
 SHORT = (path("100 Mbit/s", "18 ms"), "flows=[{count: 1}]", *lasts(25, 5))
+MEDIUM = (path("100 Mbit/s", "98 ms"), "flows=[{count: 1}]", *lasts(30, 5))
 LOSSY = (path("50 Mbit/s", "96 ms", 0.001), many(4), *lasts(30, 8))
 CLEAN = (path("50 Mbit/s", "96 ms"), many(4), *lasts(40, 10))
 GEO = (path("100 Mbit/s", "566 ms", 0.001), many(10), *lasts(40, 20))
@@ -79,8 +84,9 @@ MOVES = (
 
 
 def _cases() -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    for sender in ("xcp", "boost", "fast", "cubic", "reno", "bbr"):
+    for sender in ("xcp", "boost", "fast", "cubic", "reno", "newreno", "bbr"):
         yield f"{sender}, 100 Mbit/s, 20 ms, 1 flow", "geo", (f"algorithm={sender}", *SHORT)
+    yield "bbr, 100 Mbit/s, 100 ms, 1 flow", "geo", ("algorithm=bbr", *MEDIUM)
     for sender in (
         "xcp",
         "xcp-notags",
@@ -205,6 +211,23 @@ def differs(figure: str, emu: float, sim: float) -> bool:
     return gap > WITHIN[figure] * (emu if figure in ("goodput", "losses") else 1.0)
 
 
+def is_chance(emu: Sequence[float], sim: Sequence[float]) -> bool:
+    """Whether runs dealt to both engines at random lie as far apart often enough (a permutation test)."""
+    rng = np.random.default_rng(1)
+    runs = np.array([*emu, *sim])
+    dealt = rng.permuted(np.tile(runs, (SHUFFLES, 1)), axis=1)
+    gaps = np.abs(dealt[:, : len(emu)].mean(axis=1) - dealt[:, len(emu) :].mean(axis=1))
+    gap = abs(statistics.mean(emu) - statistics.mean(sim))
+    return bool(np.mean(gaps >= gap * (1 - 1e-9)) > CHANCE)
+
+
+def verdict(figure: str, emu: Sequence[float], sim: Sequence[float]) -> str:
+    """What a cell says after the figures of both engines."""
+    if not emu or not sim or not differs(figure, statistics.mean(emu), statistics.mean(sim)):
+        return ""
+    return " (chance)" if is_chance(emu, sim) else " **differs**"
+
+
 def row(series: Series, case: str) -> list[str]:
     """Both engines' figures of a case."""
     runs = {engine: series.summaries(engine, case) for engine in ENGINES}
@@ -212,8 +235,7 @@ def row(series: Series, case: str) -> list[str]:
     for name, (figure, digits) in FIGURES.items():
         values = {engine: [figure(summary) for summary in found] for engine, found in runs.items()}
         cells.append(" / ".join(spread(values[engine], digits) for engine in ENGINES))
-        if all(values.values()) and differs(name, *(statistics.mean(values[engine]) for engine in ENGINES)):
-            cells[-1] += " **differs**"
+        cells[-1] += verdict(name, *(values[engine] for engine in ENGINES))
     return cells
 
 
@@ -236,12 +258,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--cases", default="", help="only those whose name contains one of these, by comma")
+    parser.add_argument("--cases", default="", help="only those whose name contains one of these, by semicolon")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--out", type=Path, default=Path("out/agreement"))
     parser.add_argument("--table", action="store_true", help="only read")
     given = parser.parse_args()
-    wanted = [part for part in given.cases.split(",") if part]
+    wanted = [part for part in given.cases.split(";") if part]
     cases = [case for case in CASES if not wanted or any(part in case for part in wanted)]
     series = Series(given.engines.split(","), cases, given.seeds, given.out)
     failed = 0

@@ -134,6 +134,20 @@ def test_datagrams_are_counted_and_cost_the_others(tmp_path: Path) -> None:
     assert 12e6 < tcp["goodput_bits_per_s"] < 15.5e6
 
 
+def test_xcp_follows_a_path_that_becomes_longer(tmp_path: Path) -> None:
+    """Whenever the step comes between two rounds of the flows. At this one they once stayed at half of the link."""
+    steps = "rate: 50 Mbit/s, rtt: 18 ms, queue: 1 bdp, delay-steps: [{at: 5 s, rtt: 58 ms}]"
+    for stagger_ms in (240, 250):
+        summary = run(
+            tmp_path / str(stagger_ms),
+            f"links={{access: {{rtt: 2 ms}}, bottleneck: {{{steps}}}}}",
+            f"flows=[{{count: 2, stagger: {stagger_ms} ms}}]",
+            "duration=20 s",
+            "measure-from=10 s",
+        )
+        assert summary["totals"]["fraction_of_limit"] > 0.95
+
+
 def test_bursts_leave_the_link_idle_between_them(tmp_path: Path) -> None:
     flows = "flows=[{algorithm: cubic, bursts: {length: 1 s, gap: 3 s}}]"
     summary = run(tmp_path / "out", PATH, flows, "duration=16 s", "measure-from=0 s")

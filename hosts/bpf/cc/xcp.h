@@ -42,6 +42,7 @@ struct xcp {
 	__u8 was_limited;	/* in the whole of this round */
 	__u8 echo_patience;	/* rounds left to wait for an echo */
 	__u8 queue_rounds;	/* left until a queue counts as drained */
+	__u8 has_just_risen;	/* the ceiling, as the round before this one ended */
 };
 
 /* Fills the request that the shim copies into DATA headers: xcp_max_rate, spread over the packets of one RTT;
@@ -200,6 +201,17 @@ CC_INLINE void xcp_raise_ceiling(struct xcp *x)
 	x->w.ceiling_q16 = max_u64(x->w.ceiling_q16, used_q16 + used_q16 / 4);
 	x->paid_ceiling_q16 = x->w.ceiling_q16;
 	x->paid_rate_q16 = x->rate_q16;
+	x->has_just_risen = 1;
+}
+
+/* The first round after a rise still has the rate of the window before it. Where it has far less, the path has
+ * become longer since: what the shorter one delivered is out of reach, and no growth would ever pay.
+ */
+CC_INLINE void xcp_check_paid_rate(struct xcp *x)
+{
+	if (x->has_just_risen && x->rate_q16 < x->paid_rate_q16 - x->paid_rate_q16 / 8)
+		x->paid_rate_q16 = x->rate_q16;
+	x->has_just_risen = 0;
 }
 
 /* Under guard, and behind a queue after one, the ceiling grows as Reno does, in round trips in which the
@@ -217,8 +229,10 @@ CC_INLINE void xcp_move_ceiling(struct xcp *x, const struct cc_sample *s)
 	} else if (is_reno && x->w.cwnd_q16 >= x->w.ceiling_q16 - x->w.ceiling_q16 / 8) {
 		x->w.ceiling_q16 +=
 		    scale_percent(div_u64(step_q32, x->w.ceiling_q16), xcp_guarded_percent(x));
-	} else if (!is_reno && x->w.is_new_round && xcp_growth_pays(x)) {
-		xcp_raise_ceiling(x);
+	} else if (!is_reno && x->w.is_new_round) {
+		xcp_check_paid_rate(x);
+		if (xcp_growth_pays(x))
+			xcp_raise_ceiling(x);
 	}
 }
 
