@@ -140,7 +140,7 @@ def test_tags_on_plain_tcp_bring_the_tag_header() -> None:
             {"topology": "parking-lot"},
             "links.bottleneck: topology parking-lot takes a list of links",
         ),
-        ({"algorithm": "cubic", "params": {"a": 1}}, "flows[0].params: cubic is the kernel's"),
+        ({"algorithm": "cubic", "params": {"a": 1}}, "params: cubic is the kernel's"),
         ({"duration__x": 1}, 'duration.x: "x": nothing lies under a plain value'),
     ],
 )

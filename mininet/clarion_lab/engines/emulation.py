@@ -20,7 +20,8 @@ from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import LossRecord, PortSample, Recording
-from clarion_lab.scenario.model import Link, Scenario
+from clarion_lab.scenario.links import Link
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, embedded_cables, switch_config
 
 MAX_RATE_BPS = 1_200_000_000  # what kernel TCP reaches through the switch process on two cores

@@ -32,7 +32,8 @@ from clarion_lab.machine.state import RunState, machine_lock
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import SAMPLE_US, LossRecord, Recording
-from clarion_lab.scenario.model import Link, Scenario
+from clarion_lab.scenario.links import Link
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400

@@ -13,7 +13,8 @@ from clarion_lab.hosts.diag import NamespaceDiag, SocketState
 from clarion_lab.hosts.qdisc import DeviceDrops
 from clarion_lab.hosts.traffic import COOKIE_BYTES
 from clarion_lab.recording.recording import FlowSample, LossRecord, Recording
-from clarion_lab.scenario.model import Flow, Scenario
+from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network
 
 _UNPACED = 2**64 - 1  # the kernel's pacing rate of a socket that has none yet

@@ -30,7 +30,8 @@ from clarion_lab.recording.recording import (
     Reduction,
 )
 from clarion_lab.scenario.algorithms import MTU_BYTES
-from clarion_lab.scenario.model import Flow, Scenario
+from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
 
 if TYPE_CHECKING:

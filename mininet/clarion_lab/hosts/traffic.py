@@ -23,7 +23,8 @@ from clarion_lab.hosts import transfer
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording import files
-from clarion_lab.scenario.model import Flow, Scenario
+from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Endpoints, Network
 
 TRANSFER = (sys.executable, str(Path(transfer.__file__)))

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from clarion_lab.machine import cpus
-from clarion_lab.scenario.model import DeviceLimit, Flow, Scenario
+from clarion_lab.scenario.flows import DeviceLimit, Flow
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import PlannedHost
 
 OFFLOADS_OFF = ("tx", "tso", "gso", "gro")

@@ -18,7 +18,8 @@ from typing import Any
 
 from clarion_lab.recording.causes import CONGESTION, REASONS_TO_REDUCE
 from clarion_lab.recording.recording import SAMPLE_US, ByFlow, Decision, FlowSample, Recording, Reduction
-from clarion_lab.scenario.model import Flow, Scenario
+from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.model import Scenario
 
 Span = tuple[int, int]  # us, from and to
 

@@ -18,8 +18,10 @@ from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, Los
 from clarion_lab.results import metrics
 from clarion_lab.results.decisions import over_time, periods, quality
 from clarion_lab.scenario.algorithms import frame_bytes, payload_share
+from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.links import Link
 from clarion_lab.scenario.loss import LossModel
-from clarion_lab.scenario.model import Flow, Link, Scenario
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
 
 Series = tuple[list[int], list[int]]  # times in us, running totals

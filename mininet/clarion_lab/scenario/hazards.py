@@ -9,7 +9,7 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
-from clarion_lab.scenario.steps import parsed
+from clarion_lab.scenario.fields import parsed
 
 MIN_QUEUE_BYTES = 2048  # of the switch: one full frame must fit
 MIN_MTU_BYTES = 68

@@ -16,7 +16,7 @@ import numpy as np
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
 from clarion_lab.scenario.constellation import Vectors, parse_satellites, shortest_km
-from clarion_lab.scenario.steps import parsed
+from clarion_lab.scenario.fields import parsed
 
 LIGHT_KM_PER_S = 299_792.458
 GEO_RADIUS_KM = 42_164.17

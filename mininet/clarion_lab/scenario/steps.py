@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from clarion_base.faults import Code, Fault, FaultError
 from clarion_base.units import parse_rate, parse_time
+from clarion_lab.scenario.fields import below, parsed
 
 T = TypeVar("T")
 MIN_RATE_BPS = 1000
@@ -50,21 +51,9 @@ def parse_steps(
         if at_us <= (steps[-1][0] if steps else 0):
             reason = "must be above 0 s and later than the step before"
             raise FaultError(Fault((index, "at"), reason, Code.OUT_OF_RANGE))
-        try:
+        with below(index):
             steps.append((at_us, value_of(entry)))
-        except FaultError as error:
-            raise FaultError(error.fault.below(index)) from error
     return Steps(tuple(steps))
-
-
-def parsed(
-    document: Mapping[str, Any], key: str, parser: Callable[[Any], T], place: tuple[str | int, ...] = ()
-) -> T:
-    """One field, its fault with its path."""
-    try:
-        return parser(document[key])
-    except ValueError as error:
-        raise FaultError(Fault((*place, key), str(error))) from error
 
 
 def rate_of(entry: Mapping[str, Any]) -> int:

@@ -16,10 +16,13 @@ from itertools import pairwise
 from typing import Any
 
 from clarion_contract.settings_json import xcp_json
+from clarion_lab.scenario.flows import Flow
 from clarion_lab.scenario.hazards import Change
+from clarion_lab.scenario.links import Link
 from clarion_lab.scenario.loss import LossModel
-from clarion_lab.scenario.model import Flow, Link, Restart, Scenario
+from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.steps import Steps
+from clarion_lab.scenario.switches import Restart
 
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
 FIRST_SOURCE_PORT = 40001  # of the senders

@@ -14,7 +14,7 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
-from clarion_lab.scenario.steps import parsed
+from clarion_lab.scenario.fields import parsed
 
 MAX_FLOWS = 200_000
 MAX_BURSTS = 100_000
