@@ -11,7 +11,7 @@ import pytest
 from clarion_base.faults import FaultError, ScenarioError
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.results.bottlenecks import bottlenecks
-from clarion_lab.results.summary import survival
+from clarion_lab.results.limits import survival
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.graph import find_way, quickest
 from clarion_lab.scenario.model import Scenario, build

@@ -17,7 +17,7 @@ from clarion_lab.engines.hls_sim import HlsSimEngine
 from clarion_lab.engines.host_engine import _ControllerRestarts
 from clarion_lab.hosts import tuning
 from clarion_lab.hosts.agent import attach_commands
-from clarion_lab.results.summary import survival
+from clarion_lab.results.limits import survival
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 from clarion_lab.scenario.topology import plan, switch_config

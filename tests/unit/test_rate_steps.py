@@ -14,7 +14,7 @@ from clarion_lab.controller.registration import Registrar
 from clarion_lab.controller.rest_client import RestClient
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.engines.emulation import EmbeddedSwitches, EmulationEngine
-from clarion_lab.results.summary import payload_ceiling
+from clarion_lab.results.limits import payload_ceiling
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 from clarion_lab.scenario.steps import Steps

@@ -10,7 +10,7 @@ import pytest
 
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
-from clarion_lab.results.summary import payload_ceiling, survival
+from clarion_lab.results.limits import payload_ceiling, survival
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 

@@ -149,6 +149,11 @@ class Recording:
         """A flow's samples, in the order of time."""
         return self._samples_by_flow.of(self.flow_samples, flow)
 
+    def delivered_of(self, flow: int) -> tuple[list[int], list[int]]:
+        """The times of a flow's samples (us), and the bytes that had arrived by then."""
+        samples = self.samples_of(flow)
+        return [sample.time_us for sample in samples], [sample.delivered_bytes for sample in samples]
+
     def losses_of(self, flow: int) -> Sequence[LossRecord]:
         """What was lost of a flow, in both directions."""
         return self._losses_by_flow.of(self.losses, flow)

@@ -5,26 +5,22 @@ docs/summary-format.md.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from clarion_lab.recording.causes import INCIDENTS, LOSSES, TAGS
+from clarion_lab.recording.causes import INCIDENTS, LOSSES
 from clarion_lab.recording.files import RUN_FORMAT, VERSIONS
-from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.recording.recording import Decision, FlowSample, LossRecord, PortSample, Recording
 from clarion_lab.results import metrics
+from clarion_lab.results.convergence import convergence, newcomer, settling
 from clarion_lab.results.decisions import over_time, periods, quality
-from clarion_lab.scenario.algorithms import frame_bytes, payload_share
+from clarion_lab.results.limits import payload_ceiling, survival
+from clarion_lab.results.tag_quality import tag_qualities
 from clarion_lab.scenario.flows import Flow
-from clarion_lab.scenario.links import Link
-from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
-
-Series = tuple[list[int], list[int]]  # times in us, running totals
 
 
 def summarise(
@@ -64,11 +60,6 @@ def _seconds(times_us: Sequence[int]) -> tuple[float, ...]:
     return tuple(time / 1e6 for time in times_us)
 
 
-def _delivered(recording: Recording, flow: Flow) -> Series:
-    samples = recording.samples_of(flow.number)
-    return [sample.time_us for sample in samples], [sample.delivered_bytes for sample in samples]
-
-
 def _flow_window(scenario: Scenario, recording: Recording, flow: Flow) -> tuple[int, int]:
     """A sized flow is measured from its start to its completion, others inside the scenario's window."""
     begin_us, end_us = _window(scenario, recording)
@@ -85,7 +76,7 @@ def _goodput(scenario: Scenario, recording: Recording, flow: Flow) -> float:
     finished = recording.finished_us.get(flow.number)
     if flow.size_bytes is not None and finished is not None:
         return flow.size_bytes * 8e6 / (finished - flow.start_us)
-    times, totals = _delivered(recording, flow)
+    times, totals = recording.delivered_of(flow.number)
     return 8 * metrics.rate_between(times, totals, begin_us, end_us)
 
 
@@ -165,87 +156,6 @@ def _incidents(incidents: Sequence[LossRecord]) -> dict[str, int]:
     return {cause: counts[cause] for cause in INCIDENTS}
 
 
-def _tag_qualities(scenario: Scenario, recording: Recording) -> dict[str, Any] | None:
-    """Tags against the truth, by cause and together, at the end and over time; None if no flow was tagged.
-
-    The truth is every lost packet of data, with or without a header.
-    """
-    tagged = [flow for flow in scenario.flows if flow.tags and flow.number in recording.agent]
-    if not tagged:
-        return None
-    counts = [_tag_counts(scenario, recording, flow) for flow in tagged]
-    stretches = periods(scenario, recording.ended_us)
-    return {
-        **_qualities([[count.at_end(cause) for cause in TAGS] for count in counts]),
-        "over_time": [
-            {
-                "from_s": begin_us / 1e6,
-                "to_s": end_us / 1e6,
-                **_qualities(
-                    [[count.between(cause, begin_us, end_us) for cause in TAGS] for count in counts]
-                ),
-            }
-            for begin_us, end_us in stretches
-        ],
-    }
-
-
-def _qualities(pairs: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Any]:
-    """By cause and together, of (tagged, truth) by flow and cause."""
-    by_cause = {cause: [flow[index] for flow in pairs] for index, cause in enumerate(TAGS)}
-    everything = [pair for flow in pairs for pair in flow]
-    return {
-        cause: metrics.tag_quality(counts)._asdict()
-        for cause, counts in {**by_cause, "all": everything}.items()
-    }
-
-
-@dataclass(frozen=True)
-class _TagCounts:
-    """What was tagged and what was lost of one flow, over time."""
-
-    lag_us: int  # from a loss to its echo at the sender
-    times_us: Sequence[int]
-    totals: Mapping[str, Sequence[int]]  # by cause, at these times
-    last: Mapping[str, int]  # by cause, at the end
-    lost_us: Mapping[str, Sequence[int]]  # by cause: when
-
-    def at_end(self, cause: str) -> tuple[int, int]:
-        return self.last[cause], len(self.lost_us[cause])
-
-    def between(self, cause: str, begin_us: int, end_us: int) -> tuple[int, int]:
-        lost = sum(begin_us <= time_us < end_us for time_us in self.lost_us[cause])
-        return self._echoed(cause, end_us) - self._echoed(cause, begin_us), lost
-
-    def _echoed(self, cause: str, at_us: int) -> int:
-        """What the sender knew of losses until then."""
-        if at_us <= 0 or not self.times_us:
-            return 0
-        return round(metrics.interpolate(self.times_us, self.totals[cause], at_us + self.lag_us))
-
-
-def _tag_counts(scenario: Scenario, recording: Recording, flow: Flow) -> _TagCounts:
-    samples = recording.samples_of(flow.number)
-    record = recording.agent[flow.number]
-    return _TagCounts(
-        scenario.path_rtt_us(flow),
-        [sample.time_us for sample in samples],
-        {
-            "wire": [sample.tagged_corrupt for sample in samples],
-            "queue": [sample.tagged_congest for sample in samples],
-        },
-        {"wire": record["rev_corrupt"], "queue": record["rev_congest"]},
-        {
-            cause: [
-                loss.time_us
-                for loss in recording.losses_of(flow.number)
-                if loss.forward and loss.cause in truths
-            ]
-            for cause, truths in TAGS.items()
-        },
-    )
-
-
 def _decisions(scenario: Scenario, recording: Recording, decisions: Sequence[Decision]) -> dict[str, Any]:
     """All decisions, at the end and over time; without figures where none were recorded."""
     if recording.reductions is None:
@@ -290,7 +200,7 @@ def _totals(
         "losses": {cause: sum(flow["losses"][cause] for flow in flows) for cause in flows[0]["losses"]},
         "incidents": {kind: sum(flow["incidents"][kind] for flow in flows) for kind in INCIDENTS},
         "unasked_drop_packets": sum(recording.unasked_drops.values()),
-        "tags": _tag_qualities(scenario, recording),
+        "tags": tag_qualities(scenario, recording),
         "decisions": _decisions(scenario, recording, decisions),
     }
 
@@ -305,7 +215,7 @@ def _total_goodput(scenario: Scenario, recording: Recording, flows: Sequence[Map
         if flow.size_bytes is None or not come_apart:
             total += each["goodput_bits_per_s"]
             continue
-        times, totals = _delivered(recording, flow)
+        times, totals = recording.delivered_of(flow.number)
         finished = recording.finished_us.get(flow.number)
         times, totals = [flow.start_us, *times], [0, *totals]
         if finished is not None:
@@ -313,114 +223,6 @@ def _total_goodput(scenario: Scenario, recording: Recording, flows: Sequence[Map
             times, totals = [*times[:known], finished], [*totals[:known], flow.size_bytes]
         total += 8 * metrics.rate_between(times, totals, *_window(scenario, recording))
     return total
-
-
-def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> float | None:
-    """Payload bit/s that the tightest crossed bottleneck carries between two instants, headers taken off;
-    None if paths differ.
-
-    Flows of different header formats count with equal shares of the link.
-    """
-    first = scenario.flows[0]
-    if any(flow.udp for flow in scenario.flows):
-        return None
-    paths = {(flow.route, flow.reverse) for flow in scenario.flows}
-    if len(paths) > 1:
-        return None
-    rate = min(
-        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float) for link in scenario.links_of(first)
-    )
-    return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
-
-
-def survival(scenario: Scenario, flow: Flow, begin_us: int = 0, end_us: int = 0) -> float:
-    """The share of a flow's full-size packets that survive the errors of its path, on average between two
-    instants.
-    """
-    size = frame_bytes(flow.header)
-
-    def survives(link: Link, forward: bool) -> float:
-        def share(losses: tuple[LossModel, LossModel]) -> float:
-            return 1 - losses[0 if forward else 1].mean_packet_loss(size)
-
-        return link.loss_steps.mean((link.forward_loss, link.reverse_loss), begin_us, end_us, share)
-
-    on_way = (survives(scenario.bottlenecks[hop.link], hop.forward != flow.reverse) for hop in flow.route)
-    return survives(scenario.access, not flow.reverse) ** 2 * math.prod(on_way)
-
-
-def convergence(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
-    """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
-    None.
-    """
-    if limit is None or _comes_and_goes(scenario) or _steps(scenario):
-        return None
-    since_us = max(flow.start_us for flow in scenario.flows)
-    interval_us = averaging_us(scenario)
-    rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in scenario.flows]
-    hold = math.ceil(metrics.CONVERGENCE_ROUND_TRIPS * scenario.max_rtt_us / interval_us)
-    return _span(scenario, metrics.convergence_index(rates, limit / len(scenario.flows), hold))
-
-
-def settling(
-    scenario: Scenario, recording: Recording, flows: Sequence[Flow], since_us: int
-) -> dict[str, float] | None:
-    """Time from `since_us` until the flows stay within 20 % of their own steady levels for 10 round trips, or
-    None. A flow's level is its mean rate in the second half of the time since then.
-    """
-    if _comes_and_goes(scenario) or _steps(scenario):
-        return None
-    rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in flows]
-    levels = [sum(half) / len(half) if (half := flow[len(flow) // 2 :]) else 0.0 for flow in rates]
-    hold = math.ceil(metrics.CONVERGENCE_ROUND_TRIPS * scenario.max_rtt_us / averaging_us(scenario))
-    return _span(scenario, metrics.settled_index(rates, levels, hold))
-
-
-def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> dict[str, float] | None:
-    """Time from the start of the flows that come last until each has had a round trip with 95 % of
-    limit / flows; None if one never had, or if all come together.
-    """
-    last_us = max(flow.start_us for flow in scenario.flows)
-    newcomers = [flow for flow in scenario.flows if flow.start_us == last_us]
-    if limit is None or len(newcomers) == len(scenario.flows) or _steps(scenario):
-        return None
-    least = metrics.NEWCOMER_SHARE * limit / len(scenario.flows)
-    found = [
-        metrics.first_at_least(round_trip_rates(scenario, recording, flow, last_us), least)
-        for flow in newcomers
-    ]
-    reached = [index for index in found if index is not None]
-    return _span(scenario, max(reached)) if len(reached) == len(found) else None
-
-
-def _comes_and_goes(scenario: Scenario) -> bool:
-    """Whether a flow sends otherwise than from its start to its stop: then there is no level to settle at."""
-    return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in scenario.flows)
-
-
-def _steps(scenario: Scenario) -> bool:
-    """Whether a link changes: then there is no one fair share to converge to."""
-    return any(link.changes for link in scenario.bottlenecks)
-
-
-def averaging_us(scenario: Scenario) -> int:
-    """The longest round trip, rounded up to whole samples."""
-    return max(1, math.ceil(scenario.max_rtt_us / SAMPLE_US)) * SAMPLE_US
-
-
-def round_trip_rates(scenario: Scenario, recording: Recording, flow: Flow, since_us: int) -> list[float]:
-    """Goodput of a flow in bit/s over one round trip after the other, until the first flow stops."""
-    end_us = min(recording.ended_us, *(other.stop_us for other in scenario.flows))
-    times, totals = _delivered(recording, flow)
-    rates = metrics.interval_rates(times, totals, since_us, end_us, averaging_us(scenario))
-    return [8 * rate for rate in rates]
-
-
-def _span(scenario: Scenario, index: int | None) -> dict[str, float] | None:
-    if index is None or scenario.max_rtt_us == 0:  # in round trips of a path that takes none
-        return None
-    time_us = index * averaging_us(scenario)
-    return {"time_s": time_us / 1e6, "round_trips": time_us / scenario.max_rtt_us}
 
 
 def _ports(scenario: Scenario, network: Network, recording: Recording) -> list[dict[str, Any]]:
