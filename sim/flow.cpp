@@ -28,6 +28,7 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   for (const auto& [name, value] : options.params) set_param(params_, name, value);
   const auto seed = static_cast<std::uint32_t>(all.network.seed * 65537 + number);
   SenderSettings settings;
+  if (all.pacing_percent != 0) settings.pacing_start_percent = settings.pacing_percent = all.pacing_percent;
   settings.mss_bytes = all.mss_bytes;
   settings.ecn = all.ecn;
   settings.sack = options.sack;
@@ -39,7 +40,7 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
                                    make_law(options.law, clarion_, params_, seed), clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
-  const ReceiverSettings receiving{all.buffer_bytes / all.mss_bytes, options.sack};
+  const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, all.mss_bytes, options.sack);
   receiver_ =
       std::make_unique<ReceivingEnd>(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
   sender_->actor = 2 * number;

@@ -60,6 +60,7 @@ struct SimulationOptions {
   std::uint64_t sample_us = 100'000;
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;  // of each receiver
   std::uint32_t mss_bytes = 1448;
+  std::uint32_t pacing_percent = 0;  // of the window per round trip, of the kernel's senders; 0: Linux's own
   bool ecn = false;
 };
 

@@ -22,6 +22,7 @@ using nlohmann::json;
 constexpr std::uint64_t MAX_TIME_US = std::uint64_t{1} << 44;  // half a year
 constexpr std::uint64_t MAX_BYTES = std::uint64_t{1} << 53;
 constexpr std::uint64_t MAX_MSS_BYTES = 9000;
+constexpr std::uint64_t MAX_PACING_PERCENT = 1000;  // as of net.ipv4.tcp_pacing_ss_ratio
 constexpr std::uint64_t MAX_UDP_BPS = 400'000'000'000;
 
 std::uint32_t read_ip(JsonObject& object) {
@@ -187,6 +188,7 @@ SimulationOptions read_simulation(const json& document) {
     options.changes.push_back(read_change(value, path));
   });
   std::uint64_t mss_bytes = options.mss_bytes;
+  std::uint64_t pacing_percent = options.pacing_percent;
   object.require("duration_us");
   object.integer("duration_us", 1, MAX_TIME_US, options.duration_us);
   object.integer("measure_from_us", 0, options.duration_us, options.measure_from_us);
@@ -195,6 +197,8 @@ SimulationOptions read_simulation(const json& document) {
   object.integer("sample_us", 1000, MAX_TIME_US, options.sample_us);
   object.integer("buffer_bytes", 4096, std::uint64_t{1} << 40, options.buffer_bytes);
   object.integer("mss_bytes", 64, MAX_MSS_BYTES, mss_bytes);
+  object.integer("pacing_percent", 1, MAX_PACING_PERCENT, pacing_percent);
+  options.pacing_percent = static_cast<std::uint32_t>(pacing_percent);
   options.mss_bytes = static_cast<std::uint32_t>(mss_bytes);
   object.boolean("ecn", options.ecn);
   object.refuse_unknown_keys();

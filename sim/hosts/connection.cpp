@@ -57,6 +57,7 @@ void SendingEnd::send_syn(Nanoseconds now) {
   tcp.offers = host_.shim().attached() && syns_ < SYNS_WITH_OPTION;
   tcp.offer_flags = CLARION_OPTION_LEFT;
   syn_sent_ = now;
+  if (syns_ == 0) first_syn_sent_ = now;
   syn_timer_ = now + (SYN_TIMEOUT_NS << std::min(syns_, 6U));
   ++syns_;
   send(now, tcp, {}, false);
@@ -86,9 +87,13 @@ void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
   ack.stamp_ms = stamp_ms(now);
   ack.echo_ms = peer_stamp_ms_;
   send(now, ack, {}, false);
+  // Of a SYN that was resent the time stamp tells which one is answered (tcp_ack_update_rtt); an answer to
+  // the first shows that none was lost (tcp_try_undo_spurious_syn).
+  const std::uint32_t by_stamp_us = std::max(stamp_ms(now) - tcp.echo_ms, 1U) * 1000;
   const auto rtt_us = static_cast<std::uint32_t>((now - syn_sent_) / 1000);
   sender_.open_window(tcp.window_bytes / settings_.mss_bytes);
-  sender_.establish(now, syns_ == 1 ? rtt_us : NO_RTT);
+  sender_.establish(now, syns_ == 1 ? rtt_us : by_stamp_us,
+                    syns_ > 2 && tcp.echo_ms != stamp_ms(first_syn_sent_));
 }
 
 Nanoseconds SendingEnd::next_timer() const {
@@ -109,6 +114,7 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   tcp.stamp_ms = stamp_ms(now);
   tcp.echo_ms = peer_stamp_ms_;
   tcp.payload_bytes = segment.payload_bytes;
+  tcp.psh = segment.is_pushed;
   tcp.cwr = segment.has_cwr;
   // A retransmission is not marked (RFC 3168, 6.1.5).
   tcp.ecn = settings_.ecn && !segment.is_resent ? Ecn::ect0 : Ecn::not_capable;
@@ -185,7 +191,6 @@ ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port
       remote_(remote),
       mss_bytes_(mss_bytes),
       ecn_(ecn),
-      buffer_(settings.buffer),
       receiver_(settings, *this) {
   local_.port = port;
   host.bind(port, *this);
@@ -209,6 +214,8 @@ void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received
   IncomingSegment segment;
   segment.number = byte / mss_bytes_;
   segment.stamp_ms = tcp.stamp_ms;
+  segment.is_pushed = tcp.psh;
+  segment.has_ect = ecn_ && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
   segment.has_ce = ecn_ && tcp.ecn == Ecn::ce;
   segment.has_cwr = ecn_ && tcp.cwr;
   receiver_.on_segment(now, segment);
@@ -222,7 +229,7 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
   answer.syn = answer.has_ack = true;
   answer.ack = tcp.seq + 1;
   answer.window_bytes =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(buffer_ * mss_bytes_, MAX_WINDOW_BYTES));
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(receiver_.window() * mss_bytes_, MAX_WINDOW_BYTES));
   answer.stamp_ms = stamp_ms(now);
   answer.echo_ms = tcp.stamp_ms;
   answer.ece = ecn_ && tcp.ece && tcp.cwr;

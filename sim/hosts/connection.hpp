@@ -70,6 +70,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   State state_ = State::closed;
   std::uint32_t peer_stamp_ms_ = 0;  // to be echoed
   std::uint32_t syns_ = 0;
+  Nanoseconds first_syn_sent_ = 0;
   Nanoseconds syn_sent_ = 0;
   Nanoseconds syn_timer_ = NEVER;
 };
@@ -98,7 +99,6 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   Address remote_;
   std::uint32_t mss_bytes_;
   bool ecn_;
-  std::uint64_t buffer_;
   flow flow_{};
   Receiver receiver_;
   bool is_open_ = false;

@@ -28,6 +28,7 @@ constexpr std::uint16_t MSS_OFFERED = 1460;
 
 constexpr std::uint8_t FLAG_FIN = 0x01;
 constexpr std::uint8_t FLAG_SYN = 0x02;
+constexpr std::uint8_t FLAG_PSH = 0x08;
 constexpr std::uint8_t FLAG_ACK = 0x10;
 constexpr std::uint8_t FLAG_ECE = 0x40;
 constexpr std::uint8_t FLAG_CWR = 0x80;
@@ -89,8 +90,8 @@ std::uint8_t* put_options(std::uint8_t* at, const TcpFields& tcp) {
 
 std::uint8_t flags_of(const TcpFields& tcp) {
   return static_cast<std::uint8_t>((tcp.fin ? FLAG_FIN : 0) | (tcp.syn ? FLAG_SYN : 0) |
-                                   (tcp.has_ack ? FLAG_ACK : 0) | (tcp.ece ? FLAG_ECE : 0) |
-                                   (tcp.cwr ? FLAG_CWR : 0));
+                                   (tcp.psh ? FLAG_PSH : 0) | (tcp.has_ack ? FLAG_ACK : 0) |
+                                   (tcp.ece ? FLAG_ECE : 0) | (tcp.cwr ? FLAG_CWR : 0));
 }
 
 void read_sacks(const std::uint8_t* option, std::uint32_t length, TcpFields& tcp) {
@@ -192,6 +193,7 @@ bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at,
   tcp.ack = load_be32(segment + 8);
   tcp.fin = (segment[13] & FLAG_FIN) != 0;
   tcp.syn = (segment[13] & FLAG_SYN) != 0;
+  tcp.psh = (segment[13] & FLAG_PSH) != 0;
   tcp.has_ack = (segment[13] & FLAG_ACK) != 0;
   tcp.ece = (segment[13] & FLAG_ECE) != 0;
   tcp.cwr = (segment[13] & FLAG_CWR) != 0;

@@ -43,6 +43,7 @@ struct TcpFields {
   bool syn = false;
   bool has_ack = false;
   bool fin = false;
+  bool psh = false;
   bool ece = false;
   bool cwr = false;
   bool offers = false;           // SYN: Clarion's option is there,

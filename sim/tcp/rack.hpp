@@ -49,11 +49,13 @@ class Rack {
   Microseconds detect(Scoreboard& board, Microseconds now_us, std::uint32_t window_us, OnLoss on_loss) {
     Microseconds wait_us = 0;
     board.each_by_age([&](SegmentNumber number, const Segment& segment) {
+      if (segment.is_lost && !segment.is_resent) return true;
       if (!sent_after(sent_us_, number_, segment.sent_us, number)) return false;
       const std::int64_t left_us = timeout_us(segment, now_us, window_us);
       if (left_us > 0) {
         wait_us = std::max<Microseconds>(wait_us, static_cast<Microseconds>(left_us));
       } else if (board.mark_lost(number)) {
+        board.forget_order(number);
         on_loss(number);
       }
       return true;

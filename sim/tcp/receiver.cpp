@@ -5,9 +5,10 @@ namespace clarion::sim {
 namespace {
 
 constexpr Nanoseconds MS = 1'000'000;
-constexpr Nanoseconds DELAY_MIN_NS = 40 * MS;   // TCP_ATO_MIN, TCP_DELACK_MIN
-constexpr Nanoseconds DELAY_MAX_NS = 200 * MS;  // TCP_DELACK_MAX
-constexpr std::uint32_t QUICK_ACKS = 16;        // TCP_MAX_QUICKACKS: a sender in slow start counts each
+constexpr Nanoseconds DELAY_MIN_NS = 40 * MS;      // TCP_ATO_MIN, TCP_DELACK_MIN
+constexpr Nanoseconds RTO_VARIANCE_NS = 200 * MS;  // at least (TCP_RTO_MIN)
+constexpr Nanoseconds DELAY_MAX_NS = 200 * MS;     // TCP_DELACK_MAX
+constexpr std::uint32_t QUICK_ACKS = 16;           // TCP_MAX_QUICKACKS: a sender in slow start counts each
 constexpr std::uint32_t QUICK_AFTER_MARK = 2;
 constexpr std::uint32_t COMPRESSED_MAX = 44;   // net.ipv4.tcp_comp_sack_nr
 constexpr Nanoseconds COMPRESSED_NS = MS;      // net.ipv4.tcp_comp_sack_delay_ns
@@ -23,19 +24,25 @@ void Receiver::on_segment(Nanoseconds now, const IncomingSegment& segment) {
     wants_cwr_ = false;
     ack_now_ = true;
   }
+  const bool in_order = segment.number == next_;
   if (!take(now, segment)) return send(now);
-  note_arrival(now);
+  if (in_order) note_arrival(now);
   note_marks(segment);
-  decide(now);
+  grow_window();
+  decide(now, segment.is_pushed);
 }
 
 // False: there is nothing new in it, or no room for it.
 bool Receiver::take(Nanoseconds now, const IncomingSegment& segment) {
   if (segment.number < next_) {
-    take_twice(segment.number);
+    if (settings_.sack) twice_ = {segment.number, segment.number + 1};
+    quicken(QUICK_ACKS);
     return false;
   }
-  if (segment.number >= next_ + settings_.buffer) return false;
+  if (segment.number >= next_ + window_) {
+    quicken(QUICK_ACKS);
+    return false;
+  }
   if (segment.number == next_) {
     take_in_order();
     return true;
@@ -62,7 +69,7 @@ void Receiver::take_out_of_order(SegmentNumber number) {
                                 [](SegmentNumber n, const SegmentRange& range) { return n < range.begin; });
   const bool has_before = after != early_.begin();
   if (has_before && number < std::prev(after)->end) {
-    take_twice(number);
+    if (settings_.sack) twice_ = {number, number + 1};
     remember(*std::prev(after));
     return;
   }
@@ -93,11 +100,6 @@ void Receiver::tell_before_blocks_are_lost(Nanoseconds now, SegmentNumber number
   if (known_ >= BLOCKS_EXPECTED) send(now);
 }
 
-void Receiver::take_twice(SegmentNumber number) {
-  if (settings_.sack) twice_ = {number, number + 1};
-  quicken(QUICK_ACKS);
-}
-
 // The block with the latest segment goes first; those that it has swallowed go away.
 void Receiver::remember(const SegmentRange& range) {
   std::array<SegmentRange, KNOWN_BLOCKS> blocks{range};
@@ -118,9 +120,14 @@ void Receiver::forget_acknowledged() {
   known_ = kept;
 }
 
+// tcp_set_rto, after the one sample of the handshake.
+Nanoseconds Receiver::rto_ns() const {
+  const Nanoseconds rtt_ns = Nanoseconds{rtt_us_} * 1000;
+  return rtt_ns + std::max(RTO_VARIANCE_NS, 2 * rtt_ns);
+}
+
 // tcp_event_data_recv
 void Receiver::note_arrival(Nanoseconds now) {
-  const Nanoseconds rto_ns = std::max<Nanoseconds>(200 * MS, Nanoseconds{rtt_us_} * 1000);
   const Nanoseconds gap = now - arrived_;
   if (delay_ns_ == 0) {
     quicken(QUICK_ACKS);
@@ -128,27 +135,39 @@ void Receiver::note_arrival(Nanoseconds now) {
   } else if (gap <= DELAY_MIN_NS / 2) {
     delay_ns_ = delay_ns_ / 2 + DELAY_MIN_NS / 2;
   } else if (gap < delay_ns_) {
-    delay_ns_ = std::min(delay_ns_ / 2 + gap, rto_ns);
-  } else if (gap > rto_ns) {
+    delay_ns_ = std::min(delay_ns_ / 2 + gap, rto_ns());
+  } else if (gap > rto_ns()) {
     quicken(QUICK_ACKS);
   }
   arrived_ = now;
 }
 
-// tcp_ecn_check_ce
+// tcp_ecn_check_ce. A segment that is not capable among those that are has probably been resent.
 void Receiver::note_marks(const IncomingSegment& segment) {
-  if (!segment.has_ce || wants_cwr_) return;
-  quicken(QUICK_AFTER_MARK);
-  wants_cwr_ = true;
+  const bool is_resent = saw_ect_ && !segment.has_ect && !segment.has_ce;
+  if (is_resent || (segment.has_ce && !wants_cwr_)) {
+    quicken(QUICK_AFTER_MARK);
+    delay_ns_ = DELAY_MIN_NS;
+  }
+  wants_cwr_ |= segment.has_ce;
+  saw_ect_ |= segment.has_ect || segment.has_ce;
+}
+
+// tcp_grow_window: by a segment, which is acknowledged at once, until the buffer would not hold more.
+void Receiver::grow_window() {
+  if (window_ >= settings_.largest_window) return;
+  ++window_;
+  quicken(1);
 }
 
 void Receiver::quicken(std::uint32_t at_most) { quick_ = std::max(quick_, at_most); }
 
-// __tcp_ack_snd_check
-void Receiver::decide(Nanoseconds now) {
+// __tcp_ack_snd_check. The application reads at once; what ends a write is acknowledged then
+// (tcp_cleanup_rbuf).
+void Receiver::decide(Nanoseconds now, bool is_pushed) {
   const bool is_second = next_ - acknowledged_ > 1;
   if (is_second || quick_ > 0 || ack_now_) return send(now);
-  if (early_.empty()) return delay(now);
+  if (early_.empty()) return is_pushed ? send(now) : delay(now);
   compress(now);
 }
 
@@ -156,7 +175,9 @@ void Receiver::decide(Nanoseconds now) {
 void Receiver::delay(Nanoseconds now) {
   Nanoseconds wait = delay_ns_;
   if (wait > DELAY_MIN_NS) wait = std::min(wait, std::max(Nanoseconds{rtt_us_} * 1000, DELAY_MIN_NS));
-  delayed_at_ = std::min(delayed_at_, now + std::min(wait, DELAY_MAX_NS));
+  wait = std::min(wait, DELAY_MAX_NS);
+  if (delayed_at_ <= now + wait / 4) return send(now);  // it is about to go
+  delayed_at_ = std::min(delayed_at_, now + wait);
 }
 
 void Receiver::compress(Nanoseconds now) {
@@ -174,14 +195,17 @@ void Receiver::compress(Nanoseconds now) {
   compressed_at_ = now + std::min(COMPRESSED_NS, Nanoseconds{rtt_us_} * 1000 / 20);  // 5 % of a round trip
 }
 
+// tcp_delack_timer_handler: an acknowledgement that waited in vain makes the next one wait twice as long.
 void Receiver::on_timer(Nanoseconds now) {
-  if (next_timer() <= now) send(now);
+  if (next_timer() > now) return;
+  if (delayed_at_ <= now) delay_ns_ = std::min(2 * delay_ns_, rto_ns());
+  send(now);
 }
 
 void Receiver::send(Nanoseconds now) {
   OutgoingAck ack;
   ack.ack = next_;
-  ack.window = settings_.buffer;
+  ack.window = window_;
   ack.echo_ms = stamp_ms_;
   ack.has_ece = wants_cwr_;
   if (!twice_.empty()) ack.sacks[ack.blocks++] = twice_;

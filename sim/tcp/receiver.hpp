@@ -20,8 +20,10 @@ using emu::NEVER;
 struct IncomingSegment {
   SegmentNumber number = 0;
   std::uint32_t stamp_ms = 0;  // RFC 7323
-  bool has_ce = false;         // RFC 3168
+  bool has_ect = false;        // RFC 3168
+  bool has_ce = false;
   bool has_cwr = false;
+  bool is_pushed = false;  // PSH: its sender has nothing more at present
 };
 
 // An acknowledgement that goes out.
@@ -37,8 +39,16 @@ struct OutgoingAck {
 };
 
 struct ReceiverSettings {
-  std::uint64_t buffer = 1 << 20;  // segments
+  std::uint64_t first_window = 1 << 18;  // segments that it offers to take
+  std::uint64_t largest_window = 1 << 18;
   bool sack = true;
+
+  // Of a buffer of so many bytes of memory: what Linux 6.18 offers at first and at most, measured with
+  // packets of one MSS (tcp_select_initial_window, tcp_grow_window).
+  static ReceiverSettings with_buffer(std::uint64_t buffer_bytes, std::uint32_t mss_bytes, bool sack) {
+    const std::uint64_t segments = std::max<std::uint64_t>(buffer_bytes / mss_bytes, 4);
+    return {segments / 4, segments * 80 / 256, sack};
+  }
 };
 
 class Receiver {
@@ -49,7 +59,8 @@ class Receiver {
     virtual void acknowledge(const OutgoingAck& ack, Nanoseconds now) = 0;
   };
 
-  Receiver(const ReceiverSettings& settings, Output& output) : settings_(settings), output_(output) {}
+  Receiver(const ReceiverSettings& settings, Output& output)
+      : settings_(settings), output_(output), window_(settings.first_window) {}
 
   void on_segment(Nanoseconds now, const IncomingSegment& segment);
 
@@ -60,6 +71,7 @@ class Receiver {
   void set_rtt(std::uint32_t rtt_us) { rtt_us_ = rtt_us; }
 
   SegmentNumber next() const { return next_; }
+  std::uint64_t window() const { return window_; }      // segments
   std::uint64_t received() const { return received_; }  // segments, each once, in order or not
 
  private:
@@ -69,19 +81,21 @@ class Receiver {
   void tell_before_blocks_are_lost(Nanoseconds now, SegmentNumber number);
   void take_in_order();
   void take_out_of_order(SegmentNumber number);
-  void take_twice(SegmentNumber number);
   void remember(const SegmentRange& range);
   void forget_acknowledged();
+  Nanoseconds rto_ns() const;
   void note_arrival(Nanoseconds now);
   void note_marks(const IncomingSegment& segment);
+  void grow_window();
   void quicken(std::uint32_t at_most);
-  void decide(Nanoseconds now);
+  void decide(Nanoseconds now, bool is_pushed);
   void delay(Nanoseconds now);
   void compress(Nanoseconds now);
   void send(Nanoseconds now);
 
   ReceiverSettings settings_;
   Output& output_;
+  std::uint64_t window_;            // segments that it takes from next_ on (rcv_ssthresh)
   SegmentNumber next_ = 0;          // rcv_nxt
   SegmentNumber acknowledged_ = 0;  // rcv_wup: next_ when the last ACK was sent
   std::uint64_t received_ = 0;
@@ -92,6 +106,7 @@ class Receiver {
   std::uint32_t stamp_ms_ = 0;  // ts_recent
   std::uint32_t rtt_us_ = 0;
   bool wants_cwr_ = false;  // echo congestion marks until the sender has answered
+  bool saw_ect_ = false;
 
   std::uint32_t quick_ = 0;  // acknowledgements to send at once
   bool ack_now_ = false;

@@ -94,7 +94,6 @@ class Scoreboard {
   bool mark_lost(SegmentNumber number) {
     Segment& segment = (*this)[number];
     if (segment.is_sacked) return false;
-    unlink(number);
     if (segment.is_lost) {
       if (!segment.is_resent) return false;
       segment.is_resent = false;
@@ -108,14 +107,17 @@ class Scoreboard {
     return true;
   }
 
-  // Nothing was lost after all; what is not SACKed may still arrive.
+  // RACK has judged this transmission, and does so no more (tcp_rack_detect_loss takes it off the list).
+  void forget_order(SegmentNumber number) { unlink(number); }
+
+  // Nothing was lost after all (tcp_undo_cwnd_reduction). What RACK had taken for lost it does not judge
+  // again.
   void unmark_losses() {
     for (SegmentNumber number = una_; number < next_ && lost_out_ > 0; ++number) {
       Segment& segment = (*this)[number];
       if (!segment.is_lost) continue;
       segment.is_lost = false;
       --lost_out_;
-      if (!segment.is_linked) link(number);
     }
   }
 

@@ -30,7 +30,8 @@ struct OutgoingSegment {
   SegmentNumber number = 0;
   std::uint32_t payload_bytes = 0;
   bool is_resent = false;
-  bool has_cwr = false;  // ECN: the window has been reduced
+  bool is_pushed = false;  // PSH: the last that the application has written
+  bool has_cwr = false;    // ECN: the window has been reduced
 };
 
 // An acknowledgement that has come in.
@@ -51,6 +52,8 @@ struct SenderSettings {
   std::uint32_t cwnd_clamp = 0xffffffff;
   std::uint32_t max_burst = 44;  // segments that go down in one piece: 64 KiB (gso_max_size)
   std::uint64_t max_pacing_bytes_per_s = ~std::uint64_t{0};
+  std::uint32_t pacing_start_percent = 200;  // net.ipv4.tcp_pacing_ss_ratio
+  std::uint32_t pacing_percent = 120;        // net.ipv4.tcp_pacing_ca_ratio
   bool sack = true;
   bool ecn = false;
   bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
@@ -84,8 +87,9 @@ class Sender {
   // The receiver's window at the handshake, in segments.
   void open_window(std::uint64_t segments) { window_end_ = board_.una() + segments; }
 
-  // The handshake is over; `rtt_us` is its round trip, or NO_RTT if the SYN was resent.
-  void establish(Nanoseconds now, std::uint32_t rtt_us);
+  // The handshake is over; `rtt_us` is its round trip. `was_lost`: more than one SYN was, so that the window
+  // begins at one packet (RFC 6298, 5.7; tcp_init_transfer).
+  void establish(Nanoseconds now, std::uint32_t rtt_us, bool was_lost = false);
 
   // The application has written up to `bytes` since the beginning; ~0 for data without end.
   void write_up_to(Nanoseconds now, std::uint64_t bytes);
@@ -226,7 +230,9 @@ class Sender {
   void resend_lost();
   void send_after(Resend resend);
   bool must_wait_for_pacing();
-  bool is_local_queue_full() const;
+  bool gathers(bool& is_cwnd_limited) const;
+  std::uint32_t piece_segments() const;
+  bool is_local_queue_full(std::uint32_t segments, unsigned shift) const;
   bool transmit(SegmentNumber number, bool is_resent);
   void pace_after(std::uint64_t payload_bytes, Nanoseconds allowed_before);
   void validate_window(bool is_limited);

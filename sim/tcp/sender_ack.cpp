@@ -51,21 +51,26 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   send_new();
 }
 
-// tcp_sacktag_write_queue. What the ACK before has said already is passed over.
+// tcp_sacktag_write_queue: in the order of the numbers. What the ACK before has said already is passed over.
 void Sender::tag_sacks(const Acknowledgement& ack, AckState& state) {
   if (!settings_.sack || ack.blocks == 0) {
     sacks_before_ = {};
     return;
   }
   const bool has_dsack = check_dsack(ack, state);
-  std::array<SegmentRange, Acknowledgement::MAX_BLOCKS> said{};
+  std::array<SegmentRange, Acknowledgement::MAX_BLOCKS> blocks{};
   for (std::size_t i = has_dsack ? 1 : 0; i < ack.blocks; ++i) {
-    const SegmentRange range{std::max(ack.sacks[i].begin, board_.una()),
-                             std::min(ack.sacks[i].end, board_.next())};
-    if (!range.empty()) tag_range(range, state);
-    said[i] = ack.sacks[i];
+    const auto larger = std::find_if(blocks.begin(), blocks.begin() + i, [&](const SegmentRange& each) {
+      return each.begin > ack.sacks[i].begin;
+    });
+    std::rotate(larger, blocks.begin() + i, blocks.begin() + i + 1);
+    *larger = ack.sacks[i];
   }
-  sacks_before_ = said;
+  for (const SegmentRange& block : blocks) {
+    const SegmentRange range{std::max(block.begin, board_.una()), std::min(block.end, board_.next())};
+    if (!range.empty()) tag_range(range, state);
+  }
+  sacks_before_ = blocks;
   if (state_ != CaState::loss || has_undo_) check_reordering(state.reorder, board_.fack());
 }
 
@@ -206,10 +211,9 @@ bool Sender::may_grow(const AckState& state) const {
 
 // tcp_update_pacing_rate: without timers it bounds only what waits in this host.
 void Sender::update_pacing_rate() {
-  constexpr std::uint64_t START_PERCENT = 200;   // net.ipv4.tcp_pacing_ss_ratio
-  constexpr std::uint64_t STEADY_PERCENT = 120;  // net.ipv4.tcp_pacing_ca_ratio
   if (!rtt_.is_known()) return;
-  const std::uint64_t percent = cwnd_ < ssthresh_ / 2 ? START_PERCENT : STEADY_PERCENT;
+  const std::uint64_t percent =
+      cwnd_ < ssthresh_ / 2 ? settings_.pacing_start_percent : settings_.pacing_percent;
   const std::uint64_t window = std::max(cwnd_, board_.packets_out());
   const std::uint64_t rate = settings_.mss_bytes * window * 8'000'000 / rtt_.srtt_us8() * percent / 100;
   pacing_bytes_per_s_ = std::min(rate, settings_.max_pacing_bytes_per_s);

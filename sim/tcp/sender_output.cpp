@@ -11,8 +11,10 @@ constexpr std::uint64_t UNPACED_SEGMENTS = 10;        // of a new connection
 constexpr std::uint64_t LOCAL_LIMIT_BYTES = 4 << 20;  // net.ipv4.tcp_limit_output_bytes
 constexpr unsigned LOCAL_LIMIT_SHIFT = 10;            // sk_pacing_shift: a millisecond
 constexpr std::uint64_t BURST_BYTES = 65536;          // gso_max_size
-constexpr unsigned BURST_RTT_SHIFT = 9;               // net.ipv4.tcp_tso_rtt_log
-constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;       // tcp_min_tso_segs
+constexpr std::uint32_t WINDOW_DIVISOR = 3;           // net.ipv4.tcp_tso_win_divisor
+constexpr Nanoseconds GATHERING_NS = 1'000'000;
+constexpr unsigned BURST_RTT_SHIFT = 9;          // net.ipv4.tcp_tso_rtt_log
+constexpr std::uint32_t MIN_BURST_SEGMENTS = 2;  // tcp_min_tso_segs
 
 Nanoseconds ns_of(Microseconds us) { return us * 1000; }
 
@@ -24,16 +26,14 @@ Sender::Sender(const SenderSettings& settings, std::unique_ptr<CongestionControl
       output_(output),
       cwnd_(std::min(settings.initial_cwnd, settings.cwnd_clamp)) {}
 
-void Sender::establish(Nanoseconds now, std::uint32_t rtt_us) {
+void Sender::establish(Nanoseconds now, std::uint32_t rtt_us, bool was_lost) {
   tick(now);
   is_established_ = true;
   cwnd_stamp_us_ = now_us_;
   may_send_at_ = now;
-  if (rtt_us != NO_RTT) {
-    rtt_.observe_minimum(now_us_, rtt_us);
-    rtt_.sample(rtt_us, 0, 0);
-  }
-  if (rtt_us == NO_RTT) cwnd_ = 1;  // the SYN was lost (RFC 6298, 5.7)
+  rtt_.observe_minimum(now_us_, rtt_us);
+  rtt_.sample(rtt_us, 0, 0);
+  if (was_lost) cwnd_ = 1;
   update_pacing_rate();
   law_->start(*this);
   send_new();
@@ -63,9 +63,10 @@ void Sender::on_timer(Nanoseconds now) {
     send_new();
   }
   if (timer_at_ > now) return;
-  const Timer timer = timer_;
-  timer_ = Timer::none;
   timer_at_ = NEVER;
+  // tcp_write_timer_handler: rearm() has to know that one of the other two has fired.
+  const Timer timer = timer_;
+  if (timer == Timer::retransmission || board_.packets_out() == 0) timer_ = Timer::none;
   if (board_.packets_out() == 0) return;
   if (timer == Timer::retransmission) on_retransmission_timeout();
   if (timer == Timer::reordering) on_reordering_timeout();
@@ -81,6 +82,7 @@ void Sender::tick(Nanoseconds now) {
 void Sender::send_new(Push push) {
   std::uint32_t sent = 0;
   bool is_receiver_limited = false;
+  bool is_limited = false;
   while (unsent() > 0) {
     if (must_wait_for_pacing()) break;
     const bool is_full = board_.in_flight() >= cwnd_;
@@ -89,17 +91,18 @@ void Sender::send_new(Push push) {
       is_receiver_limited = true;
       break;
     }
-    if (is_local_queue_full()) break;
+    if (push == Push::all && gathers(is_limited)) break;
+    const std::uint32_t wanted = push == Push::probe ? 1 : burst_segments();
+    if (is_local_queue_full(wanted, 0)) break;
     const bool was_empty = board_.packets_out() == 0;
-    if (board_.in_flight() == 0) law_->on_event(*this, CaEvent::tx_start);
-    const std::uint32_t burst = send_burst(push == Push::probe ? 1 : burst_segments());
+    const std::uint32_t burst = send_burst(wanted);
     sent += burst;
     if (burst == 0) break;
     if (was_empty || timer_ == Timer::probe) rearm();
     if (push == Push::probe) break;
   }
   note_receiver_limit(is_receiver_limited);
-  const bool is_limited = board_.in_flight() >= cwnd_;
+  is_limited |= board_.in_flight() >= cwnd_;
   if (sent > 0 || is_limited) validate_window(is_limited);
   if (sent == 0) return;
   if (in_reduction()) prr_.note_sent(sent);
@@ -117,19 +120,42 @@ std::uint32_t Sender::send_burst(std::uint32_t segments) {
   return sent;
 }
 
-// tcp_tso_autosize: a millisecond of the rate, more on short paths; at most half of the window, and what it
-// has room for (tcp_cwnd_test).
+// At most half of the window, and what it has room for (tcp_cwnd_test).
 std::uint32_t Sender::burst_segments() const {
   const std::uint32_t room = cwnd_ > board_.in_flight() ? cwnd_ - board_.in_flight() : 1;
+  return std::min({piece_segments(), room, std::max(cwnd_ >> 1, 1U)});
+}
+
+// tcp_tso_autosize: a millisecond of the rate, more on short paths.
+std::uint32_t Sender::piece_segments() const {
   if (settings_.max_burst == 1) return 1;
   std::uint64_t bytes =
       pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
   const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
   if (shift < 32) bytes += BURST_BYTES >> shift;
   const std::uint64_t most = std::min<std::uint64_t>(settings_.max_burst, BURST_BYTES / settings_.mss_bytes);
-  const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>({wanted, room, std::max(cwnd_ >> 1, 1U)}));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most));
+}
+
+// tcp_tso_should_defer: is it better to wait for the next ACK, and to send a larger piece then? What the
+// application has written lies in buffers of max_burst segments.
+bool Sender::gathers(bool& is_cwnd_limited) const {
+  if (settings_.max_burst == 1 || unsent() == 1 || state_ >= CaState::recovery) return false;
+  if (now_ > may_send_at_ + GATHERING_NS || board_.packets_out() == 0) return false;
+  const std::uint64_t window_room = cwnd_ - board_.in_flight();
+  const std::uint64_t room = std::min(window_room, receiver_room());
+  const std::uint64_t written = settings_.max_burst - board_.next() % settings_.max_burst;
+  const bool is_last = written >= unsent();
+  const std::uint64_t window = std::min<std::uint64_t>(cwnd_, window_end_ - board_.una());
+  if (room >= piece_segments() || (!is_last && room >= written) || room >= window / WINDOW_DIVISOR) {
+    return false;
+  }
+  const Nanoseconds srtt_ns = Nanoseconds{rtt_.srtt_us()} * 1000;
+  const Nanoseconds ack_at = board_[board_.una()].sent_us * 1000 + srtt_ns;
+  if (ack_at > now_ + std::min(srtt_ns / 2, GATHERING_NS)) return false;
+  is_cwnd_limited = window_room < receiver_room() && window_room <= std::min(written, unsent());
+  return true;
 }
 
 // tcp_xmit_retransmit_queue
@@ -138,7 +164,7 @@ void Sender::resend_lost() {
   while (board_.retrans_out() < board_.lost_out()) {
     const SegmentNumber number = board_.next_lost();
     if (number == board_.next() || must_wait_for_pacing() || board_.in_flight() >= cwnd_) break;
-    if (is_local_queue_full()) break;
+    if (is_local_queue_full(1, 1)) break;
     const Nanoseconds allowed_before = may_send_at_;
     if (!transmit(number, true)) break;
     pace_after(payload_of(number), allowed_before);
@@ -166,22 +192,27 @@ bool Sender::must_wait_for_pacing() {
   return true;
 }
 
-// tcp_small_queue_check: at most a millisecond of the pacing rate waits in this host.
-bool Sender::is_local_queue_full() const {
-  const std::uint64_t packet = settings_.mss_bytes * TRUESIZE_PERCENT / 100;
-  const std::uint64_t rate = pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
-  const std::uint64_t limit = std::min(std::max(2 * packet, rate), LOCAL_LIMIT_BYTES);
-  return output_.waiting_bytes() > limit;
+// tcp_small_queue_check: two pieces of so many segments may wait in this host, or a millisecond of the pacing
+// rate; twice as much before a retransmission (`shift` 1).
+bool Sender::is_local_queue_full(std::uint32_t segments, unsigned shift) const {
+  const std::uint64_t waiting = output_.waiting_bytes();
+  if (waiting == 0 || board_.packets_out() <= 1) return false;
+  const std::uint64_t piece = std::uint64_t{segments} * settings_.mss_bytes * TRUESIZE_PERCENT / 100;
+  std::uint64_t limit = std::max(2 * piece, pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT);
+  if (!paces_by_timer_) limit = std::min(limit, LOCAL_LIMIT_BYTES);
+  return waiting > limit << shift;
 }
 
 // tcp_transmit_skb and what follows it, for one segment: new data, or a retransmission.
 // False: a queue of this host has dropped it. TCP takes that for congestion, and for not sent.
 bool Sender::transmit(SegmentNumber number, bool is_resent) {
   may_send_at_ = std::max(may_send_at_, now_);
+  if (board_.in_flight() == 0) law_->on_event(*this, CaEvent::tx_start);  // tcp_event_data_sent
   OutgoingSegment segment;
   segment.number = number;
   segment.payload_bytes = payload_of(number);
   segment.is_resent = is_resent;
+  segment.is_pushed = number + 1 == written_;
   segment.has_cwr = cwr_queued_ && !is_resent;
   if (!output_.transmit(segment, now_)) {
     enter_cwr();
@@ -258,7 +289,7 @@ void Sender::send_probe() {
     const SegmentNumber last = board_.next() - 1;
     const std::uint32_t in_flight = board_.in_flight();
     may_send_at_ = std::max(may_send_at_, now_);
-    if (!output_.transmit({last, payload_of(last), true, false}, now_)) return rearm();
+    if (!output_.transmit({last, payload_of(last), true, last + 1 == written_, false}, now_)) return rearm();
     board_.resend(last, now_us_, false);
     rate_.stamp(board_[last], board_.packets_out(), in_flight);
     ++resent_;
@@ -301,7 +332,7 @@ void Sender::on_reordering_timeout() {
   const std::uint32_t lost_before = lost_;
   const bool is_impatient = state_ >= CaState::recovery || board_.sacked_out() >= rack_.reordering();
   const std::uint32_t window_us = rack_.window_us(rtt_.min_us(), rtt_.srtt_us(), is_impatient);
-  const Microseconds wait_us = rack_.detect(board_, now_us_, window_us, [this](SegmentNumber) { ++lost_; });
+  rack_.detect(board_, now_us_, window_us, [this](SegmentNumber) { ++lost_; });
   if (in_flight != board_.in_flight()) {
     if (state_ != CaState::recovery) {
       enter_recovery(false);
@@ -311,7 +342,6 @@ void Sender::on_reordering_timeout() {
     }
     resend_lost();
   }
-  if (wait_us > 0) return set_timer(Timer::reordering, wait_us + TIMEOUT_MIN_US);
   if (timer_ != Timer::retransmission) rearm();
 }
 

@@ -49,7 +49,7 @@ bool Sender::leave_finished_state() {
 Sender::Resend Sender::in_recovery(AckState& state) {
   if (!state.advanced && !settings_.sack) guess_arrival(state);
   if (state.advanced && try_undo_partial(state)) return Resend::none;
-  if (try_undo_dsack()) keep_open();
+  if (try_undo_dsack()) try_to_open(state);
   identify_losses(state);
   if (state_ != CaState::recovery) {
     if (!needs_recovery()) return Resend::none;
@@ -208,17 +208,22 @@ std::uint32_t Sender::current_ssthresh() const {
   return std::max(ssthresh_, (cwnd_ >> 1) + (cwnd_ >> 2));
 }
 
+// tcp_init_undo: what is under way once more may still be reported as come twice, a probe too.
 void Sender::begin_undo() {
   has_undo_ = true;
   undo_marker_ = board_.una();
-  undo_retrans_ = board_.retrans_out() > 0 ? std::int64_t{board_.retrans_out()} : -1;
+  const bool probes = has_probe_ && probe_was_resent_;
+  undo_retrans_ = std::int64_t{board_.retrans_out()} + (probes ? 1 : 0);
+  if (undo_retrans_ == 0) undo_retrans_ = -1;
 }
 
 bool Sender::may_undo() const { return has_undo_ && (undo_retrans_ == 0 || was_delayed()); }
 
-// The ACK was sent before the first retransmission could have caused it (tcp_packet_delayed).
+// The ACK was sent before the first retransmission could have caused it, or nothing has been resent yet
+// (tcp_packet_delayed).
 bool Sender::was_delayed() const {
-  return retrans_stamp_ms_ != 0 && echo_ms_ != 0 && echo_ms_ < retrans_stamp_ms_;
+  if (retrans_stamp_ms_ != 0) return echo_ms_ != 0 && echo_ms_ < retrans_stamp_ms_;
+  return settings_.sack || board_.una() < high_;
 }
 
 // tcp_undo_cwnd_reduction

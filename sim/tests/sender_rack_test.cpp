@@ -62,6 +62,37 @@ TEST_F(Rack, ADuplicateReportProvesItToo) {
   EXPECT_GE(sender().cwnd(), 10U);
 }
 
+// tcp_sacktag_write_queue sorts: what one ACK tells of in another order has not come in another order.
+TEST_F(Rack, TheOrderOfBlocksIsNoReordering) {
+  open(10, 1000);
+  ack(100, 0, {{6, 7}, {4, 5}, {2, 3}});
+  EXPECT_FALSE(sender().rack().saw_reordering());
+}
+
+// tcp_packet_delayed: the fast retransmission still waits in the host (small queues), so nothing was resent.
+TEST_F(Rack, BeforeAnythingIsResentAnAdvanceProvesTheReductionNeedless) {
+  open(10, 10);
+  sent();
+  waiting_bytes_ = 1'000'000;
+  ack(100, 0, {{1, 4}});
+  EXPECT_EQ(sender().state(), CaState::recovery);
+  EXPECT_TRUE(sent().empty());
+  ack(101, 4);
+  EXPECT_EQ(sender().cwnd(), 10U);
+  EXPECT_LT(sender().state(), CaState::recovery);
+}
+
+// tcp_rack_reo_timeout: the retransmission timer goes on as the head has it, not from now.
+TEST_F(Rack, AfterAReorderingTimeoutTheHeadsTimerGoesOn) {
+  open(4, 4);
+  sent();
+  waiting_bytes_ = 1'000'000;  // so that nothing can be resent
+  ack(100, 0, {{2, 3}});       // 0 and 1 may be late by a quarter of a round trip
+  run_until(130);
+  EXPECT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().next_timer(), START + 300 * MS);  // the round trip and 200 ms
+}
+
 TEST_F(Rack, InOrderNothingIsEverLost) {
   open(10, 100);
   for (SegmentNumber n = 1; n <= 10; ++n) ack(100 + static_cast<double>(n), n);

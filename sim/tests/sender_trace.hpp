@@ -67,6 +67,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
     SenderSettings settings;
     settings.ecn = ecn;
     settings.sack = sack_;
+    settings.max_burst = max_burst_;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = cwnd;
     auto law = std::make_unique<TestLaw>(owns_window);
@@ -119,6 +120,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   TestLaw& law() { return *law_; }
 
   bool sack_ = true;
+  std::uint32_t max_burst_ = 1;
   bool is_device_full_ = false;
   std::uint64_t waiting_bytes_ = 0;
 

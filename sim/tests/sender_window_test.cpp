@@ -76,11 +76,38 @@ TEST_F(Window, AnApplicationThatPausesIsMarked) {
 }
 
 TEST_F(Window, NothingSentInBurstsOfMoreThanHalfOfTheWindow) {
+  max_burst_ = 44;
   open(8, 100);
   EXPECT_EQ(sent().size(), 8U);
   ack(100, 8);
   EXPECT_GE(sent().size(), 8U);
   EXPECT_LE(sender().board().in_flight(), sender().cwnd());
+}
+
+// tcp_tso_should_defer: with a third of the window, or a millisecond after what was sent last.
+TEST_F(Window, ASenderOfLargePiecesWaitsForTheNextAcknowledgement) {
+  max_burst_ = 44;
+  open(30, 1000, true);
+  ack(100, 10);
+  sent();
+  ack(100.2, 12);
+  ack(100.4, 13);
+  EXPECT_TRUE(sent().empty());
+  EXPECT_TRUE(sender().is_window_marked_limited());
+  ack(100.9, 20);  // a third of the window is free
+  EXPECT_EQ(sent().size(), 10U);
+  ack(101.2, 21);
+  EXPECT_TRUE(sent().empty());
+  ack(102.3, 22);
+  EXPECT_EQ(sent().size(), 2U);
+}
+
+TEST_F(Window, WithAHeaderOnEachPacketNothingIsGathered) {
+  open(30, 1000);
+  ack(100, 10);
+  sent();
+  ack(100.2, 12);
+  EXPECT_EQ(sent().size(), 2U);
 }
 
 // tcp_small_queue_check: two packets, or a millisecond of the pacing rate.
@@ -93,6 +120,14 @@ TEST_F(Window, NoMoreWaitsInTheHostsOwnQueueThanAMillisecond) {
   waiting_bytes_ = 0;
   sender().on_room(START + 110 * MS);
   EXPECT_EQ(numbers().size(), 5U);
+}
+
+TEST_F(Window, BeforeARetransmissionTwiceAsMuchMayWait) {
+  open(10, 1000);
+  sent();
+  waiting_bytes_ = 2 * 2 * 1600;  // two packets and their overhead, twice
+  ack(100, 0, {{1, 5}});
+  EXPECT_EQ(sent(), (std::vector<Sent>{{100, 0, true}}));
 }
 
 // What the host's own queue drops has not been sent (tcp_write_xmit); TCP reduces as for a mark

@@ -190,6 +190,7 @@ def simulation_config(scenario: Scenario, network: Network, directory: Path) -> 
         "drain_us": drain_us(scenario),
         "sample_us": SAMPLE_US,
         "buffer_bytes": tuning.buffer_bytes(scenario),
+        "pacing_percent": tuning.PACING_PERCENT,
         "ecn": scenario.ecn,
     }
 

@@ -26,6 +26,9 @@ MIN_BURST_BYTES = 3200  # two full packets with headers
 BURST_S = 0.002  # of a device that is slower than the path
 MIN_UNSENT_BYTES = 256 << 10
 UNSENT_S = 0.02
+# Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of it; a host
+# that gets its processor a little later than that would limit the flow.
+PACING_PERCENT = 1000
 
 
 def buffer_bytes(scenario: Scenario) -> int:
@@ -52,10 +55,8 @@ def sysctls(scenario: Scenario) -> dict[str, str]:
         "net.ipv4.tcp_timestamps": "1",
         "net.ipv4.tcp_sack": "1",
         "net.ipv4.tcp_mtu_probing": "0",
-        # Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of
-        # it; a host that gets its processor a little later than that would limit the flow.
-        "net.ipv4.tcp_pacing_ss_ratio": "1000",
-        "net.ipv4.tcp_pacing_ca_ratio": "1000",
+        "net.ipv4.tcp_pacing_ss_ratio": str(PACING_PERCENT),
+        "net.ipv4.tcp_pacing_ca_ratio": str(PACING_PERCENT),
         "net.ipv4.tcp_ecn": "1" if scenario.ecn else "0",
         # A socket born under BBR keeps BBR's pacing timers when iperf3 chooses another sender for it.
         "net.ipv4.tcp_congestion_control": "reno",
