@@ -88,6 +88,7 @@ TEST_F(Window, NothingSentInBurstsOfMoreThanHalfOfTheWindow) {
 TEST_F(Window, ASenderOfLargePiecesWaitsForTheNextAcknowledgement) {
   max_burst_ = 44;
   open(30, 1000, true);
+  sender().pace(false, Sender::NO_RATE);  // pieces as large as they get
   ack(100, 10);
   sent();
   ack(100.2, 12);
