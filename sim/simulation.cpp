@@ -11,7 +11,9 @@
 namespace clarion::sim {
 namespace {
 
-constexpr std::uint32_t SNAP_BYTES = 192;  // more than the headers of any frame
+// The headers of any frame: TCP's options end after 40 bytes.
+constexpr std::uint32_t SNAP_BYTES = 128;
+static_assert(SNAP_BYTES >= FIXED_BYTES + CLARION_MAX_BYTES + TCP_BYTES + 40);
 constexpr std::uint32_t LARGEST_FRAME_BYTES = 16 * 1024;
 
 bool has_hazards(const emu::Options& options) {

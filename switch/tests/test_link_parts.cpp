@@ -82,8 +82,7 @@ std::vector<std::uint8_t> frame_of(std::uint32_t length, int number) {
 }
 
 // Every mixture of queued and flying packets over many chunks: order and bytes survive.
-TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
-  ChunkPool pool;
+void expect_order_and_bytes(ChunkPool& pool) {
   PacketFifo fifo(pool);
   int pushed = 0;
   int departed = 0;
@@ -101,7 +100,7 @@ TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
       Packet* packet = fifo.wire_head();
       ASSERT_EQ(packet->length, length_of(popped));
       ASSERT_EQ(packet->frame()[0], static_cast<std::uint8_t>(popped));
-      ASSERT_EQ(packet->frame()[packet->length - 1], static_cast<std::uint8_t>(popped));
+      ASSERT_EQ(packet->frame()[packet->stored - 1], static_cast<std::uint8_t>(popped));
       fifo.pop();
     }
     ASSERT_EQ(fifo.queued(), static_cast<std::size_t>(pushed - departed));
@@ -116,8 +115,18 @@ TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
   EXPECT_EQ(popped, pushed);
 }
 
+TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
+  ChunkPool pool;
+  expect_order_and_bytes(pool);
+}
+
+TEST(PacketFifo, KeepsThemAcrossTheSmallChunksOfHeadersToo) {
+  ChunkPool pool(ChunkPool::DEFAULT_LIMIT_BYTES, 128);
+  expect_order_and_bytes(pool);
+}
+
 TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
-  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);  // one slab
+  ChunkPool pool(ChunkPool::SLAB_BYTES);  // one slab
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   for (int i = 0; i < 100'000; ++i) {
@@ -128,7 +137,7 @@ TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
 }
 
 TEST(PacketFifo, ReportsTheMemoryLimitAndRecovers) {
-  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);
+  ChunkPool pool(ChunkPool::SLAB_BYTES);
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   int stored = 0;
