@@ -2,6 +2,8 @@
 // Shaper, wire, queue statistics, schedule, packet memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <vector>
 
 #include "packet_fifo.hpp"
@@ -75,6 +77,24 @@ TEST(Schedule, EarliestFirstAndLowerIndexOnATie) {
   schedule.set(3, 90);
   EXPECT_EQ(schedule.next_port(), 1U);
   EXPECT_EQ(schedule.next_time(), 70U);
+  EXPECT_EQ(schedule.time_of(3), 90U);
+}
+
+// Against looking at all of them.
+TEST(Schedule, AnyChangesInAnyOrder) {
+  constexpr std::size_t PORTS = 100;
+  Schedule schedule(PORTS);
+  std::vector<Nanoseconds> times(PORTS, NEVER);
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t port = random() % PORTS;
+    times[port] = random() % 10 == 0 ? NEVER : random() % 1000;
+    schedule.set(port, times[port]);
+    const auto least = std::min_element(times.begin(), times.end());
+    ASSERT_EQ(schedule.next_time(), *least);
+    ASSERT_EQ(schedule.next_port(), static_cast<std::size_t>(least - times.begin()));
+    ASSERT_EQ(schedule.time_of(port), times[port]);
+  }
 }
 
 std::vector<std::uint8_t> frame_of(std::uint32_t length, int number) {
