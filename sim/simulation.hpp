@@ -57,8 +57,9 @@ class Simulation {
   std::vector<Reduction> reductions_;
   std::vector<std::unique_ptr<Flow>> flows_;
   std::vector<std::size_t> host_of_;  // of each flow's sender
-  emu::Schedule
-      timers_;  // two per flow, its sender's and its receiver's; one per host, of its device: never too late
+  // Two per flow, its sender's and its receiver's; one per host, of its device. None comes up too late, but
+  // one that has been put off may come up too early.
+  emu::Schedule timers_;
   std::uint64_t events_ = 0;
 };
 
