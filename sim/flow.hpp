@@ -33,7 +33,7 @@ class Flow {
   void note_arrival(Nanoseconds now);
 
   // Fetches what run_sender() will look at into the cache.
-  void prefetch() const { sim::prefetch(this, &clarion_.law); }
+  void prefetch() const { sim::prefetch(this, bytes_between(this, &clarion_.law)); }
 
   Nanoseconds start() const { return start_; }
   bool is_started() const { return is_started_; }

@@ -13,9 +13,9 @@ inline void prefetch(const void* object, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch(at + i);
 }
 
-// What lies between two members of one object.
-inline void prefetch(const void* begin, const void* end) {
-  prefetch(begin, static_cast<std::size_t>(static_cast<const char*>(end) - static_cast<const char*>(begin)));
+// From one member of an object to another.
+inline std::size_t bytes_between(const void* begin, const void* end) {
+  return static_cast<std::size_t>(static_cast<const char*>(end) - static_cast<const char*>(begin));
 }
 
 }  // namespace clarion::sim
