@@ -35,14 +35,12 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
   remote.port = options.destination_port;
-  sender_ =
-      std::make_unique<SendingEnd>(from, remote, options.source_port, settings,
-                                   make_law(options.law, clarion_, params_, seed), clarion_, reductions);
+  sender_.emplace(from, remote, options.source_port, settings, make_law(options.law, clarion_, params_, seed),
+                  clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
   const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, all.mss_bytes, options.sack);
-  receiver_ =
-      std::make_unique<ReceivingEnd>(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
+  receiver_.emplace(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
   sender_->actor = 2 * number;
   receiver_->actor = sender_->actor + 1;
 }
@@ -62,12 +60,12 @@ void Flow::plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero) 
 }
 
 Nanoseconds Flow::next_of_sender() const {
-  return std::min(next_step_at_, sender_ ? sender_->next_timer() : source_->next_timer());
+  return std::min(next_step_at_, source_ ? source_->next_timer() : sender_->next_timer());
 }
 
 void Flow::run_sender(Nanoseconds now) {
   if (next_step_at_ <= now) return act(now);
-  sender_ ? sender_->on_timer(now) : source_->on_timer(now);
+  source_ ? source_->on_timer(now) : sender_->on_timer(now);
 }
 
 void Flow::act(Nanoseconds now) {
@@ -84,18 +82,6 @@ void Flow::act(Nanoseconds now) {
   }
 }
 
-// A simulation of many flows waits for memory more than for anything else.
-void Flow::prefetch() const {
-  constexpr std::size_t LINE_BYTES = 64;
-  const auto fetch = [](const void* object, std::size_t bytes) {
-    const auto* at = static_cast<const char*>(object);
-    for (std::size_t i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch(at + i);
-  };
-  fetch(this, LINE_BYTES);
-  fetch(&clarion_, sizeof clarion_);
-  if (sender_) fetch(sender_.get(), sizeof(SendingEnd));
-}
-
 void Flow::note_arrival(Nanoseconds now) {
   if (finished_ == NEVER && size_bytes_ != ENDLESS && received_bytes() >= size_bytes_) finished_ = now;
 }
@@ -108,7 +94,7 @@ bool Flow::is_drained() const {
 }
 
 std::uint64_t Flow::received_bytes() const {
-  return receiver_ ? receiver_->received_bytes() : sink_->received_bytes();
+  return sink_ ? sink_->received_bytes() : receiver_->received_bytes();
 }
 
 }  // namespace clarion::sim

@@ -11,7 +11,9 @@
 namespace clarion::sim {
 namespace {
 
-constexpr std::uint32_t SNAP_BYTES = 192;  // more than the headers of any frame
+// The headers of any frame: TCP's options end after 40 bytes.
+constexpr std::uint32_t SNAP_BYTES = 128;
+static_assert(SNAP_BYTES >= FIXED_BYTES + CLARION_MAX_BYTES + TCP_BYTES + 40);
 constexpr std::uint32_t LARGEST_FRAME_BYTES = 16 * 1024;
 
 bool has_hazards(const emu::Options& options) {
@@ -51,6 +53,8 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
 
   Host& host() { return host_; }
   Device* device() { return device_.get(); }
+
+  void expect(const std::uint8_t* frame, std::uint32_t stored) override { host_.expect(frame, stored); }
 
   void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) override {
     const Endpoint* served = host_.receive(now, frame, stored, length);
@@ -110,16 +114,10 @@ void Simulation::advance(Nanoseconds time) {
     const Nanoseconds timers = timers_.next_time();
     const Nanoseconds next = std::min(frames, timers);
     if (next > until) break;
+    if (timers < frames && settle_next_timer()) continue;
     ++events_;
-    if (frames <= timers) {
-      fabric_.advance(next);
-      continue;
-    }
-    fabric_.advance(next);  // moves the clock: nothing else is due
-    const std::size_t actor = timers_.next_port();
-    act(actor);
-    const std::size_t following = timers_.next_port();
-    if (following < 2 * flows_.size()) flows_[following / 2]->prefetch();
+    fabric_.advance(next);  // if frames come later, it only moves the clock
+    if (timers < frames) act(timers_.next_port());
   }
   fabric_.advance(until);
 }
@@ -129,11 +127,26 @@ bool Simulation::is_drained() const {
 }
 
 Nanoseconds Simulation::next_of(std::size_t actor) const {
+  if (actor >= 2 * flows_.size()) return attachments_[actor - 2 * flows_.size()]->device()->next_timer();
   const Flow& flow = *flows_[actor / 2];
   return actor % 2 == 0 ? flow.next_of_sender() : flow.next_of_receiver();
 }
 
-void Simulation::plan(std::size_t actor) { timers_.set(actor, next_of(actor)); }
+// A timer that is put off stays where it is until it comes up there: each acknowledgement puts off the
+// retransmission, which hardly ever comes.
+void Simulation::plan(std::size_t actor) {
+  const Nanoseconds next = next_of(actor);
+  if (next < timers_.time_of(actor)) timers_.set(actor, next);
+}
+
+// Whether the timer that comes up first has been put off: then it goes to where it belongs.
+bool Simulation::settle_next_timer() {
+  const std::size_t actor = timers_.next_port();
+  const Nanoseconds next = next_of(actor);
+  if (next <= timers_.next_time()) return false;
+  timers_.set(actor, next);
+  return true;
+}
 
 // A device has sent frames or been given some: their owners may go on.
 void Simulation::settle(std::size_t host) {
@@ -144,7 +157,7 @@ void Simulation::settle(std::size_t host) {
     owner->on_left(fabric_.now());
     plan(owner->actor);
   });
-  timers_.set(2 * flows_.size() + host, device->next_timer());
+  plan(2 * flows_.size() + host);
 }
 
 void Simulation::served(std::size_t actor, Nanoseconds now) {
@@ -161,7 +174,9 @@ void Simulation::act(std::size_t actor) {
   }
   Flow& flow = *flows_[actor / 2];
   actor % 2 == 0 ? flow.run_sender(fabric_.now()) : flow.run_receiver(fabric_.now());
-  plan(actor);
+  timers_.set(actor, next_of(actor));
+  const std::size_t following = timers_.next_port();
+  if (following < 2 * flows_.size()) flows_[following / 2]->prefetch();
   settle(host_of_[actor / 2]);
 }
 

@@ -45,6 +45,7 @@ class Simulation {
 
   void add_host(const HostOptions& options);
   void plan(std::size_t actor);
+  bool settle_next_timer();
   void settle(std::size_t host);
   void served(std::size_t actor, Nanoseconds now);
   void act(std::size_t actor);
@@ -56,7 +57,9 @@ class Simulation {
   std::vector<Reduction> reductions_;
   std::vector<std::unique_ptr<Flow>> flows_;
   std::vector<std::size_t> host_of_;  // of each flow's sender
-  emu::Schedule timers_;  // two per flow, its sender's and its receiver's; one per host, of its device
+  // Two per flow, its sender's and its receiver's; one per host, of its device. None comes up too late, but
+  // one that has been put off may come up too early.
+  emu::Schedule timers_;
   std::uint64_t events_ = 0;
 };
 

@@ -466,7 +466,10 @@ void Fabric::depart(Port& port) {
   if (port.hazards.on()) return enter_hazards(port, packet, sent);
   packet.arrival = port.out_wire.arrival_of(sent);
   packet.lost = port.out_wire.loses(packet.length);
-  if (!packet.lost) return;
+  if (!packet.lost) {
+    if (port.sink != nullptr) port.sink->expect(packet.frame(), packet.stored);
+    return;
+  }
   ++port.counters.wire_lost_packets;
   log(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
 }

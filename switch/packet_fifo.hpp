@@ -19,31 +19,35 @@
 
 namespace clarion::emu {
 
-constexpr std::uint32_t CHUNK_BYTES = 128 * 1024;
-
-struct Chunk {
+// What packets are stored in: this record, then their bytes.
+struct alignas(64) Chunk {
   Chunk* next;
   std::uint32_t used;
-  alignas(64) std::uint8_t data[CHUNK_BYTES - 64];
+
+  std::uint8_t* data() { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
-static_assert(sizeof(Chunk) == CHUNK_BYTES);
 
 // Grows by slabs up to its limit and keeps what it has; chunks are reused last in, first out (warm caches).
 class ChunkPool {
  public:
-  static constexpr std::size_t SLAB_CHUNKS = 64;
+  static constexpr std::size_t SLAB_BYTES = std::size_t{8} << 20;
   static constexpr std::size_t DEFAULT_LIMIT_BYTES = std::size_t{2} << 30;
 
   // Of each packet the first `snap_bytes` are kept.
   explicit ChunkPool(std::size_t limit_bytes = DEFAULT_LIMIT_BYTES, std::uint32_t snap_bytes = UINT32_MAX)
-      : snap_bytes_(snap_bytes), chunks_left_(limit_bytes / CHUNK_BYTES) {}
+      : snap_bytes_(snap_bytes),
+        chunk_bytes_(snap_bytes <= SMALL_SNAP_BYTES ? SMALL_CHUNK_BYTES : CHUNK_BYTES),
+        slabs_left_(limit_bytes / SLAB_BYTES) {}
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool() {
-    for (void* slab : slabs_) munmap(slab, SLAB_CHUNKS * CHUNK_BYTES);
+    for (void* slab : slabs_) munmap(slab, SLAB_BYTES);
   }
 
   std::uint32_t snap_bytes() const { return snap_bytes_; }
+
+  // That packets of a chunk may take.
+  std::size_t room_bytes() const { return chunk_bytes_ - sizeof(Chunk); }
 
   // Null at the memory limit.
   Chunk* take() {
@@ -61,19 +65,28 @@ class ChunkPool {
   }
 
  private:
+  // Of headers alone a page holds dozens, and the few that are under way on each of many links stay in the
+  // caches. Whole frames need more, and go by in the order of memory.
+  static constexpr std::size_t CHUNK_BYTES = 128 * 1024;
+  static constexpr std::size_t SMALL_CHUNK_BYTES = 4096;
+  static constexpr std::uint32_t SMALL_SNAP_BYTES = 256;
+
   bool grow() {
-    if (chunks_left_ < SLAB_CHUNKS) return false;
-    void* slab =
-        mmap(nullptr, SLAB_CHUNKS * CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (slabs_left_ == 0) return false;
+    void* slab = mmap(nullptr, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (slab == MAP_FAILED) return false;
     slabs_.push_back(slab);
-    chunks_left_ -= SLAB_CHUNKS;
-    for (std::size_t i = SLAB_CHUNKS; i-- > 0;) give(static_cast<Chunk*>(slab) + i);
+    --slabs_left_;
+    for (std::size_t at = SLAB_BYTES; at > 0;) {
+      at -= chunk_bytes_;
+      give(reinterpret_cast<Chunk*>(static_cast<std::uint8_t*>(slab) + at));
+    }
     return true;
   }
 
   std::uint32_t snap_bytes_;
-  std::size_t chunks_left_;
+  std::size_t chunk_bytes_;
+  std::size_t slabs_left_;
   std::vector<void*> slabs_;
   Chunk* free_ = nullptr;
 };
@@ -94,7 +107,7 @@ class PacketFifo {
  public:
   class Cursor {
    public:
-    Packet* packet() const { return reinterpret_cast<Packet*>(chunk_->data + offset_); }
+    Packet* packet() const { return reinterpret_cast<Packet*>(chunk_->data() + offset_); }
 
    private:
     friend class PacketFifo;
@@ -111,8 +124,8 @@ class PacketFifo {
   Packet* push(const std::uint8_t* frame, std::uint32_t length, const Meta& meta) {
     const std::uint32_t kept = stored(length);
     const std::size_t needed_bytes = sizeof(Packet) + kept + alignof(Packet);
-    if ((tail_ == nullptr || tail_->used + needed_bytes > sizeof(tail_->data)) && !extend()) return nullptr;
-    Packet* packet = new (tail_->data + tail_->used) Packet{0, length, kept, false, meta};
+    if ((tail_ == nullptr || tail_->used + needed_bytes > pool_.room_bytes()) && !extend()) return nullptr;
+    Packet* packet = new (tail_->data() + tail_->used) Packet{0, length, kept, false, meta};
     std::memcpy(packet->frame(), frame, kept);
     tail_->used += static_cast<std::uint32_t>(packet->footprint());
     ++queued_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port has something to do next: an indexed binary heap with one entry per port.
+// Which port has something to do next: an indexed heap with one entry per port. Four children to a parent,
+// and times beside the ports: of a heap of thousands a change touches few lines of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 #include "clock.hpp"
@@ -12,50 +14,69 @@ namespace clarion::emu {
 
 class Schedule {
  public:
-  explicit Schedule(std::size_t ports) : time_(ports, NEVER), position_(ports), heap_(ports) {
-    for (std::size_t i = 0; i < ports; ++i) heap_[i] = position_[i] = i;
+  explicit Schedule(std::size_t ports) : heap_(ports), position_(ports) {
+    for (std::size_t i = 0; i < ports; ++i) place(i, {NEVER, static_cast<std::uint32_t>(i)});
   }
 
-  Nanoseconds next_time() const { return heap_.empty() ? NEVER : time_[heap_[0]]; }
-  std::size_t next_port() const { return heap_[0]; }
+  Nanoseconds next_time() const { return heap_.empty() ? NEVER : heap_[0].time; }
+  std::size_t next_port() const { return heap_[0].port; }
+
+  Nanoseconds time_of(std::size_t port) const { return heap_[position_[port]].time; }
 
   void set(std::size_t port, Nanoseconds time) {
-    if (time_[port] == time) return;
-    time_[port] = time;
-    sift_down(sift_up(position_[port]));
-  }
-
- private:
-  // At equal times the lower index goes first, so that a run can be repeated.
-  bool before(std::size_t a, std::size_t b) const {
-    return std::pair(time_[heap_[a]], heap_[a]) < std::pair(time_[heap_[b]], heap_[b]);
-  }
-
-  void swap(std::size_t a, std::size_t b) {
-    std::swap(heap_[a], heap_[b]);
-    position_[heap_[a]] = a;
-    position_[heap_[b]] = b;
-  }
-
-  std::size_t sift_up(std::size_t i) {
-    for (; i > 0 && before(i, (i - 1) / 2); i = (i - 1) / 2) swap(i, (i - 1) / 2);
-    return i;
-  }
-
-  void sift_down(std::size_t i) {
-    for (;;) {
-      std::size_t child = 2 * i + 1;
-      if (child >= heap_.size()) return;
-      if (child + 1 < heap_.size() && before(child + 1, child)) ++child;
-      if (!before(child, i)) return;
-      swap(i, child);
-      i = child;
+    const std::size_t at = position_[port];
+    const Entry changed{time, heap_[at].port};
+    if (time < heap_[at].time) {
+      sift_up(at, changed);
+    } else if (time > heap_[at].time) {
+      sift_down(at, changed);
     }
   }
 
-  std::vector<Nanoseconds> time_;
-  std::vector<std::size_t> position_;
-  std::vector<std::size_t> heap_;
+ private:
+  static constexpr std::size_t CHILDREN = 4;
+
+  struct Entry {
+    Nanoseconds time;
+    std::uint32_t port;
+
+    // At equal times the lower index goes first, so that a run can be repeated.
+    bool operator<(const Entry& other) const {
+      return time < other.time || (time == other.time && port < other.port);
+    }
+  };
+
+  void place(std::size_t at, const Entry& entry) {
+    heap_[at] = entry;
+    position_[entry.port] = static_cast<std::uint32_t>(at);
+  }
+
+  // The entry at `at` becomes `entry`, which may go before its parents;
+  void sift_up(std::size_t at, const Entry& entry) {
+    for (; at > 0 && entry < heap_[(at - 1) / CHILDREN]; at = (at - 1) / CHILDREN) {
+      place(at, heap_[(at - 1) / CHILDREN]);
+    }
+    place(at, entry);
+  }
+
+  // or after its children.
+  void sift_down(std::size_t at, const Entry& entry) {
+    for (;;) {
+      const std::size_t first = CHILDREN * at + 1;
+      if (first >= heap_.size()) break;
+      const auto children = heap_.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::size_t count = std::min(CHILDREN, heap_.size() - first);
+      const auto least = std::min_element(children, children + static_cast<std::ptrdiff_t>(count));
+      if (!(*least < entry)) break;
+      const auto below = static_cast<std::size_t>(least - heap_.begin());
+      place(at, *least);
+      at = below;
+    }
+    place(at, entry);
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> position_;  // of each port in it
 };
 
 }  // namespace clarion::emu

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/prefetch.hpp"
+
 namespace clarion::sim {
 namespace {
 
@@ -34,7 +36,7 @@ SendingEnd::SendingEnd(Host& host, const Address& remote, std::uint16_t port, co
       reductions_(reductions),
       sender_(settings, std::move(law), *this) {
   local_.port = port;
-  host.bind(port, *this);
+  host.bind(port, *this, sizeof *this);
 }
 
 void SendingEnd::connect(Nanoseconds now) {
@@ -66,6 +68,8 @@ void SendingEnd::send_syn(Nanoseconds now) {
 void SendingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {
   if (tcp.syn) return on_syn_ack(now, tcp);
   if (state_ != State::established || !tcp.has_ack) return;
+  prefetch(&flow_, bytes_between(&flow_, &flow_.law));
+  sender_.prefetch();
   if (header != nullptr) host_.shim().update(flow_, *header, tcp.payload_bytes > 0);
   peer_stamp_ms_ = tcp.stamp_ms;
   sender_.on_acknowledgement(now, acknowledgement_of(tcp));
@@ -193,7 +197,7 @@ ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port
       ecn_(ecn),
       receiver_(settings, *this) {
   local_.port = port;
-  host.bind(port, *this);
+  host.bind(port, *this, bytes_between(this, &flow_.law));
 }
 
 void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {

@@ -99,11 +99,11 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   Address remote_;
   std::uint32_t mss_bytes_;
   bool ecn_;
-  flow flow_{};
   Receiver receiver_;
   bool is_open_ = false;
   std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it
   Nanoseconds syn_ack_sent_ = 0;
+  flow flow_{};
 };
 
 }  // namespace clarion::sim

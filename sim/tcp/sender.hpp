@@ -17,6 +17,7 @@
 #include "rack.hpp"
 #include "rtt_estimator.hpp"
 #include "scoreboard.hpp"
+#include "sim/prefetch.hpp"
 #include "switch/clock.hpp"
 #include "types.hpp"
 
@@ -96,6 +97,12 @@ class Sender {
 
   void on_acknowledgement(Nanoseconds now, const Acknowledgement& ack);
 
+  // Fetches what on_acknowledgement() will look at beside this object.
+  void prefetch() const {
+    sim::prefetch(law_.get(), LAW_BYTES);
+    sim::prefetch(&board_[board_.una()], 2 * sizeof(Segment));  // it acknowledges every second
+  }
+
   // When on_timer() has something to do.
   Nanoseconds next_timer() const { return std::min(timer_at_, pacing_at_); }
   void on_timer(Nanoseconds now);
@@ -166,6 +173,8 @@ class Sender {
   };
   enum class Resend : std::uint8_t { none, lost, new_data };
   enum class Timer : std::uint8_t { none, retransmission, reordering, probe };
+
+  static constexpr std::size_t LAW_BYTES = 320;  // about as much as laws keep
 
   void tick(Nanoseconds now);
 

@@ -2,6 +2,8 @@
 // Shaper, wire, queue statistics, schedule, packet memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <vector>
 
 #include "packet_fifo.hpp"
@@ -75,6 +77,24 @@ TEST(Schedule, EarliestFirstAndLowerIndexOnATie) {
   schedule.set(3, 90);
   EXPECT_EQ(schedule.next_port(), 1U);
   EXPECT_EQ(schedule.next_time(), 70U);
+  EXPECT_EQ(schedule.time_of(3), 90U);
+}
+
+// Against looking at all of them.
+TEST(Schedule, AnyChangesInAnyOrder) {
+  constexpr std::size_t PORTS = 100;
+  Schedule schedule(PORTS);
+  std::vector<Nanoseconds> times(PORTS, NEVER);
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::size_t port = random() % PORTS;
+    times[port] = random() % 10 == 0 ? NEVER : random() % 1000;
+    schedule.set(port, times[port]);
+    const auto least = std::min_element(times.begin(), times.end());
+    ASSERT_EQ(schedule.next_time(), *least);
+    ASSERT_EQ(schedule.next_port(), static_cast<std::size_t>(least - times.begin()));
+    ASSERT_EQ(schedule.time_of(port), times[port]);
+  }
 }
 
 std::vector<std::uint8_t> frame_of(std::uint32_t length, int number) {
@@ -82,8 +102,7 @@ std::vector<std::uint8_t> frame_of(std::uint32_t length, int number) {
 }
 
 // Every mixture of queued and flying packets over many chunks: order and bytes survive.
-TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
-  ChunkPool pool;
+void expect_order_and_bytes(ChunkPool& pool) {
   PacketFifo fifo(pool);
   int pushed = 0;
   int departed = 0;
@@ -101,7 +120,7 @@ TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
       Packet* packet = fifo.wire_head();
       ASSERT_EQ(packet->length, length_of(popped));
       ASSERT_EQ(packet->frame()[0], static_cast<std::uint8_t>(popped));
-      ASSERT_EQ(packet->frame()[packet->length - 1], static_cast<std::uint8_t>(popped));
+      ASSERT_EQ(packet->frame()[packet->stored - 1], static_cast<std::uint8_t>(popped));
       fifo.pop();
     }
     ASSERT_EQ(fifo.queued(), static_cast<std::size_t>(pushed - departed));
@@ -116,8 +135,18 @@ TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
   EXPECT_EQ(popped, pushed);
 }
 
+TEST(PacketFifo, KeepsOrderAndBytesAcrossChunks) {
+  ChunkPool pool;
+  expect_order_and_bytes(pool);
+}
+
+TEST(PacketFifo, KeepsThemAcrossTheSmallChunksOfHeadersToo) {
+  ChunkPool pool(ChunkPool::DEFAULT_LIMIT_BYTES, 128);
+  expect_order_and_bytes(pool);
+}
+
 TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
-  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);  // one slab
+  ChunkPool pool(ChunkPool::SLAB_BYTES);  // one slab
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   for (int i = 0; i < 100'000; ++i) {
@@ -128,7 +157,7 @@ TEST(PacketFifo, EmptyFifoReusesItsChunkForEver) {
 }
 
 TEST(PacketFifo, ReportsTheMemoryLimitAndRecovers) {
-  ChunkPool pool(ChunkPool::SLAB_CHUNKS * CHUNK_BYTES);
+  ChunkPool pool(ChunkPool::SLAB_BYTES);
   PacketFifo fifo(pool);
   const auto frame = frame_of(1514, 1);
   int stored = 0;
