@@ -20,8 +20,9 @@ std::uint32_t flow_of(const Waiting& packet, std::uint8_t protocol, std::uint32_
     const auto* byte = static_cast<const std::uint8_t*>(data);
     for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ byte[i]) * FNV_PRIME;
   };
-  if (carries_tags(packet.meta.kind)) {
-    add(&packet.meta.bucket, sizeof packet.meta.bucket);
+  if (packet.is_numbered()) {
+    const std::uint16_t slot = packet.slot();
+    add(&slot, sizeof slot);
     return hash;
   }
   const FlowId flow = identify_flow(packet.frame.data(), packet.length, protocol);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "discipline.hpp"
 
@@ -72,9 +73,12 @@ class DualPi2Discipline final : public QueueDiscipline {
     }
   };
 
-  // Of a scalable sender, or already marked (RFC 9331, section 5.1).
-  static bool is_scalable(const Waiting& packet) {
-    return packet.ecn == EcnField::ect1 || packet.ecn == EcnField::marked;
+  // Of a scalable sender. Already marked it may be of either kind and counts as one of those (RFC 9331,
+  // section 5.1), but one with a number stays behind the unmarked ones of its slot.
+  bool is_scalable(const Waiting& packet) {
+    if (!packet.is_numbered()) return packet.ecn == EcnField::ect1 || packet.ecn == EcnField::marked;
+    if (packet.ecn != EcnField::marked) is_classic_[packet.slot()] = packet.ecn != EcnField::ect1;
+    return !is_classic_[packet.slot()];
   }
 
   // Weighted round robin.
@@ -131,6 +135,7 @@ class DualPi2Discipline final : public QueueDiscipline {
   bool ecn_;
   Queue low_;
   Queue classic_;
+  std::vector<bool> is_classic_ = std::vector<bool>(DEFAULT_BUCKETS);  // the last unmarked packet, by slot
   double base_ = 0;
   Nanoseconds delay_before_ = 0;
   Nanoseconds updated_ = 0;

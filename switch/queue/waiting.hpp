@@ -11,7 +11,7 @@
 
 #include "../clock.hpp"
 #include "../frame_edit.hpp"
-#include "core/header.hpp"
+#include "core/data_plane.hpp"
 
 namespace clarion::emu {
 
@@ -25,6 +25,11 @@ struct Waiting {
 
   bool is_ecn_capable() const { return ecn != EcnField::not_capable; }
   Nanoseconds waited(Nanoseconds now) const { return now - since; }
+
+  // Whether the queue's packets are numbered, and whose numbers it shares. Of one slot none may overtake
+  // another: the check at the queue's end would take those overtaken for dropped.
+  bool is_numbered() const { return carries_tags(meta.kind); }
+  std::uint16_t slot() const { return meta.bucket & (DEFAULT_BUCKETS - 1); }
 };
 
 // Packets in their order.

@@ -82,6 +82,61 @@ TEST_F(DisciplinePorts, MarksAreLoggedOnce) {
   EXPECT_EQ(logged("mark"), counters("s1:b").marked_packets);
 }
 
+// Another switch behind the queue, which counts what its wire lost.
+class CheckedDisciplines : public DisciplinePorts {
+ protected:
+  void build_checked(const std::string& discipline) {
+    const std::string document =
+        R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},)"
+        R"({"name":"b","peer":"s2:a","rate_bps":8000000,"queue_bytes":1000000,"tag":{"stamp":true},)"
+        R"("discipline":)" +
+        discipline +
+        R"(}]},{"name":"s2","ports":[{"name":"b","netdev":"b"},)"
+        R"({"name":"a","peer":"s1:b","wire":"declared","tag":{"check":true}}]}]})";
+    build(document.c_str());
+  }
+
+  void expect_only_drops() {
+    fabric_->advance(start_ + 100'000 * MS);  // all have left
+    const std::uint64_t drops = counters("s1:b").drop_packets;
+    EXPECT_EQ(counters("s1:b").tx_packets + drops, counters("s1:a").rx_packets);
+    EXPECT_EQ(checked().late, 0U);  // no drop was counted that was none, not even for a while
+    EXPECT_LE(checked().lost, drops);
+    const SequenceCounters wire = fabric_->find("s2:a")->path->telemetry().wire;
+    EXPECT_EQ(wire.lost, 0U);
+    EXPECT_EQ(wire.late, 0U);
+    EXPECT_EQ(wire.rebased, 0U);
+  }
+};
+
+// A number for the wire is given as a packet leaves, so that the order in which queues let go does not show.
+TEST_F(CheckedDisciplines, PacketsThatOvertakeThoseOfOtherQueuesAreNoLosses) {
+  constexpr std::uint8_t ECT1 = 1, ECT0 = 2;
+  build_checked(R"({"name":"dual-pi2","ecn":true})");
+  for (Nanoseconds t = 0; t < 500 * MS; t += MS) {
+    send(t, 1, ECT0);                         // waits
+    if (t % (5 * MS) == 0) send(t, 2, ECT1);  // goes first
+  }
+  expect_only_drops();
+}
+
+TEST_F(CheckedDisciplines, APacketThatCameMarkedStaysBehindThoseOfItsSender) {
+  constexpr std::uint8_t ECT0 = 2, MARKED = 3;
+  build_checked(R"({"name":"dual-pi2","ecn":true})");
+  for (Nanoseconds t = 0; t < 500 * MS; t += MS / 2) send(t, 1, t % (10 * MS) == 0 && t != 0 ? MARKED : ECT0);
+  expect_only_drops();
+}
+
+TEST_F(CheckedDisciplines, FlowsThatShareNumbersShareAQueue) {
+  build_checked(R"({"name":"fq-codel"})");
+  for (Nanoseconds t = 0; t < 500 * MS; t += MS) {
+    send(t, 1);
+    if (t % (5 * MS) == 0) send(t, 1 + DEFAULT_BUCKETS);
+    if (t % (7 * MS) == 0) send(t, 2);  // overtakes them
+  }
+  expect_only_drops();
+}
+
 TEST_F(DisciplinePorts, ARestartForgetsTheDiscipline) {
   build_with(R"({"name":"pie"})", 60'000);
   overload(2000 * MS);

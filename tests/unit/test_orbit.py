@@ -117,10 +117,50 @@ def test_a_station_looks_along_its_own_vertical() -> None:
     assert station.elevation_deg(2 * station.place) == pytest.approx(90 - 0.192, abs=0.002)
 
 
+AT_THE_EQUATOR = np.tile([7158.0, 0, 0], (66, 1))
+
+
 def test_satellites_have_four_neighbours_but_at_the_seam() -> None:
-    assert sorted(IRIDIUM.neighbours(0)) == [1, 10, 11]
-    assert sorted(IRIDIUM.neighbours(11)) == [0, 12, 21, 22]
-    assert sorted(IRIDIUM.neighbours(65)) == [54, 55, 64]
+    assert sorted(IRIDIUM.neighbours(0, AT_THE_EQUATOR)) == [1, 10, 11]
+    assert sorted(IRIDIUM.neighbours(11, AT_THE_EQUATOR)) == [0, 12, 21, 22]
+    assert sorted(IRIDIUM.neighbours(65, AT_THE_EQUATOR)) == [54, 55, 64]
+
+
+@pytest.mark.parametrize("latitude_deg", [61, -61])
+def test_links_between_planes_end_at_60_degrees(latitude_deg: float) -> None:
+    """At 60 degrees a link to the next plane is half as long as at the equator, at 90 all planes meet."""
+    places = AT_THE_EQUATOR.copy()
+    north = math.radians(latitude_deg)
+    places[22] = [7158 * math.cos(north), 0, 7158 * math.sin(north)]
+    assert sorted(IRIDIUM.neighbours(22, places)) == [23, 32]
+    assert sorted(IRIDIUM.neighbours(11, places)) == [0, 12, 21]
+
+
+def test_ways_over_the_pole_stay_in_their_plane_there() -> None:
+    """Every satellite reaches every other at all times, though no link between planes is above 60 degrees."""
+    for second in range(0, 6000, 500):
+        places = IRIDIUM.positions([second])[:, 0]
+        for one in range(66):
+            crossing = [other for other in IRIDIUM.neighbours(one, places) if other // 11 != one // 11]
+            heights = [abs(places[each][2]) / np.linalg.norm(places[each]) for each in crossing]
+            assert all(height <= math.sin(math.radians(60)) for height in heights)
+        assert all(shortest_km(IRIDIUM, places, 0, other) > 0 for other in range(1, 66))
+
+
+def test_a_way_along_the_arctic_goes_south_to_change_planes() -> None:
+    """Svalbard to northern Alaska: without the rule the way leads from plane to plane up there."""
+    ground = [[78.2, 15.6], [71.3, -156.8]]
+    everywhere = {"altitude-km": 780, "inclination": 86.4, "planes": 6, "per-plane": 11, "phasing": 3}
+    shape = {**everywhere, "spread": 189.6, "cross-links-up-to": 60}
+    ruled = orbit.follow({"satellites": "iridium", "ground": ground}, 600_000_000)
+    assert orbit.follow({"satellites": shape, "ground": ground, "min-elevation": 8}, 600_000_000) == ruled
+    free = orbit.follow(
+        {"satellites": {**shape, "cross-links-up-to": 90}, "ground": ground, "min-elevation": 8}, 600_000_000
+    )
+    with pytest.raises(FaultError, match=r"^satellites\.cross-links-up-to: too low"):
+        orbit.follow({"satellites": {**shape, "cross-links-up-to": 0}, "ground": ground}, 1)
+    longest, longest_free = (max(delay for _, delay in each.delays_us) for each in (ruled, free))
+    assert longest > longest_free + 5_000
 
 
 def test_a_delta_closes_where_its_phases_do() -> None:
@@ -128,8 +168,8 @@ def test_a_delta_closes_where_its_phases_do() -> None:
     last of the last plane, at 330 degrees, has as neighbour in the first plane 0, at 360, and not 3, at 270.
     """
     delta = Walker(1000, 60, planes=3, per_plane=4, phasing=1, spread_deg=360)
-    assert sorted(delta.neighbours(0)) == [1, 3, 4, 11]
-    assert sorted(delta.neighbours(11)) == [0, 7, 8, 10]
+    assert sorted(delta.neighbours(0, AT_THE_EQUATOR)) == [1, 3, 4, 11]
+    assert sorted(delta.neighbours(11, AT_THE_EQUATOR)) == [0, 7, 8, 10]
     heights = delta.positions([0.0])[:, 0, 2] / ((6378.135 + 1000) * math.sin(math.radians(60)))
     assert heights[[0, 4, 8, 11]] == pytest.approx([0, 0.5, math.sqrt(3) / 2, -0.5], abs=0.01)  # sin u
 
@@ -153,6 +193,7 @@ def test_a_constellation_by_its_shape() -> None:
         "per-plane": 11,
         "phasing": 3,
         "spread": 189.6,
+        "cross-links-up-to": 60,
     }
     ground = [SERDANG, TSETSERLEG]
     named = orbit.follow({"satellites": "iridium", "ground": ground}, 30_000_000)

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import pytest
 
 from clarion_base.faults import ScenarioError
+from clarion_lab.engines.emulation import EmulationEngine
+from clarion_lab.hosts import programs
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 from clarion_lab.scenario.topology import plan
@@ -125,3 +128,40 @@ def test_ports_do_not_run_out() -> None:
 )
 def test_faults_name_the_field(group: dict[str, Any], message: str) -> None:
     assert refusal(group).startswith(message)
+
+
+def sending(scenario: Scenario) -> list[str]:
+    """What the senders' hosts run, of a run that starts at 7 s."""
+    both = zip(scenario.flows, plan(scenario).endpoints, strict=True)
+    commands = (programs.sender(scenario, flow, ends, 7 * 10**9, Path("/b.json")) for flow, ends in both)
+    return [" ".join(command) for command in commands]
+
+
+def test_each_kind_of_flow_has_its_program() -> None:
+    bursty, datagrams, transfer, plain = sending(
+        load(
+            {"algorithm": "cubic", "bursts": {"length": "2 s", "gap": "1 s"}},
+            {"protocol": "udp", "rate": "8 Mbit/s", "packet": "1000 B", "start": "1 s", "stop": "3 s"},
+            {"algorithm": "reno", "size": "1 MB", "start": "2 s"},
+            {"algorithm": "bbr"},
+        )
+    )
+    assert "--law cubic --bursts /b.json --unsent-bytes 125000 --at-ns 7000000000" in bursty
+    assert datagrams.endswith(
+        "--rate-bps 8000000 --packet-bytes 1000 --payload-bytes 972 --at-ns 8000000000 --until-ns 10000000000"
+    )
+    assert "--law reno --bytes 1000000 --at-ns 9000000000" in transfer
+    assert "--congestion bbr" in plain
+
+
+def test_datagrams_need_no_shim() -> None:
+    (flow,) = load({"protocol": "udp", "rate": "8 Mbit/s"}).flows
+    assert not flow.uses_agent
+
+
+def test_more_datagrams_than_real_hosts_send_are_refused() -> None:
+    many = load({"protocol": "udp", "rate": "10 Mbit/s", "packet": "50 B"})
+    with pytest.raises(ScenarioError) as caught:
+        EmulationEngine().check(many)
+    said = "scenario x: flows: 25000 datagrams/s: engine emu sends 20000 in all; use --engine sim"
+    assert str(caught.value) == said

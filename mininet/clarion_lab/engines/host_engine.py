@@ -17,7 +17,7 @@ from pathlib import Path
 
 from clarion_base import faults, processes
 from clarion_base.errors import UserError
-from clarion_base.faults import ScenarioError
+from clarion_base.faults import Code, ScenarioError
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines.drain import drain_us
 from clarion_lab.engines.sampling import Sampler
@@ -47,6 +47,7 @@ class HostEngine(ABC):
     name: str
     generations: tuple[int, ...] = (1, 2)  # of XCP
     measures = True  # whether its ports can measure their capacity
+    max_datagrams_per_s = 20_000  # of UDP: what Python sends and receives beside the rest
 
     @abstractmethod
     def check_switches(self, scenario: Scenario, network: Network) -> None:
@@ -95,11 +96,11 @@ class HostEngine(ABC):
         if len(scenario.flows) > MAX_FLOWS:
             reason = f"{len(scenario.flows)} in all: engine {self.name} runs {MAX_FLOWS}; use --engine sim"
             raise ScenarioError(scenario.name, ("flows",), reason)
-        for flow in scenario.flows:
-            if flow.udp is not None or flow.bursts:
-                kind = "protocol: udp" if flow.udp is not None else "bursts"
-                reason = f"{kind}: engine {self.name} does not have it; use --engine sim"
-                raise ScenarioError(scenario.name, ("flows",), reason)
+        per_s = sum(flow.udp.packets_per_s for flow in scenario.flows if flow.udp is not None)
+        if per_s > self.max_datagrams_per_s:
+            most = self.max_datagrams_per_s
+            reason = f"{per_s:.0f} datagrams/s: engine {self.name} sends {most} in all; use --engine sim"
+            raise ScenarioError(scenario.name, ("flows",), reason, Code.UNSUPPORTED)
 
     def _check_xcp(self, scenario: Scenario) -> None:
         for path, wanted in scenario.generations():
@@ -171,6 +172,7 @@ class HostEngine(ABC):
                 _note_truth(recording, switches.truth(clock.zero_us))
                 _note_reductions(recording, stream, clock.zero_us)
                 recording.traffic.update(traffic.reports())
+                recording.flow_samples.extend(traffic.datagram_samples(clock.zero_us))
                 for number, last_us in traffic.last_bytes_us().items():
                     recording.finished_us[number] = last_us - clock.zero_us
 

@@ -10,8 +10,8 @@ from typing import Any
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts.agent import Agent, FlowKey
 from clarion_lab.hosts.diag import NamespaceDiag, SocketState
+from clarion_lab.hosts.programs import preface_bytes
 from clarion_lab.hosts.qdisc import DeviceDrops
-from clarion_lab.hosts.traffic import COOKIE_BYTES
 from clarion_lab.recording.recording import FlowSample, LossRecord, Recording
 from clarion_lab.scenario.flows import Flow
 from clarion_lab.scenario.model import Scenario
@@ -66,6 +66,9 @@ class Sampler:
         }
         self._dropped = dict.fromkeys(self._devices, 0)
         self._pending: dict[int, bool] = {}
+        self._datagrams_until_us = max(
+            (flow.stop_us + scenario.path_rtt_us(flow) for flow in scenario.flows if flow.udp), default=0
+        )
         self._samples = 0
         self._cpu_s = 0.0
         self._gaps = Gaps(scenario.measure_from_us, scenario.duration_us)
@@ -77,7 +80,7 @@ class Sampler:
         self._gaps.add(now_us)
         self._sample_agent()
         for flow in self._scenario.flows:
-            if now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
+            if flow.udp is None and now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
                 self._sample_flow(flow)
         self._sample_devices(now_us)
         self._switches.sample(self._now_us(), self._recording, now_us >= self._scenario.measure_from_us)
@@ -90,8 +93,10 @@ class Sampler:
         }
 
     def drained(self) -> bool:
-        """Whether every flow that is still open had nothing left to send or to have acknowledged."""
-        return not any(self._pending.values())
+        """Whether every flow that is still open had nothing left to send or to have acknowledged. What
+        datagrams are under way nobody knows: they get a round trip.
+        """
+        return not any(self._pending.values()) and self._now_us() >= self._datagrams_until_us
 
     def finish(self) -> None:
         """Takes the agent's last word, closed flows included, and closes the sockets."""
@@ -127,8 +132,7 @@ class Sampler:
         ends = self._network.endpoints[flow.number]
         source, sport, destination, dport = self._keys[flow.number]
         receiver = self._diag[ends.receiver.name].query(destination, dport, source, sport)
-        preface_bytes = COOKIE_BYTES if flow.size_bytes is None else 0  # of iperf3
-        received_bytes = max(0, receiver.bytes_received - preface_bytes) if receiver else 0
+        received_bytes = max(0, receiver.bytes_received - preface_bytes(flow)) if receiver else 0
         state = self._diag[ends.sender.name].query(source, sport, destination, dport)
         self._pending[flow.number] = state is not None and state.unacked_packets + state.notsent_bytes > 0
         if state is not None:

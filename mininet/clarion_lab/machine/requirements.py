@@ -33,7 +33,8 @@ def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -
     """Every kernel congestion control of the flows is built in, or a module that can be loaded."""
     for flow in scenario.flows:
         kernel = flow.algorithm.kernel
-        if flow.algorithm.needs_agent or kernel in available.read_text().split():
+        own = flow.udp is not None or flow.algorithm.needs_agent
+        if own or kernel in available.read_text().split():
             continue
         modprobe = shutil.which("modprobe")
         if modprobe:

@@ -31,7 +31,7 @@ _FILES = re.compile(
     r"summary\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
     r"|report\.html|(switch|simulation)\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)"
 )
-_TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received)?\.json")
+_TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received|-bursts)?\.json")
 
 _TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
 

@@ -40,8 +40,8 @@ class Constellation(Protocol):
     def has_links(self) -> bool:
         """Whether satellites have links to each other; else both stations must see the same one."""
 
-    def neighbours(self, satellite: int) -> Iterator[int]:
-        """Those that a satellite has links to."""
+    def neighbours(self, satellite: int, places: Vectors) -> Iterator[int]:
+        """Those that a satellite has links to while all are at `places`, [satellite, 3]."""
 
     def positions(self, times_s: Sequence[float]) -> Vectors:
         """Where all are, [satellite, time, 3], so many seconds after the epoch."""
@@ -52,7 +52,8 @@ class Walker:
     """Circular orbits in planes that are turned evenly about the Earth's axis (Walker, 1984).
 
     Planes that share the whole turn (a delta) are joined all around. Of others (a star shares about half of
-    it) the first and the last move against each other: there is a seam, which no link crosses.
+    it) the first and the last move against each other: there is a seam, which no link crosses. Near the poles
+    planes cross and bearings turn fast, so that links between planes end at a latitude.
     """
 
     altitude_km: float
@@ -63,6 +64,7 @@ class Walker:
     spread_deg: float  # the planes' share of the turn
     min_elevation_deg: float = MIN_ELEVATION_DEG
     has_links: bool = True
+    cross_links_up_to_deg: float = 90.0  # of latitude, of both ends
 
     @property
     def count(self) -> int:
@@ -75,11 +77,20 @@ class Walker:
         axis_km = EARTH_RADIUS_KM + self.altitude_km
         return 2 * math.pi * math.sqrt(axis_km**3 / EARTH_GM_KM3_PER_S2)
 
-    def neighbours(self, satellite: int) -> Iterator[int]:
+    def neighbours(self, satellite: int, places: Vectors) -> Iterator[int]:
         """Those before and behind it, and in the planes beside its own."""
         plane, place = divmod(satellite, self.per_plane)
         for along in (-1, 1):
             yield self._number(plane, place + along)
+        if self._has_cross_links(places[satellite]):
+            yield from (each for each in self._beside(plane, place) if self._has_cross_links(places[each]))
+
+    def _has_cross_links(self, place: Vectors) -> bool:
+        """Whether a satellite that is there keeps its links to other planes."""
+        latitude_deg = math.degrees(math.atan2(abs(place[2]), math.hypot(place[0], place[1])))
+        return latitude_deg <= self.cross_links_up_to_deg
+
+    def _beside(self, plane: int, place: int) -> Iterator[int]:
         for across in (-1, 1):
             beside = plane + across
             if 0 <= beside < self.planes:
@@ -131,7 +142,7 @@ class Listed:
         """How many there are."""
         return len(self.elements)
 
-    def neighbours(self, satellite: int) -> Iterator[int]:
+    def neighbours(self, satellite: int, places: Vectors) -> Iterator[int]:
         """None."""
         return iter(())
 
@@ -156,7 +167,18 @@ def _positions(records: Sequence[Any], times_s: Sequence[float]) -> Vectors:
 # Planes that move the same way are 31.6 degrees apart, those at the seam 22; the satellites of one pass the
 # gaps of the next (Pattan, "Satellite-based global cellular communications", 1997, as in ns-2's Iridium). So
 # everywhere one is always above 8.2 degrees, as published; on the flattened Earth above 8.18.
-IRIDIUM = Walker(780.0, 86.4, planes=6, per_plane=11, phasing=3, spread_deg=6 * 31.6, min_elevation_deg=8.0)
+# Links between planes are off above 60 degrees, and there are none across the seam (The ns Manual, "Satellite
+# networking in ns", table of the parameters of Iridium; Henderson and Katz, AIAA 2000-1237).
+IRIDIUM = Walker(
+    780.0,
+    86.4,
+    planes=6,
+    per_plane=11,
+    phasing=3,
+    spread_deg=6 * 31.6,
+    min_elevation_deg=8.0,
+    cross_links_up_to_deg=60.0,
+)
 CONSTELLATIONS: dict[str, Constellation] = {"iridium": IRIDIUM}
 
 
@@ -186,6 +208,7 @@ def _walker(document: Mapping[str, Any]) -> Walker:
         phasing,
         float(document.get("spread", 360)),
         has_links=document.get("links", True),
+        cross_links_up_to_deg=float(document.get("cross-links-up-to", 90)),
     )
 
 
@@ -221,7 +244,8 @@ def _check_elements(first: str, second: str) -> None:
 
 def shortest_km(constellation: Constellation, positions: Vectors, start: int, goal: int) -> float:
     """From one satellite to another over the links between neighbours. The straight line to the goal is never
-    longer than the way there, so what is tried first is what it promises most of (A*).
+    longer than the way there, so what is tried first is what it promises most of (A*). FaultError: none leads
+    there.
     """
     queue = [(_distance_km(positions[start], positions[goal]), 0.0, start)]
     reached: set[int] = set()
@@ -232,13 +256,14 @@ def shortest_km(constellation: Constellation, positions: Vectors, start: int, go
         if here in reached:
             continue
         reached.add(here)
-        for there in constellation.neighbours(here):
+        for there in constellation.neighbours(here, positions):
             if there not in reached:
                 way_km = km + _distance_km(positions[here], positions[there])
                 heapq.heappush(
                     queue, (way_km + _distance_km(positions[there], positions[goal]), way_km, there)
                 )
-    raise AssertionError("the satellites of a constellation with links are joined")
+    reason = "too low: planes that a way has to cross have no link to each other; make it larger"
+    raise FaultError(Fault(("satellites", "cross-links-up-to"), reason, Code.OUT_OF_RANGE))
 
 
 def _distance_km(a: Vectors, b: Vectors) -> float:

@@ -56,7 +56,7 @@ class Flow:
     @property
     def uses_agent(self) -> bool:
         """Whether its hosts carry Clarion's shim."""
-        return self.algorithm.needs_agent or self.tags
+        return self.udp is None and (self.algorithm.needs_agent or self.tags)
 
     @property
     def name(self) -> str:

@@ -38,6 +38,11 @@ class Udp:
         """Of each packet."""
         return self.packet_bytes - UDP_AND_IP_BYTES
 
+    @property
+    def packets_per_s(self) -> float:
+        """How many there are."""
+        return self.rate_bps / 8 / self.packet_bytes
+
 
 @dataclass(frozen=True)
 class Distribution:

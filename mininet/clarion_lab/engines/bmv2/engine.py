@@ -43,6 +43,9 @@ class Bmv2Engine(HostEngine):
         for path in scenario.disciplines():
             reason = "engine bmv2 has drop-tail queues only; use --engine emu or sim"
             raise ScenarioError(scenario.name, path, reason)
+        if any(flow.udp is not None for flow in scenario.flows):
+            reason = "protocol: udp: engine bmv2 has queues for packets of one size; use --engine emu or sim"
+            raise ScenarioError(scenario.name, ("flows",), reason)
         beyond = scenario.emulated_only()
         if beyond is not None:
             raise ScenarioError(scenario.name, beyond, "engine bmv2 does not have it; use --engine emu")
