@@ -259,7 +259,7 @@ def main() -> int:
     )
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument(
-        "--cases", default="", help="only those whose name contains one of these, by semicolon"
+        "--cases", default="", help="only names that contain one of these, by semicolon"
     )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--out", type=Path, default=Path("out/agreement"))

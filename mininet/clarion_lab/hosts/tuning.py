@@ -26,8 +26,8 @@ MIN_BURST_BYTES = 3200  # two full packets with headers
 BURST_S = 0.002  # of a device that is slower than the path
 MIN_UNSENT_BYTES = 256 << 10
 UNSENT_S = 0.02
-# Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of it; a host
-# that gets its processor a little later than that would limit the flow.
+# Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of it; a
+# host that gets its processor a little later than that would limit the flow.
 PACING_PERCENT = 1000
 
 
