@@ -21,10 +21,12 @@ CC_INLINE void reno_grow(struct reno *r, struct cc_stack *tcp, __u32 acked)
 	(void)r;
 	if (!tcp->is_cwnd_limited)
 		return;
-	if (stack_is_slow_start(tcp))
+	if (stack_is_slow_start(tcp)) {
 		acked = stack_slow_start(tcp, acked);
-	if (acked)
-		stack_grow(tcp, tcp->cwnd, acked);
+		if (!acked)
+			return;
+	}
+	stack_grow(tcp, tcp->cwnd, acked);
 }
 
 CC_INLINE __u32 reno_ssthresh(struct reno *r, const struct cc_stack *tcp)

@@ -40,7 +40,9 @@ CC_INLINE __u32 stack_slow_start(struct cc_stack *tcp, __u32 acked)
 	return acked;
 }
 
-/* One packet for every `per` that are acknowledged. */
+/* One packet for every `per` that are acknowledged. An ACK of what had been SACKed before acknowledges none, and
+ * may still bring the packet that a smaller `per` allows.
+ */
 CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
 {
 	__u32 more;

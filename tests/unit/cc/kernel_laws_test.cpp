@@ -44,6 +44,26 @@ TEST(Reno, HalvesToTwoAtLeastAndCanBeUndone) {
   EXPECT_EQ(reno_ssthresh(&r, &tcp), 2U);
 }
 
+TEST(Reno, WhatWasCountedForALargerWindowIsAppliedByAnAckOfNothingNew) {
+  reno r{};
+  cc_stack tcp = tcp_of(10, 5);
+  tcp.cwnd_count = 12;
+  reno_grow(&r, &tcp, 0);
+  EXPECT_EQ(tcp.cwnd, 11U);
+  EXPECT_EQ(tcp.cwnd_count, 0U);
+}
+
+TEST(Reno, TheClampBoundsBothKindsOfGrowth) {
+  reno r{};
+  cc_stack tcp = tcp_of(10, 40);
+  tcp.cwnd_clamp = 12;
+  reno_grow(&r, &tcp, 5);
+  EXPECT_EQ(tcp.cwnd, 12U);
+  tcp.ssthresh = 5;
+  reno_grow(&r, &tcp, 24);
+  EXPECT_EQ(tcp.cwnd, 12U);
+}
+
 TEST(Reno, AWindowThatIsNotUsedDoesNotGrow) {
   reno r{};
   cc_stack tcp = tcp_of(10);
