@@ -23,8 +23,8 @@ cc_stack stack_of(const Sender& sender) {
   tcp.cwnd_count = sender.cwnd_count;
   tcp.cwnd_clamp = sender.settings().cwnd_clamp;
   tcp.now_us = sender.now_us();
-  tcp.srtt_us = sender.rtt().srtt_us();
-  tcp.min_rtt_us = known(sender.rtt().min_us());
+  tcp.last_sent_us = sender.now_us() - sender.idle_us();
+  tcp.pacing_bytes_per_s = sender.pacing_bytes_per_s();
   tcp.una = static_cast<std::uint32_t>(sender.board().una());
   tcp.next = static_cast<std::uint32_t>(sender.board().next());
   tcp.is_cwnd_limited = sender.is_cwnd_limited();
@@ -80,8 +80,9 @@ class Cubic final : public CongestionControl {
     apply(sender, tcp);
   }
   void on_acked(Sender& sender, std::uint32_t /*packets*/, std::int64_t rtt_us) override {
+    if (rtt_us < 0) return;
     cc_stack tcp = stack_of(sender);
-    cubic_on_acked(&state_, &tcp, rtt_us > 0 ? static_cast<std::uint32_t>(rtt_us) : 0);
+    cubic_on_acked(&state_, &tcp, static_cast<std::uint32_t>(rtt_us));
     apply(sender, tcp);
   }
   std::uint32_t ssthresh(Sender& sender) override {
@@ -99,8 +100,8 @@ class Cubic final : public CongestionControl {
   }
   void on_event(Sender& sender, CaEvent event) override {
     if (event != CaEvent::tx_start) return;
-    const Microseconds idle_us = sender.idle_us();
-    cubic_on_restart(&state_, idle_us);
+    const cc_stack tcp = stack_of(sender);
+    cubic_on_tx_start(&state_, &tcp);
   }
   void on_ack(Sender& /*sender*/, const RateSample& /*sample*/) override {}
 

@@ -1,50 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* CUBIC (RFC 9438) with HyStart (Ha and Rhee, "Taming the Elephants: New TCP Slow Start", 2011), with the
- * constants of Linux, so that it can be held against the kernel's own.
+/* CUBIC (RFC 9438) in the integers of Linux: constants are fractions of 1024, time is ticks of the kernel's
+ * coarse clock and, on the curve, seconds / 1024. Linux takes the cube root from a table, within 0.2 %; here
+ * it is exact.
  */
 #ifndef CLARION_CC_CUBIC_H
 #define CLARION_CC_CUBIC_H
 
-#include "stack.h"
+#include "hystart.h"
 
-/* C = 0.4 packets/s^3, beta = 0.7 (RFC 9438, 4.6 and 5.1). */
-#define CUBIC_C_TENTHS	   4
-#define CUBIC_BETA_PERCENT 70
-/* Packets of growth per round trip that Reno with this beta would have: 3 (1 - beta) / (1 + beta) (4.3). */
-#define CUBIC_ALPHA_Q16 34694
-/* Beyond this distance from the plateau, in ms, the cube would not fit; the window is the limit long before.
+#define CUBIC_UNIT 1024
+/* beta = 0.7, C = 0.4 packets/s^3 (RFC 9438, 4.6 and 5.1). */
+#define CUBIC_BETA 717
+#define CUBIC_C	   410
+/* Eighths of a window acknowledged for each packet that Reno with this beta would add: the inverse of
+ * 3 (1 - beta) / (1 + beta) (4.3).
  */
-#define CUBIC_MAX_MS 1000000
+#define CUBIC_RENO_EIGHTHS (8 * (CUBIC_UNIT + CUBIC_BETA) / 3 / (CUBIC_UNIT - CUBIC_BETA))
+/* C and three times the unit of time. */
+#define CUBIC_CUBE_SHIFT 40
+/* Beyond this distance from the plateau, 256 s, the cube would not fit. */
+#define CUBIC_MAX_OFFSET (1U << 18)
 /* Growth never waits for more than so many windows, and never exceeds half of the packets acknowledged. */
 #define CUBIC_SLOWEST 100
 #define CUBIC_FASTEST 2
 /* Before the first loss there is no plateau to approach: not slower than 5 % per round trip. */
 #define CUBIC_UNKNOWN_PER 20
-
-#define HYSTART_LOW_WINDOW   16
-#define HYSTART_SAMPLES	     8
-#define HYSTART_TRAIN_GAP_US 2000
-#define HYSTART_DELAY_MIN_US 4000
-#define HYSTART_DELAY_MAX_US 16000
-#define HYSTART_STEADY_ACKS  1000000 /* a base that is older than a second after a loss is forgotten: us */
+/* While the window stays as it is, the curve is looked at so seldom. */
+#define CUBIC_UPDATE_TICKS (STACK_HZ / 32)
 
 struct cubic {
-	__u64 epoch_us; /* when growth began after the last reduction; 0: it has not yet */
-	__u64 last_update_us;
-	__u64 round_began_us;
-	__u64 last_ack_us;
-	__u64 k_ms;	/* from the epoch to the plateau */
-	__u64 reno_q16; /* window that Reno would have (W_est) */
-	__u32 plateau;	/* packets (W_max of the curve) */
-	__u32 last_max; /* window before the last reduction, less if it was shrinking; 0: none yet */
-	__u32 last_cwnd;
-	__u32 per; /* packets acknowledged for each of growth */
+	struct hystart start;
+	__u32 epoch;	    /* tick in which growth began after the last reduction; 0: it has not yet */
+	__u32 last_update;  /* tick */
+	__u32 last_cwnd;    /* at that update */
+	__u32 k;	    /* from the epoch to the plateau, s / 1024 */
+	__u32 plateau;	    /* packets (W_max of the curve) */
+	__u32 last_max;	    /* window before the last reduction, less if it was shrinking; 0: none yet */
+	__u32 per;	    /* packets acknowledged for each of growth */
+	__u32 reno_cwnd;    /* window that Reno would have (W_est) */
+	__u32 reno_acked;   /* packets acknowledged towards its next one */
+	__u32 delay_min_us; /* 0: none yet */
 	__u32 prior_cwnd;
-	__u32 delay_min_us;   /* 0: none yet */
-	__u32 round_end;      /* packets sent when the round began */
-	__u32 round_delay_us; /* least of this round's first samples; 0: none yet */
-	__u8 samples;
-	__u8 has_exited; /* slow start, by HyStart */
 };
 
 /* The cube root, rounded down. */
@@ -61,71 +57,76 @@ CC_INLINE __u32 cubic_root(__u64 v)
 	return (__u32)root;
 }
 
-CC_INLINE void cubic_begin_round(struct cubic *c, const struct cc_stack *tcp)
-{
-	c->round_began_us = c->last_ack_us = tcp->now_us;
-	c->round_end = tcp->next;
-	c->round_delay_us = 0;
-	c->samples = 0;
-}
-
-CC_INLINE void cubic_forget(struct cubic *c)
-{
-	__builtin_memset(c, 0, sizeof(*c));
-}
-
 CC_INLINE void cubic_init(struct cubic *c, const struct cc_stack *tcp)
 {
-	cubic_forget(c);
-	cubic_begin_round(c, tcp);
+	__builtin_memset(c, 0, sizeof(*c));
+	hystart_begin(&c->start, tcp);
 	c->prior_cwnd = tcp->cwnd;
 }
 
-/* Where the curve is `after_ms` after the epoch: C (t - K)^3 + W_max (RFC 9438, 4.2). */
-CC_INLINE __u32 cubic_curve(const struct cubic *c, __u64 after_ms)
+/* Where the curve is `after` (s / 1024) the epoch: C (t - K)^3 + W_max (RFC 9438, 4.2). */
+CC_INLINE __u32 cubic_curve(const struct cubic *c, __u64 after)
 {
-	__u64 off_ms = after_ms < c->k_ms ? c->k_ms - after_ms : after_ms - c->k_ms;
-	__u64 offset;
+	__u64 off = min_u64(after < c->k ? c->k - after : after - c->k, CUBIC_MAX_OFFSET);
+	__u32 delta = (__u32)(CUBIC_C * off * off * off >> CUBIC_CUBE_SHIFT);
 
-	off_ms = min_u64(off_ms, CUBIC_MAX_MS);
-	offset = off_ms * off_ms * off_ms * CUBIC_C_TENTHS / 10000000000ULL;
-	if (after_ms < c->k_ms)
-		return (__u32)sub_floor_u64(c->plateau, offset);
-	return (__u32)min_u64(c->plateau + offset, STACK_INFINITE_SSTHRESH);
+	return after < c->k ? c->plateau - delta : c->plateau + delta;
 }
 
-CC_INLINE void cubic_begin_epoch(struct cubic *c, const struct cc_stack *tcp)
+CC_INLINE void cubic_begin_epoch(struct cubic *c, __u32 now, __u32 cwnd, __u32 acked)
 {
-	c->epoch_us = tcp->now_us;
-	c->reno_q16 = (__u64)tcp->cwnd << 16;
-	if (c->last_max <= tcp->cwnd) {
-		c->k_ms = 0;
-		c->plateau = tcp->cwnd;
-	} else {
-		/* (W_max - cwnd) / C in packets s^3, as ms^3 */
-		c->k_ms = cubic_root((__u64)(c->last_max - tcp->cwnd) * 10000000000ULL / CUBIC_C_TENTHS);
+	c->epoch = now;
+	c->reno_acked = acked;
+	c->reno_cwnd = cwnd;
+	if (c->last_max <= cwnd) {
+		c->k = 0;
+		c->plateau = cwnd;
+	} else { /* (W_max - cwnd) / C */
+		c->k = cubic_root((1ULL << CUBIC_CUBE_SHIFT) / CUBIC_C * (c->last_max - cwnd));
 		c->plateau = c->last_max;
 	}
 }
 
 /* Packets acknowledged for each of growth, so that the window is on the curve a round trip from now. */
+CC_INLINE __u32 cubic_per(const struct cubic *c, __u32 now, __u32 cwnd)
+{
+	__u64 ticks = (__u64)(now - c->epoch) + stack_ticks_of(c->delay_min_us);
+	__u32 target = cubic_curve(c, ticks * CUBIC_UNIT / STACK_HZ);
+	__u32 per = target > cwnd ? cwnd / (target - cwnd) : CUBIC_SLOWEST * cwnd;
+
+	return c->last_max ? per : (__u32)min_u64(per, CUBIC_UNKNOWN_PER);
+}
+
+/* The Reno-friendly region (4.3): not slower than Reno. */
+CC_INLINE void cubic_befriend_reno(struct cubic *c, __u32 cwnd)
+{
+	__u32 each = (cwnd * CUBIC_RENO_EIGHTHS) >> 3;
+	__u32 more = (__u32)div_u64(sub_floor_u64(c->reno_acked, 1),
+				    each); /* the last packet waits for one beyond it */
+
+	c->reno_acked -= more * each;
+	c->reno_cwnd += more;
+	if (c->reno_cwnd > cwnd)
+		c->per = (__u32)min_u64(c->per, cwnd / (c->reno_cwnd - cwnd));
+}
+
+/* The curve moves with the coarse clock: between its ticks only Reno's window does. */
 CC_INLINE void cubic_update(struct cubic *c, const struct cc_stack *tcp, __u32 acked)
 {
-	__u32 target, per;
+	__u32 now = stack_ticks(tcp->now_us), cwnd = tcp->cwnd;
 
-	if (!c->epoch_us)
-		cubic_begin_epoch(c, tcp);
-	c->reno_q16 += div_u64((__u64)acked * CUBIC_ALPHA_Q16, tcp->cwnd);
-	target = cubic_curve(c, (tcp->now_us - c->epoch_us + c->delay_min_us) / 1000);
-	per = target > tcp->cwnd ? tcp->cwnd / (target - tcp->cwnd) : CUBIC_SLOWEST * tcp->cwnd;
-	if (!c->last_max && per > CUBIC_UNKNOWN_PER)
-		per = CUBIC_UNKNOWN_PER;
-	if (c->reno_q16 >> 16 > tcp->cwnd) { /* the Reno-friendly region (4.3) */
-		__u32 ahead = (__u32)(c->reno_q16 >> 16) - tcp->cwnd;
-
-		per = (__u32)min_u64(per, tcp->cwnd / ahead);
+	c->reno_acked += acked;
+	if (c->last_cwnd == cwnd && wrap_diff_u32(now, c->last_update) <= CUBIC_UPDATE_TICKS)
+		return;
+	if (!c->epoch || now != c->last_update) {
+		c->last_cwnd = cwnd;
+		c->last_update = now;
+		if (!c->epoch)
+			cubic_begin_epoch(c, now, cwnd, acked);
+		c->per = cubic_per(c, now, cwnd);
 	}
-	c->per = (__u32)max_u64(per, CUBIC_FASTEST);
+	cubic_befriend_reno(c, cwnd);
+	c->per = (__u32)max_u64(c->per, CUBIC_FASTEST);
 }
 
 CC_INLINE void cubic_grow(struct cubic *c, struct cc_stack *tcp, __u32 acked)
@@ -144,13 +145,13 @@ CC_INLINE void cubic_grow(struct cubic *c, struct cc_stack *tcp, __u32 acked)
 /* With fast convergence: a flow that loses below its last maximum makes room (4.7). */
 CC_INLINE __u32 cubic_ssthresh(struct cubic *c, const struct cc_stack *tcp)
 {
-	c->epoch_us = 0;
+	c->epoch = 0;
 	c->prior_cwnd = tcp->cwnd;
 	if (tcp->cwnd < c->last_max)
-		c->last_max = (__u32)scale_percent(tcp->cwnd, (100 + CUBIC_BETA_PERCENT) / 2);
+		c->last_max = tcp->cwnd * (CUBIC_UNIT + CUBIC_BETA) / (2 * CUBIC_UNIT);
 	else
 		c->last_max = tcp->cwnd;
-	return (__u32)max_u64(scale_percent(tcp->cwnd, CUBIC_BETA_PERCENT), 2);
+	return (__u32)max_u64(tcp->cwnd * CUBIC_BETA / CUBIC_UNIT, 2);
 }
 
 CC_INLINE __u32 cubic_undo(const struct cubic *c, const struct cc_stack *tcp)
@@ -163,58 +164,33 @@ CC_INLINE void cubic_on_timeout(struct cubic *c, const struct cc_stack *tcp)
 {
 	__u32 prior_cwnd = c->prior_cwnd;
 
-	cubic_forget(c);
+	cubic_init(c, tcp);
 	c->prior_cwnd = prior_cwnd;
-	cubic_begin_round(c, tcp);
 }
 
-/* Sending starts again after `idle_us`: the curve does not run on meanwhile (4.2, 5.8). */
-CC_INLINE void cubic_on_restart(struct cubic *c, __u64 idle_us)
+/* Sending starts again after a pause: the curve does not run on meanwhile (4.2, 5.8). */
+CC_INLINE void cubic_on_tx_start(struct cubic *c, const struct cc_stack *tcp)
 {
-	if (c->epoch_us)
-		c->epoch_us += idle_us;
+	__u32 now = stack_ticks(tcp->now_us);
+	__u32 paused = now - stack_ticks(tcp->last_sent_us);
+
+	if (c->epoch && wrap_diff_u32(paused, 0) > 0)
+		c->epoch += (__u32)min_u64(paused, now - c->epoch);
 }
 
-/* Slow start has filled the pipe: ACKs in one train for as long as half of the path's round trip, or
- * round trips that have grown.
- */
-CC_INLINE int cubic_hystart_found(struct cubic *c, const struct cc_stack *tcp, __u32 rtt_us)
-{
-	__u64 train_us = tcp->is_paced ? c->delay_min_us : c->delay_min_us / 2;
-	__u32 late_us = (__u32)clamp_u64(c->delay_min_us / 8, HYSTART_DELAY_MIN_US, HYSTART_DELAY_MAX_US);
-
-	if (tcp->now_us - c->last_ack_us <= HYSTART_TRAIN_GAP_US) {
-		c->last_ack_us = tcp->now_us;
-		if (tcp->now_us - c->round_began_us > train_us)
-			return 1;
-	}
-	if (c->samples < HYSTART_SAMPLES) {
-		c->samples++;
-		if (!c->round_delay_us || rtt_us < c->round_delay_us)
-			c->round_delay_us = rtt_us;
-		return 0;
-	}
-	return c->round_delay_us > c->delay_min_us + late_us;
-}
-
-/* Packets have been acknowledged in order, the newest after `rtt_us`; 0: no sample. */
+/* Packets have been acknowledged, the newest after `rtt_us`. */
 CC_INLINE void cubic_on_acked(struct cubic *c, struct cc_stack *tcp, __u32 rtt_us)
 {
-	if (!rtt_us)
-		return;
 	/* The first round trips after a reduction still have its queue. */
-	if (c->epoch_us && tcp->now_us - c->epoch_us < HYSTART_STEADY_ACKS)
+	if (c->epoch && wrap_diff_u32(stack_ticks(tcp->now_us), c->epoch) < STACK_HZ)
 		return;
+	rtt_us = (__u32)max_u64(rtt_us, 1);
 	if (!c->delay_min_us || rtt_us < c->delay_min_us)
 		c->delay_min_us = rtt_us;
-	if (!stack_is_slow_start(tcp) || tcp->cwnd < HYSTART_LOW_WINDOW)
+	if (c->start.has_found || !stack_is_slow_start(tcp))
 		return;
-	if (wrap_diff_u32(tcp->una, c->round_end) > 0)
-		cubic_begin_round(c, tcp);
-	if (cubic_hystart_found(c, tcp, rtt_us)) {
-		c->has_exited = 1;
+	if (hystart_on_ack(&c->start, tcp, c->delay_min_us, rtt_us))
 		tcp->ssthresh = tcp->cwnd;
-	}
 }
 
 #endif /* CLARION_CC_CUBIC_H */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* The second form of a law: one that leaves loss recovery to the TCP that it runs in, as Reno and its
- * descendants do. TCP reduces the window in proportion (RFC 6937) down to what the law says; the law grows
- * it.
+/* The second form of a law: as kernels have theirs. It sees its connection, and changes what comes first
+ * there.
+ *
+ * Reno and its descendants leave loss recovery to the TCP that they run in: it reduces the window in
+ * proportion (RFC 6937) down to what the law says, and the law grows it.
  */
 #ifndef CLARION_CC_STACK_H
 #define CLARION_CC_STACK_H
@@ -10,6 +12,13 @@
 
 #define STACK_INFINITE_SSTHRESH 0x7fffffffU
 
+/* The coarse clock of Linux, at its usual 250 ticks a second. */
+#define STACK_HZ      250
+#define STACK_TICK_US (USEC_PER_SEC / STACK_HZ)
+
+/* Bytes that go down to a device in one piece: 64 KiB less the headers that may be put before them. */
+#define STACK_MAX_PIECE_BYTES (65536U - 320 - 1)
+
 /* What such a law sees of its connection. It may change what comes first. */
 struct cc_stack {
 	__u32 cwnd;	  /* packets */
@@ -17,13 +26,25 @@ struct cc_stack {
 	__u32 cwnd_count; /* packets acknowledged towards the next one of growth */
 	__u32 cwnd_clamp; /* packets */
 	__u64 now_us;
-	__u32 srtt_us;	      /* 0: none yet */
-	__u32 min_rtt_us;     /* of the connection's TCP; 0: none yet */
-	__u32 una;	      /* packets acknowledged in order so far, modulo 2^32 */
-	__u32 next;	      /* packets sent so far, modulo 2^32 */
-	__u8 is_cwnd_limited; /* the window has been used up lately */
-	__u8 is_paced;
+	__u64 last_sent_us;	  /* when anything was sent last */
+	__u64 pacing_bytes_per_s; /* with timers or without */
+	__u32 una;		  /* packets acknowledged in order so far, modulo 2^32 */
+	__u32 next;		  /* packets sent so far, modulo 2^32 */
+	__u8 is_cwnd_limited;	  /* the window has been used up lately */
+	__u8 is_paced;		  /* by timers */
 };
+
+/* Never 0, which stands for no time. */
+CC_INLINE __u32 stack_ticks(__u64 us)
+{
+	return (__u32)(us / STACK_TICK_US + 1);
+}
+
+/* Rounded up. */
+CC_INLINE __u32 stack_ticks_of(__u32 us)
+{
+	return (__u32)(((__u64)us + STACK_TICK_US - 1) / STACK_TICK_US);
+}
 
 CC_INLINE int stack_is_slow_start(const struct cc_stack *tcp)
 {
@@ -40,8 +61,8 @@ CC_INLINE __u32 stack_slow_start(struct cc_stack *tcp, __u32 acked)
 	return acked;
 }
 
-/* One packet for every `per` that are acknowledged. An ACK of what had been SACKed before acknowledges none, and
- * may still bring the packet that a smaller `per` allows.
+/* One packet for every `per` that are acknowledged. An ACK of what had been SACKed before acknowledges none,
+ * and may still bring the packet that a smaller `per` allows.
  */
 CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
 {

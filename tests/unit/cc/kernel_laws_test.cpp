@@ -2,6 +2,8 @@
 // Reno, CUBIC with HyStart and BBR against numbers that follow from their definitions.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #define _Static_assert static_assert
 #include "cc/bbr.h"
 #include "cc/cubic.h"
@@ -78,115 +80,290 @@ class CubicLaw : public testing::Test {
     tcp_ = tcp_of(cwnd);
     tcp_.ssthresh = tcp_.cwnd = cubic_ssthresh(&c_, &tcp_);
   }
+  void begin_epoch() { cubic_begin_epoch(&c_, stack_ticks(tcp_.now_us), tcp_.cwnd, 0); }
+  void grow_after(__u64 us, __u32 acked) {
+    tcp_.now_us += us;
+    cubic_grow(&c_, &tcp_, acked);
+  }
   cubic c_{};
   cc_stack tcp_ = tcp_of(10);
 };
 
-TEST_F(CubicLaw, TheCurvePassesThroughWhereItStartedThePlateauAndBeyond) {
-  lose_at(100);
-  EXPECT_EQ(tcp_.cwnd, 70U);
-  cubic_begin_epoch(&c_, &tcp_);
-  // K = cbrt(30 / 0.4) = 4.217 s; W(t) = 0.4 (t - K)^3 + 100.
-  EXPECT_EQ(c_.k_ms, 4217U);
-  EXPECT_NEAR(cubic_curve(&c_, 0), 70, 1);
-  EXPECT_EQ(cubic_curve(&c_, 2217), 97U);  // 100 - 0.4 * 8, up to the packet
-  EXPECT_EQ(cubic_curve(&c_, 4217), 100U);
-  EXPECT_EQ(cubic_curve(&c_, 9217), 150U);  // 100 + 0.4 * 125
+TEST_F(CubicLaw, ALossLeaves717Of1024) {
+  lose_at(1024);
+  EXPECT_EQ(tcp_.cwnd, 717U);
+  EXPECT_EQ(c_.last_max, 1024U);
+  lose_at(2);
+  EXPECT_EQ(tcp_.cwnd, 2U);  // 1.4, but two at least
 }
 
 TEST_F(CubicLaw, FastConvergenceMakesRoomForOthers) {
+  lose_at(1024);
+  lose_at(1000);                 // below the last maximum
+  EXPECT_EQ(c_.last_max, 850U);  // 1000 * 1741 / 2048 = 850.1
+  EXPECT_EQ(tcp_.cwnd, 700U);    // 1000 * 717 / 1024 = 700.2
+  lose_at(850);                  // at it, not below
+  EXPECT_EQ(c_.last_max, 850U);
+}
+
+TEST_F(CubicLaw, TheCurvePassesThroughWhereItStartedThePlateauAndBeyond) {
   lose_at(100);
-  EXPECT_EQ(c_.last_max, 100U);
-  lose_at(80);  // below the last maximum: 80 * (1 + 0.7) / 2
-  EXPECT_EQ(c_.last_max, 68U);
-  EXPECT_EQ(tcp_.cwnd, 56U);
+  ASSERT_EQ(tcp_.cwnd, 70U);
+  begin_epoch();
+  // K = cbrt(30 * 1024 / 410) = 4.215 s, rounded down to 1 / 1024 s
+  EXPECT_EQ(c_.k, 4316U);
+  EXPECT_EQ(cubic_curve(&c_, 0), 71U);            // 100 - 29.98, of which 29 whole packets
+  EXPECT_EQ(cubic_curve(&c_, 4316 - 2048), 97U);  // 100 - 0.4 * 8 = 96.8, and 3 of it whole
+  EXPECT_EQ(cubic_curve(&c_, 4316), 100U);
+  EXPECT_EQ(cubic_curve(&c_, 4316 + 5120), 150U);  // 100 + 0.4004 * 125
+}
+
+TEST_F(CubicLaw, TheCubeFits256Seconds) {
+  c_.plateau = 100;
+  EXPECT_EQ(cubic_curve(&c_, 256 * 1024), 100U + 6717440U);  // 410 * 2^54 / 2^40
+  EXPECT_EQ(cubic_curve(&c_, 1000 * 1024), 100U + 6717440U);
+}
+
+TEST_F(CubicLaw, RootsAreRoundedDown) {
+  EXPECT_EQ(cubic_root(0), 0U);
+  EXPECT_EQ(cubic_root(26), 2U);
+  EXPECT_EQ(cubic_root(27), 3U);
+  EXPECT_EQ(cubic_root(1'000'000'000'000), 10'000U);
+  EXPECT_EQ(cubic_root(999'999'999'999), 9'999U);
+}
+
+TEST_F(CubicLaw, TheTargetIsARoundTripAheadInWholeTicks) {
+  lose_at(1000);  // 700; K = cbrt(300 * 1024 / 410) s
+  begin_epoch();
+  EXPECT_EQ(c_.k, 9300U);
+  c_.delay_min_us = 99'001;  // 25 ticks, rounded up: 102 / 1024 s
+  // 1000 - 410 * (9300 - 102)^3 / 2^40 = 1000 - 290: ten ahead of 700
+  EXPECT_EQ(cubic_per(&c_, c_.epoch, 700), 70U);
+  c_.delay_min_us = 96'000;  // 24 ticks, 98 / 1024 s: the same packet
+  EXPECT_EQ(cubic_per(&c_, c_.epoch, 700), 70U);
+  // 12 ticks later: 147 / 1024 s; 1000 - 285
+  EXPECT_EQ(cubic_per(&c_, c_.epoch + 12, 700), 46U);
+  EXPECT_EQ(cubic_per(&c_, c_.epoch, 1001), 100'100U);  // beyond the curve: a hundred windows
+}
+
+TEST_F(CubicLaw, WithoutAPlateauItGrowsByATwentiethOfAWindow) {
+  tcp_ = tcp_of(100, 50);
+  grow_after(0, 40);
+  EXPECT_EQ(c_.per, 20U);
+  EXPECT_EQ(tcp_.cwnd, 102U);
+}
+
+TEST_F(CubicLaw, AWindowThatStaysIsLookedAtEveryEighthTick) {
+  lose_at(1000);
+  grow_after(4 * MS, 1);
+  const __u32 first = c_.last_update;
+  grow_after(28 * MS, 1);  // 7 ticks
+  EXPECT_EQ(c_.last_update, first);
+  EXPECT_EQ(c_.reno_acked, 2U);  // which counts meanwhile
+  grow_after(4 * MS, 1);
+  EXPECT_EQ(c_.last_update, first + 8);
+}
+
+TEST_F(CubicLaw, AWindowThatHasGrownIsLookedAtOnceATick) {
+  lose_at(1000);
+  grow_after(0, 1);
+  c_.per = 1234;
+  tcp_.cwnd = 701;
+  grow_after(1 * MS, 1);  // the same tick
+  EXPECT_EQ(c_.per, 1234U);
+  EXPECT_EQ(c_.last_cwnd, 700U);
+  grow_after(3 * MS, 1);
+  EXPECT_NE(c_.per, 1234U);
+  EXPECT_EQ(c_.last_cwnd, 701U);
+}
+
+TEST_F(CubicLaw, RenoGrowsByOneForFifteenEighthsOfAWindow) {
+  c_.reno_cwnd = 100;
+  c_.per = 1000;
+  c_.reno_acked = 187;  // 100 * 15 / 8: not yet
+  cubic_befriend_reno(&c_, 100);
+  EXPECT_EQ(c_.reno_cwnd, 100U);
+  EXPECT_EQ(c_.per, 1000U);
+  c_.reno_acked = 375;  // two of them and one packet
+  cubic_befriend_reno(&c_, 100);
+  EXPECT_EQ(c_.reno_cwnd, 102U);
+  EXPECT_EQ(c_.reno_acked, 1U);
+  EXPECT_EQ(c_.per, 50U);  // 100 / 2
+}
+
+TEST_F(CubicLaw, OneForTwoIsTheFastest) {
+  lose_at(20);
+  c_.last_max = 1'000'000;
+  c_.delay_min_us = 100 * SECOND;
+  grow_after(0, 1);
+  EXPECT_EQ(c_.per, 2U);
 }
 
 TEST_F(CubicLaw, OnShortPathsItGrowsAsReno) {
   lose_at(20);
   const __u32 from = tcp_.cwnd;  // 14; K = cbrt(6 / 0.4) = 2.5 s, the curve is flat beside Reno at 5 ms
-  for (int round = 0; round < 100; ++round) {
-    tcp_.now_us += 5 * MS;
-    cubic_grow(&c_, &tcp_, tcp_.cwnd);
-  }
-  // alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 packets per round trip.
+  for (int round = 0; round < 100; ++round) grow_after(5 * MS, tcp_.cwnd);
+  // 8 / 15 = 0.533 packets per round trip.
   EXPECT_NEAR(tcp_.cwnd - from, 53, 4);
 }
 
 TEST_F(CubicLaw, OnLongPathsItFollowsItsCurve) {
   lose_at(1000);
   c_.delay_min_us = 100 * MS;
-  for (int round = 0; round < 130; ++round) {  // 13 s; K = cbrt(300 / 0.4) = 9.086 s
-    tcp_.now_us += 100 * MS;
-    cubic_grow(&c_, &tcp_, tcp_.cwnd);
-  }
-  EXPECT_NEAR(tcp_.cwnd, 1000 + 0.4 * 3.91 * 3.91 * 3.91, 5);
+  for (int round = 0; round < 130; ++round) grow_after(100 * MS, tcp_.cwnd);
+  // 13 s; K = 9.082 s
+  EXPECT_NEAR(tcp_.cwnd, 1000 + 0.4004 * 3.918 * 3.918 * 3.918, 5);
 }
 
 TEST_F(CubicLaw, ATimeoutForgetsThePath) {
   lose_at(100);
+  c_.delay_min_us = 5;
+  c_.start.has_found = 1;
+  tcp_.next = 77;
   cubic_on_timeout(&c_, &tcp_);
   EXPECT_EQ(c_.last_max, 0U);
+  EXPECT_EQ(c_.delay_min_us, 0U);
+  EXPECT_EQ(c_.start.has_found, 0U);
+  EXPECT_EQ(c_.start.round_end, 77U);
   EXPECT_EQ(cubic_undo(&c_, &tcp_), 100U);
 }
 
-TEST_F(CubicLaw, APauseMovesTheEpoch) {
+TEST_F(CubicLaw, APauseMovesTheEpochButNotBeyondNow) {
   lose_at(100);
-  cubic_begin_epoch(&c_, &tcp_);
-  const __u64 epoch_us = c_.epoch_us;
-  cubic_on_restart(&c_, 3 * SECOND);
-  EXPECT_EQ(c_.epoch_us, epoch_us + 3 * SECOND);
+  begin_epoch();
+  const __u32 epoch = c_.epoch;
+  tcp_.now_us += 4 * SECOND;
+  tcp_.last_sent_us = tcp_.now_us - 3 * SECOND;
+  cubic_on_tx_start(&c_, &tcp_);
+  EXPECT_EQ(c_.epoch, epoch + 750);
+  tcp_.last_sent_us = 0;
+  cubic_on_tx_start(&c_, &tcp_);
+  EXPECT_EQ(c_.epoch, epoch + 1000);
+  c_.epoch = 0;
+  cubic_on_tx_start(&c_, &tcp_);
+  EXPECT_EQ(c_.epoch, 0U);
+}
+
+TEST_F(CubicLaw, ForASecondAfterAReductionRoundTripsSayNothing) {
+  lose_at(100);
+  begin_epoch();
+  tcp_.now_us += 996 * MS;
+  cubic_on_acked(&c_, &tcp_, 30 * MS);
+  EXPECT_EQ(c_.delay_min_us, 0U);
+  tcp_.now_us += 4 * MS;
+  cubic_on_acked(&c_, &tcp_, 30 * MS);
+  EXPECT_EQ(c_.delay_min_us, 30 * MS);
+  cubic_on_acked(&c_, &tcp_, 0);
+  EXPECT_EQ(c_.delay_min_us, 1U);
 }
 
 class HyStart : public testing::Test {
  protected:
   HyStart() {
-    tcp_.now_us = 100 * SECOND;
     cubic_init(&c_, &tcp_);
     acked(40 * MS);  // the base: 40 ms
     next_round();
   }
-  void acked(__u64 rtt_us) {
-    tcp_.now_us += 3 * MS;  // no train
+  void acked(__u64 rtt_us, __u64 after_us = 3 * MS) {  // more than 2 ms: no train
+    tcp_.now_us += after_us;
     cubic_on_acked(&c_, &tcp_, static_cast<__u32>(rtt_us));
   }
   void next_round() {
     tcp_.una = tcp_.next + 1;
     tcp_.next += 100;
   }
+  // Microseconds that a train lasts until slow start is left.
+  __u64 train_us(__u64 gap_us) {
+    acked(40 * MS);  // the first of the round
+    const __u64 began_us = tcp_.now_us;
+    while (is_in() && tcp_.now_us - began_us < SECOND) acked(40 * MS, gap_us);
+    return tcp_.now_us - began_us;
+  }
+  bool is_in() const { return tcp_.ssthresh == STACK_INFINITE_SSTHRESH; }
   cubic c_{};
   cc_stack tcp_ = tcp_of(20);
 };
 
-TEST_F(HyStart, LeavesSlowStartWhenEightSamplesOfARoundAreLate) {
-  for (int i = 0; i < 9; ++i) acked(44 * MS);  // late is min + min/8 = 45 ms
-  EXPECT_EQ(tcp_.ssthresh, STACK_INFINITE_SSTHRESH);
+TEST_F(HyStart, LeavesSlowStartWhenEvenTheLeastOfNineSamplesIsLate) {
+  for (int i = 0; i < 20; ++i) acked(45 * MS);  // late is beyond min + min / 8 = 45 ms
+  EXPECT_TRUE(is_in());
   next_round();
-  for (int i = 0; i < 8; ++i) acked(46 * MS);
-  EXPECT_EQ(tcp_.ssthresh, STACK_INFINITE_SSTHRESH);
-  acked(46 * MS);
+  for (int i = 0; i < 8; ++i) acked(45 * MS + 1);
+  EXPECT_TRUE(is_in());
+  acked(45 * MS + 1);
   EXPECT_EQ(tcp_.ssthresh, 20U);
 }
 
-TEST_F(HyStart, OneEarlySampleIsEnoughToStay) {
-  for (int i = 0; i < 20; ++i) acked(i == 3 ? 41 * MS : 60 * MS);
-  EXPECT_EQ(tcp_.ssthresh, STACK_INFINITE_SSTHRESH);
+TEST_F(HyStart, OneEarlySampleOfTheRoundIsEnoughToStay) {
+  for (int i = 0; i < 20; ++i) acked(i == 8 ? 41 * MS : 60 * MS);  // the ninth counts, too
+  EXPECT_TRUE(is_in());
+}
+
+TEST_F(HyStart, LateIsFourToSixteenMilliseconds) {
+  for (const auto& [base_ms, late_ms] : {std::pair{8, 4}, {40, 5}, {400, 16}}) {
+    cubic_init(&c_, &tcp_);
+    acked(base_ms * MS);
+    next_round();
+    for (int i = 0; i < 9; ++i) acked((base_ms + late_ms) * MS);
+    EXPECT_TRUE(is_in());
+    next_round();
+    for (int i = 0; i < 9; ++i) acked((base_ms + late_ms) * MS + 1);
+    EXPECT_FALSE(is_in());
+    tcp_.ssthresh = STACK_INFINITE_SSTHRESH;
+  }
 }
 
 TEST_F(HyStart, LeavesWhenATrainOfAcksLastsHalfARoundTrip) {
-  acked(40 * MS);
-  int acks = 0;
-  while (tcp_.ssthresh == STACK_INFINITE_SSTHRESH && ++acks < 100) {
-    tcp_.now_us += MS;
-    cubic_on_acked(&c_, &tcp_, 40 * MS);
-  }
-  EXPECT_NEAR(acks, 21, 3);
+  tcp_.pacing_bytes_per_s = ~0ULL;
+  EXPECT_EQ(train_us(1000), 21 * MS);
 }
 
-TEST_F(HyStart, BelowSixteenPacketsItDoesNotLook) {
+TEST_F(HyStart, ATrainMayLastLongerByWhatOffloadsHoldBack) {
+  tcp_.pacing_bytes_per_s = 1'000'000'000;  // 4 * 65215 bytes take 260 us: (40000 + 260) / 2
+  EXPECT_EQ(hystart_cushion_us(&tcp_), 260U);
+  EXPECT_EQ(train_us(10), 20'140U);
+  tcp_.pacing_bytes_per_s = 1'000'000;
+  EXPECT_EQ(hystart_cushion_us(&tcp_), 1000U);
+  tcp_.pacing_bytes_per_s = 0;
+  EXPECT_EQ(hystart_cushion_us(&tcp_), 0U);
+}
+
+TEST_F(HyStart, OfAPacedFlowAWholeRoundTrip) {
+  tcp_.is_paced = 1;
+  tcp_.pacing_bytes_per_s = ~0ULL;
+  EXPECT_EQ(train_us(1000), 41 * MS);
+}
+
+TEST_F(HyStart, AcksMoreThanTwoMillisecondsApartAreNoTrain) {
+  EXPECT_GE(train_us(2001), SECOND);
+  next_round();
+  EXPECT_EQ(train_us(2000), 22 * MS);  // beyond half of 40 ms and of the cushion's 0
+}
+
+TEST_F(HyStart, BelowSixteenPacketsItDoesNotLookButItsRoundsGoOn) {
   tcp_.cwnd = 15;
   for (int i = 0; i < 20; ++i) acked(80 * MS);
-  EXPECT_EQ(tcp_.ssthresh, STACK_INFINITE_SSTHRESH);
+  EXPECT_TRUE(is_in());
+  EXPECT_EQ(c_.start.samples, 0U);
+  next_round();
+  const __u32 end = tcp_.next;
+  acked(80 * MS);
+  EXPECT_EQ(c_.start.round_end, end);
+}
+
+TEST_F(HyStart, OnceItHasFoundTheExitItLooksNoMore) {
+  for (int i = 0; i < 9; ++i) acked(60 * MS);
+  ASSERT_EQ(tcp_.ssthresh, 20U);
+  tcp_.ssthresh = 100;  // an undo
+  for (int i = 0; i < 20; ++i) acked(60 * MS);
+  EXPECT_EQ(tcp_.ssthresh, 100U);
+  cubic_on_timeout(&c_, &tcp_);
+  acked(40 * MS);
+  for (int i = 0; i < 9; ++i) acked(60 * MS);
+  EXPECT_EQ(tcp_.ssthresh, 100U);  // the least of its round is 40 ms
+  next_round();
+  for (int i = 0; i < 9; ++i) acked(60 * MS);
+  EXPECT_EQ(tcp_.ssthresh, 20U);
 }
 
 // One round trip of 100 ms at a time, in which `packets` are delivered.
