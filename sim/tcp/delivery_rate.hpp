@@ -33,6 +33,7 @@ class DeliveryRate {
   std::uint32_t delivered() const { return delivered_; }
   std::uint32_t delivered_ce() const { return delivered_ce_; }
   bool is_app_limited() const { return app_limited_ != 0; }
+  Microseconds delivered_us() const { return delivered_us_; }
 
   // A segment is about to be sent (tcp_rate_skb_sent).
   void stamp(Segment& segment, std::uint32_t packets_out, std::uint32_t in_flight) {

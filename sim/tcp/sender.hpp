@@ -126,6 +126,7 @@ class Sender {
   void set_ssthresh(std::uint32_t packets) { ssthresh_ = packets; }
   void mark_app_limited() { rate_.mark_app_limited(board_.in_flight()); }
   Microseconds idle_us() const { return now_us_ - last_sent_us_; }  // since anything was sent
+  Microseconds paced_ahead_us() const { return may_send_at_ > now_ ? (may_send_at_ - now_) / 1000 : 0; }
   void pace(bool by_timer, std::uint64_t bytes_per_s);
 
   std::uint64_t written_bytes() const { return written_bytes_; }
