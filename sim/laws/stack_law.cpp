@@ -14,21 +14,45 @@
 namespace clarion::sim {
 namespace {
 
-std::uint32_t known(std::uint32_t rtt_us) { return rtt_us == NO_RTT ? 0 : rtt_us; }
-
 cc_stack stack_of(const Sender& sender) {
+  static_assert(STACK_NO_RTT == NO_RTT && STACK_INFINITE_SSTHRESH == INFINITE_SSTHRESH);
+  const SenderSettings& settings = sender.settings();
   cc_stack tcp{};
   tcp.cwnd = sender.cwnd();
   tcp.ssthresh = sender.ssthresh();
   tcp.cwnd_count = sender.cwnd_count;
-  tcp.cwnd_clamp = sender.settings().cwnd_clamp;
+  tcp.pacing_bytes_per_s = sender.pacing_bytes_per_s();
+  tcp.max_pacing_bytes_per_s = settings.max_pacing_bytes_per_s;
+  tcp.cwnd_clamp = settings.cwnd_clamp;
+  tcp.mss_bytes = settings.mss_bytes;
   tcp.now_us = sender.now_us();
   tcp.last_sent_us = sender.now_us() - sender.idle_us();
-  tcp.pacing_bytes_per_s = sender.pacing_bytes_per_s();
+  tcp.delivered_us = sender.rate().delivered_us();
+  tcp.paced_ahead_us = static_cast<std::uint32_t>(sender.paced_ahead_us());
+  tcp.srtt_us = sender.rtt().srtt_us();
+  tcp.min_rtt_us = sender.rtt().min_us();
   tcp.una = static_cast<std::uint32_t>(sender.board().una());
   tcp.next = static_cast<std::uint32_t>(sender.board().next());
+  tcp.delivered = sender.rate().delivered();
+  tcp.lost = sender.lost();
+  tcp.in_flight = sender.board().in_flight();
+  tcp.ca_state = static_cast<std::uint8_t>(sender.state());
   tcp.is_cwnd_limited = sender.is_cwnd_limited();
+  tcp.is_app_limited = sender.rate().is_app_limited();
   return tcp;
+}
+
+stack_ack ack_of(const RateSample& rate) {
+  stack_ack ack{};
+  ack.interval_us = rate.interval_us;
+  ack.rtt_us = rate.rtt_us;
+  ack.delivered = rate.delivered;
+  ack.prior_delivered = rate.prior_delivered;
+  ack.prior_in_flight = rate.prior_in_flight;
+  ack.losses = rate.losses;
+  ack.acked_packets = rate.acked_sacked;
+  ack.is_app_limited = rate.is_app_limited;
+  return ack;
 }
 
 void apply(Sender& sender, const cc_stack& tcp) {
@@ -115,69 +139,42 @@ class Bbr final : public CongestionControl {
 
   bool owns_window() const override { return true; }
   void start(Sender& sender) override {
-    const cc_sample s = sample_of(sender, nullptr);
-    bbr_init(&state_, &s, sender.cwnd(), seed_);
-    control(sender);
+    cc_stack tcp = stack_of(sender);
+    bbr_init(&state_, &tcp, seed_);
+    control(sender, tcp);
   }
   void on_ack(Sender& sender, const RateSample& rate) override {
-    const cc_sample s = sample_of(sender, &rate);
-    std::uint64_t bw = 0;
-    if (rate.delivered > 0 && rate.interval_us > 0) {
-      bw = (static_cast<std::uint64_t>(rate.delivered) << BBR_BW_SHIFT) /
-           static_cast<std::uint64_t>(rate.interval_us);
-    }
-    state_.cwnd = sender.cwnd();
-    if (bbr_on_ack(&state_, &s, bw, rate.is_app_limited, rate.prior_in_flight)) sender.mark_app_limited();
-    control(sender);
+    cc_stack tcp = stack_of(sender);
+    const stack_ack ack = ack_of(rate);
+    if (bbr_on_ack(&state_, &tcp, &ack)) sender.mark_app_limited();
+    control(sender, tcp);
   }
   void set_state(Sender& sender, CaState next) override {
-    const bool recovers = next >= CaState::recovery;
-    state_.cwnd = sender.cwnd();
-    if (next == CaState::loss) {
-      bbr_on_timeout(&state_);
-    } else if (recovers && !state_.in_recovery) {
-      const cc_sample s = sample_of(sender, nullptr);
-      bbr_on_enter_recovery(&state_, &s);
-    } else if (!recovers && state_.in_recovery) {
-      bbr_on_exit_recovery(&state_);
-    }
-    control(sender);
+    if (next != CaState::loss) return;
+    const cc_stack tcp = stack_of(sender);
+    bbr_on_timeout(&state_, &tcp);
   }
   void on_event(Sender& sender, CaEvent event) override {
     if (event != CaEvent::tx_start) return;
-    const cc_sample s = sample_of(sender, nullptr);
-    bbr_on_tx_start(&state_, &s, sender.rate().is_app_limited());
-    control(sender);
+    cc_stack tcp = stack_of(sender);
+    bbr_on_tx_start(&state_, &tcp);
+    control(sender, tcp);
   }
   std::uint32_t ssthresh(Sender& sender) override {
-    bbr_save_cwnd(&state_);
-    return sender.ssthresh();
+    const cc_stack tcp = stack_of(sender);
+    return bbr_ssthresh(&state_, &tcp);
   }
-  std::uint32_t undo_cwnd(Sender& /*sender*/) override { return bbr_undo(&state_); }
+  std::uint32_t undo_cwnd(Sender& sender) override {
+    const cc_stack tcp = stack_of(sender);
+    return bbr_undo(&state_, &tcp);
+  }
   void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
   void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
 
  private:
-  static cc_sample sample_of(const Sender& sender, const RateSample* rate) {
-    cc_sample s{};
-    s.now_us = sender.now_us();
-    s.mss_bytes = sender.settings().mss_bytes;
-    s.srtt_us = sender.rtt().srtt_us();
-    s.min_rtt_us = known(sender.rtt().min_us());
-    s.delivered_packets = sender.rate().delivered();
-    s.lost_packets = sender.lost();
-    s.in_flight_packets = sender.board().in_flight();
-    if (rate == nullptr) return s;
-    s.acked_packets = rate->acked_sacked;
-    s.has_delivery = rate->delivered > 0;
-    s.prior_delivered = rate->prior_delivered;
-    s.rtt_us = rate->rtt_us > 0 ? static_cast<std::uint32_t>(rate->rtt_us) : 0;
-    return s;
-  }
-
-  void control(Sender& sender) {
-    sender.set_cwnd(state_.cwnd);
-    sender.pace(true, state_.pacing_bytes_per_s);
+  static void control(Sender& sender, const cc_stack& tcp) {
+    apply(sender, tcp);
+    sender.pace(true, tcp.pacing_bytes_per_s);
   }
 
   bbr state_{};

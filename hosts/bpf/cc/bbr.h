@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00, whose names these are, with two additions
- * of Linux without which it cannot be held against the kernel's own: the allowance for aggregated ACKs, and
- * pacing at 99 %. Section numbers are the draft's.
+/* BBR, version 1, as Linux has it: draft-cardwell-iccrg-bbr-congestion-control-00, whose names these are,
+ * with the additions without which it cannot be held against the kernel's own: the allowance for aggregated
+ * ACKs, the recognition of policers, what pacing holds back, and pacing at 99 %. Section numbers are the
+ * draft's.
  */
 #ifndef CLARION_CC_BBR_H
 #define CLARION_CC_BBR_H
 
-#include "sample.h"
+#include "bbr_aggregation.h"
+#include "bbr_policer.h"
+#include "bbr_rate.h"
+#include "stack.h"
+#include "windowed_max.h"
 
-#define BBR_UNIT	   256U /* gains */
-#define BBR_HIGH_GAIN	   739U /* 2 / ln 2: doubles the sending rate per round trip (4.3.2.1) */
-#define BBR_DRAIN_GAIN	   88U
-#define BBR_CWND_GAIN	   512U
-#define BBR_BW_SHIFT	   24 /* rates are packets per us, times 2^24 */
-#define BBR_BW_ROUNDS	   10 /* BtlBwFilterLen */
-#define BBR_CYCLE_LEN	   8
-#define BBR_FULL_BW_ROUNDS 3
-#define BBR_MIN_PIPE_CWND  4
-#define BBR_MIN_RTT_US	   10000000ULL /* RTpropFilterLen */
-#define BBR_PROBE_RTT_US   200000ULL
-#define BBR_PACING_PERCENT 99
-#define BBR_EXTRA_ROUNDS   5
-#define BBR_EXTRA_MAX_US   100000ULL
-#define BBR_INITIAL_RTT_US 1000
+#define BBR_HIGH_GAIN	    739U /* 2 / ln 2: doubles the sending rate per round trip (4.3.2.1) */
+#define BBR_DRAIN_GAIN	    88U
+#define BBR_CWND_GAIN	    512U
+#define BBR_PROBE_GAIN	    320U
+#define BBR_YIELD_GAIN	    192U
+#define BBR_BW_ROUNDS	    10 /* BtlBwFilterLen */
+#define BBR_CYCLE_LEN	    8
+#define BBR_CYCLE_RANDOM    7U
+#define BBR_FULL_BW_GAIN    320U
+#define BBR_FULL_BW_ROUNDS  3
+#define BBR_INITIAL_CWND    10
+#define BBR_MIN_PIPE_CWND   4
+#define BBR_MIN_RTT_TICKS   (10 * STACK_HZ) /* RTpropFilterLen */
+#define BBR_PROBE_RTT_TICKS (STACK_HZ / 5)
+#define BBR_INITIAL_RTT_US  1000
+/* What a sender hands down in one piece: a millisecond, two packets at least from 1.2 Mbit/s on. */
+#define BBR_PIECE_SHIFT	      10
+#define BBR_PAIRS_BYTES_PER_S 150000
+#define BBR_MAX_PIECE_PACKETS 127
 
 enum bbr_state {
 	BBR_STARTUP,
@@ -31,132 +40,113 @@ enum bbr_state {
 	BBR_PROBE_RTT,
 };
 
-/* The largest of the last rounds (the filter of Kathleen Nichols). */
-struct bbr_filter {
-	__u32 round[3];
-	__u64 value[3]; /* falling */
-};
-
 struct bbr {
-	struct bbr_filter bw;
-	__u64 full_bw;
-	__u64 min_rtt_stamp_us;
-	__u64 probe_rtt_done_us; /* 0: not set */
-	__u64 cycle_stamp_us;
-	__u64 ack_epoch_us;
-	__u64 pacing_bytes_per_s;
-	__u64 ack_epoch_acked;
+	struct windowed_max bw; /* of rounds */
+	struct bbr_aggregation aggregation;
+	struct bbr_policer policer;
+	__u64 cycle_began_us; /* its phase */
 	__u32 min_rtt_us;
-	__u32 next_round_delivered;
+	__u32 min_rtt_tick;
+	__u32 probe_rtt_done_tick; /* 0: not set */
 	__u32 rounds;
-	__u32 cwnd;
+	__u32 next_round_delivered;
+	__u32 full_bw;
 	__u32 prior_cwnd;
 	__u32 random;
-	__u32 extra[2]; /* packets acknowledged beyond expectation, most of these and the last rounds */
-	__u32 extra_rounds;
-	__u32 lost_before; /* total marked lost at the ACK before */
 	__u16 pacing_gain;
 	__u16 cwnd_gain;
 	__u8 state;
 	__u8 cycle;
 	__u8 full_bw_rounds;
+	__u8 ca_state; /* at the ACK before */
 	__u8 is_round_start;
-	__u8 is_filled;	  /* the pipe, once */
-	__u8 conserves;	  /* packets, in the first round of recovery */
-	__u8 in_recovery; /* fast recovery or the recovery from a timeout */
+	__u8 is_filled; /* the pipe, once */
+	__u8 conserves; /* packets, in the first round of recovery */
 	__u8 idle_restart;
 	__u8 probe_rtt_round_done;
 	__u8 has_rtt;
 };
 
-CC_INLINE void bbr_filter_update(struct bbr_filter *f, __u32 round, __u64 value)
+CC_INLINE __u32 bbr_max_bw(const struct bbr *b)
 {
-	__u32 age;
-
-	if (value >= f->value[0] || round - f->round[2] > BBR_BW_ROUNDS) {
-		for (int i = 0; i < 3; i++) {
-			f->round[i] = round;
-			f->value[i] = value;
-		}
-		return;
-	}
-	if (value >= f->value[1]) {
-		f->round[1] = f->round[2] = round;
-		f->value[1] = f->value[2] = value;
-	} else if (value >= f->value[2]) {
-		f->round[2] = round;
-		f->value[2] = value;
-	}
-	age = round - f->round[0];
-	for (int i = 0; i < 2 && round - f->round[0] > BBR_BW_ROUNDS; i++) {
-		f->round[0] = f->round[1];
-		f->value[0] = f->value[1];
-		f->round[1] = f->round[2];
-		f->value[1] = f->value[2];
-		f->round[2] = round;
-		f->value[2] = value;
-	}
-	if (age > BBR_BW_ROUNDS)
-		return;
-	if (f->round[1] == f->round[0] && age > BBR_BW_ROUNDS / 4) {
-		f->round[1] = f->round[2] = round;
-		f->value[1] = f->value[2] = value;
-	} else if (f->round[2] == f->round[1] && age > BBR_BW_ROUNDS / 2) {
-		f->round[2] = round;
-		f->value[2] = value;
-	}
+	return windowed_max_value(&b->bw);
 }
 
-/* 4.2.3.2: bytes/s of payload for a rate and a gain. */
-CC_INLINE __u64 bbr_rate(const struct cc_sample *s, __u64 bw, __u32 gain)
+CC_INLINE __u32 bbr_bw(const struct bbr *b)
 {
-	__u64 rate = bw * s->mss_bytes;
-
-	rate = rate * gain / BBR_UNIT;
-	rate = rate * (USEC_PER_SEC / 100) >> BBR_BW_SHIFT;
-	return rate * BBR_PACING_PERCENT;
+	return b->policer.is_in_use ? b->policer.bw : bbr_max_bw(b);
 }
 
-/* 4.2.3.2: packets that a rate and a gain fill the path with. */
-CC_INLINE __u32 bbr_inflight(const struct bbr *b, const struct cc_sample *s, __u64 bw, __u32 gain)
+CC_INLINE __u64 bbr_pacing_rate(const struct cc_stack *tcp, __u32 bw, __u32 gain)
 {
-	__u64 packets;
-
-	if (!b->min_rtt_us)
-		return 10;
-	packets = ((bw * b->min_rtt_us) * gain / BBR_UNIT + (1ULL << BBR_BW_SHIFT) - 1) >> BBR_BW_SHIFT;
-	(void)s;
-	return (__u32)packets;
+	return min_u64(bbr_bytes_per_s(bw, tcp->mss_bytes, gain), tcp->max_pacing_bytes_per_s);
 }
 
-/* Room for what the host sends in one piece, and even in number (Linux: bbr_quantization_budget). */
-CC_INLINE __u32 bbr_with_quantum(const struct bbr *b, const struct cc_sample *s, __u32 packets)
+CC_INLINE void bbr_init_pacing(struct bbr *b, struct cc_stack *tcp)
 {
-	__u64 burst = max_u64(div_u64(b->pacing_bytes_per_s >> 10, s->mss_bytes), 1);
-
-	packets += 3 * (__u32)min_u64(burst, 64);
-	packets = (packets + 1) & ~1U;
-	if (b->state == BBR_PROBE_BW && b->cycle == 0)
-		packets += 2;
-	return packets;
+	b->has_rtt = tcp->srtt_us != 0;
+	tcp->pacing_bytes_per_s = bbr_pacing_rate(
+	    tcp, bbr_rate_of(tcp->cwnd, b->has_rtt ? tcp->srtt_us : BBR_INITIAL_RTT_US), BBR_HIGH_GAIN);
 }
 
-CC_INLINE void bbr_init(struct bbr *b, const struct cc_sample *s, __u32 cwnd, __u32 random)
+/* 4.2.1: in Startup it only rises. */
+CC_INLINE void bbr_set_pacing(struct bbr *b, struct cc_stack *tcp, __u32 gain)
 {
-	__u32 rtt_us = s->srtt_us ? s->srtt_us : BBR_INITIAL_RTT_US;
+	__u64 rate = bbr_pacing_rate(tcp, bbr_bw(b), gain);
 
-	__builtin_memset(b, 0, sizeof(*b));
-	b->cwnd = cwnd;
-	b->random = random | 1;
-	b->min_rtt_us = s->min_rtt_us;
-	b->min_rtt_stamp_us = s->now_us;
-	b->has_rtt = s->srtt_us != 0;
-	b->ack_epoch_us = s->now_us;
-	b->lost_before = s->lost_packets;
-	b->state = BBR_STARTUP;
-	b->pacing_gain = b->cwnd_gain = BBR_HIGH_GAIN;
-	b->next_round_delivered = s->delivered_packets;
-	b->pacing_bytes_per_s = bbr_rate(s, ((__u64)cwnd << BBR_BW_SHIFT) / rtt_us, BBR_HIGH_GAIN);
+	if (!b->has_rtt && tcp->srtt_us)
+		bbr_init_pacing(b, tcp);
+	if (b->is_filled || rate > tcp->pacing_bytes_per_s)
+		tcp->pacing_bytes_per_s = rate;
+}
+
+/* Packets that the host sends in one piece (send_quantum, 4.2.2). */
+CC_INLINE __u32 bbr_piece(const struct cc_stack *tcp)
+{
+	__u64 bytes = min_u64(tcp->pacing_bytes_per_s >> BBR_PIECE_SHIFT, STACK_MAX_PIECE_BYTES);
+	__u64 least = tcp->pacing_bytes_per_s < BBR_PAIRS_BYTES_PER_S ? 1 : 2;
+
+	return (__u32)min_u64(max_u64(div_u64(bytes, tcp->mss_bytes), least), BBR_MAX_PIECE_PACKETS);
+}
+
+/* 4.2.3.2: packets that a rate and a gain fill the path with, rounded up. */
+CC_INLINE __u32 bbr_product(const struct bbr *b, __u32 bw, __u32 gain)
+{
+	__u64 packets = (__u64)bw * b->min_rtt_us * gain / BBR_UNIT;
+
+	if (b->min_rtt_us == STACK_NO_RTT)
+		return BBR_INITIAL_CWND;
+	return (__u32)((packets + (1ULL << BBR_BW_SHIFT) - 1) >> BBR_BW_SHIFT);
+}
+
+/* Room for a piece in the sending host, one in its device and one in the receiver; even in number, for
+ * delayed ACKs; and so that the phase above raises what is in flight on short paths, too.
+ */
+CC_INLINE __u32 bbr_with_pieces(const struct bbr *b, const struct cc_stack *tcp, __u32 packets)
+{
+	packets = (packets + 3 * bbr_piece(tcp) + 1) & ~1U;
+	return b->state == BBR_PROBE_BW && b->cycle == 0 ? packets + 2 : packets;
+}
+
+CC_INLINE __u32 bbr_target(const struct bbr *b, const struct cc_stack *tcp, __u32 gain)
+{
+	return bbr_with_pieces(b, tcp, bbr_product(b, bbr_max_bw(b), gain));
+}
+
+/* What will be in the network when pacing lets the next piece go: with it while more is to get there. */
+CC_INLINE __u32 bbr_in_network(const struct bbr *b, const struct cc_stack *tcp, __u32 in_flight)
+{
+	if (b->pacing_gain > BBR_UNIT)
+		in_flight += bbr_piece(tcp);
+	return (__u32)sub_floor_u64(in_flight, bbr_packets_in(bbr_bw(b), tcp->paced_ahead_us));
+}
+
+/* A xorshift, whose states near one another a multiplication has set apart. */
+CC_INLINE void bbr_seed(struct bbr *b, __u32 seed)
+{
+	seed = (seed ^ seed >> 16) * 0x85ebca6bU;
+	seed = (seed ^ seed >> 13) * 0xc2b2ae35U;
+	b->random = (seed ^ seed >> 16) | 0x80000000U;
 }
 
 CC_INLINE __u32 bbr_random(struct bbr *b, __u32 below)
@@ -167,84 +157,87 @@ CC_INLINE __u32 bbr_random(struct bbr *b, __u32 below)
 	return b->random % below;
 }
 
-/* 4.1.1, 4.1.2 */
-CC_INLINE void bbr_update_bw(struct bbr *b, const struct cc_sample *s, __u64 bw, int is_app_limited)
+CC_INLINE void bbr_init(struct bbr *b, struct cc_stack *tcp, __u32 seed)
 {
-	b->is_round_start = 0;
-	if (s->has_delivery && wrap_diff_u32(s->prior_delivered, b->next_round_delivered) >= 0) {
-		b->next_round_delivered = s->delivered_packets;
-		b->rounds++;
-		b->is_round_start = 1;
-		b->conserves = 0;
-	}
-	if (bw && (!is_app_limited || bw >= b->bw.value[0]))
-		bbr_filter_update(&b->bw, b->rounds, bw);
+	__builtin_memset(b, 0, sizeof(*b));
+	bbr_seed(b, seed);
+	tcp->ssthresh = STACK_INFINITE_SSTHRESH;
+	b->next_round_delivered = tcp->delivered;
+	b->min_rtt_us = tcp->min_rtt_us;
+	b->min_rtt_tick = stack_ticks(tcp->now_us);
+	b->state = BBR_STARTUP;
+	bbr_init_pacing(b, tcp);
+	bbr_policer_reset(&b->policer, tcp);
+	bbr_aggregation_begin(&b->aggregation, tcp->now_us);
 }
 
-/* Packets acknowledged beyond what the rate explains, most in the last rounds (Linux). */
-CC_INLINE void bbr_update_aggregation(struct bbr *b, const struct cc_sample *s)
+CC_INLINE void bbr_next_phase(struct bbr *b, const struct cc_stack *tcp)
 {
-	__u64 expected;
-	__u32 extra;
-
-	if (!s->acked_packets)
-		return;
-	if (b->is_round_start && ++b->extra_rounds >= BBR_EXTRA_ROUNDS) {
-		b->extra_rounds = 0;
-		b->extra[1] = b->extra[0];
-		b->extra[0] = 0;
-	}
-	expected = b->bw.value[0] * (s->now_us - b->ack_epoch_us) >> BBR_BW_SHIFT;
-	if (b->ack_epoch_acked <= expected || b->ack_epoch_acked + s->acked_packets >= 1U << 20) {
-		b->ack_epoch_acked = 0;
-		b->ack_epoch_us = s->now_us;
-		expected = 0;
-	}
-	b->ack_epoch_acked += s->acked_packets;
-	extra = (__u32)min_u64(sub_floor_u64(b->ack_epoch_acked, expected), b->cwnd);
-	if (extra > b->extra[0])
-		b->extra[0] = extra;
+	b->cycle = (b->cycle + 1) % BBR_CYCLE_LEN;
+	b->cycle_began_us = tcp->delivered_us;
 }
 
-CC_INLINE __u32 bbr_aggregation(const struct bbr *b)
-{
-	__u64 most = b->bw.value[0] * BBR_EXTRA_MAX_US >> BBR_BW_SHIFT;
-
-	if (!b->is_filled)
-		return 0;
-	return (__u32)min_u64(max_u64(b->extra[0], b->extra[1]), most);
-}
-
-CC_INLINE void bbr_enter_probe_bw(struct bbr *b, const struct cc_sample *s)
+/* 4.3.4.2: at any phase but the one that yields. */
+CC_INLINE void bbr_enter_probe_bw(struct bbr *b, const struct cc_stack *tcp)
 {
 	b->state = BBR_PROBE_BW;
-	b->cycle = (__u8)((BBR_CYCLE_LEN - bbr_random(b, BBR_CYCLE_LEN - 1)) % BBR_CYCLE_LEN);
-	b->cycle_stamp_us = s->now_us;
+	b->cycle = (__u8)(BBR_CYCLE_LEN - 1 - bbr_random(b, BBR_CYCLE_RANDOM));
+	bbr_next_phase(b, tcp);
+}
+
+CC_INLINE void bbr_watch_policer(struct bbr *b, const struct cc_stack *tcp, __u32 losses, int is_app_limited)
+{
+	enum bbr_policing policing = bbr_policer_on_ack(&b->policer, tcp, losses, is_app_limited,
+							b->is_round_start, b->state == BBR_PROBE_BW);
+
+	if (policing == BBR_POLICING_FOUND)
+		b->pacing_gain = BBR_UNIT;
+	else if (policing == BBR_POLICING_OVER)
+		bbr_enter_probe_bw(b, tcp);
+}
+
+CC_INLINE void bbr_count_round(struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
+{
+	if (wrap_diff_u32(ack->prior_delivered, b->next_round_delivered) < 0)
+		return;
+	b->next_round_delivered = tcp->delivered;
+	b->rounds++;
+	b->is_round_start = 1;
+	b->conserves = 0;
+}
+
+/* 4.1.1, 4.1.2 */
+CC_INLINE void bbr_update_bw(struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
+{
+	__u32 bw;
+
+	b->is_round_start = 0;
+	if (ack->delivered < 0 || ack->interval_us <= 0)
+		return;
+	bbr_count_round(b, tcp, ack);
+	bbr_watch_policer(b, tcp, ack->losses, ack->is_app_limited);
+	bw = bbr_rate_of((__u32)ack->delivered, (__u64)ack->interval_us);
+	if (!ack->is_app_limited || bw >= bbr_max_bw(b))
+		windowed_max_update(&b->bw, BBR_BW_ROUNDS, b->rounds, bw);
 }
 
 /* 4.3.4.3: when has a phase lasted long enough? */
-CC_INLINE int bbr_is_phase_over(const struct bbr *b, const struct cc_sample *s, __u32 prior_in_flight)
+CC_INLINE int bbr_is_phase_over(const struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
 {
-	int is_full_length = s->now_us - b->cycle_stamp_us > b->min_rtt_us;
-	int has_loss = s->lost_packets != b->lost_before;
+	int is_full_length = sub_floor_u64(tcp->delivered_us, b->cycle_began_us) > b->min_rtt_us;
+	__u32 in_network = bbr_in_network(b, tcp, ack->prior_in_flight);
 
 	if (b->pacing_gain == BBR_UNIT)
 		return is_full_length;
 	if (b->pacing_gain > BBR_UNIT)
-		return is_full_length &&
-		       (has_loss ||
-			prior_in_flight >=
-			    bbr_with_quantum(b, s, bbr_inflight(b, s, b->bw.value[0], b->pacing_gain)));
-	return is_full_length ||
-	       prior_in_flight <= bbr_with_quantum(b, s, bbr_inflight(b, s, b->bw.value[0], BBR_UNIT));
+		return is_full_length && (ack->losses || in_network >= bbr_target(b, tcp, b->pacing_gain));
+	return is_full_length || in_network <= bbr_target(b, tcp, BBR_UNIT);
 }
 
-CC_INLINE void bbr_update_cycle(struct bbr *b, const struct cc_sample *s, __u32 prior_in_flight)
+CC_INLINE void bbr_update_cycle(struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
 {
-	if (b->state != BBR_PROBE_BW || !bbr_is_phase_over(b, s, prior_in_flight))
-		return;
-	b->cycle = (b->cycle + 1) % BBR_CYCLE_LEN;
-	b->cycle_stamp_us = s->now_us;
+	if (b->state == BBR_PROBE_BW && bbr_is_phase_over(b, tcp, ack))
+		bbr_next_phase(b, tcp);
 }
 
 /* 4.3.2.2: three rounds without growth of a quarter. */
@@ -252,8 +245,8 @@ CC_INLINE void bbr_check_full_pipe(struct bbr *b, int is_app_limited)
 {
 	if (b->is_filled || !b->is_round_start || is_app_limited)
 		return;
-	if (b->bw.value[0] >= b->full_bw + b->full_bw / 4) {
-		b->full_bw = b->bw.value[0];
+	if (bbr_max_bw(b) >= (__u64)b->full_bw * BBR_FULL_BW_GAIN / BBR_UNIT) {
+		b->full_bw = bbr_max_bw(b);
 		b->full_bw_rounds = 0;
 		return;
 	}
@@ -261,62 +254,94 @@ CC_INLINE void bbr_check_full_pipe(struct bbr *b, int is_app_limited)
 }
 
 /* 4.3.3 */
-CC_INLINE void bbr_check_drain(struct bbr *b, const struct cc_sample *s)
+CC_INLINE void bbr_check_drain(struct bbr *b, struct cc_stack *tcp)
 {
-	if (b->state == BBR_STARTUP && b->is_filled)
+	if (b->state == BBR_STARTUP && b->is_filled) {
 		b->state = BBR_DRAIN;
-	if (b->state == BBR_DRAIN &&
-	    s->in_flight_packets <= bbr_with_quantum(b, s, bbr_inflight(b, s, b->bw.value[0], BBR_UNIT)))
-		bbr_enter_probe_bw(b, s);
+		tcp->ssthresh = bbr_target(b, tcp, BBR_UNIT);
+	}
+	if (b->state == BBR_DRAIN && bbr_in_network(b, tcp, tcp->in_flight) <= bbr_target(b, tcp, BBR_UNIT))
+		bbr_enter_probe_bw(b, tcp);
 }
 
-CC_INLINE void bbr_leave_probe_rtt(struct bbr *b, const struct cc_sample *s)
+/* What is given back after losses and ProbeRTT (4.2.3.4). */
+CC_INLINE void bbr_save_cwnd(struct bbr *b, const struct cc_stack *tcp)
 {
-	b->min_rtt_stamp_us = s->now_us;
-	b->cwnd = (__u32)max_u64(b->cwnd, b->prior_cwnd);
+	if (b->ca_state < CA_STATE_RECOVERY && b->state != BBR_PROBE_RTT)
+		b->prior_cwnd = tcp->cwnd;
+	else
+		b->prior_cwnd = (__u32)max_u64(b->prior_cwnd, tcp->cwnd);
+}
+
+CC_INLINE void bbr_enter_probe_rtt(struct bbr *b, const struct cc_stack *tcp)
+{
+	b->state = BBR_PROBE_RTT;
+	bbr_save_cwnd(b, tcp);
+	b->probe_rtt_done_tick = 0;
+}
+
+CC_INLINE void bbr_try_leave_probe_rtt(struct bbr *b, struct cc_stack *tcp)
+{
+	__u32 now = stack_ticks(tcp->now_us);
+
+	if (!b->probe_rtt_done_tick || wrap_diff_u32(now, b->probe_rtt_done_tick) <= 0)
+		return;
+	b->min_rtt_tick = now;
+	tcp->cwnd = (__u32)max_u64(tcp->cwnd, b->prior_cwnd);
 	if (b->is_filled)
-		bbr_enter_probe_bw(b, s);
+		bbr_enter_probe_bw(b, tcp);
 	else
 		b->state = BBR_STARTUP;
 }
 
-CC_INLINE void bbr_save_cwnd(struct bbr *b)
+/* 4.3.5: 200 ms and a round with four packets in flight. */
+CC_INLINE void bbr_stay_in_probe_rtt(struct bbr *b, struct cc_stack *tcp)
 {
-	if (!b->in_recovery && b->state != BBR_PROBE_RTT)
-		b->prior_cwnd = b->cwnd;
-	else
-		b->prior_cwnd = (__u32)max_u64(b->prior_cwnd, b->cwnd);
+	if (!b->probe_rtt_done_tick && tcp->in_flight <= BBR_MIN_PIPE_CWND) {
+		b->probe_rtt_done_tick = stack_ticks(tcp->now_us) + BBR_PROBE_RTT_TICKS;
+		b->probe_rtt_round_done = 0;
+		b->next_round_delivered = tcp->delivered;
+	} else if (b->probe_rtt_done_tick) {
+		if (b->is_round_start)
+			b->probe_rtt_round_done = 1;
+		if (b->probe_rtt_round_done)
+			bbr_try_leave_probe_rtt(b, tcp);
+	}
 }
 
-/* 4.1.3, 4.3.5. True while the application counts as the limit, as in ProbeRTT. */
-CC_INLINE int bbr_update_min_rtt(struct bbr *b, const struct cc_sample *s)
+/* 4.1.3. True: the last minimum is ten seconds old. */
+CC_INLINE int bbr_update_min_rtt(struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
 {
-	int is_expired = s->now_us > b->min_rtt_stamp_us + BBR_MIN_RTT_US;
+	__u32 now = stack_ticks(tcp->now_us);
+	int is_expired = wrap_diff_u32(now, b->min_rtt_tick + BBR_MIN_RTT_TICKS) > 0;
 
-	if (s->rtt_us && (s->rtt_us < b->min_rtt_us || !b->min_rtt_us || is_expired)) {
-		b->min_rtt_us = s->rtt_us;
-		b->min_rtt_stamp_us = s->now_us;
+	if (ack->rtt_us >= 0 && (ack->rtt_us < b->min_rtt_us || is_expired)) {
+		b->min_rtt_us = (__u32)ack->rtt_us;
+		b->min_rtt_tick = now;
 	}
-	if (is_expired && !b->idle_restart && b->state != BBR_PROBE_RTT) {
-		b->state = BBR_PROBE_RTT;
-		bbr_save_cwnd(b);
-		b->probe_rtt_done_us = 0;
-	}
-	if (b->state == BBR_PROBE_RTT) {
-		if (!b->probe_rtt_done_us && s->in_flight_packets <= BBR_MIN_PIPE_CWND) {
-			b->probe_rtt_done_us = s->now_us + BBR_PROBE_RTT_US;
-			b->probe_rtt_round_done = 0;
-			b->next_round_delivered = s->delivered_packets;
-		} else if (b->probe_rtt_done_us) {
-			if (b->is_round_start)
-				b->probe_rtt_round_done = 1;
-			if (b->probe_rtt_round_done && s->now_us > b->probe_rtt_done_us)
-				bbr_leave_probe_rtt(b, s);
-		}
-	}
-	if (s->acked_packets)
+	return is_expired;
+}
+
+/* True while the application counts as the limit, as in ProbeRTT. */
+CC_INLINE int bbr_check_probe_rtt(struct bbr *b, struct cc_stack *tcp, const struct stack_ack *ack)
+{
+	int probes;
+
+	if (bbr_update_min_rtt(b, tcp, ack) && !b->idle_restart && b->state != BBR_PROBE_RTT)
+		bbr_enter_probe_rtt(b, tcp);
+	probes = b->state == BBR_PROBE_RTT;
+	if (probes)
+		bbr_stay_in_probe_rtt(b, tcp);
+	if (ack->delivered > 0)
 		b->idle_restart = 0;
-	return b->state == BBR_PROBE_RTT;
+	return probes;
+}
+
+CC_INLINE __u16 bbr_cycle_gain(const struct bbr *b)
+{
+	if (b->policer.is_in_use || b->cycle > 1)
+		return BBR_UNIT;
+	return b->cycle == 0 ? BBR_PROBE_GAIN : BBR_YIELD_GAIN;
 }
 
 CC_INLINE void bbr_update_gains(struct bbr *b)
@@ -330,9 +355,7 @@ CC_INLINE void bbr_update_gains(struct bbr *b)
 		b->cwnd_gain = BBR_HIGH_GAIN;
 		break;
 	case BBR_PROBE_BW:
-		b->pacing_gain = b->cycle == 0	 ? BBR_UNIT * 5 / 4
-				 : b->cycle == 1 ? BBR_UNIT * 3 / 4
-						 : BBR_UNIT;
+		b->pacing_gain = bbr_cycle_gain(b);
 		b->cwnd_gain = BBR_CWND_GAIN;
 		break;
 	default:
@@ -340,112 +363,110 @@ CC_INLINE void bbr_update_gains(struct bbr *b)
 	}
 }
 
-/* 4.2.3.4 */
-CC_INLINE void bbr_set_cwnd(struct bbr *b, const struct cc_sample *s)
+/* 4.2.3.4: the first round of recovery conserves packets; its end gives the window back. */
+CC_INLINE __u32 bbr_recover_or_restore(struct bbr *b, const struct cc_stack *tcp, const struct stack_ack *ack)
 {
-	__u32 target, losses = s->lost_packets - b->lost_before;
+	__u32 cwnd = tcp->cwnd, before = b->ca_state;
 
-	if (!s->acked_packets)
-		return;
-	if (losses)
-		b->cwnd = (__u32)max_u64(sub_floor_u64(b->cwnd, losses), 1);
-	if (b->conserves) {
-		b->cwnd = (__u32)max_u64(b->cwnd, s->in_flight_packets + s->acked_packets);
-	} else {
-		target = bbr_inflight(b, s, b->bw.value[0], b->cwnd_gain) + bbr_aggregation(b);
-		target = bbr_with_quantum(b, s, target);
-		if (b->is_filled)
-			b->cwnd = (__u32)min_u64(b->cwnd + s->acked_packets, target);
-		else if (b->cwnd < target || s->delivered_packets < 10)
-			b->cwnd += s->acked_packets;
-		b->cwnd = (__u32)max_u64(b->cwnd, BBR_MIN_PIPE_CWND);
+	b->ca_state = tcp->ca_state;
+	if (ack->losses)
+		cwnd = (__u32)max_u64(sub_floor_u64(cwnd, ack->losses), 1);
+	if (b->ca_state == CA_STATE_RECOVERY && before != CA_STATE_RECOVERY) {
+		b->conserves = 1;
+		b->next_round_delivered = tcp->delivered;
+		cwnd = tcp->in_flight + ack->acked_packets;
+	} else if (b->ca_state < CA_STATE_RECOVERY && before >= CA_STATE_RECOVERY) {
+		b->conserves = 0;
+		cwnd = (__u32)max_u64(cwnd, b->prior_cwnd);
 	}
+	if (b->conserves)
+		cwnd = (__u32)max_u64(cwnd, tcp->in_flight + ack->acked_packets);
+	return cwnd;
+}
+
+/* 4.2.3.5 */
+CC_INLINE __u32 bbr_toward_target(const struct bbr *b, const struct cc_stack *tcp, __u32 cwnd, __u32 acked)
+{
+	__u32 bw = bbr_bw(b);
+	__u32 target = bbr_product(b, bw, b->cwnd_gain);
+
+	if (b->is_filled)
+		target += bbr_aggregation_packets(&b->aggregation, bw);
+	target = bbr_with_pieces(b, tcp, target);
+	if (b->is_filled)
+		cwnd = (__u32)min_u64(cwnd + acked, target);
+	else if (cwnd < target || tcp->delivered < BBR_INITIAL_CWND)
+		cwnd += acked;
+	return (__u32)max_u64(cwnd, BBR_MIN_PIPE_CWND);
+}
+
+CC_INLINE void bbr_set_cwnd(struct bbr *b, struct cc_stack *tcp, const struct stack_ack *ack)
+{
+	__u32 cwnd = tcp->cwnd;
+
+	if (ack->acked_packets) {
+		cwnd = bbr_recover_or_restore(b, tcp, ack);
+		if (!b->conserves)
+			cwnd = bbr_toward_target(b, tcp, cwnd, ack->acked_packets);
+	}
+	tcp->cwnd = (__u32)min_u64(cwnd, tcp->cwnd_clamp);
 	if (b->state == BBR_PROBE_RTT)
-		b->cwnd = (__u32)min_u64(b->cwnd, BBR_MIN_PIPE_CWND);
+		tcp->cwnd = (__u32)min_u64(tcp->cwnd, BBR_MIN_PIPE_CWND);
 }
 
-/* 4.2.1 */
-CC_INLINE void bbr_set_pacing(struct bbr *b, const struct cc_sample *s)
-{
-	__u64 rate;
-
-	if (!b->has_rtt && s->srtt_us) {
-		b->has_rtt = 1;
-		b->pacing_bytes_per_s =
-		    bbr_rate(s, ((__u64)b->cwnd << BBR_BW_SHIFT) / s->srtt_us, BBR_HIGH_GAIN);
-	}
-	rate = bbr_rate(s, b->bw.value[0], b->pacing_gain);
-	if (b->is_filled || rate > b->pacing_bytes_per_s)
-		b->pacing_bytes_per_s = rate;
-}
-
-/* `bw` is the sample of this ACK (packets per us, times 2^24), 0 for none. True: count the flow as limited by
- * its application.
- */
-CC_INLINE int bbr_on_ack(struct bbr *b, const struct cc_sample *s, __u64 bw, int is_app_limited,
-			 __u32 prior_in_flight)
+/* True: from now on the application counts as the limit. */
+CC_INLINE int bbr_on_ack(struct bbr *b, struct cc_stack *tcp, const struct stack_ack *ack)
 {
 	int is_limited;
 
-	bbr_update_bw(b, s, bw, is_app_limited);
-	bbr_update_aggregation(b, s);
-	bbr_update_cycle(b, s, prior_in_flight);
-	bbr_check_full_pipe(b, is_app_limited);
-	bbr_check_drain(b, s);
-	is_limited = bbr_update_min_rtt(b, s);
+	bbr_update_bw(b, tcp, ack);
+	bbr_aggregation_on_ack(&b->aggregation, tcp, ack, bbr_bw(b), b->is_round_start);
+	bbr_update_cycle(b, tcp, ack);
+	bbr_check_full_pipe(b, ack->is_app_limited);
+	bbr_check_drain(b, tcp);
+	is_limited = bbr_check_probe_rtt(b, tcp, ack);
 	bbr_update_gains(b);
-	bbr_set_pacing(b, s);
-	bbr_set_cwnd(b, s);
-	b->lost_before = s->lost_packets;
+	bbr_set_pacing(b, tcp, b->pacing_gain);
+	bbr_set_cwnd(b, tcp, ack);
 	return is_limited;
 }
 
-/* 4.2.3.4: the first round of recovery conserves packets. */
-CC_INLINE void bbr_on_enter_recovery(struct bbr *b, const struct cc_sample *s)
+/* A timeout counts as the end of a round. TCP has set the window. */
+CC_INLINE void bbr_on_timeout(struct bbr *b, const struct cc_stack *tcp)
 {
-	bbr_save_cwnd(b);
-	b->in_recovery = 1;
-	b->conserves = 1;
-	b->next_round_delivered = s->delivered_packets;
-	b->cwnd = s->in_flight_packets + (__u32)max_u64(s->acked_packets, 1);
-}
-
-CC_INLINE void bbr_on_timeout(struct bbr *b)
-{
-	bbr_save_cwnd(b);
-	b->in_recovery = 1;
+	b->ca_state = CA_STATE_LOSS;
 	b->full_bw = 0;
-	b->is_round_start = 1; /* a timeout counts as the end of a round */
-	b->cwnd = 1;
+	b->is_round_start = 1;
+	bbr_watch_policer(b, tcp, 1, 0);
 }
 
-CC_INLINE void bbr_on_exit_recovery(struct bbr *b)
+/* Losses alone do not reduce it. */
+CC_INLINE __u32 bbr_ssthresh(struct bbr *b, const struct cc_stack *tcp)
 {
-	b->in_recovery = 0;
-	b->conserves = 0;
-	b->cwnd = (__u32)max_u64(b->cwnd, b->prior_cwnd);
+	bbr_save_cwnd(b, tcp);
+	return tcp->ssthresh;
 }
 
 /* The loss was none. */
-CC_INLINE __u32 bbr_undo(struct bbr *b)
+CC_INLINE __u32 bbr_undo(struct bbr *b, const struct cc_stack *tcp)
 {
 	b->full_bw = 0;
 	b->full_bw_rounds = 0;
-	return b->cwnd;
+	bbr_policer_reset(&b->policer, tcp);
+	return tcp->cwnd;
 }
 
 /* Sending starts again after a pause (4.3.4.4). */
-CC_INLINE void bbr_on_tx_start(struct bbr *b, const struct cc_sample *s, int is_app_limited)
+CC_INLINE void bbr_on_tx_start(struct bbr *b, struct cc_stack *tcp)
 {
-	if (!is_app_limited)
+	if (!tcp->is_app_limited)
 		return;
 	b->idle_restart = 1;
-	b->ack_epoch_us = s->now_us;
-	b->ack_epoch_acked = 0;
+	bbr_aggregation_begin(&b->aggregation, tcp->now_us);
 	if (b->state == BBR_PROBE_BW)
-		b->pacing_bytes_per_s = bbr_rate(s, b->bw.value[0], BBR_UNIT);
-	else if (b->state == BBR_PROBE_RTT && b->probe_rtt_done_us && s->now_us > b->probe_rtt_done_us)
-		bbr_leave_probe_rtt(b, s);
+		bbr_set_pacing(b, tcp, BBR_UNIT);
+	else if (b->state == BBR_PROBE_RTT)
+		bbr_try_leave_probe_rtt(b, tcp);
 }
 
 #endif /* CLARION_CC_BBR_H */

@@ -11,17 +11,14 @@
 #include "../header.h"
 #include "../maps.h"
 #include "../observe.h"
+#include "ca_state.h"
 #include "params.h"
 #include "sample.h"
 
 #define ETHERNET_HEADER_BYTES 14
 
-/* include/net/tcp_states.h and include/net/tcp.h */
+/* include/net/tcp.h */
 enum {
-	CA_STATE_OPEN = 0,
-	CA_STATE_CWR = 2,
-	CA_STATE_RECOVERY = 3,
-	CA_STATE_LOSS = 4,
 	CA_EVENT_TX_START = 0,
 };
 

@@ -14,7 +14,6 @@
 #define HYSTART_DELAY_MIN_US  4000
 #define HYSTART_DELAY_MAX_US  16000
 #define HYSTART_CUSHION_US    1000
-#define HYSTART_NO_RTT	      0xffffffffU
 #define HYSTART_CUSHION_BYTES (4ULL * STACK_MAX_PIECE_BYTES)
 
 struct hystart {
@@ -30,7 +29,7 @@ CC_INLINE void hystart_begin_round(struct hystart *h, const struct cc_stack *tcp
 {
 	h->round_began_us = h->last_ack_us = (__u32)tcp->now_us;
 	h->round_end = tcp->next;
-	h->round_rtt_us = HYSTART_NO_RTT;
+	h->round_rtt_us = STACK_NO_RTT;
 	h->samples = 0;
 }
 

@@ -9,8 +9,10 @@
 #define CLARION_CC_STACK_H
 
 #include "arith.h"
+#include "ca_state.h"
 
 #define STACK_INFINITE_SSTHRESH 0x7fffffffU
+#define STACK_NO_RTT		0xffffffffU
 
 /* The coarse clock of Linux, at its usual 250 ticks a second. */
 #define STACK_HZ      250
@@ -19,19 +21,42 @@
 /* Bytes that go down to a device in one piece: 64 KiB less the headers that may be put before them. */
 #define STACK_MAX_PIECE_BYTES (65536U - 320 - 1)
 
-/* What such a law sees of its connection. It may change what comes first. */
+/* What such a law sees of its connection. It may change the first four. */
 struct cc_stack {
-	__u32 cwnd;	  /* packets */
-	__u32 ssthresh;	  /* packets */
-	__u32 cwnd_count; /* packets acknowledged towards the next one of growth */
+	__u32 cwnd;		  /* packets */
+	__u32 ssthresh;		  /* packets */
+	__u32 cwnd_count;	  /* packets acknowledged towards the next one of growth */
+	__u64 pacing_bytes_per_s; /* of payload; with timers or without */
+	__u64 max_pacing_bytes_per_s;
 	__u32 cwnd_clamp; /* packets */
+	__u32 mss_bytes;  /* payload of a full packet */
 	__u64 now_us;
-	__u64 last_sent_us;	  /* when anything was sent last */
-	__u64 pacing_bytes_per_s; /* with timers or without */
-	__u32 una;		  /* packets acknowledged in order so far, modulo 2^32 */
-	__u32 next;		  /* packets sent so far, modulo 2^32 */
-	__u8 is_cwnd_limited;	  /* the window has been used up lately */
-	__u8 is_paced;		  /* by timers */
+	__u64 last_sent_us;   /* when anything was sent last */
+	__u64 delivered_us;   /* when anything was delivered last, or sent after all had been */
+	__u32 paced_ahead_us; /* until pacing lets the next packet go */
+	__u32 srtt_us;	      /* 0: none yet */
+	__u32 min_rtt_us;     /* of the connection's TCP; STACK_NO_RTT: none yet */
+	__u32 una;	      /* packets acknowledged in order so far, modulo 2^32 */
+	__u32 next;	      /* packets sent so far, modulo 2^32 */
+	__u32 delivered;      /* packets delivered so far, modulo 2^32 */
+	__u32 lost;	      /* packets marked lost so far, modulo 2^32 */
+	__u32 in_flight;      /* packets */
+	__u8 ca_state;	      /* of the connection's TCP */
+	__u8 is_cwnd_limited; /* the window has been used up lately */
+	__u8 is_app_limited;  /* the application has been the limit lately */
+	__u8 is_paced;	      /* by timers */
+};
+
+/* What an ACK says of the rate of delivery (struct rate_sample). */
+struct stack_ack {
+	__s64 interval_us; /* 0 or less: no sample */
+	__s64 rtt_us;	   /* of the newest packet acknowledged that was sent once; negative: none */
+	__s32 delivered;   /* packets over the interval; negative: no sample */
+	__u32 prior_delivered;
+	__u32 prior_in_flight;
+	__u32 losses;	     /* packets that it marked lost */
+	__u32 acked_packets; /* newly delivered, SACKed ones included */
+	__u8 is_app_limited;
 };
 
 /* Never 0, which stands for no time. */
