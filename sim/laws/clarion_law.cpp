@@ -11,6 +11,16 @@
 #include "hosts/bpf/cc/xcp.h"
 #undef _Static_assert
 
+#define LAW xcp
+#include "hosts/bpf/cc/calls.h"
+#undef LAW
+#define LAW boost
+#include "hosts/bpf/cc/calls.h"
+#undef LAW
+#define LAW fast
+#include "hosts/bpf/cc/calls.h"
+#undef LAW
+
 namespace clarion::sim {
 namespace {
 
@@ -64,7 +74,7 @@ void apply(Sender& sender, const cc_control& control) {
   sender.pace(control.is_paced != 0, control.bytes_per_s);
 }
 
-// ops.h. `Law` has the type of the state and the functions of one law.
+// ops.h. `Law` has the type of the state and what is called of one law (calls.h).
 template <class Law>
 class ClarionLaw final : public CongestionControl {
  public:
@@ -75,53 +85,33 @@ class ClarionLaw final : public CongestionControl {
 
   void start(Sender& sender) override {
     const cc_sample s = sample_of(sender, flow_, number_of(CaState::open));
-    Law::init(&state_, &params_, &s, &flow_);
-    flow_.decision = FLOW_NOT_REDUCED;
-    control(sender, s);
+    apply(sender, Law::start(&state_, &params_, &s, &flow_));
   }
 
   void on_ack(Sender& sender, const RateSample& rate) override {
     const std::uint32_t before = window_packets(&state_.w);
     cc_sample s = sample_of(sender, rate, flow_, state_.w.ca_state);
-    window_begin_ack(&state_.w, &params_, &s);
-    Law::on_ack(&state_, &params_, &s, &flow_);
-    window_end_ack(&state_.w, &s);
+    Law::ack(&state_, &params_, &s, &flow_);
     report(sender, before);
-    control(sender, s);
+    apply(sender, Law::control(&state_, &params_, &s));
   }
 
   void set_state(Sender& sender, CaState next) override {
-    const std::uint8_t before = state_.w.ca_state;
-    const std::uint32_t before_packets = window_packets(&state_.w);
-    const std::uint8_t after = number_of(next);
-    constexpr auto CWR = static_cast<std::uint8_t>(CaState::cwr);
-    cc_sample s = sample_of(sender, flow_, before);
-    window_adopt(&state_.w, &s);
-    if (next == CaState::loss) {
-      Law::on_timeout(&state_, &params_, &s, &flow_);
-    } else if (after >= CWR && before < CWR) {
-      Law::on_enter_recovery(&state_, &params_, &s, &flow_);
-    } else if (after < CWR && before >= CWR) {
-      Law::on_exit_recovery(&state_);
-    }
-    state_.w.ca_state = after;
-    report(sender, before_packets);
-    control(sender, s);
+    const std::uint32_t before = window_packets(&state_.w);
+    cc_sample s = sample_of(sender, flow_, state_.w.ca_state);
+    Law::state(&state_, &params_, &s, &flow_, number_of(next));
+    report(sender, before);
+    apply(sender, Law::control(&state_, &params_, &s));
   }
 
   void on_event(Sender& sender, CaEvent event) override {
     if (event != CaEvent::tx_start) return;
     cc_sample s = sample_of(sender, flow_, state_.w.ca_state);
-    window_adopt(&state_.w, &s);
-    Law::on_tx_start(&state_, &params_, &s, &flow_);
-    control(sender, s);
+    apply(sender, Law::tx_start(&state_, &params_, &s, &flow_));
   }
 
   std::uint32_t ssthresh(Sender& sender) override { return std::max(sender.cwnd() / 2, 2U); }
-  std::uint32_t undo_cwnd(Sender& /*sender*/) override {
-    window_restore(&state_.w);
-    return window_packets(&state_.w);
-  }
+  std::uint32_t undo_cwnd(Sender& /*sender*/) override { return Law::undo(&state_); }
 
   void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
   void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
@@ -134,33 +124,20 @@ class ClarionLaw final : public CongestionControl {
     flow_.decision = FLOW_NOT_REDUCED;
   }
 
-  void control(Sender& sender, const cc_sample& s) { apply(sender, Law::control(&state_, &params_, &s)); }
-
   flow& flow_;
   const cc_params& params_;
   typename Law::State state_{};
 };
 
-#define CLARION_LAW(law)                                                                                    \
-  struct law##_functions {                                                                                  \
-    using State = ::law;                                                                                    \
-    static void init(State* l, const cc_params* p, const cc_sample* s, flow* f) { law##_init(l, p, s, f); } \
-    static void on_ack(State* l, const cc_params* p, const cc_sample* s, flow* f) {                         \
-      law##_on_ack(l, p, s, f);                                                                             \
-    }                                                                                                       \
-    static void on_enter_recovery(State* l, const cc_params* p, const cc_sample* s, flow* f) {              \
-      law##_on_enter_recovery(l, p, s, f);                                                                  \
-    }                                                                                                       \
-    static void on_exit_recovery(State* l) { law##_on_exit_recovery(l); }                                   \
-    static void on_timeout(State* l, const cc_params* p, const cc_sample* s, flow* f) {                     \
-      law##_on_timeout(l, p, s, f);                                                                         \
-    }                                                                                                       \
-    static void on_tx_start(State* l, const cc_params* p, const cc_sample* s, flow* f) {                    \
-      law##_on_tx_start(l, p, s, f);                                                                        \
-    }                                                                                                       \
-    static cc_control control(const State* l, const cc_params* p, const cc_sample* s) {                     \
-      return law##_control(l, p, s);                                                                        \
-    }                                                                                                       \
+#define CLARION_LAW(law)                                  \
+  struct law##_functions {                                \
+    using State = ::law;                                  \
+    static constexpr auto start = law##_call_start;       \
+    static constexpr auto ack = law##_call_ack;           \
+    static constexpr auto state = law##_call_state;       \
+    static constexpr auto tx_start = law##_call_tx_start; \
+    static constexpr auto undo = law##_call_undo;         \
+    static constexpr auto control = law##_control;        \
   };
 
 CLARION_LAW(xcp)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* Callbacks and ops table of one law: included by cc.bpf.c once per law with LAW set to its prefix (xcp,
- * boost, fast), hence no include guard. A law is a struct LAW that begins with a `struct cc_window w`, and
- * the functions LAW_init, _on_ack, _on_enter_recovery, _on_exit_recovery, _on_timeout, _on_tx_start,
- * _control. The callbacks take the raw argument list: cong_control's differs between kernels.
+ * boost, fast), hence no include guard. calls.h says what a law is and in which order it is asked. The
+ * callbacks take the raw argument list: cong_control's differs between kernels.
  */
+#include "calls.h"
+
 #define PASTE_(a, b, c)	       a##b##c
 #define PASTE(a, b, c)	       PASTE_(a, b, c)
 #define STRING_(a)	       #a
 #define STRING(a)	       STRING_(a)
-#define LAW_FN(callback)       PASTE(LAW, _, callback)		 /* xcp_init */
+#define LAW_CONTROL	       PASTE(LAW, _, control)
+#define LAW_CALL(occasion)     PASTE(LAW, _call_, occasion)	 /* xcp_call_start */
 #define LAW_CALLBACK(callback) PASTE(clarion_, LAW, _##callback) /* clarion_xcp_init */
 #define LAW_STATE(flow)	       ((struct LAW *)(flow)->law)
 
@@ -25,9 +27,7 @@ void LAW_CALLBACK(init)(unsigned long long *ctx)
 	if (!flow)
 		return;
 	sample_socket(&s, sk, flow, CA_STATE_OPEN);
-	LAW_FN(init)(LAW_STATE(flow), p, &s, flow);
-	flow->decision = FLOW_NOT_REDUCED;
-	apply_control(sk, LAW_FN(control)(LAW_STATE(flow), p, &s));
+	apply_control(sk, LAW_CALL(start)(LAW_STATE(flow), p, &s, flow));
 }
 
 SEC("struct_ops/cong_control")
@@ -46,14 +46,11 @@ void LAW_CALLBACK(cong_control)(unsigned long long *ctx)
 	law = LAW_STATE(flow);
 	before_packets = window_packets(&law->w);
 	sample_ack(&s, sk, rs, flow, law->w.ca_state);
-	window_begin_ack(&law->w, p, &s);
-	LAW_FN(on_ack)(law, p, &s, flow);
-	window_end_ack(&law->w, &s);
+	LAW_CALL(ack)(law, p, &s, flow);
 	report_decision(sk, flow, before_packets, window_packets(&law->w));
-	apply_control(sk, LAW_FN(control)(law, p, &s));
+	apply_control(sk, LAW_CONTROL(law, p, &s));
 }
 
-/* Called before the kernel changes state. CWR (a repaired tail loss, an ECN mark) counts as recovery. */
 SEC("struct_ops/set_state")
 void LAW_CALLBACK(set_state)(unsigned long long *ctx)
 {
@@ -70,16 +67,9 @@ void LAW_CALLBACK(set_state)(unsigned long long *ctx)
 	law = LAW_STATE(flow);
 	before_packets = window_packets(&law->w);
 	sample_socket(&s, sk, flow, law->w.ca_state);
-	window_adopt(&law->w, &s);
-	if (new_state == CA_STATE_LOSS)
-		LAW_FN(on_timeout)(law, p, &s, flow);
-	else if (new_state >= CA_STATE_CWR && law->w.ca_state < CA_STATE_CWR)
-		LAW_FN(on_enter_recovery)(law, p, &s, flow);
-	else if (new_state < CA_STATE_CWR && law->w.ca_state >= CA_STATE_CWR)
-		LAW_FN(on_exit_recovery)(law);
-	law->w.ca_state = new_state;
+	LAW_CALL(state)(law, p, &s, flow, new_state);
 	report_decision(sk, flow, before_packets, window_packets(&law->w));
-	apply_control(sk, LAW_FN(control)(law, p, &s));
+	apply_control(sk, LAW_CONTROL(law, p, &s));
 }
 
 SEC("struct_ops/cwnd_event")
@@ -94,9 +84,7 @@ void LAW_CALLBACK(cwnd_event)(unsigned long long *ctx)
 	if (!flow || event != CA_EVENT_TX_START)
 		return;
 	sample_socket(&s, sk, flow, LAW_STATE(flow)->w.ca_state);
-	window_adopt(&LAW_STATE(flow)->w, &s);
-	LAW_FN(on_tx_start)(LAW_STATE(flow), p, &s, flow);
-	apply_control(sk, LAW_FN(control)(LAW_STATE(flow), p, &s));
+	apply_control(sk, LAW_CALL(tx_start)(LAW_STATE(flow), p, &s, flow));
 }
 
 /* The kernel shows the answer in ss(8) and uses it for nothing else while a law has cong_control. */
@@ -118,7 +106,7 @@ __u32 LAW_CALLBACK(sndbuf_expand)(unsigned long long *ctx)
 	return 8;
 }
 
-/* The loss was none: D-SACK or timestamps proved every retransmission needless. */
+/* D-SACK or timestamps proved every retransmission needless. */
 SEC("struct_ops/undo_cwnd")
 __u32 LAW_CALLBACK(undo_cwnd)(unsigned long long *ctx)
 {
@@ -127,8 +115,7 @@ __u32 LAW_CALLBACK(undo_cwnd)(unsigned long long *ctx)
 
 	if (!flow)
 		return tcp_sk(sk)->snd_cwnd;
-	window_restore(&LAW_STATE(flow)->w);
-	return window_packets(&LAW_STATE(flow)->w);
+	return LAW_CALL(undo)(LAW_STATE(flow));
 }
 
 /* The socket is closed, or takes another law, perhaps one of the kernel's, which cannot withdraw the request.
@@ -160,6 +147,7 @@ struct tcp_congestion_ops PASTE(clarion, _, LAW) = {
 #undef PASTE
 #undef STRING_
 #undef STRING
-#undef LAW_FN
+#undef LAW_CONTROL
+#undef LAW_CALL
 #undef LAW_CALLBACK
 #undef LAW_STATE
