@@ -25,7 +25,7 @@ class Flow {
 
   // When its sending or receiving end has something to do next, and doing it.
   Nanoseconds next_of_sender() const;
-  Nanoseconds next_of_receiver() const { return source_ ? NEVER : receiver_->next_timer(); }
+  Nanoseconds next_of_receiver() const { return sink_ ? NEVER : receiver_->next_timer(); }
   void run_sender(Nanoseconds now);
   void run_receiver(Nanoseconds now) { receiver_->on_timer(now); }
 
@@ -62,13 +62,13 @@ class Flow {
   // In the order in which packets need it, so that few lines of memory are fetched for each: the sending end,
   Nanoseconds next_step_at_ = NEVER;
   std::unique_ptr<DatagramSource> source_;
-  std::unique_ptr<DatagramSink> sink_;
   std::optional<SendingEnd> sender_;
   flow clarion_{};
   cc_params params_{};
 
   // the receiving end,
-  std::uint64_t size_bytes_;
+  alignas(64) std::uint64_t size_bytes_;
+  std::unique_ptr<DatagramSink> sink_;
   Nanoseconds finished_ = NEVER;
   std::optional<ReceivingEnd> receiver_;
 

@@ -2,7 +2,6 @@
 #include "simulation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "switch/commands.hpp"
@@ -13,7 +12,8 @@ namespace {
 
 // The headers of any frame: TCP's options end after 40 bytes.
 constexpr std::uint32_t SNAP_BYTES = 128;
-static_assert(SNAP_BYTES >= FIXED_BYTES + CLARION_MAX_BYTES + TCP_BYTES + 40);
+static_assert(SNAP_BYTES <= Frame::MAX_HEADER_BYTES &&
+              SNAP_BYTES >= FIXED_BYTES + CLARION_MAX_BYTES + TCP_BYTES + 40);
 constexpr std::uint32_t LARGEST_FRAME_BYTES = 16 * 1024;
 
 bool has_hazards(const emu::Options& options) {
@@ -25,15 +25,15 @@ bool has_hazards(const emu::Options& options) {
   return false;
 }
 
-// Hazards look into whole frames; all else that changes does not.
+// The same of a change.
 bool brings_hazards(const ChangeOptions& change) {
   return change.command.find("\"hazards\"") != std::string::npos;
 }
 
-emu::Surroundings surroundings_of(const SimulationOptions& options) {
-  const bool whole = has_hazards(options.network) ||
-                     std::any_of(options.changes.begin(), options.changes.end(), brings_hazards);
-  return {false, BEGINNING, whole ? UINT32_MAX : SNAP_BYTES};
+// Hazards look into whole frames, nothing else does.
+bool needs_whole_frames(const SimulationOptions& options) {
+  return has_hazards(options.network) ||
+         std::any_of(options.changes.begin(), options.changes.end(), brings_hazards);
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
         port_(port),
         device_(options.device.rate_bps != 0 ? std::make_unique<Device>(options.device, *this) : nullptr),
         host_(options.name, options.address, options.shim, device_ ? static_cast<Uplink&>(*device_) : *this,
-              device_ != nullptr) {
+              device_ != nullptr),
+        whole_(simulation.keeps_whole_frames_ ? LARGEST_FRAME_BYTES : 0) {
     port.sink = this;
   }
 
@@ -62,27 +63,33 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
   }
 
   bool send(Nanoseconds /*now*/, const Frame& frame, Endpoint* /*owner*/) override {
-    // Where whole frames are kept, payload is zeros.
-    std::memcpy(buffer_.data(), frame.bytes.data(), frame.stored);
-    if (written_ > frame.stored) std::memset(buffer_.data() + frame.stored, 0, written_ - frame.stored);
-    written_ = frame.stored;
-    fabric_.accept(port_, buffer_.data(), frame.length);
+    fabric_.accept(port_, whole_.empty() ? frame.bytes.data() : with_payload(frame), frame.length);
     return true;
   }
 
  private:
+  // Of zeros.
+  const std::uint8_t* with_payload(const Frame& frame) {
+    std::memcpy(whole_.data(), frame.bytes.data(), frame.stored);
+    if (written_ > frame.stored) std::memset(whole_.data() + frame.stored, 0, written_ - frame.stored);
+    written_ = frame.stored;
+    return whole_.data();
+  }
+
   Simulation& simulation_;
   emu::Fabric& fabric_;
   emu::Port& port_;
   std::unique_ptr<Device> device_;
   Host host_;
-  std::array<std::uint8_t, LARGEST_FRAME_BYTES> buffer_{};
+  std::vector<std::uint8_t> whole_;  // empty: only headers are kept
   std::uint32_t written_ = 0;
 };
 
 Simulation::Simulation(const SimulationOptions& options)
     : zero_(BEGINNING + options.lead_us * 1000),
-      fabric_(options.network, emu::core_path, surroundings_of(options)),
+      keeps_whole_frames_(needs_whole_frames(options)),
+      fabric_(options.network, emu::core_path,
+              {false, BEGINNING, keeps_whole_frames_ ? UINT32_MAX : SNAP_BYTES}),
       timers_(2 * options.flows.size() + options.hosts.size()) {
   for (const HostOptions& host : options.hosts) add_host(host);
   for (const FlowOptions& each : options.flows) {

@@ -52,6 +52,7 @@ class Simulation {
   Nanoseconds next_of(std::size_t actor) const;
 
   Nanoseconds zero_;  // of the run, on the switches' clock
+  bool keeps_whole_frames_;
   emu::Fabric fabric_;
   std::vector<std::unique_ptr<Attachment>> attachments_;
   std::vector<Reduction> reductions_;

@@ -131,12 +131,12 @@ class CorePath final : public PortPath {
   const IntervalReport& report() const { return plane_.port(0).interval.report(); }
 
   PacketFifo& out_;
-  std::uint8_t protocol_;
-  DataPlane<1> plane_;  // this port's own state is all a packet meets at this port
-  Epochs epochs_;
   std::uint64_t queue_bytes_ = 0;  // of the drop-tail queue
   std::uint64_t queue_limit_bytes_ = 0;
   std::unique_ptr<DisciplinedQueue> disciplined_;  // instead of it
+  std::uint8_t protocol_;
+  DataPlane<1> plane_;  // this port's own state is all a packet meets at this port
+  Epochs epochs_;
   std::function<void()> make_disciplined_;
 };
 

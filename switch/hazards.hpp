@@ -27,10 +27,13 @@ class Hazards {
   // What happens to a frame, as it was then.
   using Report = std::function<void(Cause, const FrameBytes&)>;
 
-  Hazards(RandomStream random, std::uint8_t protocol) : random_(random), protocol_(protocol) {}
+  Hazards(RandomStream random, std::uint8_t protocol) : protocol_(protocol), random_(random) {}
 
-  void configure(const HazardOptions& options) { options_ = options; }
-  bool on() const { return options_.on(); }
+  void configure(const HazardOptions& options) {
+    options_ = options;
+    is_on_ = options.on();
+  }
+  bool on() const { return is_on_; }
 
   // A frame is fully on the link at `time`, which does not go back. `wire` corrupts and delays it.
   void enter(Nanoseconds time, FrameBytes frame, Wire& wire, const Report& report);
@@ -59,9 +62,11 @@ class Hazards {
   Key put(Nanoseconds arrival, FrameBytes frame);
   void pass_waiting(Nanoseconds arrival);
 
+  std::map<Key, FrameBytes> under_way_;
+  bool is_on_ = false;
+  std::uint8_t protocol_;
   HazardOptions options_;
   RandomStream random_;
-  std::uint8_t protocol_;
 
   double tokens_bytes_ = -1;  // of the policer; below 0: full
   Nanoseconds tokens_at_ = 0;
@@ -70,7 +75,6 @@ class Hazards {
   std::size_t queue_bytes_ = 0;
   Nanoseconds queue_free_at_ = 0;
 
-  std::map<Key, FrameBytes> under_way_;
   std::uint64_t order_ = 0;
   std::vector<Waiting> waiting_;
 };

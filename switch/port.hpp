@@ -64,24 +64,24 @@ class FrameSink {
                     std::uint32_t length) = 0;
 };
 
+// In the order in which packets need it: of hundreds of ports each packet meets two that the caches have
+// lost.
 struct Port {
   Port(PortOptions port_options, std::size_t port_id, std::string name_of_switch, ChunkPool& pool,
        std::uint64_t seed, std::uint8_t protocol, const PathFactory& make_path)
-      : options(std::move(port_options)),
-        id(port_id),
-        switch_name(std::move(name_of_switch)),
+      : id(port_id),
         out(pool),
-        path(make_path(out, protocol)),
-        out_wire(RandomStream(seed, switch_name + ":" + options.name + ":out")),
-        hazards(RandomStream(seed, switch_name + ":" + options.name + ":hazards"), protocol),
         in(pool),
-        in_wire(RandomStream(seed, switch_name + ":" + options.name + ":in")),
-        hello_out(RandomStream(seed, switch_name + ":" + options.name + ":hello-out")),
-        hello_in(RandomStream(seed, switch_name + ":" + options.name + ":hello-in")) {}
+        path(make_path(out, protocol)),
+        out_wire(RandomStream(seed, name_of_switch + ":" + port_options.name + ":out")),
+        in_wire(RandomStream(seed, name_of_switch + ":" + port_options.name + ":in")),
+        hazards(RandomStream(seed, name_of_switch + ":" + port_options.name + ":hazards"), protocol),
+        hello_out(RandomStream(seed, name_of_switch + ":" + port_options.name + ":hello-out")),
+        hello_in(RandomStream(seed, name_of_switch + ":" + port_options.name + ":hello-in")),
+        options(std::move(port_options)),
+        switch_name(std::move(name_of_switch)) {}
 
-  PortOptions options;
   std::size_t id;  // position in the fabric
-  std::string switch_name;
   Switch* parent = nullptr;
   Port* peer = nullptr;  // internal link; or
   std::unique_ptr<Netdev> netdev;
@@ -90,28 +90,30 @@ struct Port {
   // Whether what has come out of the wire is handed on at its time, not when the process wakes up.
   bool delivers_inside() const { return peer != nullptr || sink != nullptr; }
 
-  PortEntries entries;  // what the path is configured with
-  PacketFifo out;       // outgoing wire, and the queue if that is in the switch's memory
-  std::unique_ptr<PortPath> path;
-  Shaper shaper;
-  Wire out_wire;
-  Hazards hazards;  // of the outgoing wire
-  QueueStatistics queue_statistics;
-  CapacityMeter meter;         // of ports with XCP
-  PairFormer pairs;            // of ports whose capacity is measured
   Nanoseconds held_until = 0;  // a packet waits at a free link for the next one, at most until then
+  Shaper shaper;
 
   // When the next packet of the queue, if there is one, goes onto the link.
   Nanoseconds departs_at() const { return std::max(shaper.free_at(), held_until); }
 
-  PacketFifo in;  // incoming wire, only where the options delay what comes in
+  PacketFifo out;  // outgoing wire, and the queue if that is in the switch's memory
+  PacketFifo in;   // incoming wire, only where the options delay what comes in
+  std::unique_ptr<PortPath> path;
+  Wire out_wire;
   Wire in_wire;
+  Hazards hazards;  // of the outgoing wire
+  PortCounters counters;
+  PortEntries entries;  // what the path is configured with
+  CapacityMeter meter;  // of ports with XCP
+  PairFormer pairs;     // of ports whose capacity is measured
+  QueueStatistics queue_statistics;
 
   Neighbours neighbours;
   LossModel hello_out;  // the wires' losses, for LLDP
   LossModel hello_in;
 
-  PortCounters counters;
+  PortOptions options;
+  std::string switch_name;
   std::uint32_t drop_number = 0;                                 // of the last drop by the queue
   std::array<CounterValue, COUNTER_ARRAYS> counters_at_reset{};  // which ours count on from
 };

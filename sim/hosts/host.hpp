@@ -117,7 +117,7 @@ class Host {
   Shim shim_;
   Uplink& uplink_;
   bool has_device_;
-  Frame frame_;
+  Frame frame_{};
   PortMap<Bound> endpoints_;
   PortMap<DatagramReceiver*> datagrams_;
 };
