@@ -17,6 +17,7 @@ import pytest
 
 from clarion_base.paths import binary
 from clarion_lab.machine.state import start_time
+from clarion_lab.recording.files import read_table
 from clarion_lab.scenario.validation import first_fault
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
@@ -331,3 +332,25 @@ def test_a_transfer_ends_with_its_last_byte_at_the_receiver(tmp_path: Path) -> N
     least_s = 1_250_000 / 1448 * 1514 * 8 / 20e6
     assert least_s < flow["completed_s"] < flow["iperf3"]["seconds"]
     assert flow["goodput_bits_per_s"] == pytest.approx(10e6 / flow["completed_s"], rel=0.001)
+
+
+def test_bursts_and_datagrams_send_what_the_scenario_says(tmp_path: Path) -> None:
+    """Two bursts of a second, and 2 s of 4 Mbit/s in packets of 1000 bytes: 1000 datagrams. Those that do not
+    come are in the truth.
+    """
+    out = tmp_path / "out"
+    bursts = "{bursts: {length: 1 s, gap: 1 s}}"
+    datagrams = "{protocol: udp, rate: 4 Mbit/s, packet: 1000 B, start: 500 ms, stop: 2500 ms}"
+    flows = f"flows=[{bursts}, {datagrams}]"
+    clarion("run", "smoke", "--set", flows, "--set", "algorithm=xcp", "--out", str(out))
+    made = summary(out)
+    assert first_fault("summary", made) is None
+    bursty, udp = made["flows"]
+    assert udp["iperf3"]["sent_bytes"] == 1000 * 972
+    assert udp["iperf3"]["received_bytes"] == (1000 - sum(udp["losses"].values())) * 972
+    assert udp["goodput_bits_per_s"] > 0
+    assert bursty["sender_state"]["mode"] == "xcp"
+    series = read_table(out / "flows.parquet")
+    times, delivered = (series[name][series["flow"] == 0] for name in ("time_us", "delivered_bytes"))
+    silent = delivered[(times > 1_400_000) & (times < 1_900_000)]
+    assert bursty["iperf3"]["received_bytes"] > silent[-1] == silent[0] > 0

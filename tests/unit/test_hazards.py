@@ -247,7 +247,7 @@ def test_restarts_of_switches_go_to_the_process(tmp_path: Path) -> None:
         ),
         (
             {"b__hazards": {"forward": {"reorder": {"share": 0.1, "delay": "0 s"}}}},
-            "links.bottleneck.hazards.forward.reorder.delay: must be above 0 s",
+            "links.bottleneck.hazards.forward.reorder.delay: must be above 0",
         ),
         (
             {"b__hazards": {"forward": {"mtu": {"size": "20 B"}}}},
@@ -336,7 +336,7 @@ def test_bmv2_refuses_what_only_the_embedded_switch_does(settings: dict[str, obj
     scenario = load(**settings)
     with pytest.raises(ScenarioError) as caught:
         Bmv2Engine().check_switches(scenario, plan(scenario))
-    assert str(caught.value) == f"scenario x: {field}: engine bmv2 does not have it; use --engine emu"
+    assert str(caught.value) == f"scenario x: {field}: engine bmv2 does not have it; use --engine emu or sim"
 
 
 def test_restarts_are_refused_where_there_is_nothing_to_restart() -> None:

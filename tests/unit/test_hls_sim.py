@@ -87,7 +87,7 @@ def test_what_the_simulation_does_not_carry_is_refused(key: str, value: object, 
 def test_the_second_generation_is_refused(field: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         HlsSimEngine().check(scenario((field, 2)))
-    reason = "2: engine hls-sim has 1 only; use 1, or --engine emu or bmv2"
+    reason = "2: engine hls-sim has 1 only; use 1, or --engine emu, sim or bmv2"
     assert str(caught.value) == f"scenario smoke-fpga: {field}: {reason}"
 
 
@@ -101,7 +101,7 @@ def test_what_no_switch_has_is_not_refused() -> None:
 def test_measuring_is_refused(engine: HostEngine) -> None:
     with pytest.raises(ScenarioError) as caught:
         engine.check(scenario(("xcp.capacity", "measured")))
-    reason = f"measured: engine {engine.name} measures none; use start or told, or --engine emu"
+    reason = f"measured: engine {engine.name} measures none; use start or told, or --engine emu or sim"
     assert str(caught.value) == f"scenario smoke-fpga: xcp.capacity: {reason}"
 
 

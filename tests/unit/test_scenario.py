@@ -107,7 +107,8 @@ def test_tags_on_plain_tcp_bring_the_tag_header() -> None:
             "links: a path has an RTT of 16.15 s: must be below 16 s, what the header holds",
         ),
         ({"flows__1__count": 1}, 'flows.1.count: "1": use a number from 0 to 0'),
-        ({"flows__0__start": "10 s"}, "flows[0].stop: must lie after the start of every flow"),
+        ({"flows__0__start": "10 s"}, "flows[0].start: every flow must start before duration"),
+        ({"flows__0__stop": "10 min"}, "flows[0].stop: must lie after the start of every flow"),
         (
             {"flows__0__crosses": [1, 2]},
             "flows[0].crosses: [1, 2]: use first <= last, from 1 to 1",
@@ -155,7 +156,7 @@ def test_faults_name_the_field_and_the_remedy(settings: dict[str, object], line:
     [
         ({"xcp": {"alpha": 0.6}}, ("xcp", "alpha")),
         ({"xcp": {"min-interval": "2 s"}}, ("xcp", "min-interval")),
-        ({"flows__0__start": "10 s"}, ("flows", 0, "stop")),
+        ({"flows__0__start": "10 s"}, ("flows", 0, "start")),
         (
             {"links__bottleneck__loss__forward__rate": "120 %"},
             ("links", "bottleneck", "loss", "forward", "rate"),

@@ -105,10 +105,10 @@ class HostEngine(ABC):
     def _check_xcp(self, scenario: Scenario) -> None:
         for path, wanted in scenario.generations():
             if wanted not in self.generations:
-                reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu or bmv2"
+                reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu, sim or bmv2"
                 raise ScenarioError(scenario.name, path, reason)
         if scenario.xcp and scenario.capacity == "measured" and not self.measures:
-            reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu"
+            reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu or sim"
             raise ScenarioError(scenario.name, ("xcp", "capacity"), reason)
 
     @contextlib.contextmanager

@@ -18,6 +18,7 @@ from clarion_base.faults import ScenarioError
 from clarion_lab.engines import truth
 from clarion_lab.engines.drain import drain_us
 from clarion_lab.hosts import tuning
+from clarion_lab.machine import requirements
 from clarion_lab.recording.causes import LOSSES
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import (
@@ -63,6 +64,7 @@ class SimulationEngine:
                 reason = "engine sim has no controller; use --engine emu"
                 raise ScenarioError(scenario.name, ("restarts", index, "controller"), reason)
         _check_mtu(scenario)
+        requirements.check_params(scenario)
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:

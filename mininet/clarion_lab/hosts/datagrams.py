@@ -21,6 +21,7 @@ REPORT_S = 0.1  # between two lines, at least
 ANSWER_S = 60.0  # so often the receiver sends something: switches forget hosts that never do
 BUFFER_BYTES = 8 << 20  # what comes while this program waits for its processor
 _SO_RCVBUFFORCE = 33
+_IP_MTU_DISCOVER, _IP_PMTUDISC_PROBE = 10, 3
 
 
 class _StoppedError(Exception):
@@ -65,6 +66,8 @@ def send(
     payload = bytes(payload_bytes)
     sent = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here, contextlib.suppress(_StoppedError):
+        # Datagrams keep their size, whatever a router says of its MTU: it loses them.
+        here.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _IP_PMTUDISC_PROBE)
         here.bind(("", source_port))
         while (due_ns := begin_ns + sent * packet_bytes * 8 * 10**9 // rate_bps) < end_ns:
             wait_ns = due_ns - time.monotonic_ns()

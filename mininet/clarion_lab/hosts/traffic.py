@@ -36,7 +36,7 @@ class Traffic:
         self._network = network
         self._state = state
         self._pids = pids
-        self._directory = directory / files.TRAFFIC
+        self._directory = directory.resolve() / files.TRAFFIC  # for programs that start elsewhere
         self._servers: list[subprocess.Popen[bytes]] = []
         self._clients: dict[int, subprocess.Popen[bytes]] = {}
         self._waiting = sorted(scenario.flows, key=self._launch_us)

@@ -21,6 +21,7 @@ GLOBAL_SYSCTLS = (
     "net.ipv4.tcp_mem",
     "net.ipv4.tcp_available_congestion_control",
 )
+PROGRAMS = ("clarion-switch", "clarion-host", "clarion-sim", "clarion-hls-sim")
 
 
 def describe() -> dict[str, Any]:
@@ -38,8 +39,7 @@ def describe() -> dict[str, Any]:
             "python": platform.python_version(),
             "mininet": _installed("mininet"),
             "iperf3": _first_line(["iperf3", "--version"]),
-            "clarion-switch": _digest("clarion-switch"),
-            "clarion-host": _digest("clarion-host"),
+            **{name: _digest(name) for name in PROGRAMS},
         },
         "git": git_state(),
         "sysctls": {name: sysctl(name) for name in GLOBAL_SYSCTLS},

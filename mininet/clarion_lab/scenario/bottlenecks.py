@@ -48,7 +48,7 @@ def parse_bottlenecks(document: Document, duration_us: int) -> tuple[Link, ...]:
 def _joined(entries: Sequence[Mapping[str, Any]], links: Sequence[Link]) -> tuple[Link, ...]:
     """The links of a graph with the switches that they join."""
     all_ends: list[graph.Ends] = []
-    names: set[str] = set()
+    names: list[str] = []
     for index, entry in enumerate(entries):
         with below(index):
             ends = _ends(entry)
@@ -56,15 +56,21 @@ def _joined(entries: Sequence[Mapping[str, Any]], links: Sequence[Link]) -> tupl
                 a, b = ends
                 reason = f"there is a link between {a} and {b} already; put a switch into one of them"
                 raise refused(("between",), reason, Code.ALREADY_EXISTS)
-            if entry.get("name") in names:
-                raise refused(("name",), f'"{entry["name"]}" given twice', Code.ALREADY_EXISTS)
-        all_ends.append(ends)
-        names |= {entry["name"]} if "name" in entry else set()
-    joined = zip(links, entries, all_ends, strict=True)
+            all_ends.append(ends)
+            names.append(_name(entry, ends, names))
     return tuple(
-        replace(link, ends=ends, name=entry.get("name", f"link {ends[0]} {ends[1]}"))
-        for link, entry, ends in joined
+        replace(link, ends=ends, name=name) for link, ends, name in zip(links, all_ends, names, strict=True)
     )
+
+
+def _name(entry: Mapping[str, Any], ends: graph.Ends, others: Sequence[str]) -> str:
+    """What a link of a graph is called."""
+    name: str = entry.get("name", f"link {ends[0]} {ends[1]}")
+    if not name.isprintable():
+        raise refused(("name",), "must be one line of printable characters")
+    if name in others:
+        raise refused(("name",), f'"{name}" given twice', Code.ALREADY_EXISTS)
+    return name
 
 
 def _ends(entry: Mapping[str, Any]) -> graph.Ends:

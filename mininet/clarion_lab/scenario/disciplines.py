@@ -9,35 +9,24 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
+from clarion_lab.scenario import quantities
 from clarion_lab.scenario.fields import parsed
 
 DROP_TAIL = "drop-tail"
 DEFAULT_LIMIT = "1 bdp"
+RED_SHARES = {"min_bytes": 1 / 12, "max_bytes": 1 / 4}  # of the limit, where the scenario has no thresholds
 
 Reader = Callable[[Any], Any]
 
 
-def _above_0(parser: Callable[[Any], int]) -> Reader:
-    def read(text: Any) -> int:
-        value = parser(text)
-        if value == 0:
-            raise ValueError("must be above 0")
-        return value
-
-    return read
-
-
-def _threshold(text: Any) -> units.QueueLimit:
-    limit = units.parse_queue(text)
-    if limit.amount == 0:
-        raise ValueError("must be above 0")
-    return limit
-
-
-_TIME, _SIZE = _above_0(units.parse_time), _above_0(units.parse_size)
-_DELAY = {"target": ("target_us", _TIME)}
+_TIME, _SIZE, _THRESHOLD = quantities.parse_short_time, quantities.parse_room, quantities.parse_queue
+_DELAY: Mapping[str, tuple[str, Reader]] = {"target": ("target_us", _TIME)}
 _CODEL = {**_DELAY, "interval": ("interval_us", _TIME)}
-_CONTROLLER = {"update": ("update_us", _TIME), "alpha": ("alpha_hz", float), "beta": ("beta_hz", float)}
+_CONTROLLER: Mapping[str, tuple[str, Reader]] = {
+    "update": ("update_us", _TIME),
+    "alpha": ("alpha_hz", float),
+    "beta": ("beta_hz", float),
+}
 
 # By discipline and key of a scenario: the key of the switch's configuration, and what reads the value.
 DISCIPLINES: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
@@ -51,8 +40,8 @@ DISCIPLINES: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "mark-up-to": ("mark_up_to", units.parse_fraction),
     },
     "red": {
-        "min": ("min_bytes", _threshold),
-        "max": ("max_bytes", _threshold),
+        "min": ("min_bytes", _THRESHOLD),
+        "max": ("max_bytes", _THRESHOLD),
         "max-probability": ("max_probability", units.parse_fraction),
         "weight": ("weight", units.parse_fraction),
         "gentle": ("gentle", bool),
@@ -85,6 +74,17 @@ class Discipline:
         }
         return {"name": self.name, **settings} | ({"ecn": True} if ecn else {})
 
+    def check_thresholds(self, limit_bytes: Callable[[units.QueueLimit], int], queue_bytes: int) -> None:
+        """FaultError if RED's thresholds in a queue of so many bytes are not in their order."""
+        if self.name != "red":
+            return
+        given = {key: limit_bytes(self.settings[key]) for key in RED_SHARES if key in self.settings}
+        least, most = (given.get(key, int(queue_bytes * share)) for key, share in RED_SHARES.items())
+        if least >= most:
+            key = "max" if "max_bytes" in given else "min"
+            reason = f"{given[key + '_bytes']} bytes: min has to be below max; here {least} and {most} bytes"
+            raise FaultError(Fault((key,), reason, Code.CONFLICT))
+
 
 def parse_queue(document: Any) -> tuple[units.QueueLimit, Discipline]:
     """A link's `queue`: a limit, or an object with `limit`, `discipline` and its settings. FaultError names
@@ -92,10 +92,10 @@ def parse_queue(document: Any) -> tuple[units.QueueLimit, Discipline]:
     """
     if not isinstance(document, Mapping):
         try:
-            return units.parse_queue(document), Discipline()
+            return quantities.parse_queue(document), Discipline()
         except ValueError as error:
             raise FaultError(Fault((), str(error))) from error
-    limit = parsed({"limit": DEFAULT_LIMIT, **document}, "limit", units.parse_queue)
+    limit = parsed({"limit": DEFAULT_LIMIT, **document}, "limit", quantities.parse_queue)
     name = document.get("discipline", DROP_TAIL)
     known = DISCIPLINES[name]
     settings = {}

@@ -159,7 +159,11 @@ def assign(name: str, document: Document, key: str, value: object) -> None:
             else:
                 here = here.setdefault(part, {})
         else:
-            raise ScenarioError(name, tuple(parts), f'"{part}": nothing lies under a plain value')
+            above = ".".join(parts[:depth])
+            reason = (
+                f'"{part}": nothing lies under a plain value; set all of it, {above}={{{part}: VALUE, ...}}'
+            )
+            raise ScenarioError(name, tuple(parts), reason)
 
 
 def check(name: str, document: Document) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, FaultError
-from clarion_lab.scenario import graph, traffic
+from clarion_lab.scenario import graph, quantities, traffic
 from clarion_lab.scenario.algorithms import Algorithm, lookup
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
@@ -132,14 +132,12 @@ def _group(
 ) -> list[Flow]:
     """The flows of a group; `first` are the numbers of its first flow and host pair."""
     way, route = _route(document, group, links)
-    stop_us = optional(group, "stop", units.parse_time, duration_us)
+    stop_us = optional(group, "stop", quantities.parse_time, duration_us)
     if "size" in group and "stop" in group:
         raise refused(("size",), "must be without stop", Code.CONFLICT)
     narrowest_bps = min(links[hop.link].rate_bps for hop in route)
     sources = _sources(group, stop_us, narrowest_bps, drawn)
-    if not max((each.start_us for each in sources), default=-1) < stop_us <= duration_us:
-        reason = "must lie after the start of every flow and not after duration"
-        raise refused(("stop",), reason, Code.OUT_OF_RANGE)
+    _check_times(group, sources, stop_us, duration_us)
     count = len(sources)
     wanted = int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count))
     pairs = max(1, min(wanted, count))
@@ -170,15 +168,28 @@ def _group(
     ]
 
 
+def _check_times(
+    group: Mapping[str, Any], sources: Sequence[_Source], stop_us: int, duration_us: int
+) -> None:
+    last_us = max((each.start_us for each in sources), default=-1)
+    if last_us < stop_us <= duration_us:
+        return
+    if "stop" in group:
+        reason = "must lie after the start of every flow and not after duration"
+        raise refused(("stop",), reason, Code.OUT_OF_RANGE)
+    key = "start" if sources[0].start_us >= duration_us else "stagger"
+    raise refused((key,), "every flow must start before duration", Code.OUT_OF_RANGE)
+
+
 def _sources(
     group: Mapping[str, Any], stop_us: int, narrowest_bps: int, drawn: random.Random
 ) -> list[_Source]:
     """Of the flows in one direction; the other direction has the same."""
-    start_us = optional(group, "start", units.parse_time, 0)
+    start_us = optional(group, "start", quantities.parse_time, 0)
     if "arrivals" in group:
         transfers = traffic.arrivals(group, start_us, stop_us, narrowest_bps, drawn)
         return [_Source(at_us, size) for at_us, size in transfers]
-    stagger_us = optional(group, "stagger", units.parse_time, 0)
+    stagger_us = optional(group, "stagger", quantities.parse_time, 0)
     sizes = traffic.parse_distribution(group, "size", "size") if "size" in group else None
     sources = []
     for n in range(int(group.get("count", 1))):  # the schema lets 2.0 pass for 2
@@ -232,9 +243,9 @@ def _device(group: Mapping[str, Any]) -> DeviceLimit | None:
         return None
     with below("local-bottleneck"):
         document = group["local-bottleneck"]
-        rate_bps = parsed(document, "rate", units.parse_rate)
+        rate_bps = parsed(document, "rate", quantities.parse_rate)
         if rate_bps < MIN_DEVICE_BPS:
             raise refused(("rate",), "must be at least 64 kbit/s", Code.OUT_OF_RANGE)
         return DeviceLimit(
-            rate_bps, optional(document, "queue", units.parse_queue, units.QueueLimit(1, "bdp"))
+            rate_bps, optional(document, "queue", quantities.parse_queue, units.QueueLimit(1, "bdp"))
         )

@@ -9,9 +9,9 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
+from clarion_lab.scenario import quantities
 from clarion_lab.scenario.fields import parsed
 
-MIN_QUEUE_BYTES = 2048  # of the switch: one full frame must fit
 MIN_MTU_BYTES = 68
 QueueBytes = Callable[[units.QueueLimit, int], int]  # of a limit and the queue's rate
 
@@ -63,11 +63,11 @@ def _outages(document: Any, duration_us: int) -> list[Change]:
     changes: list[Change] = []
     end_us = 0
     for index, entry in enumerate(document):
-        at_us = parsed(entry, "at", units.parse_time, ("outages", index))
+        at_us = parsed(entry, "at", quantities.parse_time, ("outages", index))
         if not end_us < at_us < duration_us:
             reason = "must lie after 0 s and the outage before, and before duration"
             raise _refused(("outages", index, "at"), reason)
-        end_us = at_us + parsed(entry, "for", units.parse_time, ("outages", index))
+        end_us = at_us + parsed(entry, "for", quantities.parse_time, ("outages", index))
         if end_us == at_us:
             raise _refused(("outages", index, "for"), "must be above 0 s")
         changes.append(Change(at_us, {"hazards": {"down": True}}))
@@ -76,29 +76,32 @@ def _outages(document: Any, duration_us: int) -> list[Change]:
 
 
 def _mtu(document: Mapping[str, Any]) -> dict[str, Any]:
-    size = parsed(document, "size", units.parse_size, ("mtu",))
+    size = parsed(document, "size", quantities.parse_size, ("mtu",))
     if not MIN_MTU_BYTES <= size <= 65535:
         raise _refused(("mtu", "size"), f"must lie from {MIN_MTU_BYTES} to 65535 bytes of IP packet")
     return {"bytes": size, "icmp": document.get("icmp", False)}
 
 
 def _policer(document: Mapping[str, Any]) -> dict[str, Any]:
-    burst = parsed(document, "burst", units.parse_size, ("policer",))
-    if burst < MIN_QUEUE_BYTES:
+    burst = parsed(document, "burst", quantities.parse_room, ("policer",))
+    if burst < quantities.MIN_QUEUE_BYTES:
         raise _refused(
-            ("policer", "burst"), f"must be at least {MIN_QUEUE_BYTES} B, or no full packet passes"
+            ("policer", "burst"), f"must be at least {quantities.MIN_QUEUE_BYTES} B, or no full packet passes"
         )
     return {"rate_bps": _rate(document, "policer"), "burst_bytes": burst}
 
 
 def _queue(document: Mapping[str, Any], queue_bytes: QueueBytes) -> dict[str, Any]:
     rate_bps = _rate(document, "queue")
-    limit = parsed({"limit": "1 bdp", **document}, "limit", units.parse_queue, ("queue",))
-    return {"rate_bps": rate_bps, "bytes": max(MIN_QUEUE_BYTES, queue_bytes(limit, rate_bps))}
+    limit = parsed({"limit": "1 bdp", **document}, "limit", quantities.parse_queue, ("queue",))
+    size = max(quantities.MIN_QUEUE_BYTES, queue_bytes(limit, rate_bps))
+    if size > quantities.MAX_QUEUE_BYTES:
+        raise _refused(("queue", "limit"), f"{size} bytes: must be at most 2 GiB")
+    return {"rate_bps": rate_bps, "bytes": size}
 
 
 def _rate(document: Mapping[str, Any], kind: str) -> int:
-    rate_bps = parsed(document, "rate", units.parse_rate, (kind,))
+    rate_bps = parsed(document, "rate", quantities.parse_rate, (kind,))
     if rate_bps < 8:
         raise _refused((kind, "rate"), "must be at least 8 bit/s")
     return rate_bps
@@ -110,16 +113,13 @@ def _reorder(document: Mapping[str, Any]) -> dict[str, Any]:
     late: dict[str, Any] = {"share": parsed(document, "share", units.parse_fraction, ("reorder",))}
     if "packets" in document:
         return {**late, "packets": int(document["packets"])}
-    delay_us = parsed(document, "delay", units.parse_time, ("reorder",))
-    if delay_us == 0:
-        raise _refused(("reorder", "delay"), "must be above 0 s")
-    return {**late, "delay_us": delay_us}
+    return {**late, "delay_us": parsed(document, "delay", quantities.parse_short_time, ("reorder",))}
 
 
 def _header(document: Mapping[str, Any], duration_us: int) -> tuple[dict[str, Any], int]:
     """What a middlebox does to headers, and from when on."""
     share = parsed({"share": 1, **document}, "share", units.parse_fraction, ("header",))
-    from_us = parsed({"from": "0 s", **document}, "from", units.parse_time, ("header",))
+    from_us = parsed({"from": "0 s", **document}, "from", quantities.parse_time, ("header",))
     if from_us >= duration_us:
         raise _refused(("header", "from"), "must lie before duration")
     return {"action": document["action"], "share": share}, from_us

@@ -9,7 +9,7 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code
-from clarion_lab.scenario import graph, orbit
+from clarion_lab.scenario import graph, orbit, quantities
 from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
 from clarion_lab.scenario.fields import below, optional, refused
 from clarion_lab.scenario.loss import LossModel, parse_loss
@@ -74,7 +74,7 @@ def parse_bottleneck(document: Mapping[str, Any], duration_us: int) -> Link:
 
 
 def _parse_link(document: Mapping[str, Any]) -> Link:
-    rate_bps = optional(document, "rate", units.parse_rate, 0)
+    rate_bps = optional(document, "rate", quantities.parse_rate, 0)
     if rate_bps == 0 and "rate" in document:
         raise refused(("rate",), "must be above 0")
     delay_us = _delay_us(document)
@@ -99,8 +99,8 @@ def _delay_us(document: Mapping[str, Any]) -> int:
     """One way."""
     if "rtt" in document and "delay" in document:
         raise refused(("delay",), "given together with rtt; give one of them", Code.CONFLICT)
-    rtt_us = optional(document, "rtt", units.parse_time, 0)
-    delay_us = optional(document, "delay", units.parse_time, rtt_us // 2)
+    rtt_us = optional(document, "rtt", quantities.parse_time, 0)
+    delay_us = optional(document, "delay", quantities.parse_time, rtt_us // 2)
     if 2 * delay_us >= MAX_RTT_US:
         key, bound = ("delay", "8 s") if "delay" in document else ("rtt", "16 s")
         raise refused((key,), f"{document[key]}: must be below {bound}, what the header holds")

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, FaultError, Path, ScenarioError
 from clarion_contract.settings import XcpSettings
-from clarion_lab.scenario import graph
+from clarion_lab.scenario import graph, quantities
 from clarion_lab.scenario.algorithms import frame_bytes
 from clarion_lab.scenario.bottlenecks import bottleneck_path, parse_bottlenecks
 from clarion_lab.scenario.documents import Document
@@ -144,8 +144,10 @@ class Scenario:
         return max(self.path_rtt_us(flow) for flow in paths.values())
 
     def queue_bytes(self, link: Link) -> int:
-        """A link's queue limit in bytes; one bdp is its rate times the longest path's empty round trip."""
-        return self.limit_bytes(link.queue, link.rate_bps)
+        """A link's queue limit in bytes, in which a full frame always fits; one bdp is its rate times the
+        longest path's empty round trip.
+        """
+        return max(quantities.MIN_QUEUE_BYTES, self.limit_bytes(link.queue, link.rate_bps))
 
     def bdp_bytes(self, link: Link) -> float:
         """Rate times the longest path's empty round trip, in bytes."""
@@ -157,6 +159,7 @@ def build(name: str, document: Document) -> Scenario:
     try:
         scenario = _build(name, document)
         _check_rtt(scenario)
+        _check_queues(scenario)
         _check_hosts(scenario)
         _check_steps(scenario)
         _check_marks(scenario)
@@ -168,11 +171,13 @@ def build(name: str, document: Document) -> Scenario:
 
 def _build(name: str, document: Document) -> Scenario:
     links, xcp = document["links"], document.get("xcp", {})
-    duration_us = parsed(document, "duration", units.parse_time)
+    duration_us = parsed(document, "duration", quantities.parse_time)
+    if duration_us == 0:
+        raise refused(("duration",), "must be above 0 s", Code.OUT_OF_RANGE)
     bottlenecks = parse_bottlenecks(document, duration_us)
     names = graph.nodes([link.ends for link in bottlenecks])
     switches = parse_switches(document, names)
-    measure_from_us = optional(document, "measure-from", units.parse_time, 0)
+    measure_from_us = optional(document, "measure-from", quantities.parse_time, 0)
     if not measure_from_us < duration_us:
         raise refused(("measure-from",), "must lie before duration", Code.OUT_OF_RANGE)
     with below("links", "access"):
@@ -205,6 +210,18 @@ def _check_rtt(scenario: Scenario) -> None:
         rtt_s = scenario.max_rtt_us / 1e6
         reason = f"a path has an RTT of {rtt_s:g} s: must be below 16 s, what the header holds"
         raise refused(("links",), reason, Code.OUT_OF_RANGE)
+
+
+def _check_queues(scenario: Scenario) -> None:
+    bottlenecks = ((scenario.bottleneck_path(n), link) for n, link in enumerate(scenario.bottlenecks))
+    for path, link in ((("links", "access"), scenario.access), *bottlenecks):
+        if not link.rate_bps:
+            continue
+        with below(*path, "queue"):
+            size = scenario.queue_bytes(link)
+            if size > quantities.MAX_QUEUE_BYTES:
+                raise refused((), f"{size} bytes: must be at most 2 GiB", Code.OUT_OF_RANGE)
+            link.discipline.check_thresholds(partial(scenario.limit_bytes, rate_bps=link.rate_bps), size)
 
 
 def _check_hosts(scenario: Scenario) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
+from clarion_lab.scenario import quantities
 from clarion_lab.scenario.constellation import Vectors, parse_satellites, shortest_km
 from clarion_lab.scenario.fields import parsed
 
@@ -61,10 +61,10 @@ def follow(document: Mapping[str, Any], duration_us: int) -> Pass:
         constellation = parse_satellites(document["satellites"])
     except FaultError as error:
         raise FaultError(error.fault.below("satellites")) from error
-    every_us = parsed({"every": "1 s", **document}, "every", units.parse_time)
+    every_us = parsed({"every": "1 s", **document}, "every", quantities.parse_time)
     if every_us < 1000:
         raise FaultError(Fault(("every",), "must be at least 1 ms", Code.OUT_OF_RANGE))
-    start_us = parsed({"start": "0 s", **document}, "start", units.parse_time)
+    start_us = parsed({"start": "0 s", **document}, "start", quantities.parse_time)
     steps = -(-duration_us // every_us)
     if steps * constellation.count > MAX_PLACES:
         least_us = -(-duration_us * constellation.count // MAX_PLACES)
@@ -97,7 +97,7 @@ def _light_us(km: float) -> int:
 
 
 def _outage(document: Mapping[str, Any], handovers_us: Sequence[int]) -> int:
-    outage_us = parsed({"handover-outage": "0 s", **document}, "handover-outage", units.parse_time)
+    outage_us = parsed({"handover-outage": "0 s", **document}, "handover-outage", quantities.parse_time)
     least_us = min((after - before for before, after in pairwise(handovers_us)), default=None)
     if least_us is not None and outage_us >= least_us:
         reason = f"must be below {least_us / 1e6:g} s, the time between two handovers"

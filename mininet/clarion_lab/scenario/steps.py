@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from clarion_base.faults import Code, Fault, FaultError
-from clarion_base.units import parse_rate, parse_time
 from clarion_lab.scenario.fields import below, parsed
+from clarion_lab.scenario.quantities import parse_rate, parse_time
 
 T = TypeVar("T")
 MIN_RATE_BPS = 1000

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clarion_base import units
 from clarion_base.faults import Code, FaultError
 from clarion_contract.checks import xcp_fault
 from clarion_contract.settings import XCP, XcpSettings
 from clarion_contract.settings_json import xcp_members
+from clarion_lab.scenario import quantities
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
 
@@ -54,7 +54,7 @@ def parse_xcp(document: Mapping[str, Any]) -> XcpSettings | None:
     given: dict[str, Any] = {"capacity_bps": XCP["capacity_bps"].most}
     for key, setting in XCP_KEYS.items():
         if key in document and setting.unit == "us":
-            given[setting.name] = parsed(document, key, units.parse_time)
+            given[setting.name] = parsed(document, key, quantities.parse_time)
         elif key in document:
             given[setting.name] = document[key]
     xcp = XcpSettings(**xcp_members(given))
@@ -82,10 +82,10 @@ def _restart(entry: Mapping[str, Any], names: Sequence[str], duration_us: int) -
         raise refused(("for",), "a controller is back as soon as it has started", Code.CONFLICT)
     if "switch" in entry and entry["switch"] not in names:
         raise refused(("switch",), f'"{entry["switch"]}": use {", ".join(names)}', Code.UNKNOWN)
-    at_us = parsed(entry, "at", units.parse_time)
+    at_us = parsed(entry, "at", quantities.parse_time)
     if not 0 < at_us < duration_us:
         raise refused(("at",), "must lie above 0 s and before duration", Code.OUT_OF_RANGE)
-    down_us = optional(entry, "for", units.parse_time, 0)
+    down_us = optional(entry, "for", quantities.parse_time, 0)
     if down_us > MAX_DOWN_US:
         raise refused(("for",), "must be at most 60 s", Code.OUT_OF_RANGE)
     return Restart(at_us, entry.get("switch"), down_us)

@@ -14,6 +14,7 @@ from typing import Any
 
 from clarion_base import units
 from clarion_base.faults import Code, Fault, FaultError
+from clarion_lab.scenario import quantities
 from clarion_lab.scenario.fields import parsed
 
 MAX_FLOWS = 200_000
@@ -72,7 +73,7 @@ def randomness(seed: int, group: int) -> random.Random:
 
 def parse_distribution(document: Mapping[str, Any], key: str, kind: str) -> Distribution:
     """A quantity, "time" or "size", that may be written as a distribution. FaultError names the key."""
-    parser = units.parse_time if kind == "time" else units.parse_size
+    parser = quantities.parse_time if kind == "time" else quantities.parse_size
     value = document[key]
     if not isinstance(value, Mapping):
         return Distribution(_above_0(document, key, parser))
@@ -111,10 +112,10 @@ def parse_udp(group: Mapping[str, Any]) -> Udp | None:
             raise FaultError(Fault((key,), "not with protocol: udp", Code.CONFLICT))
     if "rate" not in group:
         raise FaultError(Fault(("rate",), "missing; datagrams need a rate", Code.MISSING))
-    rate_bps = parsed(group, "rate", units.parse_rate)
+    rate_bps = parsed(group, "rate", quantities.parse_rate)
     if rate_bps < MIN_UDP_BPS:
         raise FaultError(Fault(("rate",), "must be at least 1 kbit/s", Code.OUT_OF_RANGE))
-    packet_bytes = parsed({"packet": f"{MAX_PACKET_BYTES} B", **group}, "packet", units.parse_size)
+    packet_bytes = parsed({"packet": f"{MAX_PACKET_BYTES} B", **group}, "packet", quantities.parse_size)
     if not UDP_AND_IP_BYTES < packet_bytes <= MAX_PACKET_BYTES:
         reason = f"must lie from {UDP_AND_IP_BYTES + 1} to {MAX_PACKET_BYTES} bytes of IP packet"
         raise FaultError(Fault(("packet",), reason, Code.OUT_OF_RANGE))
@@ -155,9 +156,11 @@ def arrivals(
     if "size" not in group:
         raise FaultError(Fault(("size",), "missing; arrivals are transfers", Code.MISSING))
     size = parse_distribution(group, "size", "size")
+    if begin_us >= end_us:
+        raise FaultError(Fault(("start",), "must lie before duration", Code.OUT_OF_RANGE))
     try:
         distance_us = _distance_us(document, size, rate_bps)
-        until_us = parsed(document, "until", units.parse_time) if "until" in document else end_us
+        until_us = parsed(document, "until", quantities.parse_time) if "until" in document else end_us
         if not begin_us < until_us <= end_us:
             reason = "must lie after start and not after duration"
             raise FaultError(Fault(("until",), reason, Code.OUT_OF_RANGE))
@@ -177,7 +180,7 @@ def _distance_us(document: Mapping[str, Any], size: Distribution, rate_bps: int)
     if ("every" in document) == ("load" in document):
         raise FaultError(Fault(("every",), "give one of every and load", Code.CONFLICT))
     if "every" in document:
-        return float(_above_0(document, "every", units.parse_time))
+        return float(_above_0(document, "every", quantities.parse_time))
     load = parsed(document, "load", units.parse_fraction)
     if load == 0:
         raise FaultError(Fault(("load",), "must be above 0", Code.OUT_OF_RANGE))

@@ -48,7 +48,9 @@ class Bmv2Engine(HostEngine):
             raise ScenarioError(scenario.name, ("flows",), reason)
         beyond = scenario.emulated_only()
         if beyond is not None:
-            raise ScenarioError(scenario.name, beyond, "engine bmv2 does not have it; use --engine emu")
+            raise ScenarioError(
+                scenario.name, beyond, "engine bmv2 does not have it; use --engine emu or sim"
+            )
         self._check_rates(scenario, network)
         plans.check_settings(scenario, network)
         if fault := bmv2_installation.fault():
