@@ -150,9 +150,10 @@ void Sender::clean(const Acknowledgement& ack, AckState& state, SegmentNumber pr
     // Whether the first transmission got through cannot be told any more.
     if (state.retrans_acked) state.original_acked = false;
   }
-  if (!state.data_acked) return;
-  state.set_timer = true;
-  if (reorder < prior_fack && settings_.sack) check_reordering(reorder, board_.fack());
+  if (state.data_acked) {
+    state.set_timer = true;
+    if (reorder < prior_fack && settings_.sack) check_reordering(reorder, board_.fack());
+  }
   law_->on_acked(*this, state.acked, state.sample.rtt_us);
 }
 
