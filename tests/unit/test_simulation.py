@@ -135,7 +135,7 @@ def test_datagrams_are_counted_and_cost_the_others(tmp_path: Path) -> None:
 
 
 def test_xcp_follows_a_path_that_becomes_longer(tmp_path: Path) -> None:
-    """Whenever the step comes between two rounds of the flows. At this one they once stayed at half of the link."""
+    """Whenever the step comes between two rounds of the flows. At this one they once stayed at half of it."""
     steps = "rate: 50 Mbit/s, rtt: 18 ms, queue: 1 bdp, delay-steps: [{at: 5 s, rtt: 58 ms}]"
     for stagger_ms in (240, 250):
         summary = run(
