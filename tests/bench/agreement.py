@@ -258,9 +258,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument(
-        "--cases", default="", help="only names that contain one of these, by semicolon"
-    )
+    parser.add_argument("--cases", default="", help="only names that contain one of these, by semicolon")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--out", type=Path, default=Path("out/agreement"))
     parser.add_argument("--table", action="store_true", help="only read")
