@@ -37,8 +37,9 @@ FEWEST_LOSSES = 10  # below, a difference is chance
 SHUFFLES = 20_000
 CHANCE = 0.05  # of a gap as wide between means of runs dealt to both engines at random
 
-# On a real machine no two runs have the same instants; without errors, simulations differ in nothing else. So there
-# a seed moves starts by milliseconds, and makes the access longer by tens of microseconds, which real hosts take.
+# On a real machine no two runs have the same instants; without errors, simulations differ in nothing else. So
+# there a seed moves starts by milliseconds, and makes the access longer by tens of microseconds, which real
+# hosts take.
 APART_MS = 230
 SEED_MOVES_MS = 7
 APART = f"stagger: {APART_MS} ms"
