@@ -34,7 +34,8 @@ class CongestionControl {
   // If it does not: `acked` packets, while nothing reduces the window (cong_avoid).
   virtual void grow(Sender& sender, std::uint32_t acked) = 0;
 
-  // After every ACK (pkts_acked): segments acknowledged in order, maybe none; `rtt_us` is -1 without a sample.
+  // After every ACK (pkts_acked): segments acknowledged in order, maybe none; `rtt_us` is -1 without a
+  // sample.
   virtual void on_acked(Sender& sender, std::uint32_t packets, std::int64_t rtt_us) = 0;
 
   // What a loss leaves of the window.

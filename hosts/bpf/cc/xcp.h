@@ -204,8 +204,8 @@ CC_INLINE void xcp_raise_ceiling(struct xcp *x)
 	x->has_just_risen = 1;
 }
 
-/* The first round after a rise still has the rate of the window before it. Where it has far less, the path has
- * become longer since: what the shorter one delivered is out of reach, and no growth would ever pay.
+/* The first round after a rise still has the rate of the window before it. Where it has far less, the path
+ * has become longer since: what the shorter one delivered is out of reach, and no growth would ever pay.
  */
 CC_INLINE void xcp_check_paid_rate(struct xcp *x)
 {
