@@ -34,7 +34,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
     if (ack.blocks > 0 && (is_old || state.dsacking)) resend = alert(state);
     if (!is_old && has_probe_) process_probe_ack(ack, state);
     send_after(resend);
-    return;
+    return send_new();  // tcp_data_snd_check
   }
   clean(ack, state, prior_fack);
   rack_.adapt(state.sample, rate_.delivered());
