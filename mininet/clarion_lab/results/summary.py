@@ -14,7 +14,15 @@ from typing import Any
 
 from clarion_lab.recording.causes import INCIDENTS, LOSSES, TAGS
 from clarion_lab.recording.files import RUN_FORMAT, VERSIONS
-from clarion_lab.recording.recording import SAMPLE_US, Decision, FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.recording.recording import (
+    SAMPLE_US,
+    ByFlow,
+    Decision,
+    FlowSample,
+    LossRecord,
+    PortSample,
+    Recording,
+)
 from clarion_lab.results import metrics
 from clarion_lab.results.decisions import over_time, periods, quality
 from clarion_lab.scenario.algorithms import frame_bytes, payload_share
@@ -33,7 +41,11 @@ def summarise(
     decisions: Sequence[Decision],
 ) -> dict[str, Any]:
     """The whole summary; `status` holds state, reason, engine, point and repeat."""
-    flows = [_flow(scenario, network, recording, flow, decisions) for flow in scenario.flows]
+    of_flow = ByFlow()
+    flows = [
+        _flow(scenario, network, recording, flow, of_flow.of(decisions, flow.number))
+        for flow in scenario.flows
+    ]
     return {
         "format": RUN_FORMAT,
         "version": VERSIONS[RUN_FORMAT],
@@ -124,9 +136,7 @@ def _flow(
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
         "losses": _losses(recording.losses_of(flow.number)),
         "incidents": _incidents(recording.incidents_of(flow.number)),
-        "decisions": None
-        if recording.reductions is None
-        else quality(decision for decision in decisions if decision.flow == flow.number),
+        "decisions": None if recording.reductions is None else quality(decisions),
         "tagged": {"corrupt": agent.get("rev_corrupt"), "congest": agent.get("rev_congest")}
         if flow.tags
         else None,
@@ -351,7 +361,7 @@ def convergence(scenario: Scenario, recording: Recording, limit: float | None) -
     """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
     None.
     """
-    if limit is None or _comes_and_goes(scenario) or _steps(scenario):
+    if limit is None or scenario.comes_and_goes or _steps(scenario):
         return None
     since_us = max(flow.start_us for flow in scenario.flows)
     interval_us = averaging_us(scenario)
@@ -366,7 +376,7 @@ def settling(
     """Time from `since_us` until the flows stay within 20 % of their own steady levels for 10 round trips, or
     None. A flow's level is its mean rate in the second half of the time since then.
     """
-    if _comes_and_goes(scenario) or _steps(scenario):
+    if scenario.comes_and_goes or _steps(scenario):
         return None
     rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in flows]
     levels = [sum(half) / len(half) if (half := flow[len(flow) // 2 :]) else 0.0 for flow in rates]
@@ -391,11 +401,6 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
     return _span(scenario, max(reached)) if len(reached) == len(found) else None
 
 
-def _comes_and_goes(scenario: Scenario) -> bool:
-    """Whether a flow sends otherwise than from its start to its stop: then there is no level to settle at."""
-    return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in scenario.flows)
-
-
 def _steps(scenario: Scenario) -> bool:
     """Whether a link changes: then there is no one fair share to converge to."""
     return any(link.changes for link in scenario.bottlenecks)
@@ -408,7 +413,7 @@ def averaging_us(scenario: Scenario) -> int:
 
 def round_trip_rates(scenario: Scenario, recording: Recording, flow: Flow, since_us: int) -> list[float]:
     """Goodput of a flow in bit/s over one round trip after the other, until the first flow stops."""
-    end_us = min(recording.ended_us, *(other.stop_us for other in scenario.flows))
+    end_us = min(recording.ended_us, scenario.first_stop_us)
     times, totals = _delivered(recording, flow)
     rates = metrics.interval_rates(times, totals, since_us, end_us, averaging_us(scenario))
     return [8 * rate for rate in rates]
