@@ -237,7 +237,7 @@ class Scenario:
 
     @cached_property
     def comes_and_goes(self) -> bool:
-        """Whether a flow sends otherwise than from its start to its stop: then there is no level to settle at."""
+        """Whether a flow sends otherwise than from its start to its stop: no level to settle at."""
         return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in self.flows)
 
     @cached_property

@@ -201,8 +201,8 @@ def _data_ports(scenario: Scenario, endpoints: Sequence[Endpoints]) -> set[str]:
 
 
 def _forwarding(scenario: Scenario, hosts: Mapping[str, PlannedHost]) -> dict[str, dict[str, str]]:
-    """The ways of all flows: in a graph, where a switch that learns would send frames in circles, and among so
-    many hosts that each one's first frame, sent to all of them, would be a storm.
+    """The ways of all flows: in a graph, where a switch that learns would send frames in circles, and among
+    so many hosts that each one's first frame, sent to all of them, would be a storm.
     """
     ports: dict[str, dict[str, str]] = {}
     if scenario.topology != "graph" and len(hosts) <= MOST_LEARNED_HOSTS:
