@@ -55,8 +55,6 @@ class Simulation::Attachment final : public emu::FrameSink, public Uplink {
   Host& host() { return host_; }
   Device* device() { return device_.get(); }
 
-  void expect(const std::uint8_t* frame, std::uint32_t stored) override { host_.expect(frame, stored); }
-
   void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length) override {
     const Endpoint* served = host_.receive(now, frame, stored, length);
     if (served != nullptr) simulation_.served(served->actor, now);

@@ -466,10 +466,7 @@ void Fabric::depart(Port& port) {
   if (port.hazards.on()) return enter_hazards(port, packet, sent);
   packet.arrival = port.out_wire.arrival_of(sent);
   packet.lost = port.out_wire.loses(packet.length);
-  if (!packet.lost) {
-    if (port.sink != nullptr) port.sink->expect(packet.frame(), packet.stored);
-    return;
-  }
+  if (!packet.lost) return;
   ++port.counters.wire_lost_packets;
   log(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
 }

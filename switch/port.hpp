@@ -56,10 +56,6 @@ struct Switch;
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-
-  // A frame is under way and is going to be taken: time to get ready.
-  virtual void expect(const std::uint8_t* /*frame*/, std::uint32_t /*stored*/) {}
-
   virtual void take(Nanoseconds now, const std::uint8_t* frame, std::uint32_t stored,
                     std::uint32_t length) = 0;
 };

@@ -36,7 +36,7 @@ SendingEnd::SendingEnd(Host& host, const Address& remote, std::uint16_t port, co
       reductions_(reductions),
       sender_(settings, std::move(law), *this) {
   local_.port = port;
-  host.bind(port, *this, sizeof *this);
+  host.bind(port, *this);
 }
 
 void SendingEnd::connect(Nanoseconds now) {
@@ -197,7 +197,7 @@ ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port
       ecn_(ecn),
       receiver_(settings, *this) {
   local_.port = port;
-  host.bind(port, *this, bytes_between(this, &flow_.law));
+  host.bind(port, *this);
 }
 
 void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {

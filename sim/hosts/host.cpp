@@ -3,7 +3,6 @@
 
 #include "core/byte_order.hpp"
 #include "core/header.hpp"
-#include "sim/prefetch.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -12,7 +11,6 @@ constexpr std::uint8_t PROTOCOL_TCP = 6;
 constexpr std::uint8_t PROTOCOL_UDP = 17;
 constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint32_t IP_DESTINATION = 16;
-constexpr std::uint32_t DESTINATION_PORT = 2;  // of TCP and UDP
 
 }  // namespace
 
@@ -33,25 +31,16 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
     protocol = header.next_protocol;
   }
   if (protocol == PROTOCOL_UDP && at + UDP_BYTES <= stored) {
-    DatagramReceiver* receiver = datagrams_.find(load_be16(frame + at + DESTINATION_PORT));
+    DatagramReceiver* receiver = datagrams_.find(load_be16(frame + at + 2));
     if (receiver != nullptr) receiver->receive(now, end - at - UDP_BYTES);
     return nullptr;
   }
   TcpFields tcp;
   if (protocol != PROTOCOL_TCP || !read_tcp(frame, stored, at, end, tcp)) return nullptr;
   tcp.ecn = static_cast<Ecn>(frame[ip.at + 1] & 3);
-  Endpoint* endpoint = endpoints_.find(tcp.destination_port).endpoint;
+  Endpoint* endpoint = endpoints_.find(tcp.destination_port);
   if (endpoint != nullptr) endpoint->receive(now, tcp, has_header ? &header : nullptr);
   return endpoint;
-}
-
-void Host::expect(const std::uint8_t* frame, std::uint32_t stored) const {
-  const IpPayload ip = parse_ip(frame, stored);
-  std::uint32_t at = ip.at + ip.begin;
-  if (ip.protocol == shim_.protocol() && at + OFFSET_LENGTH < stored) at += frame[at + OFFSET_LENGTH];
-  if (!ip.found || at + DESTINATION_PORT + 2 > stored) return;
-  const Bound bound = endpoints_.find(load_be16(frame + at + DESTINATION_PORT));
-  prefetch(bound.endpoint, bound.hot_bytes);
 }
 
 bool Host::send(Nanoseconds now, const Address& from, const Address& to, const TcpFields& tcp,

@@ -50,25 +50,25 @@ class Uplink {
 template <class Owner>
 class PortMap {
  public:
-  void set(std::uint16_t port, const Owner& owner) {
+  void set(std::uint16_t port, Owner& owner) {
     if (owners_.empty()) first_ = port;
     if (port < first_) {
-      owners_.insert(owners_.begin(), first_ - port, Owner{});
+      owners_.insert(owners_.begin(), first_ - port, nullptr);
       first_ = port;
     }
     const std::size_t at = static_cast<std::size_t>(port - first_);
     if (at >= owners_.size()) owners_.resize(at + 1);
-    owners_[at] = owner;
+    owners_[at] = &owner;
   }
 
-  // Owner{}: nobody's.
-  Owner find(std::uint16_t port) const {
+  // Null: nobody's.
+  Owner* find(std::uint16_t port) const {
     const std::size_t at = static_cast<std::size_t>(port) - first_;
-    return at < owners_.size() ? owners_[at] : Owner{};
+    return at < owners_.size() ? owners_[at] : nullptr;
   }
 
  private:
-  std::vector<Owner> owners_;
+  std::vector<Owner*> owners_;
   std::uint16_t first_ = 0;
 };
 
@@ -84,17 +84,11 @@ class Host {
   // Whether its frames may wait before they leave.
   bool has_device() const { return has_device_; }
 
-  // Frames for TCP's `port` of this host go to `endpoint` from now on, which looks at its first `hot_bytes`
-  // for each.
-  void bind(std::uint16_t port, Endpoint& endpoint, std::size_t hot_bytes) {
-    endpoints_.set(port, {&endpoint, hot_bytes});
-  }
+  // Frames for TCP's `port` of this host go to `endpoint` from now on.
+  void bind(std::uint16_t port, Endpoint& endpoint) { endpoints_.set(port, endpoint); }
 
   // The same for UDP.
-  void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_.set(port, &receiver); }
-
-  // A frame is going to come in: what it is for is fetched.
-  void expect(const std::uint8_t* frame, std::uint32_t stored) const;
+  void bind(std::uint16_t port, DatagramReceiver& receiver) { datagrams_.set(port, receiver); }
 
   // A frame has come in; `stored` bytes of it are there. Returns the end of a connection that
   // it was for; null: of none. Switches that do not know an address yet bring frames of others, too.
@@ -107,19 +101,14 @@ class Host {
   bool send_datagram(Nanoseconds now, const Address& from, const Address& to, std::uint32_t payload_bytes);
 
  private:
-  struct Bound {
-    Endpoint* endpoint = nullptr;
-    std::size_t hot_bytes = 0;
-  };
-
   std::string name_;
   Address address_;
   Shim shim_;
   Uplink& uplink_;
   bool has_device_;
   Frame frame_{};
-  PortMap<Bound> endpoints_;
-  PortMap<DatagramReceiver*> datagrams_;
+  PortMap<Endpoint> endpoints_;
+  PortMap<DatagramReceiver> datagrams_;
 };
 
 }  // namespace clarion::sim

@@ -16,7 +16,7 @@ def convergence(scenario: Scenario, recording: Recording, limit: float | None) -
     """Time from the last start until all flows stay within 20 % of limit / flows for 10 round trips, or
     None.
     """
-    if limit is None or _comes_and_goes(scenario) or _steps(scenario):
+    if limit is None or scenario.comes_and_goes or _steps(scenario):
         return None
     since_us = max(flow.start_us for flow in scenario.flows)
     interval_us = averaging_us(scenario)
@@ -31,7 +31,7 @@ def settling(
     """Time from `since_us` until the flows stay within 20 % of their own steady levels for 10 round trips, or
     None. A flow's level is its mean rate in the second half of the time since then.
     """
-    if _comes_and_goes(scenario) or _steps(scenario):
+    if scenario.comes_and_goes or _steps(scenario):
         return None
     rates = [round_trip_rates(scenario, recording, flow, since_us) for flow in flows]
     levels = [sum(half) / len(half) if (half := flow[len(flow) // 2 :]) else 0.0 for flow in rates]
@@ -56,11 +56,6 @@ def newcomer(scenario: Scenario, recording: Recording, limit: float | None) -> d
     return _span(scenario, max(reached)) if len(reached) == len(found) else None
 
 
-def _comes_and_goes(scenario: Scenario) -> bool:
-    """Whether a flow sends otherwise than from its start to its stop: then there is no level to settle at."""
-    return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in scenario.flows)
-
-
 def _steps(scenario: Scenario) -> bool:
     """Whether a link changes: then there is no one fair share to converge to."""
     return any(link.changes for link in scenario.bottlenecks)
@@ -73,7 +68,7 @@ def averaging_us(scenario: Scenario) -> int:
 
 def round_trip_rates(scenario: Scenario, recording: Recording, flow: Flow, since_us: int) -> list[float]:
     """Goodput of a flow in bit/s over one round trip after the other, until the first flow stops."""
-    end_us = min(recording.ended_us, *(other.stop_us for other in scenario.flows))
+    end_us = min(recording.ended_us, scenario.first_stop_us)
     times, totals = recording.delivered_of(flow.number)
     rates = metrics.interval_rates(times, totals, since_us, end_us, averaging_us(scenario))
     return [8 * rate for rate in rates]

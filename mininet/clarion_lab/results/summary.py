@@ -12,7 +12,14 @@ from typing import Any
 
 from clarion_lab.recording.causes import INCIDENTS, LOSSES
 from clarion_lab.recording.files import RUN_FORMAT, VERSIONS
-from clarion_lab.recording.recording import Decision, FlowSample, LossRecord, PortSample, Recording
+from clarion_lab.recording.recording import (
+    ByFlow,
+    Decision,
+    FlowSample,
+    LossRecord,
+    PortSample,
+    Recording,
+)
 from clarion_lab.results import metrics
 from clarion_lab.results.convergence import convergence, newcomer, settling
 from clarion_lab.results.decisions import over_time, periods, quality
@@ -31,7 +38,11 @@ def summarise(
     decisions: Sequence[Decision],
 ) -> dict[str, Any]:
     """The whole summary; `status` holds state, reason, engine, point and repeat."""
-    flows = [_flow(scenario, network, recording, flow, decisions) for flow in scenario.flows]
+    of_flow = ByFlow()
+    flows = [
+        _flow(scenario, network, recording, flow, of_flow.of(decisions, flow.number))
+        for flow in scenario.flows
+    ]
     return {
         "format": RUN_FORMAT,
         "version": VERSIONS[RUN_FORMAT],
@@ -117,9 +128,7 @@ def _flow(
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
         "losses": _losses(recording.losses_of(flow.number)),
         "incidents": _incidents(recording.incidents_of(flow.number)),
-        "decisions": None
-        if recording.reductions is None
-        else quality(decision for decision in decisions if decision.flow == flow.number),
+        "decisions": None if recording.reductions is None else quality(decisions),
         "tagged": {"corrupt": agent.get("rev_corrupt"), "congest": agent.get("rev_congest")}
         if flow.tags
         else None,

@@ -138,6 +138,16 @@ class Scenario:
         return 2 * (2 * self.access.delay_us + one_way_us)
 
     @cached_property
+    def first_stop_us(self) -> int:
+        """When the first flow stops."""
+        return min(flow.stop_us for flow in self.flows)
+
+    @cached_property
+    def comes_and_goes(self) -> bool:
+        """Whether a flow sends otherwise than from its start to its stop: no level to settle at."""
+        return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in self.flows)
+
+    @cached_property
     def max_rtt_us(self) -> int:
         """The longest path's empty round-trip time."""
         paths = {flow.route: flow for flow in self.flows}

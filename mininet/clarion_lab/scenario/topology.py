@@ -27,6 +27,7 @@ from clarion_lab.scenario.switches import Restart
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
 FIRST_SOURCE_PORT = 40001  # of the senders
 MAX_NUMBERED_PORTS = 20_000
+MOST_LEARNED_HOSTS = 100
 
 
 @dataclass(frozen=True)
@@ -203,9 +204,11 @@ def _data_ports(scenario: Scenario, endpoints: Sequence[Endpoints]) -> set[str]:
 
 
 def _forwarding(scenario: Scenario, hosts: Mapping[str, PlannedHost]) -> dict[str, dict[str, str]]:
-    """In a graph, where a switch that learns would send frames in circles: the ways of all flows."""
+    """The ways of all flows: in a graph, where a switch that learns would send frames in circles, and among
+    so many hosts that each one's first frame, sent to all of them, would be a storm.
+    """
     ports: dict[str, dict[str, str]] = {}
-    if scenario.topology != "graph":
+    if scenario.topology != "graph" and len(hosts) <= MOST_LEARNED_HOSTS:
         return ports
     for flow in scenario.flows:
         left, right = hosts[f"h{flow.pair + 1}"], hosts[f"r{flow.pair + 1}"]
