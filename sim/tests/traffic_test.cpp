@@ -2,6 +2,7 @@
 // What applications do, through the whole simulation: two host pairs (h1 with r1, h2 with r2) over a link of
 // 10 Mbit/s and 10 ms with room for 100 packets.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -60,7 +61,8 @@ class Traffic : public ::testing::Test {
     const json network = {
         {"lldp", false},
         {"switches", {{{"name", "s1"}, {"ports", left}}, {{"name", "s2"}, {"ports", right}}}}};
-    const std::string path = ::testing::TempDir() + "clarion-sim-traffic.json";
+    // Tests run side by side, in processes of their own.
+    const std::string path = ::testing::TempDir() + "traffic-" + std::to_string(getpid()) + ".json";
     std::ofstream(path) << json{
         {"network", network},        {"hosts", hosts},      {"flows", flows}, {"lead_us", 60'000},
         {"duration_us", 10'000'000}, {"sample_us", 100'000}};

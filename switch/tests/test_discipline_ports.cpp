@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports whose queue has a discipline: what it drops on the way out is counted, logged and tagged as what does
 // not fit is.
+#include <unistd.h>
+
+#include <cstdio>
 #include <fstream>
 
 #include "core/data_plane.hpp"
@@ -14,9 +17,13 @@ constexpr Nanoseconds MS = 1'000'000;
 constexpr std::size_t FRAME_BYTES = 1000;  // 1 ms at the port's 8 Mbit/s
 
 class DisciplinePorts : public FabricTest {
+ public:
+  ~DisciplinePorts() override { std::remove(truth_.c_str()); }
+
  protected:
   void build_with(const std::string& discipline, std::uint64_t queue_bytes = 1'000'000) {
-    truth_ = testing::TempDir() + "discipline-truth.csv";
+    // Tests run side by side, in processes of their own.
+    truth_ = testing::TempDir() + "discipline-truth-" + std::to_string(getpid()) + ".csv";
     const std::string document = R"({"lldp":false,"truth_log":")" + truth_ +
                                  R"(","switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},)" +
                                  R"({"name":"b","netdev":"b","rate_bps":8000000,"queue_bytes":)" +
