@@ -62,7 +62,7 @@ TEST_F(Rack, ADuplicateReportProvesItToo) {
   EXPECT_GE(sender().cwnd(), 10U);
 }
 
-// tcp_sacktag_write_queue sorts: what one ACK tells of in another order has not come in another order.
+// tcp_sacktag_write_queue sorts the blocks of an ACK: their order there is no reordering on the path.
 TEST_F(Rack, TheOrderOfBlocksIsNoReordering) {
   open(10, 1000);
   ack(100, 0, {{6, 7}, {4, 5}, {2, 3}});

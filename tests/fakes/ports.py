@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP ports for servers that have to be told theirs."""
+"""Ports for servers that have to be told theirs, and whether these are there yet."""
 
 from __future__ import annotations
 
 import random
 import socket
+import time
 from pathlib import Path
 
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 FIRST = 10_000
+PATIENCE_S = 20
+READY = {"tcp": "0A", "udp": "07"}  # TCP_LISTEN and TCP_CLOSE, which the kernel shows of a bound UDP socket
 
 
 def free_port() -> int:
@@ -27,3 +30,16 @@ def free_port() -> int:
             except OSError:
                 continue
         return port
+
+
+def wait_for_server(port: int, protocol: str) -> None:
+    """Until an IPv4 socket ("tcp" or "udp") of this machine takes what comes to the port."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not _takes(port, protocol):
+        assert time.monotonic() < deadline, f"nobody takes {protocol} port {port}"
+        time.sleep(0.02)
+
+
+def _takes(port: int, protocol: str) -> bool:
+    sockets = (line.split() for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:])
+    return any(row[1].endswith(f":{port:04X}") and row[3] == READY[protocol] for row in sockets)

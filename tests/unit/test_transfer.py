@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from clarion_lab.hosts.programs import DATAGRAMS, TRANSFER
-from fakes.ports import free_port
+from fakes.ports import free_port, wait_for_server
 
 MS = 1_000_000  # ns
 
@@ -71,7 +71,7 @@ def test_bursts_end_in_time_and_the_connection_stays(tmp_path: Path) -> None:
     bursts.write_text("[[0, 50000], [200000, 250000]]")
     where = ["--to", "127.0.0.1", "--port", str(port), "--source-port", str(free_port()), "--law", "reno"]
     what = ["--bursts", str(bursts), "--unsent-bytes", "16384"]
-    time.sleep(1)  # until the receiver listens
+    wait_for_server(port, "tcp")
     at_ns = time.monotonic_ns() + 1000 * MS
     sender = start("send", *where, *what, "--at-ns", str(at_ns))
     time.sleep(1.8)
@@ -86,7 +86,7 @@ def test_bursts_end_in_time_and_the_connection_stays(tmp_path: Path) -> None:
 def test_datagrams_come_at_their_rate() -> None:
     port = free_port()
     receiver = start("receive", "--port", str(port), program=DATAGRAMS)
-    time.sleep(1)  # until the receiver is bound
+    wait_for_server(port, "udp")
     at_ns = time.monotonic_ns() + 500 * MS
     where = ["--to", "127.0.0.1", "--port", str(port), "--source-port", str(free_port())]
     rate = ["--rate-bps", "800000", "--packet-bytes", "1000", "--payload-bytes", "972"]

@@ -94,7 +94,7 @@ class Sampler:
 
     def drained(self) -> bool:
         """Whether every flow that is still open had nothing left to send or to have acknowledged. What
-        datagrams are under way nobody knows: they get a round trip.
+        datagrams are in flight nobody knows: they are given one round trip.
         """
         return not any(self._pending.values()) and self._now_us() >= self._datagrams_until_us
 
