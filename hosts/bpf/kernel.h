@@ -126,15 +126,18 @@ struct tcp_sock {
 	struct minmax rtt_min;
 	__u32 mss_cache;
 	__u32 snd_cwnd;
+	__u32 snd_cwnd_cnt;
 	__u32 snd_ssthresh;
 	__u32 snd_cwnd_clamp;
 	__u32 packets_out;
+	__u32 max_packets_out;
 	__u32 retrans_out;
 	__u32 sacked_out;
 	__u32 lost_out;
 	__u32 delivered;
 	__u32 delivered_ce;
 	__u32 lost;
+	__u32 app_limited;
 	__u32 snd_una;
 	__u32 snd_nxt;
 	__u32 write_seq;
@@ -148,6 +151,7 @@ struct tcp_sock {
 	__u8 is_cwnd_limited : 1;
 	__u16 tcp_header_len;
 	__u64 tcp_mstamp;
+	__u64 delivered_mstamp;
 };
 
 struct ack_sample {

@@ -6,8 +6,12 @@
 namespace clarion::sim {
 
 const std::vector<std::string>& laws() {
-  static const std::vector<std::string> names = {"bbr",         "clarion_boost", "clarion_fast",
-                                                 "clarion_xcp", "cubic",         "reno"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = stack_laws();
+    all.insert(all.end(), {"clarion_boost", "clarion_fast", "clarion_xcp"});
+    std::sort(all.begin(), all.end());
+    return all;
+  }();
   return names;
 }
 
@@ -15,7 +19,7 @@ bool is_law(const std::string& name) { return std::find(laws().begin(), laws().e
 
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {
-  std::unique_ptr<CongestionControl> law = make_kernel_law(name, seed);
+  std::unique_ptr<CongestionControl> law = make_stack_law(name, params, seed);
   return law != nullptr ? std::move(law) : make_clarion_law(name, flow, params);
 }
 

@@ -9,6 +9,7 @@
 #include "hosts/bpf/cc/bbr.h"
 #include "hosts/bpf/cc/cubic.h"
 #include "hosts/bpf/cc/reno.h"
+#include "hosts/bpf/cc/stack_laws.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -61,77 +62,67 @@ void apply(Sender& sender, const cc_stack& tcp) {
   sender.cwnd_count = tcp.cwnd_count;
 }
 
-// Without acknowledgements or pauses to watch.
-class Reno final : public CongestionControl {
+// A law that leaves recovery to TCP. `Law` has the type of its state and its functions (stack.h).
+template <class Law>
+class StackLaw final : public CongestionControl {
  public:
+  explicit StackLaw(const cc_params& params) : params_(params) {}
+
   bool owns_window() const override { return false; }
   void start(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
-    reno_init(&state_, &tcp);
+    Law::init(&state_, &params_, &tcp);
   }
   void grow(Sender& sender, std::uint32_t acked) override {
     cc_stack tcp = stack_of(sender);
-    reno_grow(&state_, &tcp, acked);
+    Law::grow(&state_, &params_, &tcp, acked);
+    apply(sender, tcp);
+  }
+  void on_acked(Sender& sender, std::uint32_t packets, std::int64_t rtt_us) override {
+    cc_stack tcp = stack_of(sender);
+    Law::on_acked(&state_, &params_, &tcp, packets, rtt_us);
     apply(sender, tcp);
   }
   std::uint32_t ssthresh(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
-    return reno_ssthresh(&state_, &tcp);
+    return Law::ssthresh(&state_, &params_, &tcp);
   }
   std::uint32_t undo_cwnd(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
-    return reno_undo(&state_, &tcp);
-  }
-  void on_ack(Sender& /*sender*/, const RateSample& /*sample*/) override {}
-  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
-  void set_state(Sender& /*sender*/, CaState /*next*/) override {}
-  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
-
- private:
-  reno state_{};
-};
-
-class Cubic final : public CongestionControl {
- public:
-  bool owns_window() const override { return false; }
-  void start(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    cubic_init(&state_, &tcp);
-  }
-  void grow(Sender& sender, std::uint32_t acked) override {
-    cc_stack tcp = stack_of(sender);
-    cubic_grow(&state_, &tcp, acked);
-    apply(sender, tcp);
-  }
-  void on_acked(Sender& sender, std::uint32_t /*packets*/, std::int64_t rtt_us) override {
-    if (rtt_us < 0) return;
-    cc_stack tcp = stack_of(sender);
-    cubic_on_acked(&state_, &tcp, static_cast<std::uint32_t>(rtt_us));
-    apply(sender, tcp);
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return cubic_ssthresh(&state_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return cubic_undo(&state_, &tcp);
+    return Law::undo(&state_, &params_, &tcp);
   }
   void set_state(Sender& sender, CaState next) override {
-    if (next != CaState::loss) return;
-    const cc_stack tcp = stack_of(sender);
-    cubic_on_timeout(&state_, &tcp);
+    cc_stack tcp = stack_of(sender);
+    Law::on_state(&state_, &params_, &tcp, static_cast<std::uint8_t>(next));
+    apply(sender, tcp);
   }
   void on_event(Sender& sender, CaEvent event) override {
-    if (event != CaEvent::tx_start) return;
-    const cc_stack tcp = stack_of(sender);
-    cubic_on_tx_start(&state_, &tcp);
+    cc_stack tcp = stack_of(sender);
+    Law::on_event(&state_, &params_, &tcp, static_cast<std::uint8_t>(event));
+    apply(sender, tcp);
   }
   void on_ack(Sender& /*sender*/, const RateSample& /*sample*/) override {}
 
  private:
-  cubic state_{};
+  const cc_params& params_;
+  typename Law::State state_{};
 };
+
+#define STACK_LAW(law, name)                        \
+  struct law##_functions {                          \
+    using State = ::law;                            \
+    static constexpr auto init = law##_init;         \
+    static constexpr auto grow = law##_grow;         \
+    static constexpr auto on_acked = law##_on_acked; \
+    static constexpr auto ssthresh = law##_ssthresh; \
+    static constexpr auto undo = law##_undo;         \
+    static constexpr auto on_state = law##_on_state; \
+    static constexpr auto on_event = law##_on_event; \
+  };
+STACK_LAW(cubic, "cubic")
+STACK_LAW(reno, "reno")
+#include "hosts/bpf/cc/stack_laws.def"
+#undef STACK_LAW
 
 class Bbr final : public CongestionControl {
  public:
@@ -181,13 +172,38 @@ class Bbr final : public CongestionControl {
   std::uint32_t seed_;
 };
 
+template <class Law>
+std::unique_ptr<CongestionControl> make(const cc_params& params) {
+  return std::make_unique<StackLaw<Law>>(params);
+}
+
+struct Entry {
+  const char* name;
+  std::unique_ptr<CongestionControl> (*make)(const cc_params& params);
+};
+
+constexpr Entry STACK_LAWS[] = {
+#define STACK_LAW(law, name) {name, make<law##_functions>},
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno")
+#include "hosts/bpf/cc/stack_laws.def"
+#undef STACK_LAW
+};
+
 }  // namespace
 
-std::unique_ptr<CongestionControl> make_kernel_law(const std::string& name, std::uint32_t seed) {
-  if (name == "reno") return std::make_unique<Reno>();
-  if (name == "cubic") return std::make_unique<Cubic>();
+std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
+                                                  std::uint32_t seed) {
   if (name == "bbr") return std::make_unique<Bbr>(seed);
+  for (const Entry& each : STACK_LAWS) {
+    if (name == each.name) return each.make(params);
+  }
   return nullptr;
+}
+
+std::vector<std::string> stack_laws() {
+  std::vector<std::string> names = {"bbr"};
+  for (const Entry& each : STACK_LAWS) names.emplace_back(each.name);
+  return names;
 }
 
 }  // namespace clarion::sim

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/laws/clarion_law.hpp"
 #include "sim/tcp/sender.hpp"
 
 namespace clarion::sim {
@@ -19,7 +20,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     SenderSettings settings;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
-    sender_ = std::make_unique<Sender>(settings, make_kernel_law(law, 1), *this);
+    sender_ = std::make_unique<Sender>(settings, make_stack_law(law, default_params(), 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, segments * 1000);
     sender_->establish(START, 100'000);

@@ -11,16 +11,6 @@
 #include "fast.h"
 #include "xcp.h"
 
-/* A flow of its own when the handshake made none, so that the laws also run on hosts without the shim. */
-CC_INLINE struct flow *flow_start(struct sock *sk)
-{
-	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-
-	if (flow)
-		__builtin_memset(flow->law, 0, sizeof(flow->law));
-	return flow;
-}
-
 #define LAW xcp
 #include "ops.h"
 #undef LAW

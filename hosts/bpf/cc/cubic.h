@@ -57,8 +57,9 @@ CC_INLINE __u32 cubic_root(__u64 v)
 	return (__u32)root;
 }
 
-CC_INLINE void cubic_init(struct cubic *c, const struct cc_stack *tcp)
+CC_INLINE void cubic_init(struct cubic *c, const struct cc_params *p, const struct cc_stack *tcp)
 {
+	(void)p;
 	__builtin_memset(c, 0, sizeof(*c));
 	hystart_begin(&c->start, tcp);
 	c->prior_cwnd = tcp->cwnd;
@@ -129,22 +130,19 @@ CC_INLINE void cubic_update(struct cubic *c, const struct cc_stack *tcp, __u32 a
 	c->per = (__u32)max_u64(c->per, CUBIC_FASTEST);
 }
 
-CC_INLINE void cubic_grow(struct cubic *c, struct cc_stack *tcp, __u32 acked)
+CC_INLINE void cubic_grow(struct cubic *c, const struct cc_params *p, struct cc_stack *tcp, __u32 acked)
 {
-	if (!tcp->is_cwnd_limited)
+	(void)p;
+	if (!stack_is_past_slow_start(tcp, &acked))
 		return;
-	if (stack_is_slow_start(tcp)) {
-		acked = stack_slow_start(tcp, acked);
-		if (!acked)
-			return;
-	}
 	cubic_update(c, tcp, acked);
 	stack_grow(tcp, c->per, acked);
 }
 
 /* With fast convergence: a flow that loses below its last maximum makes room (4.7). */
-CC_INLINE __u32 cubic_ssthresh(struct cubic *c, const struct cc_stack *tcp)
+CC_INLINE __u32 cubic_ssthresh(struct cubic *c, const struct cc_params *p, const struct cc_stack *tcp)
 {
+	(void)p;
 	c->epoch = 0;
 	c->prior_cwnd = tcp->cwnd;
 	if (tcp->cwnd < c->last_max)
@@ -154,37 +152,41 @@ CC_INLINE __u32 cubic_ssthresh(struct cubic *c, const struct cc_stack *tcp)
 	return (__u32)max_u64(tcp->cwnd * CUBIC_BETA / CUBIC_UNIT, 2);
 }
 
-CC_INLINE __u32 cubic_undo(const struct cubic *c, const struct cc_stack *tcp)
-{
-	return (__u32)max_u64(tcp->cwnd, c->prior_cwnd);
-}
+STACK_UNDO_TO_PRIOR(cubic)
 
 /* A timeout: what was learnt of the path is void (4.8). */
-CC_INLINE void cubic_on_timeout(struct cubic *c, const struct cc_stack *tcp)
+CC_INLINE void cubic_on_state(struct cubic *c, const struct cc_params *p, struct cc_stack *tcp, __u8 next)
 {
 	__u32 prior_cwnd = c->prior_cwnd;
 
-	cubic_init(c, tcp);
+	if (next != CA_STATE_LOSS)
+		return;
+	cubic_init(c, p, tcp);
 	c->prior_cwnd = prior_cwnd;
 }
 
 /* Sending starts again after a pause: the curve does not run on meanwhile (4.2, 5.8). */
-CC_INLINE void cubic_on_tx_start(struct cubic *c, const struct cc_stack *tcp)
+CC_INLINE void cubic_on_event(struct cubic *c, const struct cc_params *p, struct cc_stack *tcp, __u8 event)
 {
 	__u32 now = stack_ticks(tcp->now_us);
 	__u32 paused = now - stack_ticks(tcp->last_sent_us);
 
-	if (c->epoch && wrap_diff_u32(paused, 0) > 0)
+	(void)p;
+	if (event == STACK_TX_START && c->epoch && wrap_diff_u32(paused, 0) > 0)
 		c->epoch += (__u32)min_u64(paused, now - c->epoch);
 }
 
-/* Packets have been acknowledged, the newest after `rtt_us`. */
-CC_INLINE void cubic_on_acked(struct cubic *c, struct cc_stack *tcp, __u32 rtt_us)
+CC_INLINE void cubic_on_acked(struct cubic *c, const struct cc_params *p, struct cc_stack *tcp, __u32 packets,
+			      __s64 sample_us)
 {
+	__u32 rtt_us = (__u32)(sample_us > 1 ? sample_us : 1);
+
+	(void)p, (void)packets;
+	if (sample_us < 0)
+		return;
 	/* The first round trips after a reduction still have its queue. */
 	if (c->epoch && wrap_diff_u32(stack_ticks(tcp->now_us), c->epoch) < STACK_HZ)
 		return;
-	rtt_us = (__u32)max_u64(rtt_us, 1);
 	if (!c->delay_min_us || rtt_us < c->delay_min_us)
 		c->delay_min_us = rtt_us;
 	if (c->start.has_found || !stack_is_slow_start(tcp))

@@ -83,6 +83,16 @@ CC_INLINE const struct cc_params *params_of(struct sock *sk)
 	return p ? p : &default_params;
 }
 
+/* A flow of its own when the handshake made none, so that the laws also run on hosts without the shim. */
+CC_INLINE struct flow *flow_start(struct sock *sk)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (flow)
+		__builtin_memset(flow->law, 0, sizeof(flow->law));
+	return flow;
+}
+
 /* The sample of cong_control, from the argument list that the kernel has: the verifier prunes the other
  * branch. Assembly, because a compiler merges the two loads into one at a computed offset, and the verifier
  * refuses that.

@@ -11,33 +11,29 @@ struct reno {
 	__u32 prior_cwnd; /* before the last reduction */
 };
 
-CC_INLINE void reno_init(struct reno *r, const struct cc_stack *tcp)
+CC_INLINE void reno_init(struct reno *r, const struct cc_params *p, const struct cc_stack *tcp)
 {
+	(void)p;
 	r->prior_cwnd = tcp->cwnd;
 }
 
-CC_INLINE void reno_grow(struct reno *r, struct cc_stack *tcp, __u32 acked)
+CC_INLINE void reno_grow(struct reno *r, const struct cc_params *p, struct cc_stack *tcp, __u32 acked)
 {
-	(void)r;
-	if (!tcp->is_cwnd_limited)
-		return;
-	if (stack_is_slow_start(tcp)) {
-		acked = stack_slow_start(tcp, acked);
-		if (!acked)
-			return;
-	}
-	stack_grow(tcp, tcp->cwnd, acked);
+	(void)r, (void)p;
+	if (stack_is_past_slow_start(tcp, &acked))
+		stack_grow(tcp, tcp->cwnd, acked);
 }
 
-CC_INLINE __u32 reno_ssthresh(struct reno *r, const struct cc_stack *tcp)
+CC_INLINE __u32 reno_ssthresh(struct reno *r, const struct cc_params *p, const struct cc_stack *tcp)
 {
+	(void)p;
 	r->prior_cwnd = tcp->cwnd;
 	return (__u32)max_u64(tcp->cwnd / 2, 2);
 }
 
-CC_INLINE __u32 reno_undo(const struct reno *r, const struct cc_stack *tcp)
-{
-	return (__u32)max_u64(tcp->cwnd, r->prior_cwnd);
-}
+STACK_UNDO_TO_PRIOR(reno)
+STACK_IGNORES_ACKED(reno)
+STACK_IGNORES_STATES(reno)
+STACK_IGNORES_EVENTS(reno)
 
 #endif /* CLARION_CC_RENO_H */

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* The second form of a law: as kernels have theirs. It sees its connection, and changes what comes first
- * there.
+/* The second form of a law: as kernels have theirs (struct tcp_congestion_ops). It sees its connection, and
+ * changes what comes first there.
  *
  * Reno and its descendants leave loss recovery to the TCP that they run in: it reduces the window in
- * proportion (RFC 6937) down to what the law says, and the law grows it.
+ * proportion (RFC 6937) down to what the law says, and the law grows it. Such a law is a struct LAW and the
+ * functions below; stack_ops.h calls them for the kernel, sim/laws/stack_law.cpp for the simulator.
+ *
+ *   LAW_init(law, p, tcp)                    the connection is established
+ *   LAW_grow(law, p, tcp, acked)             packets acknowledged while nothing reduces the window (cong_avoid)
+ *   LAW_on_acked(law, p, tcp, packets, rtt_us)  after every ACK (pkts_acked); rtt_us < 0: no sample
+ *   LAW_on_state(law, p, tcp, next)          before the state changes (set_state)
+ *   LAW_on_event(law, p, tcp, event)         enum stack_event (cwnd_event)
+ *   LAW_ssthresh(law, p, tcp)                what a loss leaves of the window, packets
+ *   LAW_undo(law, p, tcp)                    the window after a reduction that was a mistake, packets
+ *
+ * A law without use for one of them says so by a macro at the end of this file.
  */
 #ifndef CLARION_CC_STACK_H
 #define CLARION_CC_STACK_H
 
 #include "arith.h"
 #include "ca_state.h"
+#include "params.h"
 
 #define STACK_INFINITE_SSTHRESH 0x7fffffffU
 #define STACK_NO_RTT		0xffffffffU
@@ -36,8 +48,8 @@ struct cc_stack {
 	__u32 paced_ahead_us; /* until pacing lets the next packet go */
 	__u32 srtt_us;	      /* 0: none yet */
 	__u32 min_rtt_us;     /* of the connection's TCP; STACK_NO_RTT: none yet */
-	__u32 una;	      /* packets acknowledged in order so far, modulo 2^32 */
-	__u32 next;	      /* packets sent so far, modulo 2^32 */
+	__u32 una;	      /* sequence number up to which all is acknowledged; only to be compared with: */
+	__u32 next;	      /* the sequence number of what is sent next */
 	__u32 delivered;      /* packets delivered so far, modulo 2^32 */
 	__u32 lost;	      /* packets marked lost so far, modulo 2^32 */
 	__u32 in_flight;      /* packets */
@@ -45,6 +57,14 @@ struct cc_stack {
 	__u8 is_cwnd_limited; /* the window has been used up lately */
 	__u8 is_app_limited;  /* the application has been the limit lately */
 	__u8 is_paced;	      /* by timers */
+};
+
+/* enum tcp_ca_event of the kernel. */
+enum stack_event {
+	STACK_TX_START = 0,	/* sends after all had been acknowledged */
+	STACK_CWND_RESTART = 1, /* the window was reset after a pause */
+	STACK_COMPLETE_CWR = 2, /* recovery is over, the window is ssthresh */
+	STACK_LOSS = 3,		/* a timeout has set ssthresh, the window is about to be one packet */
 };
 
 /* What an ACK says of the rate of delivery (struct rate_sample). */
@@ -86,6 +106,19 @@ CC_INLINE __u32 stack_slow_start(struct cc_stack *tcp, __u32 acked)
 	return acked;
 }
 
+/* How growth begins in all of these laws: not at all while the window is not used up, else with slow start. False:
+ * that was all; else `acked` is what slow start left.
+ */
+CC_INLINE int stack_is_past_slow_start(struct cc_stack *tcp, __u32 *acked)
+{
+	if (!tcp->is_cwnd_limited)
+		return 0;
+	if (!stack_is_slow_start(tcp))
+		return 1;
+	*acked = stack_slow_start(tcp, *acked);
+	return *acked > 0;
+}
+
 /* One packet for every `per` that are acknowledged. An ACK of what had been SACKed before acknowledges none,
  * and may still bring the packet that a smaller `per` allows.
  */
@@ -103,5 +136,35 @@ CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
 	tcp->cwnd_count -= more * per;
 	tcp->cwnd = (__u32)min_u64((__u64)tcp->cwnd + more, tcp->cwnd_clamp);
 }
+
+/* For a law that keeps the window before a reduction in `prior_cwnd`. */
+#define STACK_UNDO_TO_PRIOR(law)                                                                              \
+	CC_INLINE __u32 law##_undo(struct law *l, const struct cc_params *p, const struct cc_stack *tcp)      \
+	{                                                                                                     \
+		(void)p;                                                                                      \
+		return (__u32)max_u64(tcp->cwnd, l->prior_cwnd);                                              \
+	}
+
+/* For a law to which ACKs, states or events say nothing. */
+#define STACK_IGNORES_ACKED(law)                                                                              \
+	CC_INLINE void law##_on_acked(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
+				      __u32 packets, __s64 rtt_us)                                            \
+	{                                                                                                     \
+		(void)l, (void)p, (void)tcp, (void)packets, (void)rtt_us;                                     \
+	}
+
+#define STACK_IGNORES_STATES(law)                                                                             \
+	CC_INLINE void law##_on_state(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
+				      __u8 next)                                                              \
+	{                                                                                                     \
+		(void)l, (void)p, (void)tcp, (void)next;                                                      \
+	}
+
+#define STACK_IGNORES_EVENTS(law)                                                                             \
+	CC_INLINE void law##_on_event(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
+				      __u8 event)                                                             \
+	{                                                                                                     \
+		(void)l, (void)p, (void)tcp, (void)event;                                                     \
+	}
 
 #endif /* CLARION_CC_STACK_H */

@@ -16,12 +16,12 @@ class CubicLaw : public testing::Test {
  protected:
   void lose_at(__u32 cwnd) {
     tcp_ = tcp_of(cwnd);
-    tcp_.ssthresh = tcp_.cwnd = cubic_ssthresh(&c_, &tcp_);
+    tcp_.ssthresh = tcp_.cwnd = cubic_ssthresh(&c_, &kDefaults, &tcp_);
   }
   void begin_epoch() { cubic_begin_epoch(&c_, stack_ticks(tcp_.now_us), tcp_.cwnd, 0); }
   void grow_after(__u64 us, __u32 acked) {
     tcp_.now_us += us;
-    cubic_grow(&c_, &tcp_, acked);
+    cubic_grow(&c_, &kDefaults, &tcp_, acked);
   }
   cubic c_{};
   cc_stack tcp_ = tcp_of(10);
@@ -158,12 +158,12 @@ TEST_F(CubicLaw, ATimeoutForgetsThePath) {
   c_.delay_min_us = 5;
   c_.start.has_found = 1;
   tcp_.next = 77;
-  cubic_on_timeout(&c_, &tcp_);
+  cubic_on_state(&c_, &kDefaults, &tcp_, CA_STATE_LOSS);
   EXPECT_EQ(c_.last_max, 0U);
   EXPECT_EQ(c_.delay_min_us, 0U);
   EXPECT_EQ(c_.start.has_found, 0U);
   EXPECT_EQ(c_.start.round_end, 77U);
-  EXPECT_EQ(cubic_undo(&c_, &tcp_), 100U);
+  EXPECT_EQ(cubic_undo(&c_, &kDefaults, &tcp_), 100U);
 }
 
 TEST_F(CubicLaw, APauseMovesTheEpochButNotBeyondNow) {
@@ -172,13 +172,13 @@ TEST_F(CubicLaw, APauseMovesTheEpochButNotBeyondNow) {
   const __u32 epoch = c_.epoch;
   tcp_.now_us += 4 * SECOND;
   tcp_.last_sent_us = tcp_.now_us - 3 * SECOND;
-  cubic_on_tx_start(&c_, &tcp_);
+  cubic_on_event(&c_, &kDefaults, &tcp_, STACK_TX_START);
   EXPECT_EQ(c_.epoch, epoch + 750);
   tcp_.last_sent_us = 0;
-  cubic_on_tx_start(&c_, &tcp_);
+  cubic_on_event(&c_, &kDefaults, &tcp_, STACK_TX_START);
   EXPECT_EQ(c_.epoch, epoch + 1000);
   c_.epoch = 0;
-  cubic_on_tx_start(&c_, &tcp_);
+  cubic_on_event(&c_, &kDefaults, &tcp_, STACK_TX_START);
   EXPECT_EQ(c_.epoch, 0U);
 }
 
@@ -186,12 +186,12 @@ TEST_F(CubicLaw, ForASecondAfterAReductionRoundTripsSayNothing) {
   lose_at(100);
   begin_epoch();
   tcp_.now_us += 996 * MS;
-  cubic_on_acked(&c_, &tcp_, 30 * MS);
+  cubic_on_acked(&c_, &kDefaults, &tcp_, 1, 30 * MS);
   EXPECT_EQ(c_.delay_min_us, 0U);
   tcp_.now_us += 4 * MS;
-  cubic_on_acked(&c_, &tcp_, 30 * MS);
+  cubic_on_acked(&c_, &kDefaults, &tcp_, 1, 30 * MS);
   EXPECT_EQ(c_.delay_min_us, 30 * MS);
-  cubic_on_acked(&c_, &tcp_, 0);
+  cubic_on_acked(&c_, &kDefaults, &tcp_, 1, 0);
   EXPECT_EQ(c_.delay_min_us, 1U);
 }
 

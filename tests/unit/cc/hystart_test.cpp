@@ -17,13 +17,13 @@ using namespace clarion::testing;
 class HyStart : public testing::Test {
  protected:
   HyStart() {
-    cubic_init(&c_, &tcp_);
+    cubic_init(&c_, &kDefaults, &tcp_);
     acked(40 * MS);  // the base: 40 ms
     next_round();
   }
   void acked(__u64 rtt_us, __u64 after_us = 3 * MS) {  // more than 2 ms: no train
     tcp_.now_us += after_us;
-    cubic_on_acked(&c_, &tcp_, static_cast<__u32>(rtt_us));
+    cubic_on_acked(&c_, &kDefaults, &tcp_, 1, static_cast<__s64>(rtt_us));
   }
   void next_round() {
     tcp_.una = tcp_.next + 1;
@@ -58,7 +58,7 @@ TEST_F(HyStart, OneEarlySampleOfTheRoundIsEnoughToStay) {
 
 TEST_F(HyStart, LateIsFourToSixteenMilliseconds) {
   for (const auto& [base_ms, late_ms] : {std::pair{8, 4}, {40, 5}, {400, 16}}) {
-    cubic_init(&c_, &tcp_);
+    cubic_init(&c_, &kDefaults, &tcp_);
     acked(base_ms * MS);
     next_round();
     for (int i = 0; i < 9; ++i) acked((base_ms + late_ms) * MS);
@@ -114,7 +114,7 @@ TEST_F(HyStart, OnceItHasFoundTheExitItLooksNoMore) {
   tcp_.ssthresh = 100;  // an undo
   for (int i = 0; i < 20; ++i) acked(60 * MS);
   EXPECT_EQ(tcp_.ssthresh, 100U);
-  cubic_on_timeout(&c_, &tcp_);
+  cubic_on_state(&c_, &kDefaults, &tcp_, CA_STATE_LOSS);
   acked(40 * MS);
   for (int i = 0; i < 9; ++i) acked(60 * MS);
   EXPECT_EQ(tcp_.ssthresh, 100U);  // the least of its round is 40 ms

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the tests of the kernel's laws: a connection that uses its window.
+// Shared by the tests of laws in the second form (cc/stack.h): a connection that uses its window.
 #ifndef CLARION_TESTS_CC_STACK_TESTING_HPP
 #define CLARION_TESTS_CC_STACK_TESTING_HPP
 
 #include "cc/stack.h"
+#include "testing.hpp"
 
 namespace clarion::testing {
 

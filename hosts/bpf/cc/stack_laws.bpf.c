@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+/* The laws in the second form as struct_ops. None of them is loaded before somebody asks for it by name. Laws
+ * that this kernel brings itself, as Reno and CUBIC, are not among them.
+ */
+#include "stack_glue.h"
+
+#include "stack_laws.h"
+
+#define LAW	 stcp
+#define LAW_NAME clarion_stcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+char _license[] SEC("license") = "GPL"; /* as in cc.bpf.c */
