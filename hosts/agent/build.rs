@@ -8,13 +8,14 @@ use anyhow::{Context, Result};
 use libbpf_cargo::SkeletonBuilder;
 
 /// Source below `hosts/bpf` and name of the object that the agent includes.
-const OBJECTS: [(&str, &str); 6] = [
+const OBJECTS: [(&str, &str); 7] = [
     ("handshake.bpf.c", "handshake.o"),
     ("shim.bpf.c", "shim.o"),
     ("stats.bpf.c", "stats.o"),
     ("decisions.bpf.c", "decisions.o"),
     ("local.bpf.c", "local.o"),
     ("cc/cc.bpf.c", "cc.o"),
+    ("cc/stack_laws.bpf.c", "stack_laws.o"),
 ];
 
 fn main() -> Result<()> {

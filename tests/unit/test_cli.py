@@ -20,7 +20,14 @@ def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str])
     assert cli.main(["list"]) == 0
     text = capsys.readouterr().out
     assert "  geo " in text
-    assert "  boost-judged " in text
+    assert "    boost-judged " in text
+    assert cli.main(["list", "senders"]) == 0
+    text = capsys.readouterr().out
+    assert "  geo " not in text
+    assert "    stcp " in text
+    assert "(Kelly 2003)" in text
+    assert cli.main(["list", "scenarios"]) == 0
+    assert "boost-judged" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -41,8 +48,8 @@ def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str])
         ),
         (["run", "geo", "--engine", "ns4"], "clarion: --engine ns4: unknown engine; use emu"),
         (
-            ["run", "geo", "--sweep", "algorithm=xcp,vegas"],
-            'clarion: scenario geo: algorithm: "vegas": unknown',
+            ["run", "geo", "--sweep", "algorithm=xcp,vegs"],
+            'clarion: scenario geo: algorithm: "vegs": unknown',
         ),
         (["report", "/nowhere"], "clarion: /nowhere: no summary.json there"),
         (["compare", "/nowhere", "/nowhere"], "clarion: /nowhere: no summary.json there"),

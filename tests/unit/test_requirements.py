@@ -13,7 +13,10 @@ from clarion_lab.machine import requirements
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
 
-PARAMS = [{"name": "boost_loss", "default": 1, "min": 0, "max": 2}]
+PARAMS = [
+    {"name": "boost_loss", "default": 1, "min": 0, "max": 2, "laws": ["clarion_boost"]},
+    {"name": "stcp_decrease_q16", "default": 8192, "min": 1, "max": 65535, "laws": ["clarion_stcp"]},
+]
 
 
 def scenario(*settings: tuple[str, object], name: str = "geo") -> Scenario:
@@ -23,7 +26,7 @@ def scenario(*settings: tuple[str, object], name: str = "geo") -> Scenario:
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clarion-host with one parameter."""
+    """A clarion-host with two parameters."""
     program = tmp_path / "clarion-host"
     program.write_text(f"#!/bin/sh\necho '{json.dumps(PARAMS)}'\n")
     program.chmod(0o755)
@@ -52,6 +55,38 @@ def test_parameters_are_checked_against_the_agents(agent: None, key: str, value:
 def test_legal_parameters_pass(agent: None) -> None:
     requirements.check_params(scenario(("algorithm", "boost"), ("params.boost_loss", 2)))
     requirements.check_params(scenario(("algorithm", "boost"), ("params.boost_loss", "0")))
+
+
+def test_a_parameter_of_another_law_is_answered_with_the_legal_ones(agent: None) -> None:
+    told = r"params.stcp_decrease_q16: boost has no such parameter; use boost_loss$"
+    with pytest.raises(ScenarioError, match=told):
+        requirements.check_params(scenario(("algorithm", "boost"), ("params.stcp_decrease_q16", 1)))
+    requirements.check_params(scenario(("algorithm", "stcp"), ("params.stcp_decrease_q16", 1)))
+
+
+def test_a_parameter_for_all_flows_must_be_one_of_every_law(agent: None) -> None:
+    flows = [{"algorithm": "boost"}, {"algorithm": "stcp"}]
+    with pytest.raises(ScenarioError, match="params.boost_loss: stcp has no such parameter"):
+        requirements.check_params(scenario(("flows", flows), ("params.boost_loss", 1)))
+
+
+def test_the_machines_own_module_is_asked_for_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    available = tmp_path / "available"
+    available.write_text("reno cubic clarion_stcp\n")
+    modprobe = tmp_path / "modprobe"
+    modprobe.write_text(f"#!/bin/sh\necho \"$@\" >{asked}\necho 'reno cubic vegas' >{available}\n")
+    modprobe.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    requirements.check_congestion_controls(scenario(("algorithm", "kernel:vegas")), available)
+    assert asked.read_text() == "-q tcp_vegas\n"
+    available.write_text("reno cubic clarion_stcp\n")
+    modprobe.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ScenarioError, match=r'"kernel:vegas": this kernel has no vegas; it has reno, cubic$'):
+        requirements.check_congestion_controls(scenario(("algorithm", "kernel:vegas")), available)
 
 
 def test_a_congestion_control_that_the_kernel_lacks_is_named(

@@ -11,7 +11,8 @@ import pytest
 from clarion_base.faults import Code
 from clarion_contract.settings import XcpSettings
 from clarion_lab.scenario import documents
-from clarion_lab.scenario.algorithms import ACK_HEADER_BYTES, ALGORITHMS, HEADER_BYTES
+from clarion_lab.scenario.algorithms import ALGORITHMS
+from clarion_lab.scenario.frames import ACK_HEADER_BYTES, HEADER_BYTES
 from clarion_lab.scenario.model import build
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -55,8 +55,8 @@ struct Target {
 struct AttachArgs {
     #[command(flatten)]
     target: Target,
-    /// Congestion control of the namespace: clarion_xcp, clarion_boost, clarion_fast, or one of the
-    /// kernel's; left as it is if not given
+    /// Congestion control of the namespace: clarion_xcp, clarion_boost, clarion_fast, another of Clarion's
+    /// (a wrong name lists them all), or one of the kernel's; left as it is if not given
     #[arg(long)]
     cc: Option<String>,
     /// Request loss causes for the packets of this host

@@ -7,7 +7,7 @@ from clarion_base.commands import Command
 from clarion_lab.scenario.algorithms import DEMO
 
 COMMANDS = (
-    Command("list", "the scenarios that ship and the algorithms they may name", f"{__name__}.listing"),
+    Command("list", "the scenarios that ship, and the senders that they may name", f"{__name__}.listing"),
     Command("run", "run a scenario", f"{__name__}.run"),
     Command("demo", f"geo under {', '.join(DEMO)}", f"{__name__}.demo"),
     Command("report", "draw the plots and the page of a result again", f"{__name__}.report"),

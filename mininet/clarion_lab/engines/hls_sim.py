@@ -17,7 +17,7 @@ from clarion_lab.engines.switches import Switches
 from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import Recording
-from clarion_lab.scenario.algorithms import frame_bytes
+from clarion_lab.scenario.frames import frame_bytes
 from clarion_lab.scenario.links import Link
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, switch_config

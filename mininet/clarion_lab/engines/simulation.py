@@ -30,8 +30,9 @@ from clarion_lab.recording.recording import (
     Recording,
     Reduction,
 )
-from clarion_lab.scenario.algorithms import MTU_BYTES
+from clarion_lab.scenario.algorithms import MACHINES
 from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.frames import MTU_BYTES
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedHost, plan, switch_config, wire_to
 
@@ -56,7 +57,8 @@ class SimulationEngine:
         """Refuses senders and events that the simulator lacks."""
         laws = _laws()
         for flow in scenario.flows:
-            if flow.udp is None and flow.algorithm.kernel not in laws:
+            is_machines = flow.algorithm.name.startswith(MACHINES)
+            if flow.udp is None and (is_machines or flow.algorithm.kernel not in laws):
                 reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
         for index, restart in enumerate(scenario.restarts):

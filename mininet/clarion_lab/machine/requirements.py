@@ -14,6 +14,7 @@ from clarion_base import faults, paths, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import Code, ScenarioError
 from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
+from clarion_lab.scenario.algorithms import DEFAULT, OURS, Algorithm, lookup
 from clarion_lab.scenario.model import Scenario
 
 
@@ -30,41 +31,52 @@ def check(scenario: Scenario, engine: str) -> None:
 
 
 def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -> None:
-    """Every kernel congestion control of the flows is built in, or a module that can be loaded."""
+    """Every congestion control of the flows is Clarion's, built in, or a module that can be loaded."""
     for flow in scenario.flows:
-        kernel = flow.algorithm.kernel
-        own = flow.udp is not None or flow.algorithm.needs_agent
-        if own or kernel in available.read_text().split():
+        name, kernel = flow.algorithm.name, flow.algorithm.kernel
+        if flow.udp is not None or flow.algorithm.needs_agent:
+            continue
+        if flow.algorithm.only_simulated:
+            reason = f"{name}: runs in the simulator only; use --engine sim"
+            raise ScenarioError(scenario.name, ("algorithm",), reason)
+        if kernel in available.read_text().split():
             continue
         modprobe = shutil.which("modprobe")
         if modprobe:
             subprocess.run([modprobe, "-q", f"tcp_{kernel}"], capture_output=True, check=False)
-        present = available.read_text().split()
+        present = [each for each in available.read_text().split() if not each.startswith(OURS)]
         if kernel not in present:
-            reason = f'"{flow.algorithm.name}": this kernel has no {kernel}; it has {", ".join(present)}'
+            reason = f'"{name}": this kernel has no {kernel}; it has {", ".join(present)}'
             raise ScenarioError(scenario.name, ("algorithm",), reason)
 
 
 def check_params(scenario: Scenario) -> None:
-    """Every parameter of Clarion's laws is known to clarion-host, and within its range."""
+    """Every parameter is one of the laws that it is given to, by clarion-host, and within its range."""
     given = list(_params(scenario.document))
     if not given:
         return
     listed = processes.run_all([("clarion-host", [paths.binary("clarion-host"), "params", "--json"])])[0]
     known = {parameter["name"]: parameter for parameter in json.loads(listed)}
-    for path, value in given:
+    for path, value, laws in given:
         name = path[-1]
-        if name not in known:
-            raise ScenarioError(scenario.name, path, f"unknown; use {', '.join(known)}", Code.UNKNOWN)
+        for law in laws:
+            legal = [each for each, parameter in known.items() if law.kernel in parameter["laws"]]
+            if name not in legal:
+                what = f"{law.name} has no such parameter" if name in known else "unknown"
+                reason = f"{what}; use {', '.join(legal)}"
+                raise ScenarioError(scenario.name, path, reason, Code.UNKNOWN)
         low, high = known[name]["min"], known[name]["max"]
         if not (str(value).isascii() and str(value).isdigit() and low <= int(value) <= high):
             reason = f"{value}: use a whole number from {low} to {high}"
             raise ScenarioError(scenario.name, path, reason, Code.OUT_OF_RANGE)
 
 
-def _params(document: Mapping[str, Any]) -> Iterator[tuple[faults.Path, Any]]:
-    """The parameters of the scenario and of its flow groups, each with its path and value."""
-    groups = [((), document), *((("flows", n), group) for n, group in enumerate(document["flows"]))]
-    for path, group in groups:
+def _params(document: Mapping[str, Any]) -> Iterator[tuple[faults.Path, Any, list[Algorithm]]]:
+    """The parameters of the scenario and of its flow groups: path, value, and the laws that take it."""
+    default = document.get("algorithm", DEFAULT)
+    laws = [lookup(group.get("algorithm", default)) for group in document["flows"] if "udp" not in group]
+    for name, value in document.get("params", {}).items():
+        yield ("params", name), value, laws
+    for number, group in enumerate(document["flows"]):
         for name, value in group.get("params", {}).items():
-            yield (*path, "params", name), value
+            yield ("flows", number, "params", name), value, [lookup(group.get("algorithm", default))]

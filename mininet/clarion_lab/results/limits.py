@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from clarion_lab.scenario.algorithms import frame_bytes, payload_share
 from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.frames import frame_bytes, payload_share
 from clarion_lab.scenario.links import Link
 from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Scenario

@@ -11,12 +11,11 @@ from typing import Any
 from clarion_base import units
 from clarion_base.faults import Code, FaultError
 from clarion_lab.scenario import graph, quantities, traffic
-from clarion_lab.scenario.algorithms import Algorithm, lookup
+from clarion_lab.scenario.algorithms import DEFAULT, Algorithm, lookup
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
 from clarion_lab.scenario.links import Link
 
-DEFAULT_ALGORITHM = "xcp"
 MIN_DEVICE_BPS = 64_000
 MAX_PAIRS = 60_000  # of hosts, for which there are addresses
 ARRIVAL_PAIRS = 20  # that transfers share unless the scenario says otherwise
@@ -86,7 +85,7 @@ class _Source:
 
 def parse_flows(document: Document, links: Sequence[Link], duration_us: int) -> tuple[Flow, ...]:
     """All flows of all groups, numbered in their order. FaultError names the field."""
-    default = optional(document, "algorithm", lookup, lookup(DEFAULT_ALGORITHM))
+    default = optional(document, "algorithm", lookup, lookup(DEFAULT))
     flows: list[Flow] = []
     pairs = 0
     for index, group in enumerate(document["flows"]):
@@ -113,10 +112,10 @@ def _sender(document: Document, group: Mapping[str, Any], index: int, default: A
     texts = {key: str(value) for key, value in params.items()}
     if udp is not None:
         return _Sender(algorithm, texts, False, "none", udp)
-    if params and not algorithm.needs_agent:
+    if params and not (algorithm.needs_agent or algorithm.only_simulated):
         place = ("flows", index, "params") if group.get("params") else ("params",)
         raise refused(place, f"{algorithm.name} is the kernel's and takes none", Code.CONFLICT)
-    tags = algorithm.tags or (not algorithm.needs_agent and document.get("tag-plain-tcp", False))
+    tags = algorithm.tags or (algorithm.is_plain_tcp and document.get("tag-plain-tcp", False))
     header = "TAG" if tags and algorithm.header == "none" else algorithm.header
     return _Sender(algorithm, texts, tags, header, None)
 

@@ -12,11 +12,11 @@ from clarion_base import units
 from clarion_base.faults import Code, FaultError, Path, ScenarioError
 from clarion_contract.settings import XcpSettings
 from clarion_lab.scenario import graph, quantities
-from clarion_lab.scenario.algorithms import frame_bytes
 from clarion_lab.scenario.bottlenecks import bottleneck_path, parse_bottlenecks
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
 from clarion_lab.scenario.flows import Flow, parse_flows
+from clarion_lab.scenario.frames import frame_bytes
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.links import DIRECTIONS, MAX_RTT_US, Link, parse_access
 from clarion_lab.scenario.steps import Steps

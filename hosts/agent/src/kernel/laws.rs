@@ -13,23 +13,47 @@ use libbpf_rs::{MapCore, MapHandle, MapType, ReferencesType};
 
 use crate::kernel::pins::{pin_of, PINS};
 use crate::kernel::{objects, sysctl};
+use crate::model::laws;
 
-/// Clarion's laws: names of the struct_ops maps, and of the congestion controls in the kernel.
-const LAWS: [&str; 3] = ["clarion_xcp", "clarion_boost", "clarion_fast"];
-
-/// Registers the laws, all anew if one is missing, so that any socket can choose one by TCP_CONGESTION.
-pub fn register() -> Result<()> {
-    if LAWS.iter().all(|law| pin_of(law).exists() && is_available(law)) {
+/// Registers Clarion's own laws, all anew if one is missing, so that any socket can choose one by
+/// TCP_CONGESTION.
+pub fn register_own() -> Result<()> {
+    if laws::OWN.iter().all(|law| is_registered(law)) {
         return Ok(());
     }
     unregister();
-    let mut object = objects::open(objects::CC, "cc")?;
+    register(objects::CC, "cc", &laws::OWN)
+}
+
+/// Registers a law of the second form, beside those that are, unless it is. Other names are left alone.
+pub fn register_on_demand(name: &str) -> Result<()> {
+    if is_registered(name) || laws::on_demand().all(|law| law.name != name) {
+        return Ok(());
+    }
+    unregister_one(name);
+    register(objects::STACK_LAWS, "stack_laws", &[name])
+}
+
+fn is_registered(law: &str) -> bool {
+    pin_of(law).exists() && is_available(law)
+}
+
+/// Registers the named laws of an object; its others are not even loaded.
+fn register(object: &[u8], object_name: &str, wanted: &[&str]) -> Result<()> {
+    let mut object = objects::open(object, object_name)?;
+    let is_other = |name: &str| !wanted.contains(&name);
+    for mut map in object.maps_mut() {
+        if map.map_type() == MapType::StructOps && is_other(&map.name().to_string_lossy()) {
+            map.set_autocreate(false)?;
+        }
+    }
     let has_ack = u8::from(cong_control_has_ack()?);
     objects::set_rodata(&mut object, "cong_control_has_ack", &[has_ack])?;
-    let mut object = objects::load(object, "cc")?;
+    let mut object = objects::load(object, object_name)
+        .with_context(|| format!("this kernel cannot host {}", wanted.join(", ")))?;
     for mut map in object.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
-        if LAWS.contains(&name.as_str()) {
+        if !is_other(&name) {
             // Pinned first, so that a registered law can always be found again.
             map.pin(pin_of(&name)).with_context(|| format!("pin {name}"))?;
             let mut link = map.attach_struct_ops().map_err(|error| refusal(&name, error))?;
@@ -39,21 +63,26 @@ pub fn register() -> Result<()> {
     Ok(())
 }
 
-/// Unregisters the laws and removes their pins, whatever state they are in.
+/// Unregisters all laws and removes their pins, whatever state they are in.
 pub fn unregister() {
-    for law in LAWS {
-        if let Ok(map) = MapHandle::from_pinned_path(pin_of(law)) {
-            let _ = map.delete(&0u32.to_ne_bytes()); // fails if it was pinned but not registered yet
-        }
-        let _ = fs::remove_file(pin_of(law));
+    for law in laws::names() {
+        unregister_one(law);
     }
+}
+
+fn unregister_one(law: &str) {
+    if let Ok(map) = MapHandle::from_pinned_path(pin_of(law)) {
+        let _ = map.delete(&0u32.to_ne_bytes()); // fails if it was pinned but not registered yet
+    }
+    let _ = fs::remove_file(pin_of(law));
 }
 
 /// Unregisters laws that have no pin in any mount namespace, as after its removal by hand.
 pub fn unregister_orphans() {
+    let ours = laws::names();
     for info in MapInfoIter::default() {
         let name = info.name.to_string_lossy();
-        if info.ty == MapType::StructOps && LAWS.contains(&&*name) && process_with_pin(&name).is_none() {
+        if info.ty == MapType::StructOps && ours.contains(&&*name) && process_with_pin(&name).is_none() {
             if let Ok(map) = MapHandle::from_map_id(info.id) {
                 let _ = map.delete(&0u32.to_ne_bytes());
             }
@@ -103,15 +132,16 @@ fn process_with_pin(law: &str) -> Option<String> {
 
 /// Fails for a name that neither the kernel nor this agent provides; called before anything is changed.
 pub fn check(name: &str) -> Result<()> {
-    if LAWS.contains(&name) || is_available(name) {
+    let ours = laws::names();
+    if ours.contains(&name) || is_available(name) {
         return Ok(());
     }
     let kernel = sysctl::read(sysctl::AVAILABLE).unwrap_or_default();
-    let kernel: Vec<&str> = kernel.split(' ').filter(|other| !LAWS.contains(other)).collect();
+    let kernel: Vec<&str> = kernel.split(' ').filter(|other| !ours.contains(other)).collect();
     bail!(
         "--cc {name}: unknown; legal are {} (kernel, after `modprobe tcp_{name}` perhaps more) and {}",
         kernel.join(", "),
-        LAWS.join(", ")
+        ours.join(", ")
     )
 }
 

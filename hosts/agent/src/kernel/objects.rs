@@ -27,11 +27,12 @@ pub static STATS: &[u8] = object!("stats.o");
 pub static DECISIONS: &[u8] = object!("decisions.o");
 pub static LOCAL: &[u8] = object!("local.o");
 pub static CC: &[u8] = object!("cc.o");
+pub static STACK_LAWS: &[u8] = object!("stack_laws.o");
 
 /// A number that differs between agents whose programs differ.
 pub fn digest() -> String {
     let mut hasher = DefaultHasher::new();
-    for object in [HANDSHAKE, SHIM, STATS, DECISIONS, LOCAL, CC] {
+    for object in [HANDSHAKE, SHIM, STATS, DECISIONS, LOCAL, CC, STACK_LAWS] {
         object.hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())

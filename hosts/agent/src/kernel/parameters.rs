@@ -7,6 +7,7 @@ use libbpf_rs::btf::Btf;
 
 use crate::kernel::netlink::read_u32;
 use crate::kernel::objects;
+use crate::model::laws;
 use crate::model::parameters::Parameter;
 
 /// All parameters, in the order of the structure.
@@ -29,6 +30,7 @@ pub fn known() -> Result<Vec<Parameter>> {
             default: value(&defaults)?,
             min: value(&min)?,
             max: value(&max)?,
+            laws: laws::with_parameter(&name),
             name,
             offset,
         });
@@ -56,7 +58,7 @@ mod tests {
     #[test]
     fn values_reach_their_member() {
         let parameters = known().expect("parameters");
-        let values = parse(&["fast_alpha_packets=77".to_owned()], &parameters).expect("legal");
+        let values = parse(&["fast_alpha_packets=77".to_owned()], &parameters, None).expect("legal");
         let bytes = encode(&values, &parameters).expect("bytes");
         for (parameter, word) in parameters.iter().zip(bytes.chunks_exact(4)) {
             let expected = if parameter.name == "fast_alpha_packets" { 77 } else { parameter.default };

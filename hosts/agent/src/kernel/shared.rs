@@ -16,7 +16,7 @@ const BPF_MOUNT: &str = "/sys/fs/bpf";
 pub fn load() -> Result<()> {
     mount_bpf()?;
     fs::create_dir_all(PINS).with_context(|| format!("create {PINS}"))?;
-    laws::register()?; // first: it is refused if another mount namespace has them
+    laws::register_own()?; // first: it is refused if another mount namespace has them
     local::load()?;
     handshake::load()
 }

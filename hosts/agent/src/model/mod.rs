@@ -3,6 +3,7 @@
 
 pub mod attachment;
 pub mod flow;
+pub mod laws;
 pub mod lldp;
 pub mod parameters;
 pub mod record;

@@ -13,21 +13,27 @@ pub struct Parameter {
     pub default: u32,
     pub min: u32,
     pub max: u32,
+    /// The laws that have it.
+    pub laws: Vec<&'static str>,
     /// Byte offset in `struct cc_params`.
     #[serde(skip)]
     pub offset: usize,
 }
 
-/// Reads `KEY=VALUE` settings; later ones win.
-pub fn parse(settings: &[String], known: &[Parameter]) -> Result<BTreeMap<String, u32>> {
+/// Reads `KEY=VALUE` settings; later ones win. With `law` one of Clarion's, only its own parameters are legal.
+pub fn parse(settings: &[String], known: &[Parameter], law: Option<&str>) -> Result<BTreeMap<String, u32>> {
+    let law = law.filter(|law| known.iter().any(|parameter| parameter.laws.contains(law)));
+    let is_legal = |parameter: &&Parameter| law.is_none_or(|law| parameter.laws.contains(&law));
     let mut values = BTreeMap::new();
     for setting in settings {
         let Some((key, text)) = setting.split_once('=') else {
             bail!("--set {setting}: write KEY=VALUE");
         };
-        let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
-            let names: Vec<&str> = known.iter().map(|parameter| parameter.name.as_str()).collect();
-            bail!("--set {key}: no such parameter; legal are {}", names.join(", "));
+        let Some(parameter) = known.iter().filter(is_legal).find(|parameter| parameter.name == key) else {
+            let names: Vec<&str> =
+                known.iter().filter(is_legal).map(|parameter| parameter.name.as_str()).collect();
+            let whose = law.map_or(String::new(), |law| format!(" of {law}"));
+            bail!("--set {key}: no such parameter{whose}; legal are {}", names.join(", "));
         };
         let (min, max) = (parameter.min, parameter.max);
         let value = text.parse::<u32>().ok().filter(|value| (min..=max).contains(value));
@@ -52,11 +58,16 @@ pub fn encode(values: &BTreeMap<String, u32>, known: &[Parameter]) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::laws;
 
-    fn refusal(setting: &str) -> String {
-        let alpha =
-            Parameter { name: "fast_alpha_packets".to_owned(), default: 50, min: 1, max: 10000, offset: 0 };
-        match parse(&[setting.to_owned()], &[alpha]) {
+    fn parameter(name: &str) -> Parameter {
+        let laws = laws::with_parameter(name);
+        Parameter { name: name.to_owned(), default: 50, min: 1, max: 10000, laws, offset: 0 }
+    }
+
+    fn refusal(setting: &str, law: Option<&str>) -> String {
+        let known = [parameter("fast_alpha_packets"), parameter("stcp_acked_per_packet")];
+        match parse(&[setting.to_owned()], &known, law) {
             Ok(values) => panic!("accepted: {values:?}"),
             Err(error) => format!("{error:#}"),
         }
@@ -64,11 +75,20 @@ mod tests {
 
     #[test]
     fn refusals_name_key_and_range() {
-        assert!(refusal("nonsense=1").contains("legal are"));
-        assert!(refusal("fast_alpha_packets").contains("write KEY=VALUE"));
-        assert!(refusal("fast_alpha_packets=ten").contains("is not a number from 1 to 10000"));
-        assert!(refusal("fast_alpha_packets=-1").contains("is not a number from 1 to 10000"));
-        assert!(refusal("fast_alpha_packets=0").contains("is not a number from 1 to 10000"));
-        assert!(refusal("fast_alpha_packets=10001").contains("is not a number from 1 to 10000"));
+        assert!(refusal("nonsense=1", None).contains("legal are"));
+        assert!(refusal("fast_alpha_packets", None).contains("write KEY=VALUE"));
+        for wrong in ["ten", "-1", "0", "10001"] {
+            let said = refusal(&format!("fast_alpha_packets={wrong}"), None);
+            assert!(said.contains("is not a number from 1 to 10000"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_of_another_law_is_refused_with_the_legal_ones() {
+        assert_eq!(
+            refusal("fast_alpha_packets=7", Some("clarion_stcp")),
+            "--set fast_alpha_packets: no such parameter of clarion_stcp; legal are stcp_acked_per_packet"
+        );
+        assert!(parse(&["fast_alpha_packets=7".into()], &[parameter("fast_alpha_packets")], Some("cubic")).is_ok());
     }
 }

@@ -36,7 +36,7 @@ pub struct Request {
 
 /// Attaches a device. Attaching one that is attached does it afresh, with the new settings.
 pub fn attach(request: &Request) -> Result<()> {
-    let parameters = parse(&request.settings, &parameters::known()?)?;
+    let parameters = parse(&request.settings, &parameters::known()?, request.cc.as_deref())?;
     let store = Store::lock()?;
     let home = Netns::open(None)?;
     let netns = Netns::open(request.netns.as_deref())?;
@@ -116,6 +116,7 @@ impl Changes<'_> {
             &encode(&attachment.parameters, &parameters::known()?)?,
         )?;
         if let Some(name) = &attachment.cc {
+            laws::register_on_demand(name)?;
             congestion::choose(name, self.home, self.store)?;
         }
         maps::set_attached(attachment.netns_cookie, attachment.tags)

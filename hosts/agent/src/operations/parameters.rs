@@ -12,9 +12,9 @@ pub fn show(json: bool) -> Result<()> {
         println!("{}", serde_json::to_string_pretty(&parameters).context("encode parameters")?);
         return Ok(());
     }
-    println!("{:<32} {:>10} {:>10} {:>10}", "parameter", "default", "min", "max");
-    for Parameter { name, default, min, max, .. } in parameters {
-        println!("{name:<32} {default:>10} {min:>10} {max:>10}");
+    println!("{:<32} {:>10} {:>10} {:>10}  laws", "parameter", "default", "min", "max");
+    for Parameter { name, default, min, max, laws, .. } in parameters {
+        println!("{name:<32} {default:>10} {min:>10} {max:>10}  {}", laws.join(" "));
     }
     Ok(())
 }

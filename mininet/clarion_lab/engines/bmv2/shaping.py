@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from clarion_lab.scenario.algorithms import ack_frame_bytes, frame_bytes
 from clarion_lab.scenario.flows import Flow
+from clarion_lab.scenario.frames import ack_frame_bytes, frame_bytes
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort, bottleneck_ports
 

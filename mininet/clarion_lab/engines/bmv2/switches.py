@@ -25,7 +25,7 @@ from clarion_lab.engines.bmv2.wires import NODE, cabling
 from clarion_lab.engines.mininet_nodes import ClarionNet, ClarionSwitch
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import LossRecord, Recording
-from clarion_lab.scenario.algorithms import FORMAT_BYTES, ack_frame_bytes
+from clarion_lab.scenario.frames import FORMAT_BYTES, ack_frame_bytes
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network
 
