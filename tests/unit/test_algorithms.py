@@ -20,10 +20,8 @@ def test_payload_ceilings() -> None:
 
 
 def test_an_unknown_algorithm_is_answered_with_the_legal_ones() -> None:
-    with pytest.raises(
-        ValueError,
-        match=r'"vegs": unknown algorithm; use xcp, xcp-notags, boost, .*, boost-tagged, kernel:NAME',
-    ):
+    said = r'"vegs": unknown algorithm; use xcp, xcp-notags, boost, .*, boost-tagged, kernel:NAME'
+    with pytest.raises(ValueError, match=said):
         algorithms.lookup("vegs")
 
 

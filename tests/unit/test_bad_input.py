@@ -106,7 +106,7 @@ def graph(**second: Any) -> dict[str, Any]:
             {"flows__0__local-bottleneck": {"rate": "1 Mbit/s", "queue": "0 packets"}},
             "flows[0].local-bottleneck.queue: must be above 0",
         ),
-        ({"algorithm": "vegas"}, 'algorithm: "vegas": unknown algorithm; use xcp, '),
+        ({"algorithm": "vegs"}, 'algorithm: "vegs": unknown algorithm; use xcp, '),
         (graph(name="link a b"), 'links.bottleneck[1].name: "link a b" given twice'),
         (graph(name="x\ny"), "links.bottleneck[1].name: must be one line of printable characters"),
         (

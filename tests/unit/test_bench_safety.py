@@ -79,5 +79,5 @@ def test_cubic_is_always_there_and_names_are_checked() -> None:
     assert only_table
     with pytest.raises(UserError, match="--paths fog: unknown; use "):
         safety.parse(["--paths", "fog"])
-    with pytest.raises(UserError, match="--senders vegas: unknown; use xcp,"):
-        safety.parse(["--senders", "vegas"])
+    with pytest.raises(UserError, match="--senders vegs: unknown; use xcp,"):
+        safety.parse(["--senders", "vegs"])

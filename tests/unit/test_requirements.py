@@ -66,7 +66,7 @@ def test_a_parameter_of_another_law_is_answered_with_the_legal_ones(agent: None)
 
 def test_a_parameter_for_all_flows_must_be_one_of_every_law(agent: None) -> None:
     flows = [{"algorithm": "boost"}, {"algorithm": "stcp"}]
-    with pytest.raises(ScenarioError, match="params.boost_loss: stcp has no such parameter"):
+    with pytest.raises(ScenarioError, match=r"params.boost_loss: stcp has no such parameter"):
         requirements.check_params(scenario(("flows", flows), ("params.boost_loss", 1)))
 
 

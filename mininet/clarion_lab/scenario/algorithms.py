@@ -96,7 +96,7 @@ DEMO = ("xcp", "boost", "fast", "cubic", "bbr", "reno")  # what `clarion demo` c
 
 
 def lookup(name: str) -> Algorithm:
-    """The algorithm of that name or alias, or the machine's (kernel:NAME); ValueError lists the legal names."""
+    """The algorithm of that name or alias, or kernel:NAME; ValueError lists the legal names."""
     module = name.removeprefix(MACHINES)
     if module != name and re.fullmatch("[a-z0-9_]{1,15}", module) and not module.startswith(OURS):
         return Algorithm(name, module, f"the machine's own {module}", "the machine's kernel")
