@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
-/* Reductions by the kernel's own congestion controls, for comparison: loaded only while `clarion-host
+/* Reductions by laws that leave recovery to the kernel, for comparison: loaded only while `clarion-host
  * decisions` runs.
  *
  * They show as changes of the connection's state: into recovery (a loss), CWR (a mark, a drop by a local
@@ -27,15 +27,15 @@ struct {
 	__type(value, __u8);
 } watched SEC(".maps");
 
-/* A law of this project reports itself. */
-static __always_inline bool is_ours(const struct decision *decision)
+/* Clarion's own laws report themselves; those that leave recovery to the kernel (cc/stack.h) do not. */
+static __always_inline bool reports_itself(const struct decision *decision)
 {
-	const char prefix[sizeof(__u64)] = {'c', 'l', 'a', 'r', 'i', 'o', 'n', '_'};
-	__u64 own, ours;
+	static const char own[][sizeof(decision->cc)] = {"clarion_boost", "clarion_fast", "clarion_xcp"};
 
-	__builtin_memcpy(&own, decision->cc, sizeof(own));
-	__builtin_memcpy(&ours, prefix, sizeof(ours));
-	return own == ours;
+	for (unsigned int i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!__builtin_memcmp(decision->cc, own[i], sizeof(own[i])))
+			return true;
+	return false;
 }
 
 /* Brings the type into the object's BTF, for the agent's test of its layout. */
@@ -69,7 +69,7 @@ int clarion_state(unsigned long long *ctx)
 	if (state < CA_STATE_CWR || (before >= CA_STATE_CWR && state != CA_STATE_LOSS) || before == state)
 		return 0;
 	decision_observe(&decision, tp);
-	if (is_ours(&decision) || !bpf_map_lookup_elem(&watched, &decision.netns_cookie))
+	if (reports_itself(&decision) || !bpf_map_lookup_elem(&watched, &decision.netns_cookie))
 		return 0;
 	decision.cookie = bpf_get_socket_cookie(sk);
 	decision.reason = reason_of(state);

@@ -229,7 +229,9 @@ def test_a_path_that_drops_long_headers_gets_the_flow_without(box_pair: Pair) ->
     assert flow_at(box_pair.a.netns, PORT)["mode"] == "xcp"
 
 
-@pytest.mark.parametrize(("law", "reason"), [("clarion_xcp", "unexplained"), ("reno", "loss")])
+@pytest.mark.parametrize(
+    ("law", "reason"), [("clarion_xcp", "unexplained"), ("clarion_stcp", "loss"), ("reno", "loss")]
+)
 def test_decisions_are_told_as_they_are_made(box_pair: Pair, law: str, reason: str) -> None:
     box_pair.attach("--cc", law)
     box_pair.middlebox(every_40th_data_packet())
