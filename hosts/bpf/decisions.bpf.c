@@ -27,15 +27,22 @@ struct {
 	__type(value, __u8);
 } watched SEC(".maps");
 
+static __always_inline bool is_law(const struct decision *decision, const char name[sizeof(decision->cc)])
+{
+	__u64 own[2], other[2];
+
+	_Static_assert(sizeof(own) == sizeof(decision->cc), "two words hold the name of a law");
+	__builtin_memcpy(own, decision->cc, sizeof(own));
+	__builtin_memcpy(other, name, sizeof(other));
+	return own[0] == other[0] && own[1] == other[1];
+}
+
 /* Clarion's own laws report themselves; those that leave recovery to the kernel (cc/stack.h) do not. */
 static __always_inline bool reports_itself(const struct decision *decision)
 {
-	static const char own[][sizeof(decision->cc)] = {"clarion_boost", "clarion_fast", "clarion_xcp"};
+	const char boost[16] = "clarion_boost", fast[16] = "clarion_fast", xcp[16] = "clarion_xcp";
 
-	for (unsigned int i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (!__builtin_memcmp(decision->cc, own[i], sizeof(own[i])))
-			return true;
-	return false;
+	return is_law(decision, boost) || is_law(decision, fast) || is_law(decision, xcp);
 }
 
 /* Brings the type into the object's BTF, for the agent's test of its layout. */
