@@ -12,4 +12,10 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 vegas
+#define LAW_NAME clarion_vegas
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 char _license[] SEC("license") = "GPL"; /* as in cc.bpf.c */
