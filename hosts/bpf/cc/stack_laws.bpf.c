@@ -18,4 +18,10 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 yeah
+#define LAW_NAME clarion_yeah
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 char _license[] SEC("license") = "GPL"; /* as in cc.bpf.c */

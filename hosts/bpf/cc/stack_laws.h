@@ -5,5 +5,6 @@
 
 #include "stcp.h"
 #include "vegas.h"
+#include "yeah.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
