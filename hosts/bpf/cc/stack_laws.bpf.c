@@ -6,8 +6,26 @@
 
 #include "stack_laws.h"
 
+#define LAW	 illinois
+#define LAW_NAME clarion_illin
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 stcp
 #define LAW_NAME clarion_stcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 vegas
+#define LAW_NAME clarion_vegas
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 yeah
+#define LAW_NAME clarion_yeah
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME

@@ -3,6 +3,9 @@
 #ifndef CLARION_CC_STACK_LAWS_H
 #define CLARION_CC_STACK_LAWS_H
 
+#include "illinois.h"
 #include "stcp.h"
+#include "vegas.h"
+#include "yeah.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
