@@ -12,4 +12,10 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 westwood_plus
+#define LAW_NAME clarion_westwp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 char _license[] SEC("license") = "GPL"; /* as in cc.bpf.c */

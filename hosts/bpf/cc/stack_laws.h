@@ -4,5 +4,6 @@
 #define CLARION_CC_STACK_LAWS_H
 
 #include "stcp.h"
+#include "westwood_plus.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
