@@ -12,6 +12,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 westwood
+#define LAW_NAME clarion_westwd
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 westwood_plus
 #define LAW_NAME clarion_westwp
 #include "stack_ops.h"

@@ -4,6 +4,7 @@
 #define CLARION_CC_STACK_LAWS_H
 
 #include "stcp.h"
+#include "westwood.h"
 #include "westwood_plus.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
