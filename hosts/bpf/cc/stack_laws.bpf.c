@@ -18,6 +18,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 westwood_new
+#define LAW_NAME clarion_westwn
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 westwood_plus
 #define LAW_NAME clarion_westwp
 #include "stack_ops.h"
