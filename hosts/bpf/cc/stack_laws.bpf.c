@@ -18,6 +18,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 westwood_mod
+#define LAW_NAME clarion_westwm
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 westwood_new
 #define LAW_NAME clarion_westwn
 #include "stack_ops.h"

@@ -5,6 +5,7 @@
 
 #include "stcp.h"
 #include "westwood.h"
+#include "westwood_mod.h"
 #include "westwood_new.h"
 #include "westwood_plus.h"
 
