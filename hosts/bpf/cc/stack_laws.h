@@ -3,6 +3,7 @@
 #ifndef CLARION_CC_STACK_LAWS_H
 #define CLARION_CC_STACK_LAWS_H
 
+#include "areno.h"
 #include "stcp.h"
 #include "westwood.h"
 #include "westwood_mod.h"
