@@ -8,6 +8,8 @@
 
 #define LAW	 illinois
 #define LAW_NAME clarion_illin
+#define LAW	 areno
+#define LAW_NAME clarion_areno
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
@@ -20,12 +22,28 @@
 
 #define LAW	 vegas
 #define LAW_NAME clarion_vegas
+#define LAW	 westwood
+#define LAW_NAME clarion_westwd
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
 
 #define LAW	 yeah
 #define LAW_NAME clarion_yeah
+#define LAW	 westwood_mod
+#define LAW_NAME clarion_westwm
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 westwood_new
+#define LAW_NAME clarion_westwn
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 westwood_plus
+#define LAW_NAME clarion_westwp
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME

@@ -7,5 +7,11 @@
 #include "stcp.h"
 #include "vegas.h"
 #include "yeah.h"
+#include "areno.h"
+#include "stcp.h"
+#include "westwood.h"
+#include "westwood_mod.h"
+#include "westwood_new.h"
+#include "westwood_plus.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
