@@ -18,6 +18,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 htcp
+#define LAW_NAME clarion_htcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 stcp
 #define LAW_NAME clarion_stcp
 #include "stack_ops.h"

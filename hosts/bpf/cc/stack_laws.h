@@ -5,6 +5,7 @@
 
 #include "bic.h"
 #include "hstcp.h"
+#include "htcp.h"
 #include "stcp.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
