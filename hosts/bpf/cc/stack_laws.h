@@ -6,6 +6,7 @@
 #include "bic.h"
 #include "hstcp.h"
 #include "htcp.h"
+#include "hybla.h"
 #include "stcp.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
