@@ -10,6 +10,26 @@
 #define LAW_NAME clarion_illin
 #define LAW	 areno
 #define LAW_NAME clarion_areno
+#define LAW	 bic
+#define LAW_NAME clarion_bic
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 hstcp
+#define LAW_NAME clarion_hstcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 htcp
+#define LAW_NAME clarion_htcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 hybla
+#define LAW_NAME clarion_hybla
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME

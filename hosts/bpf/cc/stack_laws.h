@@ -4,6 +4,10 @@
 #define CLARION_CC_STACK_LAWS_H
 
 #include "illinois.h"
+#include "bic.h"
+#include "hstcp.h"
+#include "htcp.h"
+#include "hybla.h"
 #include "stcp.h"
 #include "vegas.h"
 #include "yeah.h"
