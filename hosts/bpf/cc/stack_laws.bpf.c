@@ -6,6 +6,12 @@
 
 #include "stack_laws.h"
 
+#define LAW	 ctcp
+#define LAW_NAME clarion_ctcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 hstcp
 #define LAW_NAME clarion_hstcp
 #include "stack_ops.h"

@@ -3,6 +3,7 @@
 #ifndef CLARION_CC_STACK_LAWS_H
 #define CLARION_CC_STACK_LAWS_H
 
+#include "ctcp.h"
 #include "hstcp.h"
 #include "stcp.h"
 
