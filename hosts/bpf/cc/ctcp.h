@@ -16,7 +16,7 @@ struct ctcp {
 	__u64 gamma_q16;       /* packets queued from which the delay window gives way */
 	__u64 reno_queued_q16; /* packets queued by Reno's part alone in the last round; or CTCP_NO_SAMPLE */
 	struct queued queue;
-	__u32 round_end; /* packets sent when the round began */
+	__u32 round_end; /* what was to be sent next when the round began */
 	__u32 prior_cwnd;
 };
 

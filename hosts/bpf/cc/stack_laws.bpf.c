@@ -12,6 +12,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 fusion
+#define LAW_NAME clarion_fusion
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 hstcp
 #define LAW_NAME clarion_hstcp
 #include "stack_ops.h"

@@ -4,6 +4,7 @@
 #define CLARION_CC_STACK_LAWS_H
 
 #include "ctcp.h"
+#include "fusion.h"
 #include "hstcp.h"
 #include "stcp.h"
 
