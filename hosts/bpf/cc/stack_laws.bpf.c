@@ -24,6 +24,12 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 libra
+#define LAW_NAME clarion_libra
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 stcp
 #define LAW_NAME clarion_stcp
 #include "stack_ops.h"

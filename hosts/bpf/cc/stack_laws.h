@@ -6,6 +6,7 @@
 #include "ctcp.h"
 #include "fusion.h"
 #include "hstcp.h"
+#include "libra.h"
 #include "stcp.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
