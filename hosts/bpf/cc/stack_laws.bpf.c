@@ -6,6 +6,12 @@
 
 #include "stack_laws.h"
 
+#define LAW	 africa
+#define LAW_NAME clarion_africa
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 ctcp
 #define LAW_NAME clarion_ctcp
 #include "stack_ops.h"

@@ -3,6 +3,7 @@
 #ifndef CLARION_CC_STACK_LAWS_H
 #define CLARION_CC_STACK_LAWS_H
 
+#include "africa.h"
 #include "ctcp.h"
 #include "fusion.h"
 #include "hstcp.h"
