@@ -12,6 +12,20 @@
 #define LAW_NAME clarion_areno
 #define LAW	 bic
 #define LAW_NAME clarion_bic
+#define LAW	 africa
+#define LAW_NAME clarion_africa
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 ctcp
+#define LAW_NAME clarion_ctcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 fusion
+#define LAW_NAME clarion_fusion
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
@@ -30,6 +44,8 @@
 
 #define LAW	 hybla
 #define LAW_NAME clarion_hybla
+#define LAW	 libra
+#define LAW_NAME clarion_libra
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
