@@ -7,12 +7,12 @@
  * functions below; stack_ops.h calls them for the kernel, sim/laws/stack_law.cpp for the simulator.
  *
  *   LAW_init(law, p, tcp)                    the connection is established
- *   LAW_grow(law, p, tcp, acked)             packets acknowledged while nothing reduces the window (cong_avoid)
- *   LAW_on_acked(law, p, tcp, packets, rtt_us)  after every ACK (pkts_acked); rtt_us < 0: no sample
- *   LAW_on_state(law, p, tcp, next)          before the state changes (set_state)
- *   LAW_on_event(law, p, tcp, event)         enum stack_event (cwnd_event)
- *   LAW_ssthresh(law, p, tcp)                what a loss leaves of the window, packets
- *   LAW_undo(law, p, tcp)                    the window after a reduction that was a mistake, packets
+ *   LAW_grow(law, p, tcp, acked)             packets acknowledged while nothing reduces the window
+ * (cong_avoid) LAW_on_acked(law, p, tcp, packets, rtt_us)  after every ACK (pkts_acked); rtt_us < 0: no
+ * sample LAW_on_state(law, p, tcp, next)          before the state changes (set_state) LAW_on_event(law, p,
+ * tcp, event)         enum stack_event (cwnd_event) LAW_ssthresh(law, p, tcp)                what a loss
+ * leaves of the window, packets LAW_undo(law, p, tcp)                    the window after a reduction that
+ * was a mistake, packets
  *
  * A law without use for one of them says so by a macro at the end of this file.
  */
@@ -106,8 +106,8 @@ CC_INLINE __u32 stack_slow_start(struct cc_stack *tcp, __u32 acked)
 	return acked;
 }
 
-/* How growth begins in all of these laws: not at all while the window is not used up, else with slow start. False:
- * that was all; else `acked` is what slow start left.
+/* How growth begins in all of these laws: not at all while the window is not used up, else with slow start.
+ * False: that was all; else `acked` is what slow start left.
  */
 CC_INLINE int stack_is_past_slow_start(struct cc_stack *tcp, __u32 *acked)
 {
@@ -138,33 +138,33 @@ CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
 }
 
 /* For a law that keeps the window before a reduction in `prior_cwnd`. */
-#define STACK_UNDO_TO_PRIOR(law)                                                                              \
-	CC_INLINE __u32 law##_undo(struct law *l, const struct cc_params *p, const struct cc_stack *tcp)      \
-	{                                                                                                     \
-		(void)p;                                                                                      \
-		return (__u32)max_u64(tcp->cwnd, l->prior_cwnd);                                              \
+#define STACK_UNDO_TO_PRIOR(law)                                                                             \
+	CC_INLINE __u32 law##_undo(struct law *l, const struct cc_params *p, const struct cc_stack *tcp)     \
+	{                                                                                                    \
+		(void)p;                                                                                     \
+		return (__u32)max_u64(tcp->cwnd, l->prior_cwnd);                                             \
 	}
 
 /* For a law to which ACKs, states or events say nothing. */
-#define STACK_IGNORES_ACKED(law)                                                                              \
-	CC_INLINE void law##_on_acked(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
-				      __u32 packets, __s64 rtt_us)                                            \
-	{                                                                                                     \
-		(void)l, (void)p, (void)tcp, (void)packets, (void)rtt_us;                                     \
+#define STACK_IGNORES_ACKED(law)                                                                             \
+	CC_INLINE void law##_on_acked(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u32 packets, __s64 rtt_us)                                           \
+	{                                                                                                    \
+		(void)l, (void)p, (void)tcp, (void)packets, (void)rtt_us;                                    \
 	}
 
-#define STACK_IGNORES_STATES(law)                                                                             \
-	CC_INLINE void law##_on_state(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
-				      __u8 next)                                                              \
-	{                                                                                                     \
-		(void)l, (void)p, (void)tcp, (void)next;                                                      \
+#define STACK_IGNORES_STATES(law)                                                                            \
+	CC_INLINE void law##_on_state(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u8 next)                                                             \
+	{                                                                                                    \
+		(void)l, (void)p, (void)tcp, (void)next;                                                     \
 	}
 
-#define STACK_IGNORES_EVENTS(law)                                                                             \
-	CC_INLINE void law##_on_event(struct law *l, const struct cc_params *p, struct cc_stack *tcp,         \
-				      __u8 event)                                                             \
-	{                                                                                                     \
-		(void)l, (void)p, (void)tcp, (void)event;                                                     \
+#define STACK_IGNORES_EVENTS(law)                                                                            \
+	CC_INLINE void law##_on_event(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u8 event)                                                            \
+	{                                                                                                    \
+		(void)l, (void)p, (void)tcp, (void)event;                                                    \
 	}
 
 #endif /* CLARION_CC_STACK_H */

@@ -6,14 +6,20 @@
 
 #include "stack_laws.h"
 
-#define LAW	 illinois
-#define LAW_NAME clarion_illin
-#define LAW	 areno
-#define LAW_NAME clarion_areno
-#define LAW	 bic
-#define LAW_NAME clarion_bic
 #define LAW	 africa
 #define LAW_NAME clarion_africa
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 areno
+#define LAW_NAME clarion_areno
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 bic
+#define LAW_NAME clarion_bic
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
@@ -44,6 +50,16 @@
 
 #define LAW	 hybla
 #define LAW_NAME clarion_hybla
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 illinois
+#define LAW_NAME clarion_illin
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 libra
 #define LAW_NAME clarion_libra
 #include "stack_ops.h"
@@ -58,14 +74,16 @@
 
 #define LAW	 vegas
 #define LAW_NAME clarion_vegas
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 westwood
 #define LAW_NAME clarion_westwd
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME
 
-#define LAW	 yeah
-#define LAW_NAME clarion_yeah
 #define LAW	 westwood_mod
 #define LAW_NAME clarion_westwm
 #include "stack_ops.h"
@@ -80,6 +98,12 @@
 
 #define LAW	 westwood_plus
 #define LAW_NAME clarion_westwp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 yeah
+#define LAW_NAME clarion_yeah
 #include "stack_ops.h"
 #undef LAW
 #undef LAW_NAME

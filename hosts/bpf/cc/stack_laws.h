@@ -3,24 +3,22 @@
 #ifndef CLARION_CC_STACK_LAWS_H
 #define CLARION_CC_STACK_LAWS_H
 
-#include "illinois.h"
-#include "bic.h"
-#include "hstcp.h"
-#include "htcp.h"
-#include "hybla.h"
 #include "africa.h"
+#include "areno.h"
+#include "bic.h"
 #include "ctcp.h"
 #include "fusion.h"
 #include "hstcp.h"
+#include "htcp.h"
+#include "hybla.h"
+#include "illinois.h"
 #include "libra.h"
 #include "stcp.h"
 #include "vegas.h"
-#include "yeah.h"
-#include "areno.h"
-#include "stcp.h"
 #include "westwood.h"
 #include "westwood_mod.h"
 #include "westwood_new.h"
 #include "westwood_plus.h"
+#include "yeah.h"
 
 #endif /* CLARION_CC_STACK_LAWS_H */
