@@ -192,7 +192,7 @@ CC_INLINE __u32 htcp_ssthresh(struct htcp *h, const struct cc_params *p, const s
 	h->prior_cwnd = tcp->cwnd;
 	htcp_update_beta(h, p);
 	htcp_update_alpha(h, p, tcp);
-	if (h->min_rtt && h->max_rtt > h->min_rtt)
+	if (h->max_rtt > h->min_rtt)
 		h->max_rtt =
 		    h->min_rtt + (__u32)((__u64)(h->max_rtt - h->min_rtt) * HTCP_MEMORY_PERCENT / 100);
 	return (__u32)max_u64((__u64)tcp->cwnd * h->beta >> HTCP_SHIFT, 2);

@@ -74,18 +74,106 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             params={"boost_loss": _BOOST_JUDGED},
         ),
     ),
-    "delay": (
-        Algorithm("fast", "clarion_fast", "FAST TCP: keeps packets queued", "Wei, Jin, Low, Hegde 2006"),
-    ),
     "loss": (
-        Algorithm("stcp", "clarion_stcp", "Scalable TCP: one percent per round trip", "Kelly 2003"),
-        Algorithm("cubic", "cubic", "the kernel's CUBIC", "RFC 9438"),
         Algorithm("reno", "reno", "the kernel's Reno", "RFC 5681"),
         Algorithm("newreno", "reno", "the kernel's Reno without SACK: NewReno", "RFC 6582", sack=False),
+        Algorithm("cubic", "cubic", "the kernel's CUBIC", "RFC 9438"),
+        Algorithm(
+            "bic", "clarion_bic", "searches for the window of the last loss", "Xu, Harfoush, Rhee 2004; Linux"
+        ),
+        Algorithm(
+            "hstcp", "clarion_hstcp", "HighSpeed TCP: its steps depend on the window", "RFC 3649; Linux"
+        ),
+        Algorithm(
+            "stcp", "clarion_stcp", "Scalable TCP: one percent more per round trip", "Kelly 2003; Linux"
+        ),
+        Algorithm(
+            "htcp",
+            "clarion_htcp",
+            "H-TCP: grows with the time since the last loss",
+            "Leith, Shorten 2004; Linux",
+        ),
+        Algorithm(
+            "hybla",
+            "clarion_hybla",
+            "grows in time as a flow of 25 ms, whatever its round trip",
+            "Caini, Firrincieli 2004; Linux",
+        ),
+        Algorithm(
+            "libra",
+            "clarion_libra",
+            "equal shares for unequal round trips, by measured capacity",
+            "Marfia et al. 2007",
+        ),
+    ),
+    "delay": (
+        Algorithm(
+            "vegas", "clarion_vegas", "keeps two to four packets queued", "Brakmo, Peterson 1995; Linux"
+        ),
+        Algorithm("fast", "clarion_fast", "FAST TCP: keeps 50 packets queued", "Wei, Jin, Low, Hegde 2006"),
+    ),
+    "loss and delay": (
+        Algorithm(
+            "africa",
+            "clarion_africa",
+            "HighSpeed TCP on an empty path, else Reno",
+            "King, Baraniuk, Riedi 2005",
+        ),
+        Algorithm(
+            "areno",
+            "clarion_areno",
+            "Adaptive Reno: steps follow the level of congestion",
+            "Shimonishi, Murase 2005",
+        ),
+        Algorithm(
+            "ctcp",
+            "clarion_ctcp",
+            "Compound TCP: Reno and a window that gives way to a queue",
+            "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02",
+        ),
+        Algorithm(
+            "illinois",
+            "clarion_illin",
+            "the queueing delay sets growth and reduction",
+            "Liu, Basar, Srikant 2006; Linux",
+        ),
+        Algorithm(
+            "yeah",
+            "clarion_yeah",
+            "Scalable TCP while the queue is short, else Reno",
+            "Baiocchi et al. 2007; Linux",
+        ),
     ),
     "bandwidth estimate": (
         Algorithm(
             "bbr", "bbr", "the kernel's BBR, version 1", "draft-cardwell-iccrg-bbr-congestion-control-00"
+        ),
+        Algorithm(
+            "fusion", "clarion_fusion", "grows, stays or shrinks by the queueing delay", "Kaneko et al. 2007"
+        ),
+        Algorithm(
+            "westwood",
+            "clarion_westwd",
+            "a loss leaves bandwidth times least round trip",
+            "Mascolo et al. 2001",
+        ),
+        Algorithm(
+            "westwood-plus",
+            "clarion_westwp",
+            "Westwood+: bandwidth once per round trip",
+            "Grieco, Mascolo 2004; Linux",
+        ),
+        Algorithm(
+            "westwood-new",
+            "clarion_westwn",
+            "growth follows the ratio of estimates (rule inferred)",
+            "Hagag, El-Sayed 2012",
+        ),
+        Algorithm(
+            "westwood-mod",
+            "clarion_westwm",
+            "WestwoodNew that adds the estimate to its growth",
+            "IJET 7(4.31), 2018, 363-367",
         ),
     ),
 }

@@ -53,7 +53,9 @@ TEST_F(BicLaw, UpTo14PacketsItIsReno) {
 }
 
 TEST_F(BicLaw, ALossLeavesFourFifthsAndCanBeUndone) {
-  EXPECT_EQ(lose_at(1000), 799U);  // 1000 * 819 / 1024 = 799.8
+  tcp_.cwnd = 1;
+  EXPECT_EQ(bic_undo(&b_, &params_, &tcp_), 10U);  // before the first loss
+  EXPECT_EQ(lose_at(1000), 799U);                  // 1000 * 819 / 1024 = 799.8
   EXPECT_EQ(b_.last_max, 1000U);
   tcp_.cwnd = 799;
   EXPECT_EQ(bic_undo(&b_, &params_, &tcp_), 1000U);

@@ -85,7 +85,8 @@ TEST_F(HighSpeed, AnAckIsOneHoweverManyPacketsItAcknowledges) {
 }
 
 TEST_F(HighSpeed, ALossTakesTheShareOfTheRow) {
-  start_at(1000);
+  start_at(900);
+  tcp_.cwnd = 1000;
   grow(1);
   EXPECT_EQ(lose(), 676U);  // 1000 * 83 / 256 = 324.2 less
   tcp_.cwnd = 676;
@@ -117,6 +118,17 @@ TEST_F(HighSpeed, SlowStartDoublesAndItsLossHalves) {
   grow(1);  // outside slow start: between 4596 and 5036, the 20th row
   EXPECT_EQ(tcp_.cwnd_count, 20U);
   EXPECT_EQ(lose(), 3790U);  // 5000 * 62 / 256 = 1210.9 less
+}
+
+TEST_F(HighSpeed, AConnectionBeginsWithTheFirstRowAndCanBeUndoneToItsWindow) {
+  start_at(1000);
+  grow(1);
+  start_at(1000);  // the next connection
+  EXPECT_EQ(hstcp_undo(&l_, &kDefaults, &tcp_), 1000U);
+  EXPECT_EQ(lose(), 500U);
+  start_at(2000);
+  tcp_.cwnd = 10;
+  EXPECT_EQ(hstcp_undo(&l_, &kDefaults, &tcp_), 2000U);
 }
 
 TEST_F(HighSpeed, AWindowThatIsNotUsedOrAtItsClampDoesNotGrow) {

@@ -192,13 +192,28 @@ TEST_F(HTcp, ARateIsThatOfAWindowAndOfARoundTripAtLeast) {
 
 TEST_F(HTcp, WhileTheWindowIsReducedNoRateIsMeasured) {
   h_.min_rtt = 25;
-  ack(5);
+  for (const __u8 state : {CA_STATE_CWR, CA_STATE_RECOVERY, CA_STATE_LOSS}) {
+    ack(5);
+    tcp_.now_us += 100 * MS;
+    tcp_.ca_state = state;
+    ack(20);
+    EXPECT_EQ(h_.max_rate, 0U);
+    EXPECT_EQ(h_.sample_packets, 0U);
+    EXPECT_EQ(h_.sample_began, stack_ticks(tcp_.now_us));
+    tcp_.ca_state = CA_STATE_OPEN;
+  }
   tcp_.now_us += 100 * MS;
-  tcp_.ca_state = CA_STATE_RECOVERY;
-  ack(20);
-  EXPECT_EQ(h_.max_rate, 0U);
-  EXPECT_EQ(h_.sample_packets, 0U);
-  EXPECT_EQ(h_.sample_began, stack_ticks(tcp_.now_us));
+  tcp_.ca_state = CA_STATE_CWR - 1;  // disorder: nothing is reduced
+  ack(9);
+  EXPECT_EQ(h_.max_rate, 22U);  // 9 in 100 ms, a quarter of it: more than three round trips since the start
+}
+
+TEST_F(HTcp, AStepAsLargeAsTheWindowTakesARateFromAnyAck) {
+  h_.min_rtt = 25;
+  h_.alpha = 10 * 128;
+  tcp_.now_us += 100 * MS;
+  ack(1);
+  EXPECT_EQ(h_.max_rate, 10U);
 }
 
 TEST_F(HTcp, NoRateIsMeasuredWithoutARoundTripNorBelowAStepNorWithTheSwitchOff) {
@@ -284,6 +299,8 @@ TEST_F(HTcp, TheTimeSinceALossBeginsWhenItIsRepaired) {
 }
 
 TEST_F(HTcp, ALossThatWasNoneIsUndone) {
+  tcp_.cwnd = 1;
+  EXPECT_EQ(htcp_undo(&h_, &params_, &tcp_), 10U);  // before the first loss
   h_.min_rtt = 25;
   h_.max_rtt = 45;
   h_.last_max_rate = 70;

@@ -142,6 +142,10 @@ TEST_F(Hybla, AfterSlowStartItAddsRhoSquaredPerWindow) {
   EXPECT_EQ(tcp_.cwnd, 21U);
   EXPECT_EQ(h_.fraction, 76U);
   EXPECT_EQ(tcp_.cwnd_count, 0U);
+  tcp_.cwnd = 39;  // 52 / 128, and 76 are there
+  grow(1);
+  EXPECT_EQ(tcp_.cwnd, 40U);
+  EXPECT_EQ(h_.fraction, 0U);
   tcp_.cwnd = 7;  // 292 / 128
   h_.fraction = 0;
   grow(1);
@@ -193,7 +197,10 @@ TEST_F(Hybla, AWindowThatIsNotUsedDoesNotGrow) {
 }
 
 TEST_F(Hybla, HalvesToTwoAtLeastAndCanBeUndone) {
-  start(100'000, 11, 2);
+  start(100'000, 8, 2);
+  tcp_.cwnd = 1;
+  EXPECT_EQ(hybla_undo(&h_, &params_, &tcp_), 8U);  // before the first loss
+  tcp_.cwnd = 11;
   EXPECT_EQ(hybla_ssthresh(&h_, &params_, &tcp_), 5U);
   tcp_.cwnd = 5;
   EXPECT_EQ(hybla_undo(&h_, &params_, &tcp_), 11U);
