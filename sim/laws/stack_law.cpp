@@ -7,6 +7,7 @@
 
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/bbr.h"
+#include "hosts/bpf/cc/bbr3.h"
 #include "hosts/bpf/cc/cubic.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
@@ -35,6 +36,7 @@ cc_stack stack_of(const Sender& sender) {
   tcp.una = static_cast<std::uint32_t>(sender.board().una());
   tcp.next = static_cast<std::uint32_t>(sender.board().next());
   tcp.delivered = sender.rate().delivered();
+  tcp.delivered_ce = sender.rate().delivered_ce();
   tcp.lost = sender.lost();
   tcp.in_flight = sender.board().in_flight();
   tcp.ca_state = static_cast<std::uint8_t>(sender.state());
@@ -53,6 +55,11 @@ stack_ack ack_of(const RateSample& rate) {
   ack.losses = rate.losses;
   ack.acked_packets = rate.acked_sacked;
   ack.is_app_limited = rate.is_app_limited;
+  ack.has_echo = rate.has_echo;
+  ack.is_of_probe = rate.is_of_probe;
+  ack.sent_in_flight = rate.sent_in_flight;
+  ack.lost = rate.lost;
+  ack.delivered_ce = rate.delivered_ce;
   return ack;
 }
 
@@ -108,9 +115,9 @@ class StackLaw final : public CongestionControl {
   typename Law::State state_{};
 };
 
-#define STACK_LAW(law, name)                        \
-  struct law##_functions {                          \
-    using State = ::law;                            \
+#define STACK_LAW(law, name)                         \
+  struct law##_functions {                           \
+    using State = ::law;                             \
     static constexpr auto init = law##_init;         \
     static constexpr auto grow = law##_grow;         \
     static constexpr auto on_acked = law##_on_acked; \
@@ -124,11 +131,24 @@ STACK_LAW(reno, "reno")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 
-class Bbr final : public CongestionControl {
+// A law that sets window and pacing rate itself.
+class RateLaw : public CongestionControl {
+ public:
+  bool owns_window() const override { return true; }
+  void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
+  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
+
+ protected:
+  static void control(Sender& sender, const cc_stack& tcp) {
+    apply(sender, tcp);
+    sender.pace(true, tcp.pacing_bytes_per_s);
+  }
+};
+
+class Bbr final : public RateLaw {
  public:
   explicit Bbr(std::uint32_t seed) : seed_(seed) {}
 
-  bool owns_window() const override { return true; }
   void start(Sender& sender) override {
     cc_stack tcp = stack_of(sender);
     bbr_init(&state_, &tcp, seed_);
@@ -159,16 +179,65 @@ class Bbr final : public CongestionControl {
     const cc_stack tcp = stack_of(sender);
     return bbr_undo(&state_, &tcp);
   }
-  void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
-  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
 
  private:
-  static void control(Sender& sender, const cc_stack& tcp) {
+  bbr state_{};
+  std::uint32_t seed_;
+};
+
+class Bbr3 final : public RateLaw {
+ public:
+  Bbr3(const cc_params& params, std::uint32_t seed) : params_(params), seed_(seed) {}
+
+  void start(Sender& sender) override {
+    cc_stack tcp = seen_of(sender);
+    bbr3_init(&state_, &tcp, seed_);
+    control(sender, tcp);
+  }
+  void on_ack(Sender& sender, const RateSample& rate) override {
+    cc_stack tcp = seen_of(sender);
+    const stack_ack ack = ack_of(rate);
+    if (bbr3_on_ack(&state_, &params_, &tcp, &ack)) sender.mark_app_limited();
+    control(sender, tcp);
+  }
+  void on_lost(Sender& sender, const Segment& segment) override {
+    const cc_stack tcp = seen_of(sender);
+    stack_lost lost{};
+    lost.sent_in_flight = segment.stamp.in_flight;
+    lost.lost = sender.lost() - segment.stamp.lost;
+    lost.is_app_limited = segment.was_app_limited;
+    bbr3_on_lost(&state_, &params_, &tcp, &lost);
+  }
+  void set_state(Sender& sender, CaState next) override {
+    cc_stack tcp = seen_of(sender);
+    bbr3_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
     apply(sender, tcp);
-    sender.pace(true, tcp.pacing_bytes_per_s);
+  }
+  void on_event(Sender& sender, CaEvent event) override {
+    cc_stack tcp = seen_of(sender);
+    if (event == CaEvent::probe_recovery) {
+      bbr3_on_probe_recovery(&state_, &params_, &tcp, sender.probe_was_app_limited());
+    } else if (event == CaEvent::tx_start) {
+      bbr3_on_tx_start(&state_, &tcp);
+      control(sender, tcp);
+    }
+  }
+  std::uint32_t ssthresh(Sender& sender) override {
+    const cc_stack tcp = seen_of(sender);
+    return bbr3_ssthresh(&state_, &tcp);
+  }
+  std::uint32_t undo_cwnd(Sender& /*sender*/) override { return bbr3_undo(&state_); }
+
+ private:
+  // It asks for the flag that TCP keeps, not for what slow start makes of it.
+  static cc_stack seen_of(const Sender& sender) {
+    cc_stack tcp = stack_of(sender);
+    tcp.is_cwnd_limited = sender.is_window_marked_limited();
+    return tcp;
   }
 
-  bbr state_{};
+  const cc_params& params_;
+  bbr3 state_{};
   std::uint32_t seed_;
 };
 
@@ -194,6 +263,7 @@ constexpr Entry STACK_LAWS[] = {
 std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
                                                   std::uint32_t seed) {
   if (name == "bbr") return std::make_unique<Bbr>(seed);
+  if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
   for (const Entry& each : STACK_LAWS) {
     if (name == each.name) return each.make(params);
   }
@@ -201,7 +271,7 @@ std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const
 }
 
 std::vector<std::string> stack_laws() {
-  std::vector<std::string> names = {"bbr"};
+  std::vector<std::string> names = {"bbr", "bbr3"};
   for (const Entry& each : STACK_LAWS) names.emplace_back(each.name);
   return names;
 }

@@ -11,8 +11,9 @@ namespace clarion::sim {
 
 class Sender;
 
-// enum tcp_ca_event of include/net/tcp.h
-enum class CaEvent : std::uint8_t { tx_start, cwnd_restart, complete_cwr, loss };
+// enum tcp_ca_event of include/net/tcp.h. `probe_recovery` is of Google's kernel: a loss probe has repaired a
+// loss.
+enum class CaEvent : std::uint8_t { tx_start, cwnd_restart, complete_cwr, loss, probe_recovery = 6 };
 
 class CongestionControl {
  public:
@@ -47,6 +48,10 @@ class CongestionControl {
   // Before the state changes.
   virtual void set_state(Sender& sender, CaState next) = 0;
   virtual void on_event(Sender& sender, CaEvent event) = 0;
+
+  // A segment has been marked lost, or its retransmission has; its stamp is of that transmission
+  // (skb_marked_lost of Google's kernel).
+  virtual void on_lost(Sender& /*sender*/, const Segment& /*segment*/) {}
 };
 
 }  // namespace clarion::sim

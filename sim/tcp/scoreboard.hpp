@@ -20,8 +20,8 @@ struct DeliveryStamp {
   Microseconds delivered_us = 0;  // 0: this transmission has been counted
   std::uint32_t delivered = 0;
   std::uint32_t delivered_ce = 0;
-  std::uint32_t in_flight = 0;
-  bool is_app_limited = false;
+  std::uint32_t in_flight = 0;  // with it
+  std::uint32_t lost = 0;       // marked so far
 };
 
 struct Segment {
@@ -32,8 +32,9 @@ struct Segment {
   bool is_linked = false;
   bool is_sacked = false;
   bool is_lost = false;
-  bool is_resent = false;   // and that transmission is in flight (TCPCB_SACKED_RETRANS)
-  bool was_resent = false;  // ever (TCPCB_EVER_RETRANS)
+  bool is_resent = false;        // and that transmission is in flight (TCPCB_SACKED_RETRANS)
+  bool was_resent = false;       // ever (TCPCB_EVER_RETRANS)
+  bool was_app_limited = false;  // the connection, when this was sent last (tx.is_app_limited)
 };
 
 class Scoreboard {

@@ -124,6 +124,7 @@ class Sender {
   std::uint32_t resent() const { return resent_; }
   bool is_slow_start() const { return cwnd_ < ssthresh_; }
   bool is_cwnd_limited() const;
+  bool probe_was_app_limited() const { return probe_was_app_limited_; }
   bool is_window_marked_limited() const { return is_cwnd_limited_; }
   std::uint64_t receiver_room() const;  // segments that its window still takes
   std::uint64_t unsent() const;         // segments written and not sent
@@ -202,6 +203,7 @@ class Sender {
   bool needs_recovery() const { return board_.lost_out() > 0; }  // tcp_time_to_recover
   void identify_losses(AckState& state);
   void mark_lost(SegmentNumber number);
+  void note_lost(SegmentNumber number);
   void enter_recovery(bool with_echo);
   void enter_cwr();
   void enter_loss();
@@ -221,7 +223,7 @@ class Sender {
   void try_to_open(const AckState& state);
   void keep_open();
   bool any_resent() const;
-  void process_probe_ack(const Acknowledgement& ack, const AckState& state);
+  void process_probe_ack(const Acknowledgement& ack, AckState& state);
   void explain_reduction(CaState next);
   void change_state(CaState next);
 
@@ -306,6 +308,7 @@ class Sender {
   bool has_probe_ = false;   // tlp_high_seq is set, at
   SegmentNumber probe_high_ = 0;
   bool probe_was_resent_ = false;                                         // tlp_retrans
+  bool probe_was_app_limited_ = false;                                    // what it sent once more
   std::array<SegmentRange, Acknowledgement::MAX_BLOCKS> sacks_before_{};  // of the ACK before
 
   // Timers.

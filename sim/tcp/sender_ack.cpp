@@ -14,6 +14,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   state.reorder = board_.next();
   state.sample.prior_in_flight = board_.in_flight();
   state.has_ece = settings_.ecn && ack.has_ece;
+  state.sample.has_echo = state.has_ece;
   echo_ms_ = ack.echo_ms;
   const bool is_old = ack.ack < board_.una();
   const bool had_data = board_.packets_out() > 0;
@@ -44,7 +45,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
     resend = alert(state);
   }
   if (state.set_timer && !schedule_probe(true)) rearm();
-  rate_.finish(state.sample, now_us_, rate_.delivered() - delivered_before, lost_ - lost_before,
+  rate_.finish(state.sample, now_us_, rate_.delivered() - delivered_before, lost_ - lost_before, lost_,
                rtt_.min_us());
   control(state);
   send_after(resend);

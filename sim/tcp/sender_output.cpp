@@ -229,7 +229,7 @@ bool Sender::transmit(SegmentNumber number, bool is_resent) {
     board_.append(now_us_);
     cwr_queued_ = false;
   }
-  rate_.stamp(board_[number], packets_out, in_flight);
+  rate_.stamp(board_[number], packets_out, in_flight, lost_);
   last_sent_us_ = now_us_;
   ++segments_sent_;
   return true;
@@ -290,8 +290,9 @@ void Sender::send_probe() {
     const std::uint32_t in_flight = board_.in_flight();
     may_send_at_ = std::max(may_send_at_, now_);
     if (!output_.transmit({last, payload_of(last), true, last + 1 == written_, false}, now_)) return rearm();
+    probe_was_app_limited_ = board_[last].was_app_limited;
     board_.resend(last, now_us_, false);
-    rate_.stamp(board_[last], board_.packets_out(), in_flight);
+    rate_.stamp(board_[last], board_.packets_out(), in_flight, lost_);
     ++resent_;
     ++segments_sent_;
     probe_was_resent_ = true;
@@ -332,7 +333,7 @@ void Sender::on_reordering_timeout() {
   const std::uint32_t lost_before = lost_;
   const bool is_impatient = state_ >= CaState::recovery || board_.sacked_out() >= rack_.reordering();
   const std::uint32_t window_us = rack_.window_us(rtt_.min_us(), rtt_.srtt_us(), is_impatient);
-  rack_.detect(board_, now_us_, window_us, [this](SegmentNumber) { ++lost_; });
+  rack_.detect(board_, now_us_, window_us, [this](SegmentNumber number) { note_lost(number); });
   if (in_flight != board_.in_flight()) {
     if (state_ != CaState::recovery) {
       enter_recovery(false);

@@ -117,7 +117,8 @@ void Sender::identify_losses(AckState& state) {
   const std::uint32_t resent_before = board_.retrans_out();
   const bool is_impatient = state_ >= CaState::recovery || board_.sacked_out() >= rack_.reordering();
   const std::uint32_t window_us = rack_.window_us(rtt_.min_us(), rtt_.srtt_us(), is_impatient);
-  const Microseconds wait_us = rack_.detect(board_, now_us_, window_us, [this](SegmentNumber) { ++lost_; });
+  const Microseconds wait_us =
+      rack_.detect(board_, now_us_, window_us, [this](SegmentNumber number) { note_lost(number); });
   if (wait_us > 0) {
     set_timer(Timer::reordering, std::min(wait_us + TIMEOUT_MIN_US, rtt_.rto_us()));
     state.set_timer = false;
@@ -126,7 +127,13 @@ void Sender::identify_losses(AckState& state) {
 }
 
 void Sender::mark_lost(SegmentNumber number) {
-  if (board_.mark_lost(number)) ++lost_;
+  if (board_.mark_lost(number)) note_lost(number);
+}
+
+// tcp_notify_skb_loss_event
+void Sender::note_lost(SegmentNumber number) {
+  ++lost_;
+  law_->on_lost(*this, board_[number]);
 }
 
 // tcp_enter_recovery
@@ -304,17 +311,20 @@ bool Sender::any_resent() const {
 }
 
 // tcp_process_tlp_ack: did a probe repair a loss, which then counts as congestion (RFC 8985, 7.4)?
-void Sender::process_probe_ack(const Acknowledgement& ack, const AckState& state) {
+void Sender::process_probe_ack(const Acknowledgement& ack, AckState& state) {
   if (ack.ack < probe_high_) return;
   if (!probe_was_resent_ || state.dsack_of_probe) {
     has_probe_ = false;
   } else if (ack.ack > probe_high_) {
+    law_->on_event(*this, CaEvent::probe_recovery);
     begin_reduction();
     change_state(CaState::cwr);
     end_reduction();
     keep_open();
   } else if (!state.advanced && !state.is_not_dup() && !state.data_sacked) {
     has_probe_ = false;
+  } else {
+    state.sample.is_of_probe = true;
   }
 }
 

@@ -91,28 +91,48 @@ TEST(DeliveryRate, CountsPacketsOverTheLongerOfSendingAndAcknowledging) {
   DeliveryRate rate;
   Segment first, second;
   first.sent_us = 1000;
-  rate.stamp(first, 0, 0);
+  rate.stamp(first, 0, 0, 0);
   second.sent_us = 1500;
-  rate.stamp(second, 1, 1);
+  rate.stamp(second, 1, 1, 0);
   RateSample sample;
   rate.count(2, false);
   rate.note(0, first, sample);
   rate.note(1, second, sample);
-  rate.finish(sample, 3000, 2, 0, 100);
+  rate.finish(sample, 3000, 2, 0, 0, 100);
   // Sent within 0.5 ms, acknowledged within 2 ms.
   EXPECT_EQ(sample.delivered, 2);
   EXPECT_EQ(sample.interval_us, 2000);
+}
+
+TEST(DeliveryRate, KnowsWhatWasInFlightWithThePacketAndWhatHasBeenLostOrMarkedSince) {
+  DeliveryRate rate;
+  Segment first, segment;
+  first.sent_us = segment.sent_us = 1000;
+  rate.stamp(first, 0, 0, 0);
+  rate.count(5, true);
+  rate.stamp(segment, 7, 6, 2);  // six were in flight, two lost so far
+  EXPECT_EQ(segment.stamp.in_flight, 7U);
+  RateSample sample;
+  rate.count(3, true);
+  rate.count(4, false);
+  rate.note(0, segment, sample);
+  rate.finish(sample, 2000, 7, 1, 5, 100);
+  EXPECT_EQ(sample.sent_in_flight, 7U);
+  EXPECT_EQ(sample.lost, 3U);  // one of them by this ACK
+  EXPECT_EQ(sample.losses, 1U);
+  EXPECT_EQ(sample.delivered, 7);
+  EXPECT_EQ(sample.delivered_ce, 3U);
 }
 
 TEST(DeliveryRate, AnIntervalBelowTheLeastRoundTripSaysNothing) {
   DeliveryRate rate;
   Segment segment;
   segment.sent_us = 1000;
-  rate.stamp(segment, 0, 0);
+  rate.stamp(segment, 0, 0, 0);
   RateSample sample;
   rate.count(1, false);
   rate.note(0, segment, sample);
-  rate.finish(sample, 1050, 1, 0, 100);
+  rate.finish(sample, 1050, 1, 0, 0, 100);
   EXPECT_EQ(sample.interval_us, -1);
 }
 
@@ -121,11 +141,11 @@ TEST(DeliveryRate, AnApplicationLimitsUntilWhatWasInFlightIsDelivered) {
   rate.mark_app_limited(2);
   Segment segment;
   segment.sent_us = 1000;
-  rate.stamp(segment, 0, 0);
-  EXPECT_TRUE(segment.stamp.is_app_limited);
+  rate.stamp(segment, 0, 0, 0);
+  EXPECT_TRUE(segment.was_app_limited);
   RateSample sample;
   rate.count(3, false);
-  rate.finish(sample, 2000, 3, 0, 100);
+  rate.finish(sample, 2000, 3, 0, 0, 100);
   EXPECT_FALSE(rate.is_app_limited());
 }
 

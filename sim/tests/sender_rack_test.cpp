@@ -41,6 +41,20 @@ TEST_F(Rack, ALostRetransmissionIsResentWhenLaterOnesArrive) {
   EXPECT_EQ(again, 1U);
 }
 
+TEST_F(Rack, ALawHearsOfEveryLossWithWhatWasInFlightThen) {
+  open(10, 1000);
+  using Lost = TestLaw::Lost;
+  ack(100, 0, {{2, 5}});  // at once, for three have come: the first and second of the window
+  EXPECT_EQ(law().lost, (std::vector<Lost>{{1, 1, 0}, {2, 2, 0}}));
+  const std::uint32_t resent_beside = sender().board()[0].stamp.in_flight;
+  EXPECT_EQ(sender().board()[0].stamp.lost, 2u);  // before it was sent again
+  for (int n = 6; n <= 10; ++n) ack(100 + n, 0, {{2, SegmentNumber(n)}});
+  law().lost.clear();
+  ack(201, 0, {{2, 12}}, 100);
+  ack(202, 0, {{2, 14}}, 100);  // later ones than the retransmissions have come
+  EXPECT_EQ(law().lost.front(), (Lost{3, resent_beside, 2}));
+}
+
 TEST_F(Rack, ANeedlessRetransmissionGivesTheWindowBack) {
   open(10, 10);
   sent();

@@ -36,6 +36,19 @@ TEST_F(Timeouts, AProbeThatRepairedTheTailCountsAsCongestion) {
   EXPECT_EQ(law().before, 8u);
 }
 
+TEST_F(Timeouts, ALawHearsOfTheTailThatAProbeHasRepaired) {
+  open(4, 4, true);
+  run_until(202);  // 3 once more
+  sender().write_up_to(START + 202 * MS, 8000);
+  ack(302, 4);  // of either copy
+  EXPECT_TRUE(law().last.is_of_probe);
+  EXPECT_EQ(std::count(law().events.begin(), law().events.end(), CaEvent::probe_recovery), 0);
+  ack(402, 8);  // and nothing has been reported to have come twice
+  EXPECT_FALSE(law().last.is_of_probe);
+  EXPECT_EQ(std::count(law().events.begin(), law().events.end(), CaEvent::probe_recovery), 1);
+  EXPECT_TRUE(sender().probe_was_app_limited());
+}
+
 TEST_F(Timeouts, FrtoGivesTheWindowBackWhenOnlyTheDelayHasGrown) {
   open(6, 100);
   sent();

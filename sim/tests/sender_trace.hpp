@@ -34,6 +34,9 @@ class TestLaw final : public CongestionControl {
   std::uint32_t undo_cwnd(Sender& sender) override { return std::max(sender.cwnd(), before); }
   void set_state(Sender& /*sender*/, CaState next) override { states.push_back(next); }
   void on_event(Sender& /*sender*/, CaEvent event) override { events.push_back(event); }
+  void on_lost(Sender& sender, const Segment& segment) override {
+    lost.push_back({sender.lost(), segment.stamp.in_flight, segment.stamp.lost});
+  }
 
   RateSample last;
   std::uint32_t grown = 0;
@@ -41,6 +44,16 @@ class TestLaw final : public CongestionControl {
   std::uint32_t before = 0;
   std::vector<CaState> states;
   std::vector<CaEvent> events;
+
+  // A segment marked lost: how many there were so far, with it; what its stamp says.
+  struct Lost {
+    std::uint32_t so_far, in_flight, before;
+
+    bool operator==(const Lost& other) const {
+      return so_far == other.so_far && in_flight == other.in_flight && before == other.before;
+    }
+  };
+  std::vector<Lost> lost;
 
  private:
   bool owns_;

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <set>
+
 #include "sim/laws/clarion_law.hpp"
 #include "sim/tcp/sender.hpp"
 
@@ -88,6 +91,40 @@ TEST_F(StackLaw, BbrGivesTheWindowBackAfterATimeout) {
   EXPECT_GE(sender().cwnd(), before);
 }
 
+TEST_F(StackLaw, BbrVersion3PacesFromTheFirstRoundTripOn) {
+  open("bbr3");
+  // 1677 (10 packets in 100 ms) * 1000 bytes * 710 / 256, less one percent
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 274'452u);
+  EXPECT_EQ(sender().board().packets_out(), 10u);
+  EXPECT_EQ(sender().ssthresh(), INFINITE_SSTHRESH);
+  ack(100, 10);
+  EXPECT_EQ(sender().cwnd(), 20u);
+}
+
+TEST_F(StackLaw, BbrVersion3GrowsInRecoveryToo) {
+  open("bbr3");
+  ack(100, 10);
+  run_until(150);
+  const std::uint32_t before = sender().cwnd();
+  ack(201, 10, {12, 15});
+  ASSERT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().lost(), 2u);
+  EXPECT_EQ(sender().cwnd(), before + 3);
+}
+
+TEST_F(StackLaw, BbrVersion3GivesTheWindowBackAfterATimeout) {
+  open("bbr3", 30);
+  ack(100, 10);
+  run_until(180);
+  const std::uint32_t before = sender().cwnd();
+  run_until(2000);
+  ASSERT_EQ(sender().state(), CaState::loss);
+  EXPECT_LT(sender().cwnd(), 4u);
+  ack(2100, 30);
+  EXPECT_EQ(sender().state(), CaState::open);
+  EXPECT_GE(sender().cwnd(), before);
+}
+
 TEST_F(StackLaw, RenoAndCubicGrowAsTheyAreAcknowledgedAndReduceByTheirPart) {
   for (const auto& [law, part] : {std::pair{"reno", 20u}, {"cubic", 28u}}) {
     open(law);
@@ -111,6 +148,88 @@ TEST_F(StackLaw, CubicKeepsItsCurveThroughAPauseAndForgetsItAtATimeout) {
   run_until(30'000);
   ASSERT_EQ(sender().state(), CaState::loss);
   EXPECT_EQ(sender().ssthresh(), 56u);  // 80 * 717 / 1024
+}
+
+// A sender over a link that takes a packet per millisecond, and 100 ms to the acknowledgement.
+class Path final : public Sender::Output {
+ public:
+  Path(const std::string& law, std::uint32_t buffer, const cc_params& params) : buffer_(buffer) {
+    SenderSettings settings;
+    settings.mss_bytes = 1000;
+    sender_ = std::make_unique<Sender>(settings, make_stack_law(law, params, 1), *this);
+    sender_->open_window(1'000'000);
+    sender_->write_up_to(START, ~std::uint64_t{0});
+    sender_->establish(START, 100'000);
+  }
+  void run_until(std::uint64_t at_s) {
+    const Nanoseconds end = START + at_s * 1000 * MS;
+    while (true) {
+      const Nanoseconds arrival = arrivals_.empty() ? NEVER : arrivals_.front().first;
+      if (std::min(arrival, sender_->next_timer()) > end) return;
+      if (arrival <= sender_->next_timer()) {
+        arrive();
+      } else {
+        sender_->on_timer(sender_->next_timer());
+      }
+    }
+  }
+  std::uint64_t delivered() const { return sender_->board().una(); }
+  std::uint32_t dropped() const { return dropped_; }
+
+ private:
+  bool transmit(const OutgoingSegment& segment, Nanoseconds now) override {
+    if (free_at_ > now + buffer_ * MS) {
+      ++dropped_;
+      return true;
+    }
+    free_at_ = std::max(free_at_, now) + MS;
+    arrivals_.emplace_back(free_at_ + 100 * MS, segment.number);
+    return true;
+  }
+  void note_timeout() override {}
+  std::uint64_t waiting_bytes() const override { return 0; }
+
+  void arrive() {
+    const auto [at, number] = arrivals_.front();
+    arrivals_.pop_front();
+    if (number >= next_) early_.insert(number);
+    for (; early_.erase(next_) > 0; ++next_) {
+    }
+    Acknowledgement ack;
+    ack.ack = next_;
+    ack.window = 1'000'000;
+    if (number > next_) {
+      SegmentRange& block = ack.sacks[ack.blocks++] = {number, number + 1};
+      while (early_.count(block.begin - 1) > 0) --block.begin;
+      while (early_.count(block.end) > 0) ++block.end;
+    }
+    sender_->on_acknowledgement(at, ack);
+  }
+
+  std::uint32_t buffer_;
+  std::unique_ptr<Sender> sender_;
+  std::deque<std::pair<Nanoseconds, SegmentNumber>> arrivals_;
+  std::set<SegmentNumber> early_;
+  SegmentNumber next_ = 0;
+  Nanoseconds free_at_ = 0;
+  std::uint32_t dropped_ = 0;
+};
+
+// The buffer is a fifth of what the path holds.
+TEST(Path, BbrVersion3FillsItAsVersion1DoesAndLosesAQuarterOfThePackets) {
+  Path one("bbr", 20, default_params());
+  Path three("bbr3", 20, default_params());
+  one.run_until(60);
+  three.run_until(60);
+  EXPECT_GT(one.delivered(), 57'000u);
+  EXPECT_GT(three.delivered(), 57'000u);
+  EXPECT_LT(4 * three.dropped(), one.dropped());
+
+  cc_params params = default_params();
+  params.bbr3_loss_percent = 20;  // a probe may lose more than the buffer holds
+  Path bold("bbr3", 20, params);
+  bold.run_until(60);
+  EXPECT_GT(bold.dropped(), 3 * three.dropped());
 }
 
 }  // namespace

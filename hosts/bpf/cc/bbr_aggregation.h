@@ -26,24 +26,25 @@ CC_INLINE void bbr_aggregation_begin(struct bbr_aggregation *a, __u64 now_us)
 	a->acked = 0;
 }
 
-CC_INLINE void bbr_aggregation_count_round(struct bbr_aggregation *a)
+CC_INLINE void bbr_aggregation_count_round(struct bbr_aggregation *a, __u8 window)
 {
-	if (++a->rounds < BBR_EXTRA_ROUNDS)
+	if (++a->rounds < window)
 		return;
 	a->rounds = 0;
 	a->extra[1] = a->extra[0];
 	a->extra[0] = 0;
 }
 
+/* `window`: rounds after which half of what is remembered goes. */
 CC_INLINE void bbr_aggregation_on_ack(struct bbr_aggregation *a, const struct cc_stack *tcp,
-				      const struct stack_ack *ack, __u32 bw, int is_round_start)
+				      const struct stack_ack *ack, __u32 bw, int is_round_start, __u8 window)
 {
 	__u32 expected, extra;
 
 	if (!ack->acked_packets || ack->delivered < 0 || ack->interval_us <= 0)
 		return;
 	if (is_round_start)
-		bbr_aggregation_count_round(a);
+		bbr_aggregation_count_round(a, window);
 	expected = bbr_packets_in(bw, (__u32)sub_floor_u64(tcp->delivered_us, a->epoch_us));
 	if (a->acked <= expected || a->acked + ack->acked_packets >= BBR_EXTRA_EPOCH_ACKED) {
 		bbr_aggregation_begin(a, tcp->delivered_us);

@@ -4,28 +4,18 @@
 #define CLARION_CC_BBR_MODEL_H
 
 #include "bbr_aggregation.h"
+#include "bbr_common.h"
 #include "bbr_policer.h"
-#include "bbr_rate.h"
-#include "stack.h"
+#include "bbr_random.h"
 #include "windowed_max.h"
 
-#define BBR_HIGH_GAIN	    739U /* 2 / ln 2: doubles the sending rate per round trip (4.3.2.1) */
-#define BBR_DRAIN_GAIN	    88U
-#define BBR_CWND_GAIN	    512U
-#define BBR_PROBE_GAIN	    320U
-#define BBR_YIELD_GAIN	    192U
-#define BBR_BW_ROUNDS	    10 /* BtlBwFilterLen */
-#define BBR_CYCLE_LEN	    8
-#define BBR_CYCLE_RANDOM    7U
-#define BBR_FULL_BW_GAIN    320U
-#define BBR_FULL_BW_ROUNDS  3
-#define BBR_INITIAL_CWND    10
-#define BBR_MIN_PIPE_CWND   4
-#define BBR_MIN_RTT_TICKS   (10 * STACK_HZ) /* RTpropFilterLen */
-#define BBR_PROBE_RTT_TICKS (STACK_HZ / 5)
-#define BBR_INITIAL_RTT_US  1000
-/* What a sender hands down in one piece: a millisecond, two packets at least from 1.2 Mbit/s on. */
-#define BBR_PIECE_SHIFT	      10
+#define BBR_HIGH_GAIN	 739U /* 2 / ln 2: doubles the sending rate per round trip (4.3.2.1) */
+#define BBR_YIELD_GAIN	 192U
+#define BBR_BW_ROUNDS	 10 /* BtlBwFilterLen */
+#define BBR_CYCLE_LEN	 8
+#define BBR_CYCLE_RANDOM 7U
+#define BBR_INITIAL_CWND 10
+/* A piece is two packets at least from 1.2 Mbit/s on. */
 #define BBR_PAIRS_BYTES_PER_S 150000
 #define BBR_MAX_PIECE_PACKETS 127
 
@@ -73,11 +63,6 @@ CC_INLINE __u32 bbr_bw(const struct bbr *b)
 	return b->policer.is_in_use ? b->policer.bw : bbr_max_bw(b);
 }
 
-CC_INLINE __u64 bbr_pacing_rate(const struct cc_stack *tcp, __u32 bw, __u32 gain)
-{
-	return min_u64(bbr_bytes_per_s(bw, tcp->mss_bytes, gain), tcp->max_pacing_bytes_per_s);
-}
-
 CC_INLINE void bbr_init_pacing(struct bbr *b, struct cc_stack *tcp)
 {
 	b->has_rtt = tcp->srtt_us != 0;
@@ -108,11 +93,7 @@ CC_INLINE __u32 bbr_piece(const struct cc_stack *tcp)
 /* 4.2.3.2: packets that a rate and a gain fill the path with, rounded up. */
 CC_INLINE __u32 bbr_product(const struct bbr *b, __u32 bw, __u32 gain)
 {
-	__u64 packets = (__u64)bw * b->min_rtt_us * gain / BBR_UNIT;
-
-	if (b->min_rtt_us == STACK_NO_RTT)
-		return BBR_INITIAL_CWND;
-	return (__u32)((packets + (1ULL << BBR_BW_SHIFT) - 1) >> BBR_BW_SHIFT);
+	return b->min_rtt_us == STACK_NO_RTT ? BBR_INITIAL_CWND : bbr_bdp(bw, b->min_rtt_us, gain);
 }
 
 /* Room for a piece in the sending host, one in its device and one in the receiver; even in number, for
@@ -135,22 +116,6 @@ CC_INLINE __u32 bbr_in_network(const struct bbr *b, const struct cc_stack *tcp, 
 	if (b->pacing_gain > BBR_UNIT)
 		in_flight += bbr_piece(tcp);
 	return (__u32)sub_floor_u64(in_flight, bbr_packets_in(bbr_bw(b), tcp->paced_ahead_us));
-}
-
-/* A xorshift, whose states near one another a multiplication has set apart. */
-CC_INLINE void bbr_seed(struct bbr *b, __u32 seed)
-{
-	seed = (seed ^ seed >> 16) * 0x85ebca6bU;
-	seed = (seed ^ seed >> 13) * 0xc2b2ae35U;
-	b->random = (seed ^ seed >> 16) | 0x80000000U;
-}
-
-CC_INLINE __u32 bbr_random(struct bbr *b, __u32 below)
-{
-	b->random ^= b->random << 13;
-	b->random ^= b->random >> 17;
-	b->random ^= b->random << 5;
-	return b->random % below;
 }
 
 #endif /* CLARION_CC_BBR_MODEL_H */

@@ -51,6 +51,7 @@ struct cc_stack {
 	__u32 una;	      /* sequence number up to which all is acknowledged; only to be compared with: */
 	__u32 next;	      /* the sequence number of what is sent next */
 	__u32 delivered;      /* packets delivered so far, modulo 2^32 */
+	__u32 delivered_ce;   /* of these, with an echo of a congestion mark; in the simulator only */
 	__u32 lost;	      /* packets marked lost so far, modulo 2^32 */
 	__u32 in_flight;      /* packets */
 	__u8 ca_state;	      /* of the connection's TCP */
@@ -67,7 +68,9 @@ enum stack_event {
 	STACK_LOSS = 3,		/* a timeout has set ssthresh, the window is about to be one packet */
 };
 
-/* What an ACK says of the rate of delivery (struct rate_sample). */
+/* What an ACK says of the rate of delivery (struct rate_sample). What only Google's kernel has in it is filled
+ * in by the simulator only.
+ */
 struct stack_ack {
 	__s64 interval_us; /* 0 or less: no sample */
 	__s64 rtt_us;	   /* of the newest packet acknowledged that was sent once; negative: none */
@@ -76,6 +79,18 @@ struct stack_ack {
 	__u32 prior_in_flight;
 	__u32 losses;	     /* packets that it marked lost */
 	__u32 acked_packets; /* newly delivered, SACKed ones included */
+	__u8 is_app_limited;
+	__u8 has_echo;	      /* of a congestion mark; Google's, as is all below */
+	__u8 is_of_probe;     /* of a packet that a loss probe has sent once more, or of its first copy */
+	__u32 sent_in_flight; /* packets, with it, when the packet was sent that the sample is of */
+	__u32 lost;	      /* packets marked since then */
+	__u32 delivered_ce;   /* of `delivered`, with an echo */
+};
+
+/* A packet that has been marked lost (skb_marked_lost of Google's kernel). */
+struct stack_lost {
+	__u32 sent_in_flight; /* packets, with it, when it was sent */
+	__u32 lost;	      /* packets marked since then, with it */
 	__u8 is_app_limited;
 };
 

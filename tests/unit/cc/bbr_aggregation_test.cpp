@@ -19,10 +19,11 @@ class BbrAggregation : public testing::Test {
   void acked(__u32 packets, __u64 after_us, int is_round_start = 0) {
     tcp_.delivered_us += after_us;
     ack_.acked_packets = packets;
-    bbr_aggregation_on_ack(&a_, &tcp_, &ack_, RATE, is_round_start);
+    bbr_aggregation_on_ack(&a_, &tcp_, &ack_, RATE, is_round_start, window_);
   }
   static constexpr __u32 RATE = (1U << BBR_BW_SHIFT) / 1000 + 1;
   bbr_aggregation a_{};
+  __u8 window_ = BBR_EXTRA_ROUNDS;
   cc_stack tcp_ = tcp_of(100);
   stack_ack ack_ = ack_of(1, 1);
 };
@@ -60,6 +61,15 @@ TEST_F(BbrAggregation, FiveToTenRoundsRememberTheMost) {
   EXPECT_EQ(a_.extra[0], 1U);
   EXPECT_EQ(bbr_aggregation_packets(&a_, RATE), 20U);
   for (int round = 0; round < 4; ++round) acked(1, SECOND, 1);
+  EXPECT_EQ(a_.extra[1], 20U);
+  acked(1, SECOND, 1);
+  EXPECT_EQ(bbr_aggregation_packets(&a_, RATE), 1U);
+}
+
+TEST_F(BbrAggregation, AShorterWindowForgetsEarlier) {
+  window_ = 1;
+  acked(20, 0);
+  acked(1, SECOND, 1);
   EXPECT_EQ(a_.extra[1], 20U);
   acked(1, SECOND, 1);
   EXPECT_EQ(bbr_aggregation_packets(&a_, RATE), 1U);
