@@ -2,6 +2,7 @@
 #include "stack_law.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "sim/tcp/sender.hpp"
 
@@ -10,6 +11,7 @@
 #include "hosts/bpf/cc/cubic.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
+#include "hosts/bpf/cc/tahoe.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -69,6 +71,7 @@ class StackLaw final : public CongestionControl {
   explicit StackLaw(const cc_params& params) : params_(params) {}
 
   bool owns_window() const override { return false; }
+  bool restarts_after_loss() const override { return std::is_same_v<typename Law::State, tahoe>; }
   void start(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
     Law::init(&state_, &params_, &tcp);
@@ -108,9 +111,9 @@ class StackLaw final : public CongestionControl {
   typename Law::State state_{};
 };
 
-#define STACK_LAW(law, name)                        \
-  struct law##_functions {                          \
-    using State = ::law;                            \
+#define STACK_LAW(law, name)                         \
+  struct law##_functions {                           \
+    using State = ::law;                             \
     static constexpr auto init = law##_init;         \
     static constexpr auto grow = law##_grow;         \
     static constexpr auto on_acked = law##_on_acked; \
@@ -121,6 +124,7 @@ class StackLaw final : public CongestionControl {
   };
 STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
+STACK_LAW(tahoe, "tahoe")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 
@@ -184,7 +188,7 @@ struct Entry {
 
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>},
-    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno")
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 };
