@@ -2,6 +2,7 @@
 #include "stack_law.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "sim/tcp/sender.hpp"
 
@@ -11,6 +12,7 @@
 #include "hosts/bpf/cc/cubic.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
+#include "hosts/bpf/cc/tahoe.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -76,6 +78,7 @@ class StackLaw final : public CongestionControl {
   explicit StackLaw(const cc_params& params) : params_(params) {}
 
   bool owns_window() const override { return false; }
+  bool restarts_after_loss() const override { return std::is_same_v<typename Law::State, tahoe>; }
   void start(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
     Law::init(&state_, &params_, &tcp);
@@ -128,6 +131,7 @@ class StackLaw final : public CongestionControl {
   };
 STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
+STACK_LAW(tahoe, "tahoe")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 
@@ -253,7 +257,7 @@ struct Entry {
 
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>},
-    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno")
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 };

@@ -39,6 +39,10 @@ class CongestionControl {
   // sample.
   virtual void on_acked(Sender& sender, std::uint32_t packets, std::int64_t rtt_us) = 0;
 
+  // Whether a loss that duplicate ACKs show is answered as a timeout is, but without back-off: from one
+  // packet on, all that was sent counts as lost, and nothing gives the window back.
+  virtual bool restarts_after_loss() const { return false; }
+
   // What a loss leaves of the window.
   virtual std::uint32_t ssthresh(Sender& sender) = 0;
 

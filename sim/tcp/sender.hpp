@@ -207,6 +207,7 @@ class Sender {
   void enter_recovery(bool with_echo);
   void enter_cwr();
   void enter_loss();
+  void restart();
   void mark_timed_out();
   void begin_reduction();
   void end_reduction();

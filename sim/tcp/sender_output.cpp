@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sender.hpp"
+#include "sim/hosts/bpf_headers.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -320,7 +321,9 @@ bool Sender::schedule_probe(bool advancing) {
 // tcp_retransmit_timer
 void Sender::on_retransmission_timeout() {
   output_.note_timeout();
+  const bool is_news = state_ != CaState::loss && !law_->explains_reductions();
   enter_loss();
+  if (is_news) note_reduction(FLOW_TIMEOUT, cwnd_, 1);
   ++retransmits_;
   transmit(board_.una(), true);
   rtt_.back_off();
@@ -337,7 +340,7 @@ void Sender::on_reordering_timeout() {
   if (in_flight != board_.in_flight()) {
     if (state_ != CaState::recovery) {
       enter_recovery(false);
-      if (!law_->owns_window()) {
+      if (in_reduction() && !law_->owns_window()) {
         set_cwnd(prr_.window(ssthresh_, board_.in_flight(), 1, lost_ == lost_before));
       }
     }

@@ -138,6 +138,7 @@ void Sender::note_lost(SegmentNumber number) {
 
 // tcp_enter_recovery
 void Sender::enter_recovery(bool with_echo) {
+  if (law_->restarts_after_loss()) return restart();
   if (!any_resent()) retrans_stamp_ms_ = 0;
   prior_ssthresh_ = 0;
   begin_undo();
@@ -178,13 +179,24 @@ void Sender::enter_loss() {
   has_probe_ = false;
   cwr_queued_ = settings_.ecn;
   frto_ = is_new || retransmits_ > 0;
+  if (!law_->restarts_after_loss()) return;
+  frto_ = false;
+  has_undo_ = false;
 }
 
-// tcp_timeout_mark_lost: all but what was sent so recently that it may still arrive.
+// Slow start once more, without waiting for the timer (Tahoe).
+void Sender::restart() {
+  note_reduction(FLOW_LOSS, cwnd_, 1);
+  enter_loss();
+}
+
+// tcp_timeout_mark_lost: all but what was sent so recently that it may still arrive. A law that restarts goes
+// back to the head.
 void Sender::mark_timed_out() {
   if (!settings_.sack) board_.guess_arrived(0);
+  const bool spares = !law_->restarts_after_loss();
   for (SegmentNumber number = board_.una(); number < board_.next(); ++number) {
-    const bool is_recent = rack_.timeout_us(board_[number], now_us_, 0) > 0;
+    const bool is_recent = spares && rack_.timeout_us(board_[number], now_us_, 0) > 0;
     if (number == board_.una() || !is_recent) mark_lost(number);
   }
 }
@@ -331,8 +343,7 @@ void Sender::process_probe_ack(const Acknowledgement& ack, AckState& state) {
 // What a law does not explain shows as a change of state (hosts/bpf/decisions.bpf.c).
 void Sender::explain_reduction(CaState next) {
   if (law_->explains_reductions() || next < CaState::cwr || next == state_) return;
-  if (state_ >= CaState::cwr && next != CaState::loss) return;
-  if (next == CaState::loss) return note_reduction(FLOW_TIMEOUT, cwnd_, 1);
+  if (state_ >= CaState::cwr || next == CaState::loss) return;
   note_reduction(next == CaState::cwr ? FLOW_ECN : FLOW_LOSS, cwnd_, ssthresh_);
 }
 

@@ -5,9 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "sim/hosts/bpf_headers.hpp"
 #include "sim/laws/clarion_law.hpp"
 #include "sim/tcp/sender.hpp"
 
@@ -19,8 +23,9 @@ constexpr Nanoseconds START = 1000 * MS;  // of the connection
 
 class StackLaw : public ::testing::Test, public Sender::Output {
  protected:
-  void open(const std::string& law, std::uint64_t segments = 1000) {
+  void open(const std::string& law, std::uint64_t segments = 1000, bool sack = true) {
     SenderSettings settings;
+    settings.sack = sack;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
     sender_ = std::make_unique<Sender>(settings, make_stack_law(law, default_params(), 1), *this);
@@ -39,14 +44,30 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     if (!sack.empty()) ack.sacks[ack.blocks++] = sack;
     sender_->on_acknowledgement(START + at_ms * MS, ack);
   }
+  // One ACK for each.
+  void ack_each(std::uint64_t at_ms, SegmentNumber first, SegmentNumber last) {
+    for (SegmentNumber number = first; number <= last; ++number) ack(at_ms, number);
+  }
+  // What has come out since this was asked last.
+  std::vector<SegmentNumber> sent() { return std::exchange(sent_, {}); }
   Sender& sender() { return *sender_; }
 
  private:
-  bool transmit(const OutgoingSegment& /*segment*/, Nanoseconds /*now*/) override { return true; }
+  bool transmit(const OutgoingSegment& segment, Nanoseconds /*now*/) override {
+    sent_.push_back(segment.number);
+    return true;
+  }
+  void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) override {
+    reductions.push_back({reason, before, after});
+  }
   void note_timeout() override {}
   std::uint64_t waiting_bytes() const override { return 0; }
 
   std::unique_ptr<Sender> sender_;
+  std::vector<SegmentNumber> sent_;
+
+ protected:
+  std::vector<std::array<std::uint32_t, 3>> reductions;  // reason, before, after
 };
 
 TEST_F(StackLaw, BbrPacesFromTheFirstRoundTripOn) {
@@ -148,6 +169,110 @@ TEST_F(StackLaw, CubicKeepsItsCurveThroughAPauseAndForgetsItAtATimeout) {
   run_until(30'000);
   ASSERT_EQ(sender().state(), CaState::loss);
   EXPECT_EQ(sender().ssthresh(), 56u);  // 80 * 717 / 1024
+  ASSERT_EQ(reductions.size(), 1u);
+  EXPECT_EQ(reductions[0][0], static_cast<std::uint32_t>(FLOW_TIMEOUT));
+}
+
+using Numbers = std::vector<SegmentNumber>;
+using Reductions = std::vector<std::array<std::uint32_t, 3>>;
+
+TEST_F(StackLaw, TahoeRestartsFromOnePacketAtTheThirdDuplicate) {
+  open("tahoe");
+  ack_each(100, 1, 10);
+  EXPECT_EQ(sender().cwnd(), 20u);
+  sent();  // 0 to 29
+  ack(200, 10, {11, 12});
+  ack(201, 10, {11, 13});
+  EXPECT_EQ(sender().cwnd(), 20u);
+  ack(202, 10, {11, 14});
+  EXPECT_EQ(sender().cwnd(), 1u);
+  EXPECT_EQ(sender().ssthresh(), 10u);  // half of 20
+  for (SegmentNumber end = 15; end <= 30; ++end) ack(203, 10, {11, end});
+  ack(300, 10, {11, 31});
+  EXPECT_EQ(sent(), (Numbers{30, 10}));  // 30 by limited transmit; further duplicates release nothing
+  EXPECT_EQ(reductions, (Reductions{{FLOW_LOSS, 20, 1}}));
+  ack(302, 31);
+  EXPECT_EQ(sender().state(), CaState::open);
+  EXPECT_EQ(sent(), (Numbers{31, 32}));
+  ack_each(400, 32, 33);
+  EXPECT_EQ(sender().cwnd(), 4u);
+  ack_each(500, 34, 37);
+  EXPECT_EQ(sender().cwnd(), 8u);
+  ack_each(600, 38, 45);  // two to the threshold; six count towards the eleventh
+  EXPECT_EQ(sender().cwnd(), 10u);
+  ack_each(700, 46, 48);
+  EXPECT_EQ(sender().cwnd(), 10u);
+  ack(700, 49);
+  EXPECT_EQ(sender().cwnd(), 11u);
+}
+
+TEST_F(StackLaw, TahoeGoesBackToTheLossAndSendsAgainWhatHadArrived) {
+  open("tahoe", 1000, false);
+  ack_each(100, 1, 10);
+  sent();
+  for (int i = 0; i < 18; i++) ack(200, 10);  // 10 and 15 of 10 to 29 are lost
+  EXPECT_EQ(sent(), (Numbers{30, 10}));       // 30 by limited transmit
+  ack(300, 10);                               // of 30
+  ack(300, 15);
+  EXPECT_EQ(sender().cwnd(), 2u);  // one ACK, five packets
+  EXPECT_EQ(sent(), (Numbers{15, 16}));
+  ack(400, 31);
+  EXPECT_EQ(sender().cwnd(), 3u);
+  EXPECT_EQ(sent(), (Numbers{31, 32, 33}));
+  ack(400, 31);  // of 16, which had come before
+  EXPECT_EQ(sender().ssthresh(), 10u);
+  EXPECT_EQ(reductions.size(), 1u);
+}
+
+TEST_F(StackLaw, TahoeRestartsWhenTheReorderingTimerShowsTheLoss) {
+  open("tahoe");
+  ack_each(100, 1, 10);
+  sent();
+  ack(200, 10, {12, 14});
+  run_until(224);
+  EXPECT_EQ(sender().cwnd(), 20u);
+  run_until(230);  // a quarter of the round trip and 2 ms later
+  EXPECT_EQ(sender().cwnd(), 1u);
+  EXPECT_EQ(sender().ssthresh(), 10u);
+  EXPECT_EQ(sent(), (Numbers{30, 31, 10}));
+  EXPECT_EQ(sender().state(), CaState::loss);
+}
+
+TEST_F(StackLaw, TahoeRestartsAgainWhenTheRetransmissionIsLost) {
+  open("tahoe");
+  ack_each(100, 1, 10);
+  sent();
+  ack(200, 10, {11, 14});
+  ack(201, 10, {11, 30});
+  run_until(502);  // the timer: 300 ms
+  EXPECT_EQ(sent(), (Numbers{10, 10}));
+  EXPECT_EQ(sender().cwnd(), 1u);
+  EXPECT_EQ(sender().ssthresh(), 2u);  // half of a window of one packet, but two
+  ack(601, 30);
+  EXPECT_EQ(sender().cwnd(), 2u);
+}
+
+TEST_F(StackLaw, TahoeNeverTakesARestartBack) {
+  // It was reordering, as the time stamp's echo shows.
+  for (const auto& [law, window] : {std::pair{"tahoe", 1u}, {"reno", 20u}}) {  // and one for the ACK
+    open(law);
+    ack_each(100, 1, 10);
+    ack(200, 10, {11, 14});
+    Acknowledgement late;
+    late.ack = 14;
+    late.window = 1'000'000;
+    late.echo_ms = 1100;  // before 10 was sent again
+    sender().on_acknowledgement(START + 210 * MS, late);
+    EXPECT_EQ(sender().cwnd(), window + 1) << law;
+  }
+}
+
+TEST_F(StackLaw, TahoeHalvesWhatIsUnderWayWhereTheWindowIsNotUsedUp) {
+  open("tahoe", 16);
+  ack_each(100, 1, 10);  // 10 to 15, the last
+  EXPECT_EQ(sender().cwnd(), 20u);
+  ack(200, 10, {11, 14});
+  EXPECT_EQ(sender().ssthresh(), 3u);  // 6 / 2
 }
 
 // A sender over a link that takes a packet per millisecond, and 100 ms to the acknowledgement.

@@ -5,7 +5,8 @@
  *
  * RTT is the mean of the samples since the last update; baseRTT follows a path that becomes longer
  * (base_rtt.h). Loss halves, once per RTT. Start: doubling per RTT until alpha packets stand in the queues,
- * w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha.
+ * w (1 - baseRTT/RTT) >= alpha, because eq. 1 alone grows by gamma * alpha. fast_alpha_rule: what alpha is
+ * (fast_alpha.h).
  *
  * Ours: where alpha is more than a buffer holds, eq. 1 overflows it for ever. Losses behind a risen
  * delay, and heavy ones, put the flow under guard (guard.h), where it grows as Reno does; guard_rounds 0 is
@@ -14,6 +15,7 @@
 #ifndef CLARION_CC_FAST_H
 #define CLARION_CC_FAST_H
 
+#include "fast_alpha.h"
 #include "judgement.h"
 
 /* Losses of a round trip that no wire makes: so many packets, and that part of the window. */
@@ -22,6 +24,7 @@
 
 struct fast {
 	struct cc_window w;
+	__u64 alpha_q16;  /* packets, where it adapts */
 	__u64 rtt_sum_us; /* of the samples since the last update */
 	__u32 nr_rtts;
 	__u32 lost_seen;  /* packets marked lost, modulo 2^32, at the last ACK */
@@ -35,6 +38,7 @@ CC_INLINE void fast_init(struct fast *f, const struct cc_params *p, const struct
 {
 	flow->request.wanted = 0;
 	window_init(&f->w, p, p->initial_window_packets, s);
+	f->alpha_q16 = (__u64)p->fast_alpha_packets << 16;
 	f->lost_seen = f->lost_round = s->lost_packets;
 	f->is_starting = 1;
 }
@@ -50,11 +54,21 @@ CC_INLINE __u64 fast_queued_q16(__u64 cwnd_q16, __u32 base_us, __u32 rtt_us)
 	return mul_div_u64(cwnd_q16, sub_floor_u64(rtt_us, base_us), rtt_us);
 }
 
+/* alpha at this window and round trip time. */
+CC_INLINE __u64 fast_alpha_q16(const struct fast *f, const struct cc_params *p, __u32 rtt_us)
+{
+	if (p->fast_alpha_rule == FAST_ALPHA_GENERALIZED && rtt_us)
+		return fast_generalized_q16(p, f->w.cwnd_q16, rtt_us);
+	if (p->fast_alpha_rule == FAST_ALPHA_ADAPTIVE)
+		return f->alpha_q16;
+	return (__u64)p->fast_alpha_packets << 16;
+}
+
 /* Eq. 1: w - gamma * queued + gamma * alpha, at most 2 w. */
-CC_INLINE __u64 fast_equation_q16(__u64 cwnd_q16, const struct cc_params *p, __u32 base_us, __u32 rtt_us)
+CC_INLINE __u64 fast_equation_q16(__u64 cwnd_q16, const struct cc_params *p, __u64 alpha_q16, __u32 base_us,
+				  __u32 rtt_us)
 {
 	__u64 queued_q16 = fast_queued_q16(cwnd_q16, base_us, rtt_us);
-	__u64 alpha_q16 = (__u64)p->fast_alpha_packets << 16;
 	__u64 next_q16 =
 	    cwnd_q16 - scale_q16(queued_q16, p->fast_gamma_q16) + scale_q16(alpha_q16, p->fast_gamma_q16);
 
@@ -65,30 +79,49 @@ CC_INLINE __u64 fast_equation_q16(__u64 cwnd_q16, const struct cc_params *p, __u
 CC_INLINE __u64 fast_next_q16(const struct fast *f, const struct cc_params *p, const struct cc_sample *s,
 			      __u32 rtt_us)
 {
-	__u64 next_q16 = fast_equation_q16(f->w.cwnd_q16, p, s->min_rtt_us, rtt_us);
+	__u64 alpha_q16 = fast_alpha_q16(f, p, rtt_us);
+	__u64 next_q16 = fast_equation_q16(f->w.cwnd_q16, p, alpha_q16, s->min_rtt_us, rtt_us);
 	__u64 step_q16 = scale_percent(p->fast_update_rtts * Q16_ONE, GUARD_ALPHA_PERCENT);
 
 	return window_is_guarded(&f->w) ? min_u64(next_q16, f->w.cwnd_q16 + step_q16) : next_q16;
+}
+
+/* Under guard alpha is not what limits the window, so it must not run away. */
+CC_INLINE void fast_adapt(struct fast *f, const struct cc_params *p, const struct cc_sample *s, __u32 rtt_us)
+{
+	__u32 delay_us = (__u32)sub_floor_u64(rtt_us, s->min_rtt_us);
+
+	if (p->fast_alpha_rule == FAST_ALPHA_ADAPTIVE && !window_is_guarded(&f->w))
+		f->alpha_q16 = fast_adapted_q16(p, f->alpha_q16, f->w.cwnd_q16, delay_us);
 }
 
 CC_INLINE void fast_update(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
 {
 	__u32 rtt_us = (__u32)div_u64(f->rtt_sum_us, f->nr_rtts);
 
-	if (rtt_us && !s->is_limited && !f->is_starting && window_may_grow(&f->w))
+	if (rtt_us && !s->is_limited && !f->is_starting && window_may_grow(&f->w)) {
+		fast_adapt(f, p, s, rtt_us);
 		window_set(&f->w, p, fast_next_q16(f, p, s, rtt_us));
+	}
 	f->rtt_sum_us = 0;
 	f->nr_rtts = 0;
 	f->nr_rounds = 0;
 }
 
+/* Do alpha packets stand in the queues, or as many as alpha will be where it adapts? */
+CC_INLINE int fast_has_filled(const struct fast *f, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u32 delay_us = (__u32)sub_floor_u64(s->srtt_us, s->min_rtt_us);
+
+	if (p->fast_alpha_rule == FAST_ALPHA_ADAPTIVE && delay_us >= p->fast_target_delay_us)
+		return 1;
+	return fast_queued_q16(f->w.cwnd_q16, s->min_rtt_us, s->srtt_us) >= fast_alpha_q16(f, p, s->srtt_us);
+}
+
 /* Doubling ends at the first queue, or at the window that the last timeout left as its aim. */
 CC_INLINE void fast_start_phase(struct fast *f, const struct cc_params *p, const struct cc_sample *s)
 {
-	__u64 alpha_q16 = (__u64)p->fast_alpha_packets << 16;
-
-	if (fast_queued_q16(f->w.cwnd_q16, s->min_rtt_us, s->srtt_us) >= alpha_q16 ||
-	    f->w.cwnd_q16 >= f->w.ssthresh_q16)
+	if (fast_has_filled(f, p, s) || f->w.cwnd_q16 >= f->w.ssthresh_q16)
 		f->is_starting = 0;
 	else if (!s->is_limited && window_may_grow(&f->w))
 		window_grow_double(&f->w, p, s->acked_packets);

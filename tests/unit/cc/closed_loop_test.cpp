@@ -4,6 +4,8 @@
 // 100 Mbit/s of 1546-byte frames are 8085 packets/s; at 100 ms one bandwidth-delay product is 808 packets.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "simulation.hpp"
 
 namespace {
@@ -232,6 +234,43 @@ TEST(ClosedLoop, FastNewcomerTakesTheQueueForItsPath) {
   EXPECT_GT(total(result), 0.99);
   EXPECT_NEAR(result[1], 0.62, 0.02);
   EXPECT_NEAR(simulation.queue_mean_packets(), 132, 8);
+}
+
+TEST(ClosedLoop, GeneralizedFastFlowsQueueAsAPowerOfTheirNumber) {
+  // One flow at 8085/s holds 50 (8085 / 10000)^(1 - n) packets; N hold N^n times as many. FAST: N times.
+  for (const __u32 quarters : {1U, 2U, 3U, 4U}) {
+    const double n = quarters / 4.0;
+    for (const int count : {1, 4, 16}) {
+      cc_params params = kDefaults;
+      params.fast_alpha_rule = FAST_ALPHA_GENERALIZED;
+      params.fast_power_quarters = quarters;
+      Simulation simulation = with_flows<FastLaw>(count, Path{}, params, false);
+      std::vector<double> result = shares(simulation, count, 20, 25);
+      const double expected = 50 * std::pow(kPacketsPerSecond / 10000, 1 - n) * std::pow(count, n);
+      EXPECT_NEAR(simulation.queue_mean_packets() / expected, 1, 0.1) << n << ", " << count;
+      EXPECT_GT(total(result), 0.99) << n << ", " << count;
+      EXPECT_GT(jain(result), 0.99) << n << ", " << count;
+    }
+  }
+}
+
+TEST(ClosedLoop, AdaptiveFastKeepsTheDelayAtItsTargetWhateverTheNumberOfFlows) {
+  // 5 ms are 40 packets; FAST would hold 50 to 800. The buffer holds what sixteen starts bring.
+  Path path;
+  path.queue_packets = 2000;
+  for (const __u32 target_us : {5000U, 20000U}) {
+    for (const int count : {1, 4, 16}) {
+      cc_params params = kDefaults;
+      params.fast_alpha_rule = FAST_ALPHA_ADAPTIVE;
+      params.fast_target_delay_us = target_us;
+      Simulation simulation = with_flows<FastLaw>(count, path, params, false);
+      std::vector<double> result = shares(simulation, count, 20, 25);
+      EXPECT_NEAR(simulation.queue_mean_packets() / (target_us * 1e-6 * kPacketsPerSecond), 1, 0.1)
+          << target_us << ", " << count;
+      EXPECT_GT(total(result), 0.99) << target_us << ", " << count;
+      EXPECT_GT(jain(result), 0.85) << target_us << ", " << count;
+    }
+  }
 }
 
 TEST(ClosedLoop, FastCollapsesUnderCorruption) {

@@ -35,21 +35,25 @@ TEST_F(Fast, StateFitsTheFlow) { EXPECT_LE(sizeof(fast), static_cast<size_t>(CLA
 
 TEST_F(Fast, EquationAtBaseRttAddsGammaAlpha) {
   // w = 1000, no queue: 1000 + 0.5 * 50
-  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 100000, 100000), packets_q16(1025));
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, packets_q16(50), 100000, 100000),
+            packets_q16(1025));
 }
 
 TEST_F(Fast, EquationWithAQueue) {
   // baseRTT / RTT = 0.8: 0.5 * 1000 + 0.5 * (800 + 50) = 925
-  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 100000, 125000), packets_q16(925));
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, packets_q16(50), 100000, 125000),
+            packets_q16(925));
 }
 
 TEST_F(Fast, EquilibriumHoldsAlphaPackets) {
   // 1000 * (1 - 95/100) = 50 = alpha: nothing changes
-  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, 95000, 100000), packets_q16(1000));
+  EXPECT_EQ(fast_equation_q16(packets_q16(1000), &params_, packets_q16(50), 95000, 100000),
+            packets_q16(1000));
 }
 
 TEST_F(Fast, EquationAtMostDoubles) {
-  EXPECT_EQ(fast_equation_q16(packets_q16(10), &params_, 100000, 100000), packets_q16(20));  // not 35
+  EXPECT_EQ(fast_equation_q16(packets_q16(10), &params_, packets_q16(50), 100000, 100000),
+            packets_q16(20));  // not 35
 }
 
 TEST_F(Fast, UpdatesOncePerRoundTripWithTheMeanRtt) {
@@ -228,6 +232,115 @@ TEST_F(Fast, TimeoutRestartsAndAimsAtHalf) {
   EXPECT_TRUE(fast_.is_starting);
   ack();
   EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(2));
+}
+
+// --- what alpha is ---
+
+TEST(FastAlpha, RootsAndPowersOfFractions) {
+  EXPECT_EQ(fast_root_q16(packets_q16(4)), packets_q16(2));
+  EXPECT_EQ(fast_root_q16(Q16_ONE / 4), Q16_ONE / 2);
+  EXPECT_EQ(fast_root_q16(packets_q16(2)), 92681u);  // 1.414214 * 65536 = 92681.9
+  EXPECT_EQ(fast_root_q16(0), 0u);
+  EXPECT_EQ(fast_root_q16((1ULL << 48) - 1), 0xffffffffu);
+  EXPECT_EQ(fast_power_q16(packets_q16(16), 0), packets_q16(1));
+  EXPECT_EQ(fast_power_q16(packets_q16(16), 1), packets_q16(2));
+  EXPECT_EQ(fast_power_q16(packets_q16(16), 2), packets_q16(4));
+  EXPECT_EQ(fast_power_q16(packets_q16(16), 3), packets_q16(8));
+}
+
+TEST(FastAlpha, OfTheGeneralizedRuleGoesWithAPowerOfTheRate) {
+  cc_params params = kDefaults;
+  params.fast_alpha_rule = FAST_ALPHA_GENERALIZED;
+  // 1000 packets in 100 ms are 10,000/s, the rate of fast_alpha_packets; a quarter of that, and four times.
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 100000), packets_q16(50));
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(250), 100000), packets_q16(25));
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 25000), packets_q16(100));
+  params.fast_power_quarters = 1;  // (1/16)^(3/4) = 1/8
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 1600000), packets_q16(50) / 8);
+  params.fast_power_quarters = 3;  // (1/16)^(1/4) = 1/2
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 1600000), packets_q16(25));
+  params.fast_power_quarters = 4;  // FAST
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 1600000), packets_q16(50));
+  params.fast_power_quarters = 2;
+  params.fast_alpha_rate_packets_per_s = 2500;
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1000), 100000), packets_q16(100));
+  params.fast_alpha_rate_packets_per_s = 10000000;  // 1/s: a root of 1e-7 that Q16 does not hold
+  EXPECT_EQ(fast_generalized_q16(&params, packets_q16(1), 1000000), FAST_MIN_ALPHA_Q16);
+}
+
+TEST(FastAlpha, OfTheAdaptiveRuleMovesByWhatTheDelayLacks) {
+  cc_params params = kDefaults;
+  const __u64 w = packets_q16(1000);
+  // Target 5 ms, gain 1/8. No delay: an eighth of 16 packets. Half of the target: half of that.
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 0), packets_q16(18));
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 2500), packets_q16(17));
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 5000), packets_q16(16));
+  // Above fast_alpha_packets, 50, it grows by an eighth of these.
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(80), w, 0), packets_q16(80) + packets_q16(50) / 8);
+  // 7.5 ms are half of the target too much: a sixteenth of 16 less. 10 ms and more: an eighth.
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 7500), packets_q16(15));
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 10000), packets_q16(14));
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 100000), packets_q16(14));
+  params.fast_alpha_gain_q16 = 16384;
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 10000), packets_q16(12));
+  params.fast_target_delay_us = 10000;
+  EXPECT_EQ(fast_adapted_q16(&params, packets_q16(16), w, 10000), packets_q16(16));
+}
+
+TEST(FastAlpha, OfTheAdaptiveRuleHasBounds) {
+  EXPECT_EQ(fast_adapted_q16(&kDefaults, packets_q16(80), packets_q16(84), 0), packets_q16(84));  // not 86.25
+  EXPECT_EQ(fast_adapted_q16(&kDefaults, 4200, packets_q16(84), 25000), FAST_MIN_ALPHA_Q16);      // not 3675
+}
+
+TEST_F(Fast, UpdatesWithTheAlphaOfItsRule) {
+  sample_.rtt_us = 100000;
+  params_.fast_alpha_rule = FAST_ALPHA_GENERALIZED;
+  fast_.w.cwnd_q16 = packets_q16(4000);  // 40,000/s: alpha is 100
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(4050));
+  params_.fast_alpha_rule = FAST_ALPHA_ADAPTIVE;
+  fast_.alpha_q16 = packets_q16(16);
+  sample_.delivered_packets += 1000;
+  end_round();
+  ack();  // alpha is 18
+  EXPECT_EQ(fast_.w.cwnd_q16, packets_q16(4059));
+}
+
+TEST_F(Fast, AnAlphaThatAdaptsDoesNotRunAwayUnderGuard) {
+  params_.fast_alpha_rule = FAST_ALPHA_ADAPTIVE;
+  fast_.w.cwnd_q16 = packets_q16(1000);
+  fast_.w.guard.rounds_left = 64;
+  end_round();
+  ack();
+  EXPECT_EQ(fast_.alpha_q16, packets_q16(50));
+}
+
+TEST_F(Fast, StartEndsAtTheTargetOfAnAlphaThatAdapts) {
+  fast_.is_starting = 1;
+  fast_.w.cwnd_q16 = packets_q16(100);
+  sample_.srtt_us = 105000;  // 5 of 105 packets, far from 50
+  ack();
+  EXPECT_TRUE(fast_.is_starting);
+  params_.fast_alpha_rule = FAST_ALPHA_ADAPTIVE;
+  params_.fast_target_delay_us = 5001;
+  ack();
+  EXPECT_TRUE(fast_.is_starting);
+  params_.fast_target_delay_us = 5000;
+  ack();
+  EXPECT_FALSE(fast_.is_starting);
+}
+
+TEST_F(Fast, StartEndsAtTheAlphaOfTheGeneralizedRule) {
+  params_.fast_alpha_rule = FAST_ALPHA_GENERALIZED;
+  fast_.is_starting = 1;
+  fast_.w.cwnd_q16 = packets_q16(100);  // 952/s: alpha is 50 * 0.309 = 15.4
+  sample_.srtt_us = 105000;             // 4.8
+  ack();
+  EXPECT_TRUE(fast_.is_starting);
+  sample_.srtt_us = 118000;  // 855/s: 14.6; 101 * 18 / 118 = 15.4
+  ack();
+  EXPECT_FALSE(fast_.is_starting);
 }
 
 }  // namespace
