@@ -132,7 +132,9 @@ class StackLaw final : public CongestionControl {
 STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
 STACK_LAW(tahoe, "tahoe")
+#define SIMULATED_LAW(law, name)
 #include "hosts/bpf/cc/stack_laws.def"
+#undef SIMULATED_LAW
 #undef STACK_LAW
 
 // A law that sets window and pacing rate itself.
@@ -257,8 +259,10 @@ struct Entry {
 
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>},
+#define SIMULATED_LAW(law, name)
     STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
 #include "hosts/bpf/cc/stack_laws.def"
+#undef SIMULATED_LAW
 #undef STACK_LAW
 };
 
@@ -275,9 +279,16 @@ std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const
 }
 
 std::vector<std::string> stack_laws() {
-  std::vector<std::string> names = {"bbr", "bbr3"};
-  for (const Entry& each : STACK_LAWS) names.emplace_back(each.name);
-  return names;
+  return {
+      "bbr",
+      "cubic",
+      "reno",
+#define STACK_LAW(law, name) name,
+#define SIMULATED_LAW(law, name) name,
+#include "hosts/bpf/cc/stack_laws.def"
+#undef SIMULATED_LAW
+#undef STACK_LAW
+  };
 }
 
 }  // namespace clarion::sim

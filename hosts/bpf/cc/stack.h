@@ -68,8 +68,8 @@ enum stack_event {
 	STACK_LOSS = 3,		/* a timeout has set ssthresh, the window is about to be one packet */
 };
 
-/* What an ACK says of the rate of delivery (struct rate_sample). What only Google's kernel has in it is filled
- * in by the simulator only.
+/* What an ACK says of the rate of delivery (struct rate_sample). What only Google's kernel has in it is
+ * filled in by the simulator only.
  */
 struct stack_ack {
 	__s64 interval_us; /* 0 or less: no sample */

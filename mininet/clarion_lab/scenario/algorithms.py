@@ -38,6 +38,8 @@ class Algorithm:
 
 
 _BOOST_LITERAL, _BOOST_TAGGED, _BOOST_JUDGED = "0", "1", "2"  # hosts/bpf/cc/params.h, enum boost_loss_policy
+_FAST_GENERALIZED, _FAST_ADAPTIVE = "1", "2"  # the same, enum fast_alpha_rule
+_XCP_LOSS_NONE = "2"  # the same, enum xcp_loss_policy
 _XCP = "explicit rate from the routers"
 _XCP_SOURCE = "draft-falk-xcp-spec-03; Katabi et al. 2002"
 _BOOST = "BoostTCP growth from measured throughput"
@@ -76,6 +78,13 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
     ),
     "loss": (
         Algorithm("reno", "reno", "the kernel's Reno", "RFC 5681"),
+        Algorithm(
+            "tahoe",
+            "tahoe",
+            "every loss restarts from one packet",
+            "Jacobson 1988; RFC 5681",
+            only_simulated=True,
+        ),
         Algorithm("newreno", "reno", "the kernel's Reno without SACK: NewReno", "RFC 6582", sack=False),
         Algorithm("cubic", "cubic", "the kernel's CUBIC", "RFC 9438"),
         Algorithm(
@@ -111,6 +120,20 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "vegas", "clarion_vegas", "keeps two to four packets queued", "Brakmo, Peterson 1995; Linux"
         ),
         Algorithm("fast", "clarion_fast", "FAST TCP: keeps 50 packets queued", "Wei, Jin, Low, Hegde 2006"),
+        Algorithm(
+            "fast-generalized",
+            "clarion_fast",
+            "FAST whose queue grows as a power of the number of flows",
+            "Yuan et al. 2008",
+            params={"fast_alpha_rule": _FAST_GENERALIZED},
+        ),
+        Algorithm(
+            "fast-adaptive",
+            "clarion_fast",
+            "FAST that keeps the queueing delay at a target",
+            "Zhang, Zhang, Fan 2010",
+            params={"fast_alpha_rule": _FAST_ADAPTIVE},
+        ),
     ),
     "loss and delay": (
         Algorithm(
@@ -142,6 +165,11 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "clarion_yeah",
             "Scalable TCP while the queue is short, else Reno",
             "Baiocchi et al. 2007; Linux",
+        ),
+    ),
+    "of today": (
+        Algorithm(
+            "bbr3", "bbr3", "BBR, version 3", "draft-ietf-ccwg-bbr; Google's Linux", only_simulated=True
         ),
     ),
     "bandwidth estimate": (

@@ -4,7 +4,7 @@
 /// Clarion's own: they come with the first attachment.
 pub const OWN: [&str; 3] = ["clarion_boost", "clarion_fast", "clarion_xcp"];
 
-/// The laws in the second form: lines `STACK_LAW(prefix, "name")`.
+/// The laws in the second form: lines `STACK_LAW(prefix, "name")`, `SIMULATED_LAW(prefix, "name")`.
 const STACK_LAWS: &str = include_str!("../../../bpf/cc/stack_laws.def");
 
 /// What all names of Clarion's laws begin with.
@@ -24,15 +24,17 @@ pub fn own() -> impl Iterator<Item = Law> {
 
 /// The laws that are loaded when somebody asks for one.
 pub fn on_demand() -> impl Iterator<Item = Law> {
-    STACK_LAWS.lines().filter_map(law_of)
+    listed_as("STACK_LAW(")
 }
 
-fn law_of(line: &'static str) -> Option<Law> {
-    let (prefix, rest) = line.strip_prefix("STACK_LAW(")?.split_once(", \"")?;
-    Some(Law { prefix, name: rest.strip_suffix("\")")? })
+fn listed_as(kind: &str) -> impl Iterator<Item = Law> + use<'_> {
+    STACK_LAWS.lines().filter_map(move |line| {
+        let (prefix, rest) = line.strip_prefix(kind)?.split_once(", \"")?;
+        Some(Law { prefix, name: rest.strip_suffix("\")")? })
+    })
 }
 
-/// The names of all.
+/// The names of all that a host can have.
 pub fn names() -> Vec<&'static str> {
     own().chain(on_demand()).map(|law| law.name).collect()
 }
@@ -41,7 +43,8 @@ pub fn names() -> Vec<&'static str> {
 /// Clarion's own, which share it.
 pub fn with_parameter(parameter: &str) -> Vec<&'static str> {
     let begins = |law: &Law| parameter.strip_prefix(law.prefix).is_some_and(|rest| rest.starts_with('_'));
-    match own().chain(on_demand()).filter(begins).max_by_key(|law| law.prefix.len()) {
+    let laws = own().chain(on_demand()).chain(listed_as("SIMULATED_LAW("));
+    match laws.filter(begins).max_by_key(|law| law.prefix.len()) {
         Some(law) => vec![law.name],
         None => OWN.to_vec(),
     }
@@ -63,6 +66,9 @@ mod tests {
     fn a_parameter_belongs_to_the_law_that_it_is_named_for() {
         assert_eq!(with_parameter("stcp_decrease_q16"), ["clarion_stcp"]);
         assert_eq!(with_parameter("boost_knee"), ["clarion_boost"]);
+        assert_eq!(with_parameter("westwood_plus_interval_ms"), ["clarion_westwp"]);
+        assert_eq!(with_parameter("westwood_tau_ms"), ["clarion_westwd"]);
+        assert_eq!(with_parameter("bbr3_ecn"), ["bbr3"]);
         assert_eq!(with_parameter("guard_rounds"), OWN);
     }
 }
