@@ -10,6 +10,7 @@
 #include "hosts/bpf/cc/bbr.h"
 #include "hosts/bpf/cc/bbr3.h"
 #include "hosts/bpf/cc/cubic.h"
+#include "hosts/bpf/cc/pcc.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
 #include "hosts/bpf/cc/tahoe.h"
@@ -138,7 +139,7 @@ STACK_LAW(tahoe, "tahoe")
 #undef STACK_LAW
 
 // A law that sets window and pacing rate itself.
-class RateLaw : public CongestionControl {
+class WindowOwner : public CongestionControl {
  public:
   bool owns_window() const override { return true; }
   void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
@@ -151,47 +152,48 @@ class RateLaw : public CongestionControl {
   }
 };
 
-class Bbr final : public RateLaw {
+template <class Law>
+class RateLaw final : public WindowOwner {
  public:
-  explicit Bbr(std::uint32_t seed) : seed_(seed) {}
+  explicit RateLaw(std::uint32_t seed) : seed_(seed) {}
 
   void start(Sender& sender) override {
     cc_stack tcp = stack_of(sender);
-    bbr_init(&state_, &tcp, seed_);
+    Law::init(&state_, &tcp, seed_);
     control(sender, tcp);
   }
   void on_ack(Sender& sender, const RateSample& rate) override {
     cc_stack tcp = stack_of(sender);
     const stack_ack ack = ack_of(rate);
-    if (bbr_on_ack(&state_, &tcp, &ack)) sender.mark_app_limited();
+    if (Law::on_ack(&state_, &tcp, &ack)) sender.mark_app_limited();
     control(sender, tcp);
   }
   void set_state(Sender& sender, CaState next) override {
     if (next != CaState::loss) return;
     const cc_stack tcp = stack_of(sender);
-    bbr_on_timeout(&state_, &tcp);
+    Law::on_timeout(&state_, &tcp);
   }
   void on_event(Sender& sender, CaEvent event) override {
     if (event != CaEvent::tx_start) return;
     cc_stack tcp = stack_of(sender);
-    bbr_on_tx_start(&state_, &tcp);
+    Law::on_tx_start(&state_, &tcp);
     control(sender, tcp);
   }
   std::uint32_t ssthresh(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
-    return bbr_ssthresh(&state_, &tcp);
+    return Law::ssthresh(&state_, &tcp);
   }
   std::uint32_t undo_cwnd(Sender& sender) override {
     const cc_stack tcp = stack_of(sender);
-    return bbr_undo(&state_, &tcp);
+    return Law::undo(&state_, &tcp);
   }
 
  private:
-  bbr state_{};
+  typename Law::State state_{};
   std::uint32_t seed_;
 };
 
-class Bbr3 final : public RateLaw {
+class Bbr3 final : public WindowOwner {
  public:
   Bbr3(const cc_params& params, std::uint32_t seed) : params_(params), seed_(seed) {}
 
@@ -247,6 +249,20 @@ class Bbr3 final : public RateLaw {
   std::uint32_t seed_;
 };
 
+#define RATE_LAW(law)                                      \
+  struct law##_functions {                                 \
+    using State = ::law;                                   \
+    static constexpr auto init = law##_init;               \
+    static constexpr auto on_ack = law##_on_ack;           \
+    static constexpr auto on_timeout = law##_on_timeout;   \
+    static constexpr auto on_tx_start = law##_on_tx_start; \
+    static constexpr auto ssthresh = law##_ssthresh;       \
+    static constexpr auto undo = law##_undo;               \
+  };
+RATE_LAW(bbr)
+RATE_LAW(pcc)
+#undef RATE_LAW
+
 template <class Law>
 std::unique_ptr<CongestionControl> make(const cc_params& params) {
   return std::make_unique<StackLaw<Law>>(params);
@@ -270,8 +286,9 @@ constexpr Entry STACK_LAWS[] = {
 
 std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
                                                   std::uint32_t seed) {
-  if (name == "bbr") return std::make_unique<Bbr>(seed);
+  if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
+  if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(seed);
   for (const Entry& each : STACK_LAWS) {
     if (name == each.name) return each.make(params);
   }

@@ -173,6 +173,33 @@ TEST_F(StackLaw, CubicKeepsItsCurveThroughAPauseAndForgetsItAtATimeout) {
   EXPECT_EQ(reductions[0][0], static_cast<std::uint32_t>(FLOW_TIMEOUT));
 }
 
+TEST_F(StackLaw, PccStartsWithTwoPacketsPerRoundTripAndDoublesAfterTen) {
+  open("pcc");
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 20'000u);
+  EXPECT_EQ(sender().cwnd(), 8u);  // it does not limit
+  for (std::uint64_t at_ms = 100; at_ms < 500; at_ms += 100) ack(at_ms, sender().board().next());
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 20'000u);
+  ack(500, sender().board().next());
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 40'000u);
+}
+
+TEST_F(StackLaw, PccIsNotReducedByALossAndHalvesAfterATimeout) {
+  open("pcc", 40);
+  for (std::uint64_t at_ms = 100; at_ms <= 500; at_ms += 100) ack(at_ms, sender().board().next());
+  const SegmentNumber una = sender().board().una();
+  const std::uint32_t window = sender().cwnd();
+  run_until(560);
+  ASSERT_GT(sender().board().packets_out(), 3u);
+  ack(600, una, {una + 1, una + 4});
+  EXPECT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().cwnd(), window);
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 40'000u);
+  run_until(3000);
+  ASSERT_EQ(sender().state(), CaState::loss);
+  ack(3000, una + 1);
+  EXPECT_LE(sender().pacing_bytes_per_s(), 20'200u);  // half, and one percent for the trial
+}
+
 using Numbers = std::vector<SegmentNumber>;
 using Reductions = std::vector<std::array<std::uint32_t, 3>>;
 

@@ -13,7 +13,7 @@
 CC_INLINE void bbr_init(struct bbr *b, struct cc_stack *tcp, __u32 seed)
 {
 	__builtin_memset(b, 0, sizeof(*b));
-	b->random = bbr_random_state(seed);
+	b->random = random_seeded(seed);
 	tcp->ssthresh = STACK_INFINITE_SSTHRESH;
 	b->next_round_delivered = tcp->delivered;
 	b->min_rtt_us = tcp->min_rtt_us;
@@ -34,7 +34,7 @@ CC_INLINE void bbr_next_phase(struct bbr *b, const struct cc_stack *tcp)
 CC_INLINE void bbr_enter_probe_bw(struct bbr *b, const struct cc_stack *tcp)
 {
 	b->state = BBR_PROBE_BW;
-	b->cycle = (__u8)(BBR_CYCLE_LEN - 1 - bbr_random(&b->random, BBR_CYCLE_RANDOM));
+	b->cycle = (__u8)(BBR_CYCLE_LEN - 1 - random_below(&b->random, BBR_CYCLE_RANDOM));
 	bbr_next_phase(b, tcp);
 }
 

@@ -13,7 +13,7 @@
 CC_INLINE void bbr3_init(struct bbr3 *b, struct cc_stack *tcp, __u32 seed)
 {
 	__builtin_memset(b, 0, sizeof(*b));
-	b->random = bbr_random_state(seed);
+	b->random = random_seeded(seed);
 	b->initial_cwnd = (__u8)min_u64(tcp->cwnd, BBR3_INITIAL_MOST);
 	tcp->ssthresh = STACK_INFINITE_SSTHRESH;
 	bbr3_begin_round(b, tcp);

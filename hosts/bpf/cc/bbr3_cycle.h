@@ -5,7 +5,7 @@
 
 #include "bbr3_lower.h"
 #include "bbr3_upper.h"
-#include "bbr_random.h"
+#include "random.h"
 
 /* A Reno flow of this volume probes after as many rounds as it has packets in flight; and 25 Mbit/s at 30 ms
  * are 62 packets, after 1.9 s.
@@ -18,8 +18,8 @@
 
 CC_INLINE void bbr3_pick_wait(struct bbr3 *b)
 {
-	b->rounds_since_probe = (__u8)bbr_random(&b->random, BBR3_PROBE_RANDOM_ROUNDS);
-	b->probe_wait_us = BBR3_PROBE_WAIT_US + bbr_random(&b->random, BBR3_PROBE_RANDOM_US);
+	b->rounds_since_probe = (__u8)random_below(&b->random, BBR3_PROBE_RANDOM_ROUNDS);
+	b->probe_wait_us = BBR3_PROBE_WAIT_US + random_below(&b->random, BBR3_PROBE_RANDOM_US);
 }
 
 CC_INLINE void bbr3_start_down(struct bbr3 *b, const struct cc_stack *tcp)

@@ -6,7 +6,7 @@
 #include "bbr_aggregation.h"
 #include "bbr_common.h"
 #include "bbr_policer.h"
-#include "bbr_random.h"
+#include "random.h"
 #include "windowed_max.h"
 
 #define BBR_HIGH_GAIN	 739U /* 2 / ln 2: doubles the sending rate per round trip (4.3.2.1) */

@@ -24,7 +24,7 @@ enum fast_alpha_rule {
 };
 
 /* The square root of a Q16 number below 2^32, rounded down. */
-CC_INLINE __u64 fast_root_q16(__u64 v_q16)
+CC_SUBPROGRAM __u64 fast_root_q16(__u64 v_q16)
 {
 	__u64 v_q32 = v_q16 << 16;
 	__u64 root = 0;

@@ -75,6 +75,9 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             _BOOST_SOURCE,
             params={"boost_loss": _BOOST_JUDGED},
         ),
+        Algorithm(
+            "pcc", "pcc", "tries rates and keeps the more useful", "Dong et al. 2015", only_simulated=True
+        ),
     ),
     "loss": (
         Algorithm("reno", "reno", "the kernel's Reno", "RFC 5681"),

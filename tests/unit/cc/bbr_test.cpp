@@ -228,8 +228,8 @@ TEST_F(BbrLaw, ItBeginsAtAnyPhaseButTheOneBelow) {
 TEST_F(BbrLaw, FlowsOfNeighbouringSeedsDrawDifferentLots) {
   std::set<__u32> drawn;
   for (__u32 seed = 0; seed < 100; ++seed) {
-    __u32 state = bbr_random_state(seed);
-    drawn.insert(bbr_random(&state, 1'000'000'000));
+    __u32 state = random_seeded(seed);
+    drawn.insert(random_below(&state, 1'000'000'000));
   }
   EXPECT_EQ(drawn.size(), 100U);
 }
