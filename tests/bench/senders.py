@@ -23,8 +23,15 @@ from clarion_base import text_table
 from clarion_lab.recording import files
 from clarion_lab.scenario.algorithms import ALGORITHMS
 
-LEFT_OUT = ("newreno",)  # reno with another recovery
-SENDERS = tuple(name for name, each in ALGORITHMS.items() if each.is_plain_tcp and name not in LEFT_OUT)
+OWN_PAGES = (
+    "xcp",
+    "xcp-notags",
+    "boost",
+    "boost-literal",
+    "boost-judged",
+    "newreno",
+)  # agreement.md has these
+SENDERS = tuple(name for name in ALGORITHMS if name not in OWN_PAGES)
 
 SHORT = "100 Mbit/s, 20 ms"
 LOSSY = "100 Mbit/s, 150 ms, 0.1 % errors"
