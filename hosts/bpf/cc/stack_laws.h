@@ -13,6 +13,7 @@
 #include "hybla.h"
 #include "illinois.h"
 #include "libra.h"
+#include "nctcp.h"
 #include "scps.h"
 #include "stcp.h"
 #include "vegas.h"
