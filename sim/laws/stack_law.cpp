@@ -8,6 +8,7 @@
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/bbr.h"
 #include "hosts/bpf/cc/cubic.h"
+#include "hosts/bpf/cc/keshav.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
 #undef _Static_assert
@@ -108,9 +109,9 @@ class StackLaw final : public CongestionControl {
   typename Law::State state_{};
 };
 
-#define STACK_LAW(law, name)                        \
-  struct law##_functions {                          \
-    using State = ::law;                            \
+#define STACK_LAW(law, name)                         \
+  struct law##_functions {                           \
+    using State = ::law;                             \
     static constexpr auto init = law##_init;         \
     static constexpr auto grow = law##_grow;         \
     static constexpr auto on_acked = law##_on_acked; \
@@ -172,6 +173,37 @@ class Bbr final : public CongestionControl {
   std::uint32_t seed_;
 };
 
+class PacketPair final : public CongestionControl {
+ public:
+  explicit PacketPair(const cc_params& params) : params_(params) {}
+
+  bool owns_window() const override { return true; }
+  std::uint32_t piece_segments(std::uint32_t /*by_rate*/) const override { return KESHAV_TRAIN; }
+  void start(Sender& sender) override {
+    keshav_init(&state_);
+    sender.pace(true, Sender::NO_RATE);
+  }
+  void on_ack(Sender& sender, const RateSample& rate) override {
+    cc_stack tcp = stack_of(sender);
+    const stack_ack ack = ack_of(rate);
+    keshav_on_ack(&state_, &params_, &tcp, &ack);
+    apply(sender, tcp);
+    sender.pace(true, tcp.pacing_bytes_per_s);
+  }
+  void set_state(Sender& /*sender*/, CaState next) override {
+    if (next == CaState::loss) keshav_on_timeout(&state_);
+  }
+  std::uint32_t ssthresh(Sender& sender) override { return sender.ssthresh(); }
+  std::uint32_t undo_cwnd(Sender& sender) override { return sender.cwnd(); }
+  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
+  void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
+  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
+
+ private:
+  const cc_params& params_;
+  keshav state_{};
+};
+
 template <class Law>
 std::unique_ptr<CongestionControl> make(const cc_params& params) {
   return std::make_unique<StackLaw<Law>>(params);
@@ -194,6 +226,7 @@ constexpr Entry STACK_LAWS[] = {
 std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
                                                   std::uint32_t seed) {
   if (name == "bbr") return std::make_unique<Bbr>(seed);
+  if (name == "packet_pair") return std::make_unique<PacketPair>(params);
   for (const Entry& each : STACK_LAWS) {
     if (name == each.name) return each.make(params);
   }
@@ -201,7 +234,7 @@ std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const
 }
 
 std::vector<std::string> stack_laws() {
-  std::vector<std::string> names = {"bbr"};
+  std::vector<std::string> names = {"bbr", "packet_pair"};
   for (const Entry& each : STACK_LAWS) names.emplace_back(each.name);
   return names;
 }

@@ -88,6 +88,43 @@ TEST_F(StackLaw, BbrGivesTheWindowBackAfterATimeout) {
   EXPECT_GE(sender().cwnd(), before);
 }
 
+// Two packets of 1000 bytes in 2 ms, four to be queued: (1000 x 102 + 4000) / 0.102 bytes/s.
+TEST_F(StackLaw, PacketPairPacesTrainsOfFourFromItsFirstPairOn) {
+  open("packet_pair");
+  EXPECT_EQ(sender().board().packets_out(), 10u);
+  ack(100, 2);
+  EXPECT_EQ(sender().cwnd(), 10u);
+  ack(102, 4);
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 1'039'215u);
+  EXPECT_EQ(sender().cwnd(), 207u);
+  for (int i = 0; i < 3; ++i) {
+    const Nanoseconds at = sender().next_timer();
+    const SegmentNumber before = sender().board().next();
+    sender().on_timer(at);
+    EXPECT_EQ(sender().board().next(), before + 4);
+    EXPECT_NEAR(static_cast<double>(sender().next_timer() - at), 4000 / 1.039215e6 * 1e9, 1000);
+  }
+}
+
+TEST_F(StackLaw, PacketPairHalvesItsRateAtATimeoutAndIsNotReducedByALoss) {
+  open("packet_pair");
+  ack(100, 2);
+  ack(102, 4);
+  run_until(150);
+  ack(202, 4, {6, 10});
+  const std::uint32_t cwnd = sender().cwnd();
+  const std::uint64_t rate = sender().pacing_bytes_per_s();
+  run_until(240);
+  ASSERT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().cwnd(), cwnd);
+  EXPECT_EQ(sender().pacing_bytes_per_s(), rate);
+  run_until(3000);
+  ASSERT_EQ(sender().state(), CaState::loss);
+  ack(3100, 6);
+  EXPECT_LT(sender().pacing_bytes_per_s(), rate * 2 / 3);
+  EXPECT_LT(sender().cwnd(), cwnd * 2 / 3);
+}
+
 TEST_F(StackLaw, RenoAndCubicGrowAsTheyAreAcknowledgedAndReduceByTheirPart) {
   for (const auto& [law, part] : {std::pair{"reno", 20u}, {"cubic", 28u}}) {
     open(law);
