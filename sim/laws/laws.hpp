@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clarion_law.hpp"
+#include "rate_law.hpp"
 #include "stack_law.hpp"
 
 namespace clarion::sim {

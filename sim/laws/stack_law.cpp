@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_law.hpp"
 
-#include <algorithm>
 #include <type_traits>
 
-#include "sim/tcp/sender.hpp"
+#include "stack_view.hpp"
 
 #define _Static_assert static_assert
-#include "hosts/bpf/cc/bbr.h"
-#include "hosts/bpf/cc/bbr3.h"
 #include "hosts/bpf/cc/cubic.h"
-#include "hosts/bpf/cc/pcc.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
 #include "hosts/bpf/cc/tahoe.h"
@@ -18,59 +14,6 @@
 
 namespace clarion::sim {
 namespace {
-
-cc_stack stack_of(const Sender& sender) {
-  static_assert(STACK_NO_RTT == NO_RTT && STACK_INFINITE_SSTHRESH == INFINITE_SSTHRESH);
-  const SenderSettings& settings = sender.settings();
-  cc_stack tcp{};
-  tcp.cwnd = sender.cwnd();
-  tcp.ssthresh = sender.ssthresh();
-  tcp.cwnd_count = sender.cwnd_count;
-  tcp.pacing_bytes_per_s = sender.pacing_bytes_per_s();
-  tcp.max_pacing_bytes_per_s = settings.max_pacing_bytes_per_s;
-  tcp.cwnd_clamp = settings.cwnd_clamp;
-  tcp.mss_bytes = settings.mss_bytes;
-  tcp.now_us = sender.now_us();
-  tcp.last_sent_us = sender.now_us() - sender.idle_us();
-  tcp.delivered_us = sender.rate().delivered_us();
-  tcp.paced_ahead_us = static_cast<std::uint32_t>(sender.paced_ahead_us());
-  tcp.srtt_us = sender.rtt().srtt_us();
-  tcp.min_rtt_us = sender.rtt().min_us();
-  tcp.una = static_cast<std::uint32_t>(sender.board().una());
-  tcp.next = static_cast<std::uint32_t>(sender.board().next());
-  tcp.delivered = sender.rate().delivered();
-  tcp.delivered_ce = sender.rate().delivered_ce();
-  tcp.lost = sender.lost();
-  tcp.in_flight = sender.board().in_flight();
-  tcp.ca_state = static_cast<std::uint8_t>(sender.state());
-  tcp.is_cwnd_limited = sender.is_cwnd_limited();
-  tcp.is_app_limited = sender.rate().is_app_limited();
-  return tcp;
-}
-
-stack_ack ack_of(const RateSample& rate) {
-  stack_ack ack{};
-  ack.interval_us = rate.interval_us;
-  ack.rtt_us = rate.rtt_us;
-  ack.delivered = rate.delivered;
-  ack.prior_delivered = rate.prior_delivered;
-  ack.prior_in_flight = rate.prior_in_flight;
-  ack.losses = rate.losses;
-  ack.acked_packets = rate.acked_sacked;
-  ack.is_app_limited = rate.is_app_limited;
-  ack.has_echo = rate.has_echo;
-  ack.is_of_probe = rate.is_of_probe;
-  ack.sent_in_flight = rate.sent_in_flight;
-  ack.lost = rate.lost;
-  ack.delivered_ce = rate.delivered_ce;
-  return ack;
-}
-
-void apply(Sender& sender, const cc_stack& tcp) {
-  sender.set_cwnd(tcp.cwnd);
-  sender.set_ssthresh(tcp.ssthresh);
-  sender.cwnd_count = tcp.cwnd_count;
-}
 
 // A law that leaves recovery to TCP. `Law` has the type of its state and its functions (stack.h).
 template <class Law>
@@ -138,131 +81,6 @@ STACK_LAW(tahoe, "tahoe")
 #undef SIMULATED_LAW
 #undef STACK_LAW
 
-// A law that sets window and pacing rate itself.
-class WindowOwner : public CongestionControl {
- public:
-  bool owns_window() const override { return true; }
-  void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
-  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
-
- protected:
-  static void control(Sender& sender, const cc_stack& tcp) {
-    apply(sender, tcp);
-    sender.pace(true, tcp.pacing_bytes_per_s);
-  }
-};
-
-template <class Law>
-class RateLaw final : public WindowOwner {
- public:
-  explicit RateLaw(std::uint32_t seed) : seed_(seed) {}
-
-  void start(Sender& sender) override {
-    cc_stack tcp = stack_of(sender);
-    Law::init(&state_, &tcp, seed_);
-    control(sender, tcp);
-  }
-  void on_ack(Sender& sender, const RateSample& rate) override {
-    cc_stack tcp = stack_of(sender);
-    const stack_ack ack = ack_of(rate);
-    if (Law::on_ack(&state_, &tcp, &ack)) sender.mark_app_limited();
-    control(sender, tcp);
-  }
-  void set_state(Sender& sender, CaState next) override {
-    if (next != CaState::loss) return;
-    const cc_stack tcp = stack_of(sender);
-    Law::on_timeout(&state_, &tcp);
-  }
-  void on_event(Sender& sender, CaEvent event) override {
-    if (event != CaEvent::tx_start) return;
-    cc_stack tcp = stack_of(sender);
-    Law::on_tx_start(&state_, &tcp);
-    control(sender, tcp);
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::ssthresh(&state_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::undo(&state_, &tcp);
-  }
-
- private:
-  typename Law::State state_{};
-  std::uint32_t seed_;
-};
-
-class Bbr3 final : public WindowOwner {
- public:
-  Bbr3(const cc_params& params, std::uint32_t seed) : params_(params), seed_(seed) {}
-
-  void start(Sender& sender) override {
-    cc_stack tcp = seen_of(sender);
-    bbr3_init(&state_, &tcp, seed_);
-    control(sender, tcp);
-  }
-  void on_ack(Sender& sender, const RateSample& rate) override {
-    cc_stack tcp = seen_of(sender);
-    const stack_ack ack = ack_of(rate);
-    if (bbr3_on_ack(&state_, &params_, &tcp, &ack)) sender.mark_app_limited();
-    control(sender, tcp);
-  }
-  void on_lost(Sender& sender, const Segment& segment) override {
-    const cc_stack tcp = seen_of(sender);
-    stack_lost lost{};
-    lost.sent_in_flight = segment.stamp.in_flight;
-    lost.lost = sender.lost() - segment.stamp.lost;
-    lost.is_app_limited = segment.was_app_limited;
-    bbr3_on_lost(&state_, &params_, &tcp, &lost);
-  }
-  void set_state(Sender& sender, CaState next) override {
-    cc_stack tcp = seen_of(sender);
-    bbr3_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
-    apply(sender, tcp);
-  }
-  void on_event(Sender& sender, CaEvent event) override {
-    cc_stack tcp = seen_of(sender);
-    if (event == CaEvent::probe_recovery) {
-      bbr3_on_probe_recovery(&state_, &params_, &tcp, sender.probe_was_app_limited());
-    } else if (event == CaEvent::tx_start) {
-      bbr3_on_tx_start(&state_, &tcp);
-      control(sender, tcp);
-    }
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = seen_of(sender);
-    return bbr3_ssthresh(&state_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& /*sender*/) override { return bbr3_undo(&state_); }
-
- private:
-  // It asks for the flag that TCP keeps, not for what slow start makes of it.
-  static cc_stack seen_of(const Sender& sender) {
-    cc_stack tcp = stack_of(sender);
-    tcp.is_cwnd_limited = sender.is_window_marked_limited();
-    return tcp;
-  }
-
-  const cc_params& params_;
-  bbr3 state_{};
-  std::uint32_t seed_;
-};
-
-#define RATE_LAW(law)                                      \
-  struct law##_functions {                                 \
-    using State = ::law;                                   \
-    static constexpr auto init = law##_init;               \
-    static constexpr auto on_ack = law##_on_ack;           \
-    static constexpr auto on_timeout = law##_on_timeout;   \
-    static constexpr auto on_tx_start = law##_on_tx_start; \
-    static constexpr auto ssthresh = law##_ssthresh;       \
-    static constexpr auto undo = law##_undo;               \
-  };
-RATE_LAW(bbr)
-RATE_LAW(pcc)
-#undef RATE_LAW
-
 template <class Law>
 std::unique_ptr<CongestionControl> make(const cc_params& params) {
   return std::make_unique<StackLaw<Law>>(params);
@@ -284,28 +102,11 @@ constexpr Entry STACK_LAWS[] = {
 
 }  // namespace
 
-std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
-                                                  std::uint32_t seed) {
-  if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(seed);
-  if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
-  if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(seed);
+std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params) {
   for (const Entry& each : STACK_LAWS) {
     if (name == each.name) return each.make(params);
   }
   return nullptr;
-}
-
-std::vector<std::string> stack_laws() {
-  return {
-      "bbr",
-      "cubic",
-      "reno",
-#define STACK_LAW(law, name) name,
-#define SIMULATED_LAW(law, name) name,
-#include "hosts/bpf/cc/stack_laws.def"
-#undef SIMULATED_LAW
-#undef STACK_LAW
-  };
 }
 
 }  // namespace clarion::sim

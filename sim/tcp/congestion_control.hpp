@@ -29,6 +29,9 @@ class CongestionControl {
   // Whether it reports each reduction with its reason itself (Sender::note_reduction).
   virtual bool explains_reductions() const { return false; }
 
+  // Segments that go down in one piece, where Linux would send `by_rate` of them.
+  virtual std::uint32_t piece_segments(std::uint32_t by_rate) const { return by_rate; }
+
   // After every ACK, if it owns the window.
   virtual void on_ack(Sender& sender, const RateSample& sample) = 0;
 

@@ -135,8 +135,8 @@ std::uint32_t Sender::piece_segments() const {
   const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
   if (shift < 32) bytes += BURST_BYTES >> shift;
   const std::uint64_t most = std::min<std::uint64_t>(settings_.max_burst, BURST_BYTES / settings_.mss_bytes);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most));
+  return law_->piece_segments(static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most)));
 }
 
 // tcp_tso_should_defer: is it better to wait for the next ACK, and to send a larger piece then? What the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's laws in the simulated TCP: when each is asked, and what it sees. Round trip 100 ms, packets of
 // 1000 bytes.
-#include "sim/laws/stack_law.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "sim/hosts/bpf_headers.hpp"
-#include "sim/laws/clarion_law.hpp"
+#include "sim/laws/laws.hpp"
 #include "sim/tcp/sender.hpp"
 
 namespace clarion::sim {
@@ -28,7 +27,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     settings.sack = sack;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
-    sender_ = std::make_unique<Sender>(settings, make_stack_law(law, default_params(), 1), *this);
+    sender_ = std::make_unique<Sender>(settings, make_law(law, flow_, default_params(), 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, segments * 1000);
     sender_->establish(START, 100'000);
@@ -63,6 +62,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
   void note_timeout() override {}
   std::uint64_t waiting_bytes() const override { return 0; }
 
+  flow flow_{};
   std::unique_ptr<Sender> sender_;
   std::vector<SegmentNumber> sent_;
 
@@ -144,6 +144,43 @@ TEST_F(StackLaw, BbrVersion3GivesTheWindowBackAfterATimeout) {
   ack(2100, 30);
   EXPECT_EQ(sender().state(), CaState::open);
   EXPECT_GE(sender().cwnd(), before);
+}
+
+// Two packets of 1000 bytes in 2 ms, four to be queued: (1000 x 102 + 4000) / 0.102 bytes/s.
+TEST_F(StackLaw, PacketPairPacesTrainsOfFourFromItsFirstPairOn) {
+  open("packet_pair");
+  EXPECT_EQ(sender().board().packets_out(), 10u);
+  ack(100, 2);
+  EXPECT_EQ(sender().cwnd(), 10u);
+  ack(102, 4);
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 1'039'215u);
+  EXPECT_EQ(sender().cwnd(), 207u);
+  for (int i = 0; i < 3; ++i) {
+    const Nanoseconds at = sender().next_timer();
+    const SegmentNumber before = sender().board().next();
+    sender().on_timer(at);
+    EXPECT_EQ(sender().board().next(), before + 4);
+    EXPECT_NEAR(static_cast<double>(sender().next_timer() - at), 4000 / 1.039215e6 * 1e9, 1000);
+  }
+}
+
+TEST_F(StackLaw, PacketPairHalvesItsRateAtATimeoutAndIsNotReducedByALoss) {
+  open("packet_pair");
+  ack(100, 2);
+  ack(102, 4);
+  run_until(150);
+  ack(202, 4, {6, 10});
+  const std::uint32_t cwnd = sender().cwnd();
+  const std::uint64_t rate = sender().pacing_bytes_per_s();
+  run_until(240);
+  ASSERT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().cwnd(), cwnd);
+  EXPECT_EQ(sender().pacing_bytes_per_s(), rate);
+  run_until(3000);
+  ASSERT_EQ(sender().state(), CaState::loss);
+  ack(3100, 6);
+  EXPECT_LT(sender().pacing_bytes_per_s(), rate * 2 / 3);
+  EXPECT_LT(sender().cwnd(), cwnd * 2 / 3);
 }
 
 TEST_F(StackLaw, RenoAndCubicGrowAsTheyAreAcknowledgedAndReduceByTheirPart) {
@@ -308,7 +345,7 @@ class Path final : public Sender::Output {
   Path(const std::string& law, std::uint32_t buffer, const cc_params& params) : buffer_(buffer) {
     SenderSettings settings;
     settings.mss_bytes = 1000;
-    sender_ = std::make_unique<Sender>(settings, make_stack_law(law, params, 1), *this);
+    sender_ = std::make_unique<Sender>(settings, make_law(law, flow_, params, 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, ~std::uint64_t{0});
     sender_->establish(START, 100'000);
@@ -359,6 +396,7 @@ class Path final : public Sender::Output {
   }
 
   std::uint32_t buffer_;
+  flow flow_{};
   std::unique_ptr<Sender> sender_;
   std::deque<std::pair<Nanoseconds, SegmentNumber>> arrivals_;
   std::set<SegmentNumber> early_;

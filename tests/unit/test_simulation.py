@@ -120,6 +120,40 @@ def test_fq_codel_gives_an_unlike_sender_no_more_than_its_share(tmp_path: Path) 
     assert 0.85 < first / second < 1.15
 
 
+def goodput_of_laws(program: str, tmp_path: Path, queue: dict[str, str], laws: list[str]) -> list[float]:
+    """Mbit/s from the tenth to the twentieth second behind 20 Mbit/s, of laws by the simulator's names."""
+    bottleneck = {"rate": "20 Mbit/s", "rtt": "38 ms", "queue": {"limit": "2 bdp", **queue}}
+    document = {
+        **documents.read(documents.locate("geo")),
+        "duration": "20 s",
+        "measure-from": "10 s",
+        "links": {"access": {"rtt": "2 ms"}, "bottleneck": bottleneck},
+        "flows": [{"algorithm": "reno", "start": f"{number} s"} for number in range(len(laws))],
+    }
+    scenario = build("geo", documents.points("geo", document)[0].document)
+    settings = simulation_config(scenario, plan(scenario), tmp_path)
+    for flow, law in zip(settings["flows"], laws, strict=True):
+        flow["law"] = law
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(settings))
+    done = subprocess.run([program, "--config", str(config)], capture_output=True, check=True)
+    samples = [json.loads(line) for line in done.stdout.splitlines()]
+    received = {each["time_us"]: [flow[2] for flow in each["flows"]] for each in samples if "flows" in each}
+    begin, end = received[10_000_000], received[20_000_000]
+    return [(after - before) * 8 / 10e6 for before, after in zip(begin, end, strict=True)]
+
+
+def test_packet_pairs_share_a_link_that_serves_in_turns(program: str, tmp_path: Path) -> None:
+    """They know their share, half of 19.1 Mbit/s of payload, and leave an unlike sender its own."""
+    queue = {"discipline": "fq-codel"}
+    first, second = goodput_of_laws(program, tmp_path, queue, ["packet_pair", "packet_pair"])
+    assert first == pytest.approx(second, rel=0.01)
+    assert first + second > 19
+    first, second = goodput_of_laws(program, tmp_path, queue, ["packet_pair", "cubic"])
+    assert first > 9.4
+    assert second > 8.5  # CoDel keeps its queue so short that it does not fill all of it
+
+
 def test_datagrams_are_counted_and_cost_the_others(tmp_path: Path) -> None:
     flows = (
         "flows=[{algorithm: cubic}, {protocol: udp, rate: 5 Mbit/s, packet: 500 B, start: 1 s, stop: 9 s}]"

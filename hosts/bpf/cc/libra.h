@@ -8,16 +8,12 @@
 #ifndef CLARION_CC_LIBRA_H
 #define CLARION_CC_LIBRA_H
 
+#include "packet_pair.h"
 #include "queued.h"
-
-/* Packets are a pair when they were sent within this part of the time that lies between their ACKs. */
-#define LIBRA_PAIR_SHIFT 2
-#define LIBRA_NO_ACK	 (~0ULL)
 
 struct libra {
 	struct queued queue;
-	__u64 ack_us;	  /* when the ACK before came; LIBRA_NO_ACK: none with a round trip */
-	__u32 ack_rtt_us; /* its round trip */
+	struct packet_pair pair;
 	__u32 max_rtt_us;
 	__u32 pair_sum_us;   /* the least sum of the round trips of a pair; STACK_NO_RTT: no pair yet */
 	__u32 capacity_kbit; /* by that pair, kbit/s; 0: not known yet */
@@ -29,7 +25,7 @@ CC_INLINE void libra_init(struct libra *l, const struct cc_params *p, const stru
 	(void)p;
 	__builtin_memset(l, 0, sizeof(*l));
 	queued_begin(&l->queue);
-	l->ack_us = LIBRA_NO_ACK;
+	packet_pair_init(&l->pair);
 	l->pair_sum_us = STACK_NO_RTT;
 	l->prior_cwnd = tcp->cwnd;
 }
@@ -102,22 +98,13 @@ CC_INLINE __u32 libra_ssthresh(struct libra *l, const struct cc_params *p, const
 	return (__u32)max_u64(sub_floor_u64(tcp->cwnd, less), 2);
 }
 
-/* Packets sent at once that take the least time together have met no queue but one another: the narrowest
- * link has spread them. An ACK for more than one packet ends a train of so many behind the packet of the ACK
- * before.
- */
-CC_INLINE void libra_probe(struct libra *l, const struct cc_stack *tcp, __u32 packets, __u32 rtt_us)
+/* Of pairs, the one that takes the least time together has met no queue but itself. */
+CC_INLINE void libra_take_pair(struct libra *l)
 {
-	__u64 gap_us = tcp->now_us - l->ack_us;
-	__s64 sent_apart_us = (__s64)(gap_us + l->ack_rtt_us - rtt_us);
-	__u64 sum_us = (__u64)rtt_us + l->ack_rtt_us;
-
-	if (!packets || !gap_us || sent_apart_us < 0 || (__u64)sent_apart_us > gap_us >> LIBRA_PAIR_SHIFT)
+	if (l->pair.sum_us >= l->pair_sum_us)
 		return;
-	if (sum_us >= l->pair_sum_us)
-		return;
-	l->pair_sum_us = (__u32)sum_us;
-	l->capacity_kbit = (__u32)min_u64((__u64)packets * tcp->mss_bytes * 8000 / gap_us, ~0U);
+	l->pair_sum_us = l->pair.sum_us;
+	l->capacity_kbit = (__u32)min_u64(l->pair.bytes_per_s / 125, ~0U);
 }
 
 CC_INLINE void libra_on_acked(struct libra *l, const struct cc_params *p, struct cc_stack *tcp, __u32 packets,
@@ -125,15 +112,10 @@ CC_INLINE void libra_on_acked(struct libra *l, const struct cc_params *p, struct
 {
 	(void)p;
 	queued_on_acked(&l->queue, sample_us);
-	if (sample_us < 0) {
-		l->ack_us = LIBRA_NO_ACK;
-		return;
-	}
-	if (l->ack_us != LIBRA_NO_ACK)
-		libra_probe(l, tcp, packets, l->queue.rtt_us);
-	l->ack_us = tcp->now_us;
-	l->ack_rtt_us = l->queue.rtt_us;
-	l->max_rtt_us = (__u32)max_u64(l->max_rtt_us, l->queue.rtt_us);
+	if (packet_pair_on_acked(&l->pair, tcp, packets, sample_us))
+		libra_take_pair(l);
+	if (sample_us >= 0)
+		l->max_rtt_us = (__u32)max_u64(l->max_rtt_us, l->queue.rtt_us);
 }
 
 STACK_UNDO_TO_PRIOR(libra)

@@ -66,6 +66,18 @@
 #undef LAW
 #undef LAW_NAME
 
+#define LAW	 nctcp
+#define LAW_NAME clarion_nctcp
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
+#define LAW	 scps
+#define LAW_NAME clarion_scps
+#include "stack_ops.h"
+#undef LAW
+#undef LAW_NAME
+
 #define LAW	 stcp
 #define LAW_NAME clarion_stcp
 #include "stack_ops.h"

@@ -13,6 +13,8 @@
 #include "hybla.h"
 #include "illinois.h"
 #include "libra.h"
+#include "nctcp.h"
+#include "scps.h"
 #include "stcp.h"
 #include "vegas.h"
 #include "westwood.h"

@@ -118,9 +118,30 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "Marfia et al. 2007",
         ),
     ),
+    "corruption": (
+        Algorithm(
+            "nctcp",
+            "clarion_nctcp",
+            "network-coded TCP's window: a loss on an empty path takes nothing",
+            "Kim et al. 2012",
+        ),
+        Algorithm(
+            "scps",
+            "clarion_scps",
+            "SCPS-TP: takes losses for what the path is said to have",
+            "CCSDS 714.0-B-2",
+        ),
+    ),
     "delay": (
         Algorithm(
             "vegas", "clarion_vegas", "keeps two to four packets queued", "Brakmo, Peterson 1995; Linux"
+        ),
+        Algorithm(
+            "packet-pair",
+            "packet_pair",
+            "Keshav's: steers its queue in a fair queue",
+            "Keshav 1991",
+            only_simulated=True,
         ),
         Algorithm("fast", "clarion_fast", "FAST TCP: keeps 50 packets queued", "Wei, Jin, Low, Hegde 2006"),
         Algorithm(
