@@ -25,6 +25,12 @@ class CongestionControl {
   // reduce, grow or pace; it still sets the window at a timeout and at an undo.
   virtual bool owns_window() const = 0;
 
+  // Whether it is scalable (RFC 9331): it wants accurate ECN, and its packets say so to the routers.
+  virtual bool is_scalable() const { return false; }
+
+  // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.
+  virtual std::uint32_t piece_segments(const Sender& /*sender*/) const { return 0; }
+
   // Whether it reports each reduction with its reason itself (Sender::note_reduction).
   virtual bool explains_reductions() const { return false; }
 

@@ -129,6 +129,8 @@ std::uint32_t Sender::burst_segments() const {
 // tcp_tso_autosize: a millisecond of the rate, more on short paths.
 std::uint32_t Sender::piece_segments() const {
   if (settings_.max_burst == 1) return 1;
+  const std::uint32_t wanted = law_->piece_segments(*this);
+  if (wanted > 0) return std::min(wanted, settings_.max_burst);
   std::uint64_t bytes =
       pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
   const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
