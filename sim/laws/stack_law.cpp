@@ -8,6 +8,7 @@
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/bbr.h"
 #include "hosts/bpf/cc/cubic.h"
+#include "hosts/bpf/cc/prague.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
 #undef _Static_assert
@@ -35,6 +36,7 @@ cc_stack stack_of(const Sender& sender) {
   tcp.una = static_cast<std::uint32_t>(sender.board().una());
   tcp.next = static_cast<std::uint32_t>(sender.board().next());
   tcp.delivered = sender.rate().delivered();
+  tcp.delivered_ce = sender.rate().delivered_ce();
   tcp.lost = sender.lost();
   tcp.in_flight = sender.board().in_flight();
   tcp.ca_state = static_cast<std::uint8_t>(sender.state());
@@ -108,9 +110,9 @@ class StackLaw final : public CongestionControl {
   typename Law::State state_{};
 };
 
-#define STACK_LAW(law, name)                        \
-  struct law##_functions {                          \
-    using State = ::law;                            \
+#define STACK_LAW(law, name)                         \
+  struct law##_functions {                           \
+    using State = ::law;                             \
     static constexpr auto init = law##_init;         \
     static constexpr auto grow = law##_grow;         \
     static constexpr auto on_acked = law##_on_acked; \
@@ -172,6 +174,58 @@ class Bbr final : public CongestionControl {
   std::uint32_t seed_;
 };
 
+class Prague final : public CongestionControl {
+ public:
+  explicit Prague(const cc_params& params) : params_(params) {}
+
+  bool owns_window() const override { return true; }
+  bool is_scalable() const override { return true; }
+  void start(Sender& sender) override {
+    cc_stack tcp = stack_of(sender);
+    prague_init(&state_, &tcp);
+    control(sender, tcp);
+  }
+  void on_ack(Sender& sender, const RateSample& rate) override {
+    cc_stack tcp = stack_of(sender);
+    const stack_ack ack = ack_of(rate);
+    prague_on_ack(&state_, &params_, &tcp, &ack);
+    control(sender, tcp);
+  }
+  void set_state(Sender& sender, CaState next) override {
+    cc_stack tcp = stack_of(sender);
+    prague_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
+    apply(sender, tcp);
+  }
+  void on_event(Sender& sender, CaEvent event) override {
+    cc_stack tcp = stack_of(sender);
+    prague_on_event(&state_, &tcp, static_cast<std::uint8_t>(event));
+    apply(sender, tcp);
+  }
+  std::uint32_t ssthresh(Sender& sender) override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_ssthresh(&state_, &params_, &tcp);
+  }
+  std::uint32_t undo_cwnd(Sender& sender) override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_undo(&state_, &tcp);
+  }
+  std::uint32_t piece_segments(const Sender& sender) const override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_piece_packets(&tcp);
+  }
+  void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
+  void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
+
+ private:
+  static void control(Sender& sender, const cc_stack& tcp) {
+    apply(sender, tcp);
+    sender.pace(true, tcp.pacing_bytes_per_s);
+  }
+
+  const cc_params& params_;
+  prague state_{};
+};
+
 template <class Law>
 std::unique_ptr<CongestionControl> make(const cc_params& params) {
   return std::make_unique<StackLaw<Law>>(params);
@@ -194,6 +248,7 @@ constexpr Entry STACK_LAWS[] = {
 std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params,
                                                   std::uint32_t seed) {
   if (name == "bbr") return std::make_unique<Bbr>(seed);
+  if (name == "prague") return std::make_unique<Prague>(params);
   for (const Entry& each : STACK_LAWS) {
     if (name == each.name) return each.make(params);
   }
@@ -201,7 +256,7 @@ std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const
 }
 
 std::vector<std::string> stack_laws() {
-  std::vector<std::string> names = {"bbr"};
+  std::vector<std::string> names = {"bbr", "prague"};
   for (const Entry& each : STACK_LAWS) names.emplace_back(each.name);
   return names;
 }

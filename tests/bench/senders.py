@@ -23,7 +23,7 @@ from clarion_base import text_table
 from clarion_lab.recording import files
 from clarion_lab.scenario.algorithms import ALGORITHMS
 
-LEFT_OUT = ("newreno",)  # reno with another recovery
+LEFT_OUT = ("newreno", "prague")  # reno with another recovery; what needs queues that mark
 SENDERS = tuple(name for name, each in ALGORITHMS.items() if each.is_plain_tcp and name not in LEFT_OUT)
 
 SHORT = "100 Mbit/s, 20 ms"

@@ -25,6 +25,7 @@ class Algorithm:
     params: Mapping[str, str] = field(default_factory=dict)
     sack: bool = True  # whether its connections negotiate SACK
     only_simulated: bool = False  # no kernel has it, and none could be given it
+    counts_marks: bool = False  # it is made for queues that mark, and needs to know how many packets they did
 
     @property
     def is_plain_tcp(self) -> bool:
@@ -86,6 +87,16 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
     "bandwidth estimate": (
         Algorithm(
             "bbr", "bbr", "the kernel's BBR, version 1", "draft-cardwell-iccrg-bbr-congestion-control-00"
+        ),
+    ),
+    "of today": (
+        Algorithm(
+            "prague",
+            "prague",
+            "TCP Prague: as many reductions as marks, for queues of a millisecond",
+            "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331, 9768",
+            only_simulated=True,
+            counts_marks=True,
         ),
     ),
 }

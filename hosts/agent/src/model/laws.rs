@@ -7,6 +7,9 @@ pub const OWN: [&str; 3] = ["clarion_boost", "clarion_fast", "clarion_xcp"];
 /// The laws in the second form: lines `STACK_LAW(prefix, "name")`.
 const STACK_LAWS: &str = include_str!("../../../bpf/cc/stack_laws.def");
 
+/// Laws that only the simulator has. Their parameters are in the same table.
+const SIMULATED: [Law; 1] = [Law { prefix: "prague", name: "prague" }];
+
 /// What all names of Clarion's laws begin with.
 const BRAND: &str = "clarion_";
 
@@ -41,7 +44,7 @@ pub fn names() -> Vec<&'static str> {
 /// Clarion's own, which share it.
 pub fn with_parameter(parameter: &str) -> Vec<&'static str> {
     let begins = |law: &Law| parameter.strip_prefix(law.prefix).is_some_and(|rest| rest.starts_with('_'));
-    match own().chain(on_demand()).filter(begins).max_by_key(|law| law.prefix.len()) {
+    match own().chain(on_demand()).chain(SIMULATED).filter(begins).max_by_key(|law| law.prefix.len()) {
         Some(law) => vec![law.name],
         None => OWN.to_vec(),
     }
@@ -63,6 +66,7 @@ mod tests {
     fn a_parameter_belongs_to_the_law_that_it_is_named_for() {
         assert_eq!(with_parameter("stcp_decrease_q16"), ["clarion_stcp"]);
         assert_eq!(with_parameter("boost_knee"), ["clarion_boost"]);
+        assert_eq!(with_parameter("prague_rtt_ms"), ["prague"]);
         assert_eq!(with_parameter("guard_rounds"), OWN);
     }
 }
