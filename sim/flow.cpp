@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flow.hpp"
 
+#include <utility>
+
 #include "laws/laws.hpp"
 
 namespace clarion::sim {
@@ -30,17 +32,19 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   SenderSettings settings;
   if (all.pacing_percent != 0) settings.pacing_start_percent = settings.pacing_percent = all.pacing_percent;
   settings.mss_bytes = all.mss_bytes;
-  settings.ecn = all.ecn;
+  auto law = make_law(options.law, clarion_, params_, seed);
+  settings.accurate_ecn = settings.ect1 = all.ecn && law->is_scalable();
+  settings.ecn = all.ecn && !settings.accurate_ecn;
   settings.sack = options.sack;
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
   remote.port = options.destination_port;
-  sender_.emplace(from, remote, options.source_port, settings, make_law(options.law, clarion_, params_, seed),
-                  clarion_, reductions);
+  sender_.emplace(from, remote, options.source_port, settings, std::move(law), clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
   const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, all.mss_bytes, options.sack);
-  receiver_.emplace(to, remote, options.destination_port, all.mss_bytes, receiving, all.ecn);
+  const EcnUse use = settings.accurate_ecn ? EcnUse::accurate : all.ecn ? EcnUse::marks : EcnUse::none;
+  receiver_.emplace(to, remote, options.destination_port, all.mss_bytes, receiving, use);
   sender_->actor = 2 * number;
   receiver_->actor = sender_->actor + 1;
 }

@@ -22,6 +22,26 @@ std::uint64_t unwrap(std::uint32_t seq, std::uint64_t near) {
          static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(seq - near_seq)));
 }
 
+// How an end answers in the handshake of accurate ECN: what the peer's packet had in its IP header when it
+// came (RFC 9768, tables 2 and 3).
+std::uint8_t handshake_code(Ecn ecn) {
+  constexpr std::uint8_t CODES[] = {0b010, 0b011, 0b100, 0b110};  // in the order of Ecn
+  return CODES[static_cast<std::size_t>(ecn)];
+}
+
+// What a SYN|ACK makes of a SYN that asked for accurate ECN; all flags come from a peer that only mirrors
+// them.
+EcnUse accepted_by(std::uint8_t flags) {
+  if (flags == 0b000 || flags == 0b111) return EcnUse::none;
+  return flags == 0b001 ? EcnUse::marks : EcnUse::accurate;
+}
+
+// What a SYN offers to an end that can do all (table 2; 3.1.3).
+EcnUse offered_by(std::uint8_t flags) {
+  if (flags == 0b000) return EcnUse::none;
+  return flags == 0b011 ? EcnUse::marks : EcnUse::accurate;
+}
+
 std::uint32_t seq_of_byte(std::uint64_t byte) { return static_cast<std::uint32_t>(byte) + FIRST_SEQ; }
 
 }  // namespace
@@ -56,6 +76,7 @@ void SendingEnd::send_syn(Nanoseconds now) {
   tcp.stamp_ms = stamp_ms(now);
   tcp.window_bytes = MAX_WINDOW_BYTES;
   tcp.ece = tcp.cwr = settings_.ecn;  // RFC 3168, 6.1.1
+  if (settings_.accurate_ecn && syns_ < SYNS_FOR_ACCURATE) tcp.set_ace(0b111);
   tcp.offers = host_.shim().attached() && syns_ < SYNS_WITH_OPTION;
   tcp.offer_flags = CLARION_OPTION_LEFT;
   syn_sent_ = now;
@@ -90,6 +111,8 @@ void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
   ack.window_bytes = MAX_WINDOW_BYTES;
   ack.stamp_ms = stamp_ms(now);
   ack.echo_ms = peer_stamp_ms_;
+  if (settings_.accurate_ecn) agree_on_ecn(tcp);
+  if (settings_.accurate_ecn) ack.set_ace(handshake_code(tcp.ecn));
   send(now, ack, {}, false);
   // Of a SYN that was resent the time stamp tells which one is answered (tcp_ack_update_rtt); an answer to
   // the first shows that none was lost (tcp_try_undo_spurious_syn).
@@ -98,6 +121,14 @@ void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
   sender_.open_window(tcp.window_bytes / settings_.mss_bytes);
   sender_.establish(now, syns_ == 1 ? rtt_us : by_stamp_us,
                     syns_ > 2 && tcp.echo_ms != stamp_ms(first_syn_sent_));
+}
+
+void SendingEnd::agree_on_ecn(const TcpFields& syn_ack) {
+  const EcnUse use = accepted_by(syn_ack.ace());
+  settings_.ecn = use == EcnUse::marks;
+  settings_.accurate_ecn = use == EcnUse::accurate;
+  sender_.agree_on_ecn(settings_.ecn, settings_.accurate_ecn);
+  if (syn_ack.ecn == Ecn::ce) ++ce_count_;
 }
 
 Nanoseconds SendingEnd::next_timer() const {
@@ -120,8 +151,11 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   tcp.payload_bytes = segment.payload_bytes;
   tcp.psh = segment.is_pushed;
   tcp.cwr = segment.has_cwr;
+  if (settings_.accurate_ecn) tcp.set_ace(ace_of(ce_count_));
   // A retransmission is not marked (RFC 3168, 6.1.5).
-  tcp.ecn = settings_.ecn && !segment.is_resent ? Ecn::ect0 : Ecn::not_capable;
+  const bool is_capable = (settings_.ecn || settings_.accurate_ecn) && !segment.is_resent;
+  const Ecn capable = settings_.accurate_ecn && settings_.ect1 ? Ecn::ect1 : Ecn::ect0;
+  tcp.ecn = is_capable ? capable : Ecn::not_capable;
   HeaderBytes header;
   if (flow_.id.aware) {
     OutgoingState state;
@@ -171,6 +205,8 @@ Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
   ack.window = tcp.window_bytes / settings_.mss_bytes;
   ack.echo_ms = tcp.echo_ms;
   ack.has_ece = tcp.ece;
+  ack.ace = tcp.ace();
+  ack.stamp_ms = tcp.stamp_ms;
   ack.blocks = tcp.sacks;
   for (std::size_t i = 0; i < tcp.sacks; ++i) {
     ack.sacks[i] = {number_of(tcp.blocks[i].begin), number_of(tcp.blocks[i].end)};
@@ -189,7 +225,7 @@ std::uint32_t SendingEnd::seq_of(SegmentNumber number) const {
 }
 
 ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
-                           const ReceiverSettings& settings, bool ecn)
+                           const ReceiverSettings& settings, EcnUse ecn)
     : host_(host),
       local_(host.address()),
       remote_(remote),
@@ -219,15 +255,17 @@ void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received
   segment.number = byte / mss_bytes_;
   segment.stamp_ms = tcp.stamp_ms;
   segment.is_pushed = tcp.psh;
-  segment.has_ect = ecn_ && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
-  segment.has_ce = ecn_ && tcp.ecn == Ecn::ce;
-  segment.has_cwr = ecn_ && tcp.cwr;
+  const bool has_ecn = ecn_ != EcnUse::none;
+  segment.has_ect = has_ecn && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
+  segment.has_ce = has_ecn && tcp.ecn == Ecn::ce;
+  segment.has_cwr = ecn_ == EcnUse::marks && tcp.cwr;
   receiver_.on_segment(now, segment);
 }
 
 void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
   const bool aware = host_.shim().attached() && tcp.offers && (tcp.offer_flags & CLARION_OPTION_LEFT) != 0;
   if (!is_open_) host_.shim().open(flow_, aware, local_.ip);
+  if (!is_open_) agree_on_ecn(tcp);
   is_open_ = true;
   TcpFields answer;
   answer.syn = answer.has_ack = true;
@@ -236,11 +274,19 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(receiver_.window() * mss_bytes_, MAX_WINDOW_BYTES));
   answer.stamp_ms = stamp_ms(now);
   answer.echo_ms = tcp.stamp_ms;
-  answer.ece = ecn_ && tcp.ece && tcp.cwr;
+  if (ecn_ == EcnUse::marks) answer.ece = tcp.ece && tcp.cwr;
+  if (ecn_ == EcnUse::accurate) answer.set_ace(handshake_code(tcp.ecn));  // to each SYN, whatever it asks for
   answer.offers = aware;
   answer.offer_flags = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
   syn_ack_sent_ = now;
   host_.send(now, local_, remote_, answer, {}, nullptr);
+}
+
+// The first SYN decides (RFC 9768, 3.1.5).
+void ReceivingEnd::agree_on_ecn(const TcpFields& syn) {
+  if (ecn_ != EcnUse::accurate) return;
+  ecn_ = offered_by(syn.ace());
+  if (ecn_ == EcnUse::accurate) receiver_.use_accurate_ecn();
 }
 
 void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
@@ -253,6 +299,7 @@ void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
   tcp.stamp_ms = stamp_ms(now);
   tcp.echo_ms = ack.echo_ms;
   tcp.ece = ack.has_ece;
+  if (ecn_ == EcnUse::accurate) tcp.set_ace(ack.ace);
   tcp.sacks = ack.blocks;
   for (std::size_t i = 0; i < ack.blocks; ++i) {
     tcp.blocks[i] = {seq_of(ack.sacks[i].begin), seq_of(ack.sacks[i].end)};

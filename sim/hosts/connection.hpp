@@ -54,6 +54,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   std::uint64_t waiting_bytes() const override;
   void send_syn(Nanoseconds now);
   void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
+  void agree_on_ecn(const TcpFields& syn_ack);
   bool send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data);
   Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
   SegmentNumber number_of(std::uint32_t seq) const;
@@ -73,12 +74,13 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   Nanoseconds first_syn_sent_ = 0;
   Nanoseconds syn_sent_ = 0;
   Nanoseconds syn_timer_ = NEVER;
+  std::uint32_t ce_count_ = FIRST_CE_COUNT;  // of what comes from the receiver
 };
 
 class ReceivingEnd final : public Endpoint, private Receiver::Output {
  public:
   ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
-               const ReceiverSettings& settings, bool ecn);
+               const ReceiverSettings& settings, EcnUse ecn);
 
   void receive(Nanoseconds now, const TcpFields& tcp, const received* header) override;
 
@@ -90,6 +92,7 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
  private:
   void acknowledge(const OutgoingAck& ack, Nanoseconds now) override;
   void on_syn(Nanoseconds now, const TcpFields& tcp);
+  void agree_on_ecn(const TcpFields& syn);
   void send(const TcpFields& tcp, Nanoseconds now);
   std::uint64_t bytes_before(SegmentNumber number) const;
   std::uint32_t seq_of(SegmentNumber number) const;
@@ -98,7 +101,7 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   Address local_;
   Address remote_;
   std::uint32_t mss_bytes_;
-  bool ecn_;
+  EcnUse ecn_;  // what it can do; of an open connection what both can
   Receiver receiver_;
   bool is_open_ = false;
   std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it

@@ -32,6 +32,7 @@ constexpr std::uint8_t FLAG_PSH = 0x08;
 constexpr std::uint8_t FLAG_ACK = 0x10;
 constexpr std::uint8_t FLAG_ECE = 0x40;
 constexpr std::uint8_t FLAG_CWR = 0x80;
+constexpr std::uint8_t FLAG_AE = 0x01;  // of the byte before
 
 constexpr std::uint32_t STAMP_BYTES = 12;  // with two NOPs in front
 constexpr std::uint32_t SYN_BYTES = 20;    // MSS, SACK permitted, stamps, NOP, window scale
@@ -162,7 +163,7 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   store_be16(segment + 2, to.port);
   store_be32(segment + 4, tcp.seq);
   store_be32(segment + 8, tcp.ack);
-  segment[12] = static_cast<std::uint8_t>((TCP_BYTES + options) / 4 << 4);
+  segment[12] = static_cast<std::uint8_t>((TCP_BYTES + options) / 4 << 4 | (tcp.ae ? FLAG_AE : 0));
   segment[13] = flags_of(tcp);
   store_be16(segment + 14,
              static_cast<std::uint16_t>(std::min<std::uint32_t>(tcp.window_bytes >> WINDOW_SHIFT, 0xffff)));
@@ -197,6 +198,7 @@ bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at,
   tcp.has_ack = (segment[13] & FLAG_ACK) != 0;
   tcp.ece = (segment[13] & FLAG_ECE) != 0;
   tcp.cwr = (segment[13] & FLAG_CWR) != 0;
+  tcp.ae = (segment[12] & FLAG_AE) != 0;
   tcp.window_bytes = std::uint32_t{load_be16(segment + 14)} << WINDOW_SHIFT;
   tcp.payload_bytes = end - at - header_bytes;
   read_options(segment + TCP_BYTES, segment + header_bytes, tcp);

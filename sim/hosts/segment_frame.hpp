@@ -26,6 +26,10 @@ struct SackBlock {
 // ECN field of the IP header (RFC 3168).
 enum class Ecn : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
+// What the two ends of a connection make of it: nothing; an echo of marks (RFC 3168); their number (RFC
+// 9768).
+enum class EcnUse : std::uint8_t { none, marks, accurate };
+
 // What a TCP header says, in host byte order.
 struct TcpFields {
   static constexpr std::size_t MAX_SACKS = 4;
@@ -46,9 +50,18 @@ struct TcpFields {
   bool psh = false;
   bool ece = false;
   bool cwr = false;
+  bool ae = false;               // RFC 9768
   bool offers = false;           // SYN: Clarion's option is there,
   std::uint8_t offer_flags = 0;  // with these flags
   Ecn ecn = Ecn::not_capable;
+
+  // AE, CWR and ECE as one number (RFC 9768, 3.2.2).
+  std::uint8_t ace() const { return static_cast<std::uint8_t>((ae ? 4 : 0) | (cwr ? 2 : 0) | (ece ? 1 : 0)); }
+  void set_ace(std::uint8_t number) {
+    ae = (number & 4) != 0;
+    cwr = (number & 2) != 0;
+    ece = (number & 1) != 0;
+  }
 };
 
 // The bytes of a frame up to its payload. `length` counts the payload, too, `stored` does not.

@@ -8,6 +8,7 @@
 #include "hosts/bpf/cc/bbr3.h"
 #include "hosts/bpf/cc/keshav.h"
 #include "hosts/bpf/cc/pcc.h"
+#include "hosts/bpf/cc/prague.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -142,7 +143,7 @@ class PacketPair final : public WindowOwner {
  public:
   explicit PacketPair(const cc_params& params) : params_(params) {}
 
-  std::uint32_t piece_segments(std::uint32_t /*by_rate*/) const override { return KESHAV_TRAIN; }
+  std::uint32_t piece_segments(const Sender& /*sender*/) const override { return KESHAV_TRAIN; }
   void start(Sender& sender) override {
     keshav_init(&state_);
     sender.pace(true, Sender::NO_RATE);
@@ -165,6 +166,50 @@ class PacketPair final : public WindowOwner {
   keshav state_{};
 };
 
+class Prague final : public WindowOwner {
+ public:
+  explicit Prague(const cc_params& params) : params_(params) {}
+
+  bool is_scalable() const override { return true; }
+  void start(Sender& sender) override {
+    cc_stack tcp = stack_of(sender);
+    prague_init(&state_, &tcp);
+    control(sender, tcp);
+  }
+  void on_ack(Sender& sender, const RateSample& rate) override {
+    cc_stack tcp = stack_of(sender);
+    const stack_ack ack = ack_of(rate);
+    prague_on_ack(&state_, &params_, &tcp, &ack);
+    control(sender, tcp);
+  }
+  void set_state(Sender& sender, CaState next) override {
+    cc_stack tcp = stack_of(sender);
+    prague_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
+    apply(sender, tcp);
+  }
+  void on_event(Sender& sender, CaEvent event) override {
+    cc_stack tcp = stack_of(sender);
+    prague_on_event(&state_, &tcp, static_cast<std::uint8_t>(event));
+    apply(sender, tcp);
+  }
+  std::uint32_t ssthresh(Sender& sender) override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_ssthresh(&state_, &params_, &tcp);
+  }
+  std::uint32_t undo_cwnd(Sender& sender) override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_undo(&state_, &tcp);
+  }
+  std::uint32_t piece_segments(const Sender& sender) const override {
+    const cc_stack tcp = stack_of(sender);
+    return prague_piece_packets(&tcp);
+  }
+
+ private:
+  const cc_params& params_;
+  prague state_{};
+};
+
 }  // namespace
 
 std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const cc_params& params,
@@ -172,6 +217,7 @@ std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const 
   if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
   if (name == "packet_pair") return std::make_unique<PacketPair>(params);
+  if (name == "prague") return std::make_unique<Prague>(params);
   if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(seed);
   return nullptr;
 }

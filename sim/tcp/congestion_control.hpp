@@ -26,11 +26,14 @@ class CongestionControl {
   // reduce, grow or pace; it still sets the window at a timeout and at an undo.
   virtual bool owns_window() const = 0;
 
+  // Whether it is scalable (RFC 9331): it wants accurate ECN, and its packets say so to the routers.
+  virtual bool is_scalable() const { return false; }
+
+  // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.
+  virtual std::uint32_t piece_segments(const Sender& /*sender*/) const { return 0; }
+
   // Whether it reports each reduction with its reason itself (Sender::note_reduction).
   virtual bool explains_reductions() const { return false; }
-
-  // Segments that go down in one piece, where Linux would send `by_rate` of them.
-  virtual std::uint32_t piece_segments(std::uint32_t by_rate) const { return by_rate; }
 
   // After every ACK, if it owns the window.
   virtual void on_ack(Sender& sender, const RateSample& sample) = 0;

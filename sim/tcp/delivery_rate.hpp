@@ -56,6 +56,9 @@ class DeliveryRate {
     if (with_echo) delivered_ce_ += packets;
   }
 
+  // Where marks are counted (RFC 9768).
+  void count_marked(std::uint32_t packets) { delivered_ce_ += packets; }
+
   // A segment has been delivered (tcp_rate_skb_delivered); of those of one ACK the one sent last counts.
   void note(SegmentNumber number, Segment& segment, RateSample& sample) {
     if (segment.stamp.delivered_us == 0) return;

@@ -144,6 +144,7 @@ void Receiver::note_arrival(Nanoseconds now) {
 
 // tcp_ecn_check_ce. A segment that is not capable among those that are has probably been resent.
 void Receiver::note_marks(const IncomingSegment& segment) {
+  if (has_accurate_ecn_) return count_mark(segment.has_ce);
   const bool is_resent = saw_ect_ && !segment.has_ect && !segment.has_ce;
   if (is_resent || (segment.has_ce && !wants_cwr_)) {
     quicken(QUICK_AFTER_MARK);
@@ -151,6 +152,16 @@ void Receiver::note_marks(const IncomingSegment& segment) {
   }
   wants_cwr_ |= segment.has_ce;
   saw_ect_ |= segment.has_ect || segment.has_ce;
+}
+
+// RFC 9768, 3.2.2.5.1: the first mark after a packet without one is told at once, and each second one is.
+void Receiver::count_mark(bool has_ce) {
+  if (has_ce) {
+    ++ce_count_;
+    ++untold_marks_;
+    if (!was_marked_ || untold_marks_ >= MARKS_PER_ACK) ack_now_ = true;
+  }
+  was_marked_ = has_ce;
 }
 
 // tcp_grow_window: by a segment, which is acknowledged at once, until the buffer would not hold more.
@@ -208,6 +219,7 @@ void Receiver::send(Nanoseconds now) {
   ack.window = window_;
   ack.echo_ms = stamp_ms_;
   ack.has_ece = wants_cwr_;
+  ack.ace = ace_of(ce_count_);
   if (!twice_.empty()) ack.sacks[ack.blocks++] = twice_;
   for (std::size_t i = 0; settings_.sack && i < known_ && ack.blocks < OutgoingAck::MAX_BLOCKS; ++i) {
     ack.sacks[ack.blocks++] = blocks_[i];
@@ -215,6 +227,7 @@ void Receiver::send(Nanoseconds now) {
   twice_ = {};
   if (quick_ > 0 && --quick_ == 0) delay_ns_ = DELAY_MIN_NS;
   ack_now_ = false;
+  untold_marks_ = 0;
   acknowledged_ = next_;
   delayed_at_ = compressed_at_ = NEVER;
   compressed_ = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "accurate_ecn.hpp"
 #include "switch/clock.hpp"
 #include "types.hpp"
 
@@ -36,6 +37,7 @@ struct OutgoingAck {
   std::uint8_t blocks = 0;
   std::array<SegmentRange, MAX_BLOCKS> sacks;
   bool has_ece = false;
+  std::uint8_t ace = 0;  // RFC 9768
 };
 
 struct ReceiverSettings {
@@ -70,6 +72,10 @@ class Receiver {
   // `rtt_us` of the connection as this end knows it, for the compression of SACKs.
   void set_rtt(std::uint32_t rtt_us) { rtt_us_ = rtt_us; }
 
+  // The connection has accurate ECN (RFC 9768): marks are counted, not echoed until the sender has answered.
+  void use_accurate_ecn() { has_accurate_ecn_ = true; }
+  std::uint32_t ce_count() const { return ce_count_; }  // from FIRST_CE_COUNT on
+
   SegmentNumber next() const { return next_; }
   std::uint64_t window() const { return window_; }      // segments
   std::uint64_t received() const { return received_; }  // segments, each once, in order or not
@@ -86,6 +92,7 @@ class Receiver {
   Nanoseconds rto_ns() const;
   void note_arrival(Nanoseconds now);
   void note_marks(const IncomingSegment& segment);
+  void count_mark(bool has_ce);
   void grow_window();
   void quicken(std::uint32_t at_most);
   void decide(Nanoseconds now, bool is_pushed);
@@ -107,6 +114,10 @@ class Receiver {
   std::uint32_t rtt_us_ = 0;
   bool wants_cwr_ = false;  // echo congestion marks until the sender has answered
   bool saw_ect_ = false;
+  bool has_accurate_ecn_ = false;
+  bool was_marked_ = false;  // the packet before
+  std::uint32_t ce_count_ = FIRST_CE_COUNT;
+  std::uint32_t untold_marks_ = 0;  // since the last acknowledgement
 
   std::uint32_t quick_ = 0;  // acknowledgements to send at once
   bool ack_now_ = false;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "accurate_ecn.hpp"
 #include "congestion_control.hpp"
 #include "delivery_rate.hpp"
 #include "prr.hpp"
@@ -45,6 +46,8 @@ struct Acknowledgement {
   std::uint8_t blocks = 0;
   std::array<SegmentRange, MAX_BLOCKS> sacks;
   bool has_ece = false;
+  std::uint8_t ace = 0;        // RFC 9768
+  std::uint32_t stamp_ms = 0;  // its own time stamp, which tells later ones from those that they overtook
 };
 
 struct SenderSettings {
@@ -56,7 +59,9 @@ struct SenderSettings {
   std::uint32_t pacing_start_percent = 200;  // net.ipv4.tcp_pacing_ss_ratio
   std::uint32_t pacing_percent = 120;        // net.ipv4.tcp_pacing_ca_ratio
   bool sack = true;
-  bool ecn = false;
+  bool ecn = false;                  // RFC 3168
+  bool accurate_ecn = false;         // RFC 9768, in its place
+  bool ect1 = false;                 // with that: packets carry the identifier of scalable senders (RFC 9331)
   bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
 };
 
@@ -88,6 +93,12 @@ class Sender {
   // The receiver's window at the handshake, in segments.
   void open_window(std::uint64_t segments) { window_end_ = board_.una() + segments; }
 
+  // What the handshake has made of a wish for accurate ECN.
+  void agree_on_ecn(bool marks, bool accurate) {
+    settings_.ecn = marks;
+    settings_.accurate_ecn = accurate;
+  }
+
   // The handshake is over; `rtt_us` is its round trip. `was_lost`: more than one SYN was, so that the window
   // begins at one packet (RFC 6298, 5.7; tcp_init_transfer).
   void establish(Nanoseconds now, std::uint32_t rtt_us, bool was_lost = false);
@@ -116,6 +127,7 @@ class Sender {
   const RttEstimator& rtt() const { return rtt_; }
   const DeliveryRate& rate() const { return rate_; }
   const Rack& rack() const { return rack_; }
+  const CeCount& ce_count() const { return ce_count_; }
   Microseconds now_us() const { return now_us_; }
   CaState state() const { return state_; }
   std::uint32_t cwnd() const { return cwnd_; }
@@ -185,6 +197,7 @@ class Sender {
   void tag_range(const SegmentRange& range, AckState& state);
   void sack(SegmentNumber number, AckState& state);
   void clean(const Acknowledgement& ack, AckState& state, SegmentNumber prior_fack);
+  void count_marks(const Acknowledgement& ack, AckState& state, std::uint32_t newly);
   void take_rtt(AckState& state);
   bool sample_rtt(const AckState& state, std::int64_t in_order_us, std::int64_t sacked_us,
                   std::int64_t law_us);
@@ -270,6 +283,7 @@ class Sender {
   DeliveryRate rate_;
   Rack rack_;
   Prr prr_;
+  CeCount ce_count_;
 
   Nanoseconds now_ = 0;
   Microseconds now_us_ = 1;
@@ -300,6 +314,7 @@ class Sender {
   std::uint32_t retrans_stamp_ms_ = 0;  // of the first retransmission; 0: none
   std::uint32_t prior_ssthresh_ = 0;    // 0: the reduction is not to be undone
   std::uint32_t echo_ms_ = 0;           // of the ACK at hand (rcv_tsecr)
+  std::uint32_t latest_stamp_ms_ = 0;   // of all ACKs
   std::uint32_t dsacked_ = 0;           // segments in D-SACKs so far (dsack_dups)
   std::uint32_t lost_ = 0;              // marked lost so far
   std::uint32_t resent_ = 0;

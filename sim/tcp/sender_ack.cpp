@@ -38,6 +38,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
     return send_new();  // tcp_data_snd_check
   }
   clean(ack, state, prior_fack);
+  if (settings_.accurate_ecn) count_marks(ack, state, rate_.delivered() - delivered_before);
   rack_.adapt(state.sample, rate_.delivered());
   if (has_probe_) process_probe_ack(ack, state);
   if (is_dubious(state)) {
@@ -156,6 +157,16 @@ void Sender::clean(const Acknowledgement& ack, AckState& state, SegmentNumber pr
     if (reorder < prior_fack && settings_.sack) check_reordering(reorder, board_.fack());
   }
   law_->on_acked(*this, state.acked, state.sample.rtt_us);
+}
+
+// tcp_accecn_process. An ACK that another has overtaken says nothing any more (RFC 9768, A.1).
+void Sender::count_marks(const Acknowledgement& ack, AckState& state, std::uint32_t newly) {
+  const bool is_later = static_cast<std::int32_t>(ack.stamp_ms - latest_stamp_ms_) > 0;
+  if (is_later) latest_stamp_ms_ = ack.stamp_ms;
+  if (newly == 0 && !is_later) return;
+  const std::uint32_t marked = ce_count_.take(ack.ace, newly);
+  rate_.count_marked(marked);
+  state.has_ece = marked > 0;
 }
 
 void Sender::take_rtt(AckState& state) {

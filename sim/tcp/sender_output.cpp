@@ -130,13 +130,15 @@ std::uint32_t Sender::burst_segments() const {
 // tcp_tso_autosize: a millisecond of the rate, more on short paths.
 std::uint32_t Sender::piece_segments() const {
   if (settings_.max_burst == 1) return 1;
+  const std::uint32_t wanted = law_->piece_segments(*this);
+  if (wanted > 0) return std::min(wanted, settings_.max_burst);
   std::uint64_t bytes =
       pacing_bytes_per_s_ == NO_RATE ? BURST_BYTES : pacing_bytes_per_s_ >> LOCAL_LIMIT_SHIFT;
   const std::uint32_t shift = rtt_.min_us() >> BURST_RTT_SHIFT;
   if (shift < 32) bytes += BURST_BYTES >> shift;
   const std::uint64_t most = std::min<std::uint64_t>(settings_.max_burst, BURST_BYTES / settings_.mss_bytes);
-  return law_->piece_segments(static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most)));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(bytes / settings_.mss_bytes, MIN_BURST_SEGMENTS, most));
 }
 
 // tcp_tso_should_defer: is it better to wait for the next ACK, and to send a larger piece then? What the

@@ -67,6 +67,7 @@ class ReceiverTrace : public ::testing::Test, public Receiver::Output {
   Acks acks() { return std::exchange(acks_, {}); }
   Receiver& receiver() { return *receiver_; }
   bool echoes() const { return has_ece_; }
+  int ace() const { return ace_; }  // of the last acknowledgement
   std::uint64_t window() const { return window_; }
 
   void begin(const ReceiverSettings& settings) { receiver_ = std::make_unique<Receiver>(settings, *this); }
@@ -77,12 +78,14 @@ class ReceiverTrace : public ::testing::Test, public Receiver::Output {
     for (std::size_t i = 0; i < ack.blocks; ++i) acked.blocks.push_back(ack.sacks[i]);
     acks_.push_back(std::move(acked));
     has_ece_ = ack.has_ece;
+    ace_ = ack.ace;
     window_ = ack.window;
   }
 
   static constexpr ReceiverSettings settings_{1000, 1000, true};
   Acks acks_;
   bool has_ece_ = false;
+  std::uint8_t ace_ = 0;
   std::uint64_t window_ = 0;
   std::unique_ptr<Receiver> receiver_ = std::make_unique<Receiver>(settings_, *this);
 };
@@ -211,6 +214,49 @@ TEST_F(ReceiverTrace, AMarkAndWhatWasResentAreAcknowledgedAtOnce) {
   segment.number = 40;
   take(1601, segment);
   EXPECT_EQ(acks(), (Acks{{1601, 41, {}}}));
+}
+
+// RFC 9768, 3.2.2.5.1; from 1501 ms on sixteen are acknowledged at once, for there was a pause.
+TEST_F(ReceiverTrace, WithAccurateEcnTheFirstMarkAndEachSecondOneAreToldAtOnce) {
+  receiver().use_accurate_ecn();
+  warm_up();
+  EXPECT_EQ(ace(), 5);
+  for (SegmentNumber n = 17; n < 33; ++n) take(1501, n);
+  acks();
+  take(1510, 33, true);
+  EXPECT_EQ(acks(), (Acks{{1510, 34, {}}}));
+  EXPECT_EQ(ace(), 6);
+  take(1511, 34, true);  // one more, and the packet before was marked, too: it may wait
+  EXPECT_EQ(acks(), Acks{});
+  take(1512, 35);
+  EXPECT_EQ(acks(), (Acks{{1512, 36, {}}}));
+  EXPECT_EQ(ace(), 7);
+  take(1513, 37);  // 36 is missing; three acknowledgements of it go out as they come,
+  take(1513, 38);
+  take(1513, 39);
+  acks();
+  take(1513, 40);  // then they wait,
+  EXPECT_EQ(acks(), Acks{});
+  take(1513.1, 41, true);
+  EXPECT_EQ(acks(), (Acks{{1513.1, 36, {{37, 42}}}}));
+  EXPECT_EQ(ace(), 0);  // 8
+  take(1513.2, 42, true);
+  EXPECT_EQ(acks(), Acks{});
+  take(1513.3, 43, true);
+  EXPECT_EQ(acks(), (Acks{{1513.3, 36, {{37, 44}}}}));
+  EXPECT_EQ(ace(), 2);
+  EXPECT_EQ(receiver().ce_count(), 10U);
+}
+
+TEST_F(ReceiverTrace, WithAccurateEcnNothingIsEchoedAndWhatIsNotAcceptableDoesNotCount) {
+  receiver().use_accurate_ecn();
+  warm_up();
+  take(1501, 3, true);          // it has come before
+  take(1502, 17 + 1000, true);  // its window does not take it
+  EXPECT_EQ(receiver().ce_count(), FIRST_CE_COUNT);
+  take(1503, 17, true);
+  EXPECT_EQ(receiver().ce_count(), FIRST_CE_COUNT + 1);
+  EXPECT_FALSE(echoes());
 }
 
 // tcp_cleanup_rbuf: the application has read all, and the sender has no more.

@@ -79,6 +79,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   void open(std::uint32_t cwnd, std::uint64_t segments, bool owns_window = false, bool ecn = false) {
     SenderSettings settings;
     settings.ecn = ecn;
+    settings.accurate_ecn = accurate_ecn_;
     settings.sack = sack_;
     settings.max_burst = max_burst_;
     settings.mss_bytes = 1000;
@@ -133,6 +134,7 @@ class SenderTrace : public ::testing::Test, public Sender::Output {
   TestLaw& law() { return *law_; }
 
   bool sack_ = true;
+  bool accurate_ecn_ = false;
   std::uint32_t max_burst_ = 1;
   bool is_device_full_ = false;
   std::uint64_t waiting_bytes_ = 0;

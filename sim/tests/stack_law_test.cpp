@@ -27,6 +27,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     settings.sack = sack;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
+    settings.accurate_ecn = law == "prague";
     sender_ = std::make_unique<Sender>(settings, make_law(law, flow_, default_params(), 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, segments * 1000);
@@ -35,11 +36,12 @@ class StackLaw : public ::testing::Test, public Sender::Output {
   void run_until(std::uint64_t at_ms) {
     while (sender_->next_timer() <= START + at_ms * MS) sender_->on_timer(sender_->next_timer());
   }
-  void ack(std::uint64_t at_ms, SegmentNumber number, SegmentRange sack = {}) {
+  void ack(std::uint64_t at_ms, SegmentNumber number, SegmentRange sack = {}, std::uint32_t marked = 0) {
     run_until(at_ms);
     Acknowledgement ack;
     ack.ack = number;
     ack.window = 1'000'000;
+    ack.ace = ace_of(ce_count_ += marked);
     if (!sack.empty()) ack.sacks[ack.blocks++] = sack;
     sender_->on_acknowledgement(START + at_ms * MS, ack);
   }
@@ -63,6 +65,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
   std::uint64_t waiting_bytes() const override { return 0; }
 
   flow flow_{};
+  std::uint32_t ce_count_ = FIRST_CE_COUNT;
   std::unique_ptr<Sender> sender_;
   std::vector<SegmentNumber> sent_;
 
@@ -181,6 +184,50 @@ TEST_F(StackLaw, PacketPairHalvesItsRateAtATimeoutAndIsNotReducedByALoss) {
   ack(3100, 6);
   EXPECT_LT(sender().pacing_bytes_per_s(), rate * 2 / 3);
   EXPECT_LT(sender().cwnd(), cwnd * 2 / 3);
+}
+
+TEST_F(StackLaw, PragueGoesDownByAPacketPerAckAndSendsInSmallPieces) {
+  open("prague");
+  // Twice ten packets of 1000 bytes and 52 of headers per 100 ms.
+  EXPECT_EQ(sender().pacing_bytes_per_s(), 210'400u);
+  EXPECT_EQ(sender().board().packets_out(), 10u);
+  EXPECT_EQ(sender().paced_ahead_us(), 4752u);  // 1000 bytes, the tenth
+  ack_each(100, 1, 10);
+  EXPECT_EQ(sender().cwnd(), 20u);
+  EXPECT_EQ(sender().board().packets_out(), 1u);
+  run_until(200);
+  EXPECT_EQ(sender().board().packets_out(), 20u);
+  ack(201, 12, {}, 1);
+  EXPECT_EQ(sender().state(), CaState::cwr);
+  EXPECT_EQ(sender().cwnd(), 19u);  // of 20, on the way to 10 and what it grows
+  EXPECT_FALSE(sender().is_slow_start());
+  for (SegmentNumber n = 13; n < 30; ++n) ack(201 + n, n);
+  EXPECT_EQ(sender().cwnd(), 12u);  // and 18 packets at 10 to 12 each
+}
+
+TEST_F(StackLaw, PragueHalvesAtALossByAPacketPerAck) {
+  open("prague");
+  ack_each(100, 1, 10);
+  run_until(200);
+  ack(201, 10, {12, 16});
+  ASSERT_EQ(sender().state(), CaState::recovery);
+  EXPECT_EQ(sender().cwnd(), 19u);
+  EXPECT_FALSE(sender().is_slow_start());
+  for (SegmentNumber n = 17; n <= 30; ++n) ack(200 + n, 10, {12, n});
+  EXPECT_EQ(sender().cwnd(), 10u);
+}
+
+TEST_F(StackLaw, PragueGivesTheWindowBackAfterATimeoutThatWasNone) {
+  open("prague", 30);
+  ack_each(100, 1, 10);
+  run_until(300);
+  const std::uint32_t before = sender().cwnd();
+  run_until(2000);
+  ASSERT_EQ(sender().state(), CaState::loss);
+  EXPECT_LT(sender().cwnd(), 4u);
+  ack(2100, 16);  // with what was sent once
+  EXPECT_EQ(sender().state(), CaState::open);
+  EXPECT_GE(sender().cwnd(), before);
 }
 
 TEST_F(StackLaw, RenoAndCubicGrowAsTheyAreAcknowledgedAndReduceByTheirPart) {

@@ -23,15 +23,8 @@ from clarion_base import text_table
 from clarion_lab.recording import files
 from clarion_lab.scenario.algorithms import ALGORITHMS
 
-OWN_PAGES = (
-    "xcp",
-    "xcp-notags",
-    "boost",
-    "boost-literal",
-    "boost-judged",
-    "newreno",
-)  # agreement.md has these
-SENDERS = tuple(name for name in ALGORITHMS if name not in OWN_PAGES)
+OTHERS = ("xcp", "xcp-notags", "boost", "boost-literal", "boost-judged", "newreno")  # agreement.md has these
+SENDERS = tuple(name for name, each in ALGORITHMS.items() if name not in OTHERS and not each.counts_marks)
 
 SHORT = "100 Mbit/s, 20 ms"
 LOSSY = "100 Mbit/s, 150 ms, 0.1 % errors"

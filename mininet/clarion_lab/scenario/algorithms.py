@@ -25,6 +25,7 @@ class Algorithm:
     params: Mapping[str, str] = field(default_factory=dict)
     sack: bool = True  # whether its connections negotiate SACK
     only_simulated: bool = False  # no kernel has it, and none could be given it
+    counts_marks: bool = False  # it is made for queues that mark, and needs to know how many packets they did
 
     @property
     def is_plain_tcp(self) -> bool:
@@ -191,11 +192,6 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "Baiocchi et al. 2007; Linux",
         ),
     ),
-    "of today": (
-        Algorithm(
-            "bbr3", "bbr3", "BBR, version 3", "draft-ietf-ccwg-bbr; Google's Linux", only_simulated=True
-        ),
-    ),
     "bandwidth estimate": (
         Algorithm(
             "bbr", "bbr", "the kernel's BBR, version 1", "draft-cardwell-iccrg-bbr-congestion-control-00"
@@ -226,6 +222,19 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "clarion_westwm",
             "WestwoodNew that adds the estimate to its growth",
             "IJET 7(4.31), 2018, 363-367",
+        ),
+    ),
+    "of today": (
+        Algorithm(
+            "bbr3", "bbr3", "BBR, version 3", "draft-ietf-ccwg-bbr; Google's Linux", only_simulated=True
+        ),
+        Algorithm(
+            "prague",
+            "prague",
+            "TCP Prague: reduces by the share of marks, for queues of a millisecond",
+            "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331, 9768",
+            only_simulated=True,
+            counts_marks=True,
         ),
     ),
 }

@@ -260,6 +260,9 @@ def _check_steps(scenario: Scenario) -> None:
 
 
 def _check_marks(scenario: Scenario) -> None:
+    for flow in scenario.flows:
+        if flow.udp is None and flow.algorithm.counts_marks and not scenario.ecn:
+            raise refused(("ecn",), f"{flow.algorithm.name} counts marks; set ecn: true", Code.CONFLICT)
     for index, link in enumerate(scenario.bottlenecks):
         place = (*scenario.bottleneck_path(index), "ecn-threshold")
         if link.ecn_threshold is not None and not scenario.ecn:

@@ -69,6 +69,7 @@ mod tests {
         assert_eq!(with_parameter("westwood_plus_interval_ms"), ["clarion_westwp"]);
         assert_eq!(with_parameter("westwood_tau_ms"), ["clarion_westwd"]);
         assert_eq!(with_parameter("bbr3_ecn"), ["bbr3"]);
+        assert_eq!(with_parameter("prague_rtt_ms"), ["prague"]);
         assert_eq!(with_parameter("guard_rounds"), OWN);
     }
 }
