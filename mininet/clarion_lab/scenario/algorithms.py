@@ -93,7 +93,7 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
         Algorithm(
             "prague",
             "prague",
-            "TCP Prague: as many reductions as marks, for queues of a millisecond",
+            "TCP Prague: reduces by the share of marks; queues of a millisecond",
             "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331, 9768",
             only_simulated=True,
             counts_marks=True,
