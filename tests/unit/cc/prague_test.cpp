@@ -276,9 +276,9 @@ double rate_of(__u32 rtt_us, __u32 virtual_ms) {
   return static_cast<double>(counted) / 100;
 }
 
-// In equilibrium what grows in a virtual round trip, 1 - p, is what a reduction takes, p W / 2: W would be 98 packets
-// if that came each virtual round trip. The mark that may reduce comes 1 / (p W) of one late, so that with x = p W
-// x^2 = 2 x + 2, and W is 37 % more.
+// In equilibrium what grows in a virtual round trip, 1 - p, is what a reduction takes, p W / 2: W would be 98
+// packets if that came each virtual round trip. The mark that may reduce comes 1 / (p W) of one late, so that
+// with x = p W x^2 = 2 x + 2, and W is 37 % more.
 TEST(Prague, TheRateDependsOnTheMarksAndBelowTheVirtualRoundTripNotOnTheRealOne) {
   const double near = rate_of(5 * MS, 25);
   EXPECT_NEAR(near, 1.37 * 98 / 0.025, 0.1 * near);
