@@ -2,6 +2,7 @@
 #include "connection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/prefetch.hpp"
 
@@ -122,6 +123,7 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   tcp.cwr = segment.has_cwr;
   // A retransmission is not marked (RFC 3168, 6.1.5).
   tcp.ecn = settings_.ecn && !segment.is_resent ? Ecn::ect0 : Ecn::not_capable;
+  if (settings_.load_codes) tcp.ecn = Ecn::ect1;  // VCP: a low load, as long as no router says more
   HeaderBytes header;
   if (flow_.id.aware) {
     OutgoingState state;
@@ -171,6 +173,7 @@ Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
   ack.window = tcp.window_bytes / settings_.mss_bytes;
   ack.echo_ms = tcp.echo_ms;
   ack.has_ece = tcp.ece;
+  if (settings_.load_codes) ack.load_code = tcp.load_code();
   ack.blocks = tcp.sacks;
   for (std::size_t i = 0; i < tcp.sacks; ++i) {
     ack.sacks[i] = {number_of(tcp.blocks[i].begin), number_of(tcp.blocks[i].end)};
@@ -189,7 +192,7 @@ std::uint32_t SendingEnd::seq_of(SegmentNumber number) const {
 }
 
 ReceivingEnd::ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
-                           const ReceiverSettings& settings, bool ecn)
+                           const ReceiverSettings& settings, EcnUse ecn)
     : host_(host),
       local_(host.address()),
       remote_(remote),
@@ -219,9 +222,11 @@ void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received
   segment.number = byte / mss_bytes_;
   segment.stamp_ms = tcp.stamp_ms;
   segment.is_pushed = tcp.psh;
-  segment.has_ect = ecn_ && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
-  segment.has_ce = ecn_ && tcp.ecn == Ecn::ce;
-  segment.has_cwr = ecn_ && tcp.cwr;
+  const bool is_marked = ecn_ == EcnUse::marks;
+  segment.has_ect = is_marked && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
+  segment.has_ce = is_marked && tcp.ecn == Ecn::ce;
+  segment.has_cwr = is_marked && tcp.cwr;
+  if (ecn_ == EcnUse::load_codes) load_code_ = std::max(load_code_, static_cast<std::uint8_t>(tcp.ecn));
   receiver_.on_segment(now, segment);
 }
 
@@ -236,7 +241,7 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(receiver_.window() * mss_bytes_, MAX_WINDOW_BYTES));
   answer.stamp_ms = stamp_ms(now);
   answer.echo_ms = tcp.stamp_ms;
-  answer.ece = ecn_ && tcp.ece && tcp.cwr;
+  answer.ece = ecn_ == EcnUse::marks && tcp.ece && tcp.cwr;
   answer.offers = aware;
   answer.offer_flags = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
   syn_ack_sent_ = now;
@@ -253,6 +258,7 @@ void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
   tcp.stamp_ms = stamp_ms(now);
   tcp.echo_ms = ack.echo_ms;
   tcp.ece = ack.has_ece;
+  if (ecn_ == EcnUse::load_codes) tcp.set_load_code(std::exchange(load_code_, std::uint8_t{0}));
   tcp.sacks = ack.blocks;
   for (std::size_t i = 0; i < ack.blocks; ++i) {
     tcp.blocks[i] = {seq_of(ack.sacks[i].begin), seq_of(ack.sacks[i].end)};

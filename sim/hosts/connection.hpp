@@ -78,7 +78,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
 class ReceivingEnd final : public Endpoint, private Receiver::Output {
  public:
   ReceivingEnd(Host& host, const Address& remote, std::uint16_t port, std::uint32_t mss_bytes,
-               const ReceiverSettings& settings, bool ecn);
+               const ReceiverSettings& settings, EcnUse ecn);
 
   void receive(Nanoseconds now, const TcpFields& tcp, const received* header) override;
 
@@ -98,7 +98,8 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   Address local_;
   Address remote_;
   std::uint32_t mss_bytes_;
-  bool ecn_;
+  EcnUse ecn_;
+  std::uint8_t load_code_ = 0;  // the highest of what has come since the last acknowledgement
   Receiver receiver_;
   bool is_open_ = false;
   std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it

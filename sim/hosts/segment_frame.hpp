@@ -26,6 +26,11 @@ struct SackBlock {
 // ECN field of the IP header (RFC 3168).
 enum class Ecn : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
+// What the two ends of a connection make of it: nothing; marks of congestion (RFC 3168); or the load codes of
+// VCP's routers. Those go back in the flags ECE and CWR, the higher bit and the lower one of the code: an ACK
+// without data has no other use for both, and nothing on the way reads them.
+enum class EcnUse : std::uint8_t { none, marks, load_codes };
+
 // What a TCP header says, in host byte order.
 struct TcpFields {
   static constexpr std::size_t MAX_SACKS = 4;
@@ -49,6 +54,12 @@ struct TcpFields {
   bool offers = false;           // SYN: Clarion's option is there,
   std::uint8_t offer_flags = 0;  // with these flags
   Ecn ecn = Ecn::not_capable;
+
+  void set_load_code(std::uint8_t code) {
+    ece = (code & 2) != 0;
+    cwr = (code & 1) != 0;
+  }
+  std::uint8_t load_code() const { return static_cast<std::uint8_t>((ece ? 2 : 0) | (cwr ? 1 : 0)); }
 };
 
 // The bytes of a frame up to its payload. `length` counts the payload, too, `stored` does not.

@@ -10,6 +10,7 @@
 #include "hosts/bpf/cc/cubic.h"
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
+#include "hosts/bpf/cc/vcp.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -40,6 +41,7 @@ cc_stack stack_of(const Sender& sender) {
   tcp.ca_state = static_cast<std::uint8_t>(sender.state());
   tcp.is_cwnd_limited = sender.is_cwnd_limited();
   tcp.is_app_limited = sender.rate().is_app_limited();
+  tcp.load_code = sender.load_code();
   return tcp;
 }
 
@@ -121,6 +123,7 @@ class StackLaw final : public CongestionControl {
   };
 STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
+STACK_LAW(vcp, "vcp")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 
@@ -184,7 +187,7 @@ struct Entry {
 
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>},
-    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno")
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(vcp, "vcp")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef STACK_LAW
 };

@@ -45,6 +45,7 @@ struct Acknowledgement {
   std::uint8_t blocks = 0;
   std::array<SegmentRange, MAX_BLOCKS> sacks;
   bool has_ece = false;
+  std::uint8_t load_code = 0;  // of VCP's routers; 0: none
 };
 
 struct SenderSettings {
@@ -57,6 +58,7 @@ struct SenderSettings {
   std::uint32_t pacing_percent = 120;        // net.ipv4.tcp_pacing_ca_ratio
   bool sack = true;
   bool ecn = false;
+  bool load_codes = false;            // VCP has the bits of ECN
   bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
 };
 
@@ -128,6 +130,7 @@ class Sender {
   std::uint64_t receiver_room() const;  // segments that its window still takes
   std::uint64_t unsent() const;         // segments written and not sent
   std::uint64_t pacing_bytes_per_s() const { return pacing_bytes_per_s_; }
+  std::uint8_t load_code() const { return load_code_; }  // of the ACK at hand
   std::uint32_t cwnd_count = 0;  // snd_cwnd_cnt: acknowledged towards the next packet of growth
 
   void set_cwnd(std::uint32_t packets);
@@ -317,6 +320,7 @@ class Sender {
   Nanoseconds may_send_at_ = 0;  // tcp_wstamp_ns
   std::uint64_t segments_sent_ = 0;
   Microseconds last_sent_us_ = 0;
+  std::uint8_t load_code_ = 0;
 };
 
 }  // namespace clarion::sim

@@ -15,6 +15,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   state.sample.prior_in_flight = board_.in_flight();
   state.has_ece = settings_.ecn && ack.has_ece;
   echo_ms_ = ack.echo_ms;
+  load_code_ = ack.load_code;
   const bool is_old = ack.ack < board_.una();
   const bool had_data = board_.packets_out() > 0;
   const std::uint32_t delivered_before = rate_.delivered();
