@@ -33,8 +33,9 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   if (all.pacing_percent != 0) settings.pacing_start_percent = settings.pacing_percent = all.pacing_percent;
   settings.mss_bytes = all.mss_bytes;
   auto law = make_law(options.law, clarion_, params_, seed);
+  settings.load_codes = takes_load_codes(options.law);
   settings.accurate_ecn = settings.ect1 = all.ecn && law->is_scalable();
-  settings.ecn = all.ecn && !settings.accurate_ecn;
+  settings.ecn = all.ecn && !settings.accurate_ecn && !settings.load_codes;
   settings.sack = options.sack;
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
@@ -43,7 +44,10 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   remote = from.address();
   remote.port = options.source_port;
   const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, all.mss_bytes, options.sack);
-  const EcnUse use = settings.accurate_ecn ? EcnUse::accurate : all.ecn ? EcnUse::marks : EcnUse::none;
+  const EcnUse use = settings.load_codes     ? EcnUse::load_codes
+                     : settings.accurate_ecn ? EcnUse::accurate
+                     : all.ecn               ? EcnUse::marks
+                                             : EcnUse::none;
   receiver_.emplace(to, remote, options.destination_port, all.mss_bytes, receiving, use);
   sender_->actor = 2 * number;
   receiver_->actor = sender_->actor + 1;

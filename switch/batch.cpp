@@ -96,6 +96,7 @@ class Reader {
   static void check_path(const XcpConfig& xcp, const Port& port, const Path& path) {
     if (xcp.generation > port.path->newest_generation())
       throw Fault{path / "generation", FaultCode::unsupported, NOT_SECOND};
+    if (port.router) throw Fault{path, FaultCode::conflict, ROUTED};
     if (xcp.capacity_bytes_per_s != 0) return;
     if (!port.path->takes_measured()) throw Fault{path / "capacity", FaultCode::unsupported, NOT_MEASURED};
     if (port.options.rate_bps == 0) throw Fault{path / "capacity", FaultCode::conflict, UNMEASURABLE};

@@ -106,6 +106,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       port.parent = &sw;
       sw.ports.push_back(&port);
       set_discipline(port);
+      port.router = make_router_law(port_options.router, now_, port_options.rate_bps);
       port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);
@@ -154,6 +155,7 @@ void Fabric::apply(Port& port, const PortOptions& options) {
   }
   port.options = options;
   port.shaper.set_rate(options.rate_bps);
+  if (port.router) port.router->set_rate(now_, options.rate_bps);
   port.out_wire.configure(options.delay_us, options.loss);
   port.in_wire.configure(options.ingress_delay_us, options.ingress_loss);
   port.hello_out.configure(options.loss);
@@ -235,6 +237,7 @@ void Fabric::restart(Switch& sw, Nanoseconds down_ns) {
     port->neighbours.clear();
     port->meter = CapacityMeter{};
     port->pairs = PairFormer{};
+    if (port->router) port->router->restart(now_);
     enter(*port, port->entries);
     reschedule(*port);
   }
@@ -252,7 +255,7 @@ void Fabric::lose_queue(Port& port) {
     ++port.counters.hazard_lost_packets;
     log(port, TruthLog::Direction::out, TruthLog::Cause::outage, packet.frame(), packet.length);
   }
-  port.queue_statistics.change(now_, 0);
+  note_queue(port);
   port.held_until = 0;
 }
 
@@ -404,6 +407,7 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
     frame = marked_.data();
   }
   if (port.path->interval_due(ticks_of_ns(now_))) close_measurement(port);
+  if (port.router) port.router->arrive(now_, length);
   const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
   if (listened && port.path->intervals() > intervals) events_.interval(port);
   if (admission != Admission::taken) {
@@ -414,10 +418,16 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
     ++port.counters.marked_packets;
     log(port, TruthLog::Direction::out, TruthLog::Cause::mark, frame, length);
   }
-  port.queue_statistics.change(now_, port.path->queue_bytes());
+  note_queue(port);
   if (measures(port.entries)) hold(port);
   serve(port);
   reschedule(port);
+}
+
+void Fabric::note_queue(Port& port) {
+  const std::uint64_t bytes = port.path->queue_bytes();
+  port.queue_statistics.change(now_, bytes);
+  if (port.router) port.router->queue_is(now_, bytes);
 }
 
 // Before the control step at the interval's end, which takes what is measured as the capacity.
@@ -456,9 +466,10 @@ void Fabric::serve(Port& port) {
 // propagation delay later. Whether it arrives whole is settled, and logged, now.
 void Fabric::depart(Port& port) {
   Packet* next = port.path->depart(ticks_of_ns(now_));
-  port.queue_statistics.change(now_, port.path->queue_bytes());
+  note_queue(port);
   if (next == nullptr) return;
   Packet& packet = *next;
+  if (port.router) port.router->depart(now_, packet.frame(), packet.length);
   if (port.entries.xcp) port.meter.departure(now_, packet.length, port.shaper.free_at() == now_);
   const Nanoseconds sent = port.shaper.transmit(now_, packet.length);
   ++port.counters.tx_packets;

@@ -127,6 +127,7 @@ class Fabric {
   void deliver(Switch& sw, Port* from, Port* to, const std::uint8_t* frame, std::uint32_t length,
                const Meta& meta);
   void close_measurement(Port& port);
+  void note_queue(Port& port);
   void hold(Port& port);
   void drop(Port& port, const std::uint8_t* frame, std::uint32_t length);
   void enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length, const Meta& meta);

@@ -12,8 +12,7 @@
 namespace clarion::emu {
 namespace {
 
-constexpr std::uint8_t ECN_MASK = 0x03;  // of the IPv4 type of service
-constexpr std::uint8_t CE = 3;
+constexpr std::uint8_t ECN_MASK = 0x03;     // of the IPv4 type of service
 constexpr std::uint8_t IPV6_ECN_SHIFT = 4;  // in the second byte
 constexpr std::uint8_t TCP_SYN_FIN_RST = 0x07;
 constexpr std::uint32_t TCP_MIN_BYTES = 20;
@@ -158,16 +157,22 @@ bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length) {
 }
 
 void mark_congestion(std::uint8_t* frame, std::uint32_t length) {
+  set_ecn_field(frame, length, EcnField::marked);
+}
+
+void set_ecn_field(std::uint8_t* frame, std::uint32_t length, EcnField value) {
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found) return;
   std::uint8_t* header = frame + ip.at;
+  const auto bits = static_cast<std::uint8_t>(value);
   if (!is_v4(header)) {
-    header[1] |= CE << IPV6_ECN_SHIFT;
+    header[1] =
+        static_cast<std::uint8_t>((header[1] & ~(ECN_MASK << IPV6_ECN_SHIFT)) | bits << IPV6_ECN_SHIFT);
     return;
   }
   // RFC 1624: the checksum follows the change of one word, right or wrong as it was.
   const std::uint16_t before = load_be16(header);
-  header[1] |= CE;
+  header[1] = static_cast<std::uint8_t>((header[1] & ~ECN_MASK) | bits);
   std::uint32_t sum = static_cast<std::uint16_t>(~load_be16(header + IPV4_CHECKSUM_AT));
   sum += static_cast<std::uint16_t>(~before);
   sum += load_be16(header);

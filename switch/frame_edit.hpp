@@ -31,6 +31,9 @@ bool strip_header(std::vector<std::uint8_t>& frame, std::uint8_t protocol);
 enum class EcnField : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, marked = 3 };
 EcnField ecn_field(const std::uint8_t* frame, std::uint32_t length);
 
+// Replaces the field of an IP packet; the checksum of an IPv4 header follows, right or wrong as it was.
+void set_ecn_field(std::uint8_t* frame, std::uint32_t length, EcnField value);
+
 // Whether the sender has declared that it understands marks (ECT(0), ECT(1)), and marking it.
 bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length);
 void mark_congestion(std::uint8_t* frame, std::uint32_t length);  // of a frame that is capable

@@ -11,6 +11,7 @@
 #include "core/xcp_settings.hpp"
 #include "error.hpp"
 #include "queue/discipline_options.hpp"
+#include "router/router_options.hpp"
 
 namespace clarion::emu {
 
@@ -74,6 +75,7 @@ struct PortOptions {
   std::uint64_t rate_bps = 0;
   std::uint64_t queue_bytes = 1'000'000;
   DisciplineOptions discipline;  // of the queue
+  RouterOptions router;          // beside it
   std::uint64_t delay_us = 0;
   LossOptions loss;
   std::uint64_t ingress_delay_us = 0;

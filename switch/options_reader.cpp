@@ -15,6 +15,7 @@
 #include "discipline_reader.hpp"
 #include "json_object.hpp"
 #include "programmed_forwarding.hpp"
+#include "router_reader.hpp"
 #include "xcp_reader.hpp"
 
 namespace clarion::emu {
@@ -149,6 +150,22 @@ WireKnowledge read_wire(const JsonObject& object, const std::string& name) {
   return WireKnowledge::none;
 }
 
+// One explicit law for each port, and none beside one that writes the same bits of the header.
+void check_router(const JsonObject& object, const PortOptions& port) {
+  if (port.rate_bps == 0) {
+    object.fail("router", FaultCode::conflict, "needs a port with rate_bps: without, it has no load");
+  }
+  if (port.xcp.enabled) throw Fault{object.path_of("xcp") / "enabled", FaultCode::conflict, ROUTED};
+  if (port.router.law != RouterOptions::Law::vcp) return;
+  if (port.ecn_threshold_bytes != 0) {
+    object.fail("ecn_threshold_bytes", FaultCode::conflict, "router.law vcp has the bits that it would mark");
+  }
+  if (port.discipline.ecn) {
+    throw Fault{object.path_of("discipline") / "ecn", FaultCode::conflict,
+                "router.law vcp has the bits that it would mark"};
+  }
+}
+
 // The keys that may also change while the port runs.
 void read_settings(JsonObject& object, PortOptions& port) {
   object.integer("rate_bps", 0, MAX_RATE_BPS, port.rate_bps);
@@ -185,6 +202,7 @@ void read_settings(JsonObject& object, PortOptions& port) {
     object.fail(port.ingress_delay_us != 0 ? "ingress_delay_us" : "ingress_loss", FaultCode::conflict,
                 "is for netdev ports; on an internal link set the peer's delay_us and loss");
   }
+  if (port.router.on()) check_router(object, port);
 }
 
 void check_discipline(const JsonObject& object, const PortOptions& port) {
@@ -212,6 +230,7 @@ PortOptions read_port(const json& value, const Path& path, std::uint64_t positio
   if (port.netdev.size() >= IFNAMSIZ)
     object.fail("netdev", FaultCode::invalid, "a device name has at most 15 characters");
   if (const json* v = object.find("discipline")) port.discipline = read_discipline(*v, path / "discipline");
+  if (const json* v = object.find("router")) port.router = read_router(*v, path / "router");
   read_settings(object, port);
   if (port.discipline.name != DisciplineOptions::Name::drop_tail) check_discipline(object, port);
   return port;

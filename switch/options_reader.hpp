@@ -14,6 +14,9 @@ namespace clarion::emu {
 constexpr const char* UNMEASURABLE =
     "\"measured\": nothing ever waits at a port without rate_bps; give that, or the capacity in bit/s";
 
+// Why a port with a router's law cannot have XCP.
+constexpr const char* ROUTED = "a port has one explicit law, and router.law is set; leave one of them out";
+
 // An Ethernet address such as 02:00:00:00:00:01.
 std::optional<MacAddress> parse_mac(const std::string& text);
 

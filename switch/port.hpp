@@ -21,6 +21,7 @@
 #include "port_entries.hpp"
 #include "port_path.hpp"
 #include "queue_statistics.hpp"
+#include "router/router_law.hpp"
 #include "shaper.hpp"
 #include "wire.hpp"
 
@@ -103,6 +104,7 @@ struct Port {
   CapacityMeter meter;  // of ports with XCP
   PairFormer pairs;     // of ports whose capacity is measured
   QueueStatistics queue_statistics;
+  std::unique_ptr<RouterLaw> router;  // null: none
 
   Neighbours neighbours;
   LossModel hello_out;  // the wires' losses, for LLDP

@@ -23,6 +23,12 @@ json xcp_telemetry(const IntervalReport& report, const CapacityMeter& meter) {
           {"cn", value_of(report.shares.cn)}};
 }
 
+json router_telemetry(const Port& port) {
+  json out = {{"law", name_of(port.options.router.law)}};
+  for (const auto& [name, value] : port.router->report()) out[name] = value;
+  return out;
+}
+
 void add_netdev(json& out, Netdev* netdev) {
   const NetdevCounters counters = netdev != nullptr ? netdev->counters() : NetdevCounters{};
   out["rx_kernel_drops"] = counters.rx_kernel_drops;
@@ -63,6 +69,7 @@ json port_statistics(Port& port, Nanoseconds now) {
               {"congest_total", static_cast<std::int64_t>(queue.lost - queue.late)},
               {"rebased", wire.rebased + queue.rebased},
               {"xcp", xcp_telemetry(telemetry.interval, port.meter)}};
+  if (port.router) out["router"] = router_telemetry(port);
   add_netdev(out, port.netdev.get());
   return out;
 }

@@ -2,6 +2,7 @@
 #include "connection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/prefetch.hpp"
 
@@ -156,6 +157,7 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   const bool is_capable = (settings_.ecn || settings_.accurate_ecn) && !segment.is_resent;
   const Ecn capable = settings_.accurate_ecn && settings_.ect1 ? Ecn::ect1 : Ecn::ect0;
   tcp.ecn = is_capable ? capable : Ecn::not_capable;
+  if (settings_.load_codes) tcp.ecn = Ecn::ect1;  // VCP: a low load, as long as no router says more
   HeaderBytes header;
   if (flow_.id.aware) {
     OutgoingState state;
@@ -207,6 +209,7 @@ Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
   ack.has_ece = tcp.ece;
   ack.ace = tcp.ace();
   ack.stamp_ms = tcp.stamp_ms;
+  if (settings_.load_codes) ack.load_code = tcp.load_code();
   ack.blocks = tcp.sacks;
   for (std::size_t i = 0; i < tcp.sacks; ++i) {
     ack.sacks[i] = {number_of(tcp.blocks[i].begin), number_of(tcp.blocks[i].end)};
@@ -255,10 +258,11 @@ void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received
   segment.number = byte / mss_bytes_;
   segment.stamp_ms = tcp.stamp_ms;
   segment.is_pushed = tcp.psh;
-  const bool has_ecn = ecn_ != EcnUse::none;
+  const bool has_ecn = ecn_ == EcnUse::marks || ecn_ == EcnUse::accurate;
   segment.has_ect = has_ecn && (tcp.ecn == Ecn::ect0 || tcp.ecn == Ecn::ect1);
   segment.has_ce = has_ecn && tcp.ecn == Ecn::ce;
   segment.has_cwr = ecn_ == EcnUse::marks && tcp.cwr;
+  if (ecn_ == EcnUse::load_codes) load_code_ = std::max(load_code_, static_cast<std::uint8_t>(tcp.ecn));
   receiver_.on_segment(now, segment);
 }
 
@@ -300,6 +304,7 @@ void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
   tcp.echo_ms = ack.echo_ms;
   tcp.ece = ack.has_ece;
   if (ecn_ == EcnUse::accurate) tcp.set_ace(ack.ace);
+  if (ecn_ == EcnUse::load_codes) tcp.set_load_code(std::exchange(load_code_, std::uint8_t{0}));
   tcp.sacks = ack.blocks;
   for (std::size_t i = 0; i < ack.blocks; ++i) {
     tcp.blocks[i] = {seq_of(ack.sacks[i].begin), seq_of(ack.sacks[i].end)};

@@ -101,7 +101,8 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   Address local_;
   Address remote_;
   std::uint32_t mss_bytes_;
-  EcnUse ecn_;  // what it can do; of an open connection what both can
+  EcnUse ecn_;                  // what it can do; of an open connection what both can
+  std::uint8_t load_code_ = 0;  // the highest of what has come since the last acknowledgement
   Receiver receiver_;
   bool is_open_ = false;
   std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it

@@ -27,8 +27,9 @@ struct SackBlock {
 enum class Ecn : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
 // What the two ends of a connection make of it: nothing; an echo of marks (RFC 3168); their number (RFC
-// 9768).
-enum class EcnUse : std::uint8_t { none, marks, accurate };
+// 9768); or the load codes of VCP's routers. Those go back in the flags ECE and CWR, the higher bit and the
+// lower one of the code: an ACK without data has no other use for both, and nothing on the way reads them.
+enum class EcnUse : std::uint8_t { none, marks, accurate, load_codes };
 
 // What a TCP header says, in host byte order.
 struct TcpFields {
@@ -62,6 +63,11 @@ struct TcpFields {
     cwr = (number & 2) != 0;
     ece = (number & 1) != 0;
   }
+  void set_load_code(std::uint8_t code) {
+    ece = (code & 2) != 0;
+    cwr = (code & 1) != 0;
+  }
+  std::uint8_t load_code() const { return static_cast<std::uint8_t>((ece ? 2 : 0) | (cwr ? 1 : 0)); }
 };
 
 // The bytes of a frame up to its payload. `length` counts the payload, too, `stored` does not.

@@ -10,6 +10,7 @@
 #include "hosts/bpf/cc/reno.h"
 #include "hosts/bpf/cc/stack_laws.h"
 #include "hosts/bpf/cc/tahoe.h"
+#include "hosts/bpf/cc/vcp.h"
 #undef _Static_assert
 
 namespace clarion::sim {
@@ -76,6 +77,7 @@ class StackLaw final : public CongestionControl {
 STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
 STACK_LAW(tahoe, "tahoe")
+STACK_LAW(vcp, "vcp")
 #define SIMULATED_LAW(law, name)
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
@@ -94,7 +96,7 @@ struct Entry {
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>},
 #define SIMULATED_LAW(law, name)
-    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe") STACK_LAW(vcp, "vcp")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
 #undef STACK_LAW

@@ -37,6 +37,7 @@ inline cc_stack stack_of(const Sender& sender) {
   tcp.ca_state = static_cast<std::uint8_t>(sender.state());
   tcp.is_cwnd_limited = sender.is_cwnd_limited();
   tcp.is_app_limited = sender.rate().is_app_limited();
+  tcp.load_code = sender.load_code();
   return tcp;
 }
 

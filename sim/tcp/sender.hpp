@@ -48,6 +48,7 @@ struct Acknowledgement {
   bool has_ece = false;
   std::uint8_t ace = 0;        // RFC 9768
   std::uint32_t stamp_ms = 0;  // its own time stamp, which tells later ones from those that they overtook
+  std::uint8_t load_code = 0;  // of VCP's routers; 0: none
 };
 
 struct SenderSettings {
@@ -62,6 +63,7 @@ struct SenderSettings {
   bool ecn = false;                  // RFC 3168
   bool accurate_ecn = false;         // RFC 9768, in its place
   bool ect1 = false;                 // with that: packets carry the identifier of scalable senders (RFC 9331)
+  bool load_codes = false;           // VCP has the bits of ECN
   bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
 };
 
@@ -141,6 +143,7 @@ class Sender {
   std::uint64_t receiver_room() const;  // segments that its window still takes
   std::uint64_t unsent() const;         // segments written and not sent
   std::uint64_t pacing_bytes_per_s() const { return pacing_bytes_per_s_; }
+  std::uint8_t load_code() const { return load_code_; }  // of the ACK at hand
   std::uint32_t cwnd_count = 0;  // snd_cwnd_cnt: acknowledged towards the next packet of growth
 
   void set_cwnd(std::uint32_t packets);
@@ -336,6 +339,7 @@ class Sender {
   Nanoseconds may_send_at_ = 0;  // tcp_wstamp_ns
   std::uint64_t segments_sent_ = 0;
   Microseconds last_sent_us_ = 0;
+  std::uint8_t load_code_ = 0;
 };
 
 }  // namespace clarion::sim

@@ -16,6 +16,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   state.has_ece = settings_.ecn && ack.has_ece;
   state.sample.has_echo = state.has_ece;
   echo_ms_ = ack.echo_ms;
+  load_code_ = ack.load_code;
   const bool is_old = ack.ack < board_.una();
   const bool had_data = board_.packets_out() > 0;
   const std::uint32_t delivered_before = rate_.delivered();

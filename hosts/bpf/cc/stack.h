@@ -58,6 +58,7 @@ struct cc_stack {
 	__u8 is_cwnd_limited; /* the window has been used up lately */
 	__u8 is_app_limited;  /* the application has been the limit lately */
 	__u8 is_paced;	      /* by timers */
+	__u8 load_code;	      /* of VCP's routers, in the ACK at hand (vcp.h); 0: none */
 };
 
 /* enum tcp_ca_event of the kernel. */

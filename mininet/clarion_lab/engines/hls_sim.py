@@ -50,6 +50,9 @@ class HlsSimEngine(EmulationEngine):
 
     def check_switches(self, scenario: Scenario, network: Network) -> None:
         """Refuses rates, queues and numbers of ports that the simulated block does not carry."""
+        if scenario.router is not None:
+            reason = "engine hls-sim has XCP only; use --engine emu or sim"
+            raise ScenarioError(scenario.name, ("router", "law"), reason)
         paths.binary(PROGRAM)
         for switch, ports in network.switches.items():
             if len(ports) > MAX_PORTS:

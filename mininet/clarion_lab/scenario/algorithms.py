@@ -26,6 +26,7 @@ class Algorithm:
     sack: bool = True  # whether its connections negotiate SACK
     only_simulated: bool = False  # no kernel has it, and none could be given it
     counts_marks: bool = False  # it is made for queues that mark, and needs to know how many packets they did
+    router: str | None = None  # the law that the routers on its way have to have
 
     @property
     def is_plain_tcp(self) -> bool:
@@ -51,6 +52,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "xcp", "clarion_xcp", f"{_XCP}; tagged corruption is only resent", _XCP_SOURCE, True, "DATA"
         ),
         Algorithm("xcp-notags", "clarion_xcp", f"{_XCP}; every loss halves", _XCP_SOURCE, False, "DATA"),
+        Algorithm(
+            "vcp",
+            "vcp",
+            "VCP: two bits say how loaded the path is",
+            "Xia, Subramanian, Stoica, Kalyanaraman, SIGCOMM 2005",
+            only_simulated=True,
+            router="vcp",
+        ),
     ),
     "learning": (
         Algorithm(

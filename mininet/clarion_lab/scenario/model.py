@@ -19,6 +19,7 @@ from clarion_lab.scenario.flows import Flow, parse_flows
 from clarion_lab.scenario.frames import frame_bytes
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.links import DIRECTIONS, MAX_RTT_US, Link, parse_access
+from clarion_lab.scenario.routers import MARKING, RouterLaw, parse_router
 from clarion_lab.scenario.steps import Steps
 from clarion_lab.scenario.switches import (
     Restart,
@@ -44,6 +45,7 @@ class Scenario:
     capacity: (
         str  # that ports hand out: the link's rate of the "start", "told" with every step, or "measured"
     )
+    router: RouterLaw | None  # of every shaped port, in place of XCP
     tagging: bool
     ecn: bool
     switches: Mapping[str, SwitchSettings]
@@ -67,6 +69,10 @@ class Scenario:
         capacity_bps = 0 if self.capacity == "measured" else rate_bps
         generation = settings.generation or self.xcp.generation
         return replace(self.xcp, capacity_bps=capacity_bps, generation=generation)
+
+    def router_of(self, switch: str, rate_bps: int) -> RouterLaw | None:
+        """What a switch's port of this rate does for a protocol with routers of its own; None: nothing."""
+        return self.router if rate_bps and self.switches[switch].router else None
 
     def generations(self) -> Iterator[tuple[Path, int]]:
         """Of the XCP of all switches, each with where it is set."""
@@ -174,6 +180,7 @@ def build(name: str, document: Document) -> Scenario:
         _check_steps(scenario)
         _check_marks(scenario)
         _check_hazards(scenario)
+        _check_router(scenario)
     except FaultError as error:
         raise ScenarioError(name, error.fault.path, error.fault.reason, error.fault.code) from error
     return scenario
@@ -194,14 +201,17 @@ def _build(name: str, document: Document) -> Scenario:
         access = parse_access(links.get("access", {}))
     with below("xcp"):
         controllers = parse_xcp(xcp)
+    with below("router"):
+        router = parse_router(document["router"]) if "router" in document else None
     return Scenario(
         name=name,
         description=" ".join(document["description"].split()),
         topology=document["topology"],
         access=access,
         bottlenecks=bottlenecks,
-        xcp=controllers,
+        xcp=None if router else controllers,
         capacity=xcp.get("capacity", "start"),
+        router=router,
         tagging=document.get("tagging", True),
         ecn=document.get("ecn", False),
         switches=switches,
@@ -271,6 +281,24 @@ def _check_marks(scenario: Scenario) -> None:
             raise refused(place, f"{link.discipline.name} decides when it marks; leave it out", Code.CONFLICT)
         if scenario.ecn_threshold_bytes(link) >= scenario.queue_bytes(link) and scenario.ecn:
             raise refused(place, "must be below the queue's limit, or it never marks", Code.OUT_OF_RANGE)
+
+
+def _check_router(scenario: Scenario) -> None:
+    """A port has one explicit law, and a sender the routers that it is made for."""
+    router = scenario.router
+    for flow in scenario.flows:
+        wanted = flow.algorithm.router
+        if flow.udp is None and wanted is not None and (router is None or router.name != wanted):
+            reason = f"{flow.algorithm.name}: needs routers of its own; set router: {{law: {wanted}}}"
+            raise refused(("router",), reason, Code.CONFLICT)
+    if router is None:
+        return
+    if scenario.document.get("xcp", {}).get("enabled", False):
+        reason = f"a port has one explicit law, and router.law is {router.name}; leave one of them out"
+        raise refused(("xcp", "enabled"), reason, Code.CONFLICT)
+    if scenario.ecn and router.name in MARKING:
+        reason = f"router.law {router.name} has the bits that queues would mark; leave it out"
+        raise refused(("ecn",), reason, Code.CONFLICT)
 
 
 def _check_hazards(scenario: Scenario) -> None:

@@ -28,6 +28,7 @@ class SwitchSettings:
     tagging: bool
     xcp: bool
     generation: int | None = None  # of its XCP; None: that of the scenario
+    router: bool = True  # whether it has the scenario's law for routers
 
 
 @dataclass(frozen=True)

@@ -327,6 +327,9 @@ def _port_config(scenario: Scenario, switch: str, port: PlannedPort) -> dict[str
     xcp = scenario.xcp_of(switch, port.rate_bps)
     if xcp is not None:
         config["xcp"] = {"enabled": True, **xcp_json(xcp)}
+    router = scenario.router_of(switch, port.rate_bps)
+    if router is not None:
+        config["router"] = router.switch_config()
     if scenario.switches[switch].tagging:
         config["tag"] = {"stamp": True, "check": True, "edge": port.peer is None}
         config["wire"] = wire_to(port.peer.split(":")[0], port.wire, scenario) if port.peer else port.wire

@@ -43,6 +43,9 @@ class Bmv2Engine(HostEngine):
         for path in scenario.disciplines():
             reason = "engine bmv2 has drop-tail queues only; use --engine emu or sim"
             raise ScenarioError(scenario.name, path, reason)
+        if scenario.router is not None:
+            reason = "engine bmv2 has XCP only; use --engine emu or sim"
+            raise ScenarioError(scenario.name, ("router", "law"), reason)
         if any(flow.udp is not None for flow in scenario.flows):
             reason = "protocol: udp: engine bmv2 has queues for packets of one size; use --engine emu or sim"
             raise ScenarioError(scenario.name, ("flows",), reason)

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocols with routers of their own that a port may serve, as the user asks for them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "router_law.hpp"
+#include "vcp.hpp"
+
+namespace clarion::emu {
+
+struct RouterOptions {
+  enum class Law : std::uint8_t { none, vcp };
+
+  Law law = Law::none;
+  VcpSettings vcp;
+
+  bool on() const { return law != Law::none; }
+};
+
+constexpr const char* name_of(RouterOptions::Law law) {
+  constexpr const char* NAMES[] = {"none", "vcp"};
+  return NAMES[static_cast<std::size_t>(law)];
+}
+
+// Null: none.
+inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, Nanoseconds now,
+                                                  std::uint64_t rate_bps) {
+  switch (options.law) {
+    case RouterOptions::Law::vcp:
+      return std::make_unique<VcpRouter>(options.vcp, now, rate_bps);
+    case RouterOptions::Law::none:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace clarion::emu

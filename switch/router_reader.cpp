@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "router_reader.hpp"
+
+#include <map>
+#include <string>
+
+#include "json_object.hpp"
+
+namespace clarion::emu {
+namespace {
+
+using nlohmann::json;
+using Law = RouterOptions::Law;
+
+constexpr std::uint64_t MIN_INTERVAL_US = 1'000;
+constexpr std::uint64_t MAX_INTERVAL_US = 60'000'000;
+constexpr std::uint64_t MIN_SAMPLE_US = 100;
+
+void time_us(JsonObject& object, const std::string& key, std::uint64_t least_us, Nanoseconds& out_ns) {
+  std::uint64_t us = out_ns / 1000;
+  object.integer(key, least_us, MAX_INTERVAL_US, us);
+  out_ns = us * 1000;
+}
+
+void read_vcp(JsonObject& object, VcpSettings& vcp) {
+  time_us(object, "interval_us", MIN_INTERVAL_US, vcp.interval_ns);
+  time_us(object, "sample_us", MIN_SAMPLE_US, vcp.sample_ns);
+  object.real("queue_gain", 0, 10, vcp.queue_gain);
+  object.real("queue_weight", 0.001, 1, vcp.queue_weight);
+  object.real("target", 0.1, 1, vcp.target);
+  if (vcp.sample_ns > vcp.interval_ns) {
+    object.fail("sample_us", FaultCode::conflict,
+                "must be at most interval_us, " + std::to_string(vcp.interval_ns / 1000));
+  }
+}
+
+}  // namespace
+
+RouterOptions read_router(const json& value, const Path& path) {
+  static const std::map<std::string, Law> LAWS = {{"vcp", Law::vcp}};
+  JsonObject object(value, path);
+  RouterOptions router;
+  std::string law;
+  object.require("law");
+  object.text("law", law);
+  const auto known = LAWS.find(law);
+  if (known == LAWS.end()) object.fail("law", FaultCode::unknown, "must be vcp, not \"" + law + "\"");
+  router.law = known->second;
+  read_vcp(object, router.vcp);
+  object.refuse_unknown_keys();
+  return router;
+}
+
+}  // namespace clarion::emu

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Protocols with routers of their own: what a scenario makes of its ports, what it refuses, whole runs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from builds import plain
+from clarion_base.faults import ScenarioError
+from clarion_lab.engines.bmv2.engine import Bmv2Engine
+from clarion_lab.engines.hls_sim import HlsSimEngine
+from clarion_lab.machine import requirements
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.scenario.routers import ROUTER_LAWS
+from clarion_lab.scenario.topology import plan, switch_config
+from clarion_lab.scenario.validation import validator
+
+BASE: dict[str, Any] = {
+    "description": "routers",
+    "topology": "dumbbell",
+    "algorithm": "vcp",
+    "router": {"law": "vcp"},
+    "links": {
+        "access": {"rtt": "2 ms"},
+        "bottleneck": {"rate": "20 Mbit/s", "rtt": "78 ms", "queue": "1 bdp"},
+    },
+    "flows": [{"count": 2}],
+    "duration": "10 s",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def program() -> None:
+    os.environ["CLARION_SIM_BIN"] = str(plain("sim/clarion-sim"))
+
+
+def document(**changes: object) -> dict[str, Any]:
+    changed = {**copy.deepcopy(BASE), **changes}
+    return {key: value for key, value in changed.items() if value is not None}
+
+
+def load(**changes: object) -> Scenario:
+    return build("x", documents.points("x", document(**changes))[0].document)
+
+
+def ports(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    config = switch_config(scenario, plan(scenario), "t")
+    return {port["name"]: port for switch in config["switches"] for port in switch["ports"]}
+
+
+def test_every_shaped_port_has_the_law_and_no_xcp() -> None:
+    found = ports(load())
+    assert found["s1-right"]["router"] == {"law": "vcp"}
+    assert found["s2-left"]["router"] == {"law": "vcp"}
+    assert not any("xcp" in port for port in found.values())
+    assert "router" not in found["s1-h1"]  # which has no rate
+    access = {"rate": "100 Mbit/s", "rtt": "2 ms"}
+    assert "router" in ports(load(links={**BASE["links"], "access": access}))["s1-h1"]
+
+
+def test_settings_come_in_the_switchs_units() -> None:
+    router = {
+        "law": "vcp",
+        "interval": "100 ms",
+        "sample": "5 ms",
+        "queue-gain": 1,
+        "queue-weight": 0.5,
+        "target": "95 %",
+    }
+    assert ports(load(router=router))["s1-right"]["router"] == {
+        "law": "vcp",
+        "interval_us": 100_000,
+        "sample_us": 5000,
+        "queue_gain": 1.0,
+        "queue_weight": 0.5,
+        "target": 0.95,
+    }
+
+
+def test_a_switch_may_be_without() -> None:
+    found = ports(load(switches={"s1": {"router": False}}))
+    assert "router" not in found["s1-right"]
+    assert "router" in found["s2-left"]
+
+
+def test_the_schema_knows_every_setting() -> None:
+    router = validator("scenario").schema["properties"]["router"]  # type: ignore[index]
+    assert set(router["properties"]) == {"law"}.union(*ROUTER_LAWS.values())
+    assert router["properties"]["law"]["enum"] == list(ROUTER_LAWS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp'),
+        ({"router": {}}, "router.law: missing"),
+        ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
+        ({"router": {"law": "vcp", "target": 2}}, "router.target: .*beyond 1"),
+        ({"router": {"law": "vcp", "queue-gain": 11}}, "router.queue-gain: 11: must lie from 0 to 10"),
+        ({"router": {"law": "vcp", "quantum": 1}}, "router.quantum: unknown key; use law, interval"),
+        ({"router": None}, r"router: vcp: needs routers of its own; set router: \{law: vcp\}"),
+        ({"xcp": {"enabled": True}}, "xcp.enabled: a port has one explicit law, and router.law is vcp"),
+        ({"ecn": True}, "ecn: router.law vcp has the bits that queues would mark; leave it out"),
+        ({"switches": {"s1": {"router": 1}}}, "switches.s1.router: 1: must be a boolean"),
+    ],
+)
+def test_refusals_name_the_field_and_the_fix(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        load(**changes)
+
+
+def test_xcp_may_be_switched_off_or_tuned_beside_it() -> None:
+    assert load(xcp={"enabled": False}).router is not None
+    assert load(xcp={"generation": 1}).xcp is None
+
+
+def test_engines_with_other_switches_refuse_it() -> None:
+    scenario = load(algorithm="cubic")
+    for engine in (HlsSimEngine(), Bmv2Engine()):
+        with pytest.raises(ScenarioError, match=rf"router.law: engine {engine.name} has XCP only"):
+            engine.check_switches(scenario, plan(scenario))
+
+
+def run(tmp_path: Path, **changes: object) -> dict[str, Any]:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(yaml.safe_dump(document(**changes)))
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "clarion", "run", str(file), "--engine", "sim", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return summary
+
+
+def forward(summary: dict[str, Any]) -> dict[str, Any]:
+    return next(port for port in summary["ports"] if port["role"].endswith("forward"))
+
+
+def test_vcp_fills_a_link_with_a_small_queue_and_without_loss(tmp_path: Path) -> None:
+    """Twenty flows: what they grow by before the routers have measured it makes up for the decreases."""
+    timing = {"duration": "70 s", "measure-from": "40 s"}
+    summary = run(tmp_path, flows=[{"count": 20, "stagger": "500 ms"}], **timing)
+    assert forward(summary)["utilisation"] >= 0.95
+    assert forward(summary)["queue_p99_bytes"] < 0.25 * 205_000  # of a bandwidth-delay product
+    assert summary["totals"]["losses"]["data_queue"] == 0
+    assert summary["totals"]["jain"] > 0.98
+
+
+def test_two_vcp_flows_share_a_link_between_a_decrease_and_the_target(tmp_path: Path) -> None:
+    """The load swings from 7/8 of the target, 0.98, up to it, evenly: 0.919 on average."""
+    timing = {"duration": "120 s", "measure-from": "80 s"}
+    links = {**BASE["links"], "bottleneck": {"rate": "5 Mbit/s", "rtt": "78 ms", "queue": "1 bdp"}}
+    summary = run(tmp_path, flows=[{"count": 2, "stagger": "20 s"}], links=links, **timing)
+    assert 0.90 < forward(summary)["utilisation"] < 0.95
+    assert summary["totals"]["jain"] > 0.99
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
+    with pytest.raises(ScenarioError, match="algorithm: vcp: runs in the simulator only; use --engine sim"):
+        requirements.check_congestion_controls(load())
+    requirements.check_congestion_controls(load(algorithm="xcp"))
