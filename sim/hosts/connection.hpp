@@ -41,6 +41,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   void on_left(Nanoseconds now) override;
 
   const Sender& sender() const { return sender_; }
+  std::uint64_t quick_start_bps() const { return approved_bps_; }  // what routers have approved; 0: nothing
   const flow& clarion_flow() const { return flow_; }
   bool has_shim() const { return host_.shim().attached(); }
   bool is_established() const { return state_ == State::established; }
@@ -55,6 +56,8 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   void send_syn(Nanoseconds now);
   void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
   bool send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data);
+  QuickStartField request_rate();
+  void take_response(const QuickStartField& response);
   Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
   SegmentNumber number_of(std::uint32_t seq) const;
   std::uint32_t seq_of(SegmentNumber number) const;
@@ -73,6 +76,8 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   Nanoseconds first_syn_sent_ = 0;
   Nanoseconds syn_sent_ = 0;
   Nanoseconds syn_timer_ = NEVER;
+  QuickStartField request_;
+  std::uint64_t approved_bps_ = 0;
 };
 
 class ReceivingEnd final : public Endpoint, private Receiver::Output {

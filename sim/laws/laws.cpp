@@ -19,6 +19,11 @@ bool is_law(const std::string& name) { return std::find(laws().begin(), laws().e
 
 bool takes_load_codes(const std::string& name) { return name == "vcp"; }
 
+bool leaves_recovery(const std::string& name) {
+  const auto law = make_stack_law(name, default_params(), 0);
+  return law != nullptr && !law->owns_window() && !takes_load_codes(name);
+}
+
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {
   std::unique_ptr<CongestionControl> law = make_stack_law(name, params, seed);
