@@ -37,6 +37,8 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   settings.accurate_ecn = settings.ect1 = all.ecn && law->is_scalable();
   settings.ecn = all.ecn && !settings.accurate_ecn && !settings.load_codes;
   settings.sack = options.sack;
+  settings.quick_start_bps = options.quick_start_bps;
+  settings.quick_start_seed = seed;
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
   Address remote = to.address();
   remote.port = options.destination_port;
@@ -55,7 +57,9 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
 
 void Flow::plan(const FlowOptions& options, Nanoseconds lead, Nanoseconds zero) {
   start_ = zero + options.start_us * 1000;
-  steps_.push_back({start_ - lead, Action::connect});
+  // What Quick-Start approves is for the next round trip: such a connection begins with its data.
+  const Nanoseconds ahead = options.quick_start_bps != 0 ? 0 : lead;
+  steps_.push_back({start_ - ahead, Action::connect});
   if (options.bursts.empty()) {
     steps_.push_back({start_, Action::write});
     if (options.stop_us != ENDLESS) steps_.push_back({zero + options.stop_us * 1000, Action::pause});

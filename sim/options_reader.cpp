@@ -24,6 +24,7 @@ constexpr std::uint64_t MAX_BYTES = std::uint64_t{1} << 53;
 constexpr std::uint64_t MAX_MSS_BYTES = 9000;
 constexpr std::uint64_t MAX_PACING_PERCENT = 1000;  // as of net.ipv4.tcp_pacing_ss_ratio
 constexpr std::uint64_t MAX_UDP_BPS = 400'000'000'000;
+constexpr std::uint64_t SLOWEST_QUICK_START_BPS = 80'000;  // that the option can say
 
 std::uint32_t read_ip(JsonObject& object) {
   std::string text;
@@ -144,6 +145,11 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
     object.fail("law", FaultCode::unknown, "\"" + flow.law + "\": there is no such law here");
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
   object.boolean("sack", flow.sack);
+  object.integer("quick_start_bps", SLOWEST_QUICK_START_BPS, MAX_UDP_BPS, flow.quick_start_bps);
+  if (flow.quick_start_bps != 0 && !leaves_recovery(flow.law)) {
+    object.fail("quick_start_bps", FaultCode::conflict,
+                "is for laws that leave their beginning to TCP, not for " + flow.law);
+  }
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);
   object.integer("size_bytes", 1, MAX_BYTES, flow.size_bytes);

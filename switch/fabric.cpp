@@ -106,7 +106,8 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       port.parent = &sw;
       sw.ports.push_back(&port);
       set_discipline(port);
-      port.router = make_router_law(port_options.router, now_, port_options.rate_bps);
+      port.router = make_router_law(port_options.router, now_, port_options.rate_bps,
+                                    RandomStream(seed_, sw.name + ":" + port_options.name + ":router"));
       port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);

@@ -156,6 +156,14 @@ bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length) {
   return field == EcnField::ect0 || field == EcnField::ect1;
 }
 
+std::uint16_t ipv4_header_sum(const std::uint8_t* ip) { return internet_sum(ip, header_bytes(ip)); }
+
+void keep_ipv4_header_sum(std::uint8_t* ip, std::uint16_t sum) {
+  store_be16(ip + IPV4_CHECKSUM_AT, 0);
+  const std::uint32_t missing = sum + std::uint32_t{static_cast<std::uint16_t>(~ipv4_header_sum(ip))};
+  store_be16(ip + IPV4_CHECKSUM_AT, static_cast<std::uint16_t>((missing & 0xffff) + (missing >> 16)));
+}
+
 void mark_congestion(std::uint8_t* frame, std::uint32_t length) {
   set_ecn_field(frame, length, EcnField::marked);
 }

@@ -34,6 +34,11 @@ EcnField ecn_field(const std::uint8_t* frame, std::uint32_t length);
 // Replaces the field of an IP packet; the checksum of an IPv4 header follows, right or wrong as it was.
 void set_ecn_field(std::uint8_t* frame, std::uint32_t length, EcnField value);
 
+// The sum over an IPv4 header, and a checksum that gives a changed one the same sum: right or wrong as it
+// was.
+std::uint16_t ipv4_header_sum(const std::uint8_t* ip);
+void keep_ipv4_header_sum(std::uint8_t* ip, std::uint16_t sum);
+
 // Whether the sender has declared that it understands marks (ECT(0), ECT(1)), and marking it.
 bool is_ecn_capable(const std::uint8_t* frame, std::uint32_t length);
 void mark_congestion(std::uint8_t* frame, std::uint32_t length);  // of a frame that is capable

@@ -34,19 +34,27 @@ void read_vcp(JsonObject& object, VcpSettings& vcp) {
   }
 }
 
+void read_quick_start(JsonObject& object, QuickStartSettings& quick_start) {
+  object.boolean("aware", quick_start.aware);
+  time_us(object, "interval_us", MIN_INTERVAL_US, quick_start.interval_ns);
+  object.real("share", 0, 1, quick_start.share);
+}
+
 }  // namespace
 
 RouterOptions read_router(const json& value, const Path& path) {
-  static const std::map<std::string, Law> LAWS = {{"vcp", Law::vcp}};
+  static const std::map<std::string, Law> LAWS = {{"vcp", Law::vcp}, {"quick-start", Law::quick_start}};
   JsonObject object(value, path);
   RouterOptions router;
   std::string law;
   object.require("law");
   object.text("law", law);
   const auto known = LAWS.find(law);
-  if (known == LAWS.end()) object.fail("law", FaultCode::unknown, "must be vcp, not \"" + law + "\"");
+  if (known == LAWS.end())
+    object.fail("law", FaultCode::unknown, "must be vcp or quick-start, not \"" + law + "\"");
   router.law = known->second;
-  read_vcp(object, router.vcp);
+  if (router.law == Law::vcp) read_vcp(object, router.vcp);
+  if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
   object.refuse_unknown_keys();
   return router;
 }

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "sim/prefetch.hpp"
+#include "switch/random.hpp"
+#include "switch/router/quick_start.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -80,11 +82,35 @@ void SendingEnd::send_syn(Nanoseconds now) {
   if (settings_.accurate_ecn && syns_ < SYNS_FOR_ACCURATE) tcp.set_ace(0b111);
   tcp.offers = host_.shim().attached() && syns_ < SYNS_WITH_OPTION;
   tcp.offer_flags = CLARION_OPTION_LEFT;
+  if (settings_.quick_start_bps != 0 && syns_ == 0)
+    tcp.quick_start = request_rate();  // RFC 4782, 4.7.2: once
   syn_sent_ = now;
   if (syns_ == 0) first_syn_sent_ = now;
   syn_timer_ = now + (SYN_TIMEOUT_NS << std::min(syns_, 6U));
   ++syns_;
   send(now, tcp, {}, false);
+}
+
+QuickStartField SendingEnd::request_rate() {
+  emu::RandomStream random(settings_.quick_start_seed, "quick-start");
+  request_.place = QuickStartField::Place::request;
+  request_.rate = emu::quick_start::code_of(static_cast<double>(settings_.quick_start_bps));
+  request_.ttl = static_cast<std::uint8_t>(random.uniform() * 256);
+  request_.nonce = static_cast<std::uint32_t>(random.uniform() * (emu::quick_start::NONCE_MASK + 1.0));
+  return request_;
+}
+
+// 4.4: all routers have taken part if both TTLs have gone down alike, and none has raised a rate again if the
+// rest of the nonce is what was sent.
+void SendingEnd::take_response(const QuickStartField& response) {
+  const auto difference = static_cast<std::uint8_t>(FIRST_TTL - request_.ttl);
+  const bool is_asked = request_.place == QuickStartField::Place::request && syns_ == 1;
+  const bool is_whole = response.place == QuickStartField::Place::response && response.rate > 0 &&
+                        response.rate <= request_.rate && response.ttl == difference;
+  if (!is_asked || !is_whole) return;
+  const std::uint32_t kept = emu::quick_start::kept_nonce(response.rate);
+  if (((response.nonce ^ request_.nonce) & kept) == 0)
+    approved_bps_ = emu::quick_start::rate_bps(response.rate);
 }
 
 void SendingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received* header) {
@@ -114,12 +140,18 @@ void SendingEnd::on_syn_ack(Nanoseconds now, const TcpFields& tcp) {
   ack.echo_ms = peer_stamp_ms_;
   if (settings_.accurate_ecn) agree_on_ecn(tcp);
   if (settings_.accurate_ecn) ack.set_ace(handshake_code(tcp.ecn));
+  take_response(tcp.quick_start);
+  if (tcp.quick_start.place == QuickStartField::Place::response) {  // 4.5: routers hear what came of it
+    ack.quick_start = {QuickStartField::Place::report,
+                       approved_bps_ == 0 ? std::uint8_t{0} : tcp.quick_start.rate, 0, request_.nonce};
+  }
   send(now, ack, {}, false);
   // Of a SYN that was resent the time stamp tells which one is answered (tcp_ack_update_rtt); an answer to
   // the first shows that none was lost (tcp_try_undo_spurious_syn).
   const std::uint32_t by_stamp_us = std::max(stamp_ms(now) - tcp.echo_ms, 1U) * 1000;
   const auto rtt_us = static_cast<std::uint32_t>((now - syn_sent_) / 1000);
   sender_.open_window(tcp.window_bytes / settings_.mss_bytes);
+  sender_.allow_quick_start(approved_bps_ / 8);
   sender_.establish(now, syns_ == 1 ? rtt_us : by_stamp_us,
                     syns_ > 2 && tcp.echo_ms != stamp_ms(first_syn_sent_));
 }
@@ -282,6 +314,11 @@ void ReceivingEnd::on_syn(Nanoseconds now, const TcpFields& tcp) {
   if (ecn_ == EcnUse::accurate) answer.set_ace(handshake_code(tcp.ecn));  // to each SYN, whatever it asks for
   answer.offers = aware;
   answer.offer_flags = CLARION_OPTION_ACCEPT | CLARION_OPTION_LEFT;
+  if (tcp.quick_start.place == QuickStartField::Place::request) {
+    answer.quick_start = tcp.quick_start;
+    answer.quick_start.place = QuickStartField::Place::response;
+    answer.quick_start.ttl = static_cast<std::uint8_t>(tcp.ip_ttl - tcp.quick_start.ttl);
+  }
   syn_ack_sent_ = now;
   host_.send(now, local_, remote_, answer, {}, nullptr);
 }

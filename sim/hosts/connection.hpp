@@ -41,6 +41,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   void on_left(Nanoseconds now) override;
 
   const Sender& sender() const { return sender_; }
+  std::uint64_t quick_start_bps() const { return approved_bps_; }  // what routers have approved; 0: nothing
   const flow& clarion_flow() const { return flow_; }
   bool has_shim() const { return host_.shim().attached(); }
   bool is_established() const { return state_ == State::established; }
@@ -56,6 +57,8 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   void on_syn_ack(Nanoseconds now, const TcpFields& tcp);
   void agree_on_ecn(const TcpFields& syn_ack);
   bool send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data);
+  QuickStartField request_rate();
+  void take_response(const QuickStartField& response);
   Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
   SegmentNumber number_of(std::uint32_t seq) const;
   std::uint32_t seq_of(SegmentNumber number) const;
@@ -75,6 +78,8 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   Nanoseconds syn_sent_ = 0;
   Nanoseconds syn_timer_ = NEVER;
   std::uint32_t ce_count_ = FIRST_CE_COUNT;  // of what comes from the receiver
+  QuickStartField request_;
+  std::uint64_t approved_bps_ = 0;
 };
 
 class ReceivingEnd final : public Endpoint, private Receiver::Output {

@@ -37,7 +37,7 @@ Endpoint* Host::receive(Nanoseconds now, const std::uint8_t* frame, std::uint32_
   }
   TcpFields tcp;
   if (protocol != PROTOCOL_TCP || !read_tcp(frame, stored, at, end, tcp)) return nullptr;
-  tcp.ecn = static_cast<Ecn>(frame[ip.at + 1] & 3);
+  read_ip(frame + ip.at, ip.begin, tcp);
   Endpoint* endpoint = endpoints_.find(tcp.destination_port);
   if (endpoint != nullptr) endpoint->receive(now, tcp, has_header ? &header : nullptr);
   return endpoint;

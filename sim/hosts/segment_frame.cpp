@@ -5,14 +5,17 @@
 #include <cstring>
 
 #include "core/byte_order.hpp"
+#include "switch/router/quick_start.hpp"
 
 namespace clarion::sim {
 namespace {
 
+using Place = QuickStartField::Place;
+namespace quick_start = emu::quick_start;
+
 constexpr std::uint8_t PROTOCOL_TCP = 6;
 constexpr std::uint8_t PROTOCOL_UDP = 17;
 constexpr std::uint32_t UDP_BYTES = 8;
-constexpr std::uint8_t TTL = 64;
 
 // RFC 9293, 7323, 2018, 6994
 constexpr std::uint8_t OPTION_END = 0;
@@ -53,6 +56,20 @@ std::uint8_t* put_stamps(std::uint8_t* at, const TcpFields& tcp) {
   return at + 10;
 }
 
+// `function` is that of the option in the IP header, 0 in TCP's.
+void put_quick_start(std::uint8_t* at, std::uint8_t option, std::uint8_t function,
+                     const QuickStartField& field) {
+  at[0] = option;
+  at[1] = quick_start::BYTES;
+  at[2] = static_cast<std::uint8_t>(function << 4 | field.rate);
+  at[3] = field.ttl;
+  store_be32(at + 4, field.nonce << 2);
+}
+
+void read_quick_start(const std::uint8_t* at, Place place, QuickStartField& field) {
+  field = {place, static_cast<std::uint8_t>(at[2] & 0xf), at[3], load_be32(at + 4) >> 2};
+}
+
 std::uint8_t* put_syn_options(std::uint8_t* at, const TcpFields& tcp) {
   at[0] = OPTION_MSS;
   at[1] = 4;
@@ -65,6 +82,10 @@ std::uint8_t* put_syn_options(std::uint8_t* at, const TcpFields& tcp) {
   at[2] = 3;
   at[3] = WINDOW_SHIFT;
   at += 4;
+  if (tcp.quick_start.place == Place::response) {
+    put_quick_start(at, quick_start::TCP_OPTION, 0, tcp.quick_start);
+    at += quick_start::BYTES;
+  }
   if (!tcp.offers) return at;
   at[0] = OPTION_EXPERIMENT;
   at[1] = 5;
@@ -117,6 +138,8 @@ void read_options(const std::uint8_t* at, const std::uint8_t* end, TcpFields& tc
     } else if (*at == OPTION_EXPERIMENT && at[1] == 5 && load_be16(at + 2) == CLARION_EXID) {
       tcp.offers = true;
       tcp.offer_flags = at[4];
+    } else if (*at == quick_start::TCP_OPTION && at[1] == quick_start::BYTES) {
+      read_quick_start(at, Place::response, tcp.quick_start);
     }
     at += at[1];
   }
@@ -134,7 +157,7 @@ std::uint8_t* put_ethernet_and_ip(Frame& frame, const Address& from, const Addre
   ip[1] = static_cast<std::uint8_t>(ecn);
   store_be16(ip + 2, static_cast<std::uint16_t>(frame.length - 14));
   store_be32(ip + 4, 0x4000);  // don't fragment
-  ip[8] = TTL;
+  ip[8] = FIRST_TTL;
   ip[9] = protocol;
   store_be16(ip + 10, 0);
   store_be32(ip + 12, from.ip);
@@ -146,19 +169,36 @@ std::uint8_t* put_ethernet_and_ip(Frame& frame, const Address& from, const Addre
 }  // namespace
 
 std::uint32_t option_bytes(const TcpFields& tcp) {
-  if (tcp.syn) return SYN_BYTES + (tcp.offers ? OFFER_BYTES : 0);
+  if (tcp.syn) {
+    const bool responds = tcp.quick_start.place == Place::response;
+    return SYN_BYTES + (tcp.offers ? OFFER_BYTES : 0) + (responds ? quick_start::BYTES : 0);
+  }
   return STAMP_BYTES + (tcp.sacks == 0 ? 0U : 4U + 8U * tcp.sacks);
+}
+
+std::uint32_t ip_option_bytes(const TcpFields& tcp) {
+  const Place place = tcp.quick_start.place;
+  return place == Place::request || place == Place::report ? quick_start::BYTES : 0;
 }
 
 void write_frame(Frame& frame, const Address& from, const Address& to, const TcpFields& tcp,
                  const HeaderBytes& header) {
   const std::uint32_t options = option_bytes(tcp);
-  frame.stored = FIXED_BYTES + header.length + TCP_BYTES + options;
+  const std::uint32_t ip_options = ip_option_bytes(tcp);
+  frame.stored = FIXED_BYTES + ip_options + header.length + TCP_BYTES + options;
   frame.length = frame.stored + tcp.payload_bytes;
   std::uint8_t* ip =
       put_ethernet_and_ip(frame, from, to, tcp.ecn, header.length > 0 ? header.protocol : PROTOCOL_TCP);
-  if (header.length > 0) std::memcpy(ip + 20, header.bytes, header.length);
-  std::uint8_t* segment = ip + 20 + header.length;
+  if (ip_options > 0) {
+    const bool reports = tcp.quick_start.place == Place::report;
+    put_quick_start(ip + 20, quick_start::IP_OPTION, reports ? quick_start::REPORT : quick_start::REQUEST,
+                    tcp.quick_start);
+    ip[0] = static_cast<std::uint8_t>(0x45 + ip_options / 4);
+    store_be16(ip + 10, 0);
+    store_be16(ip + 10, checksum(ip, 20 + ip_options));
+  }
+  if (header.length > 0) std::memcpy(ip + 20 + ip_options, header.bytes, header.length);
+  std::uint8_t* segment = ip + 20 + ip_options + header.length;
   store_be16(segment, from.port);
   store_be16(segment + 2, to.port);
   store_be32(segment + 4, tcp.seq);
@@ -180,6 +220,15 @@ void write_datagram(Frame& frame, const Address& from, const Address& to, std::u
   store_be16(datagram + 2, to.port);
   store_be16(datagram + 4, static_cast<std::uint16_t>(UDP_BYTES + payload_bytes));
   store_be16(datagram + 6, 0);  // no checksum (RFC 768)
+}
+
+void read_ip(const std::uint8_t* ip, std::uint32_t bytes, TcpFields& tcp) {
+  tcp.ecn = static_cast<Ecn>(ip[1] & 3);
+  tcp.ip_ttl = ip[8];
+  if (bytes != 20 + quick_start::BYTES || ip[20] != quick_start::IP_OPTION)
+    return;  // our hosts send no other
+  const bool reports = ip[22] >> 4 == quick_start::REPORT;
+  read_quick_start(ip + 20, reports ? Place::report : Place::request, tcp.quick_start);
 }
 
 bool read_tcp(const std::uint8_t* frame, std::uint32_t stored, std::uint32_t at, std::uint32_t end,

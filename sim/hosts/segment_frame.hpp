@@ -31,6 +31,17 @@ enum class Ecn : std::uint8_t { not_capable = 0, ect1 = 1, ect0 = 2, ce = 3 };
 // lower one of the code: an ACK without data has no other use for both, and nothing on the way reads them.
 enum class EcnUse : std::uint8_t { none, marks, accurate, load_codes };
 
+// Quick-Start (RFC 4782), in one of its three places: in the IP header the request of a SYN and the report of
+// the approved rate, in TCP's the response of a SYN-ACK, whose `ttl` is the difference between both TTLs.
+struct QuickStartField {
+  enum class Place : std::uint8_t { none, request, report, response };
+
+  Place place = Place::none;
+  std::uint8_t rate = 0;  // code
+  std::uint8_t ttl = 0;
+  std::uint32_t nonce = 0;
+};
+
 // What a TCP header says, in host byte order.
 struct TcpFields {
   static constexpr std::size_t MAX_SACKS = 4;
@@ -55,6 +66,8 @@ struct TcpFields {
   bool offers = false;           // SYN: Clarion's option is there,
   std::uint8_t offer_flags = 0;  // with these flags
   Ecn ecn = Ecn::not_capable;
+  QuickStartField quick_start;
+  std::uint8_t ip_ttl = 0;  // of a frame that has come in
 
   // AE, CWR and ECE as one number (RFC 9768, 3.2.2).
   std::uint8_t ace() const { return static_cast<std::uint8_t>((ae ? 4 : 0) | (cwr ? 2 : 0) | (ece ? 1 : 0)); }
@@ -89,19 +102,27 @@ struct HeaderBytes {
 constexpr std::uint32_t WINDOW_SHIFT = 14;  // of every connection (RFC 7323)
 constexpr std::uint32_t FIXED_BYTES = 14 + 20;
 constexpr std::uint32_t TCP_BYTES = 20;
+constexpr std::uint8_t FIRST_TTL = 64;  // of every packet
 
 // Bytes of the options of a segment.
 std::uint32_t option_bytes(const TcpFields& tcp);
 
+// Bytes of the options of its IP header.
+std::uint32_t ip_option_bytes(const TcpFields& tcp);
+
 // Length of the frame, with a Clarion header of `header_bytes`.
 inline std::uint32_t frame_bytes(const TcpFields& tcp, std::uint32_t header_bytes) {
-  return FIXED_BYTES + header_bytes + TCP_BYTES + option_bytes(tcp) + tcp.payload_bytes;
+  return FIXED_BYTES + ip_option_bytes(tcp) + header_bytes + TCP_BYTES + option_bytes(tcp) +
+         tcp.payload_bytes;
 }
 
 void write_frame(Frame& frame, const Address& from, const Address& to, const TcpFields& tcp,
                  const HeaderBytes& header);
 
 void write_datagram(Frame& frame, const Address& from, const Address& to, std::uint32_t payload_bytes);
+
+// What an IPv4 header of `bytes` says of its TCP segment.
+void read_ip(const std::uint8_t* ip, std::uint32_t bytes, TcpFields& tcp);
 
 // Reads a frame whose TCP header begins at `at`, of which `stored` bytes are there. False: it is none of
 // ours.

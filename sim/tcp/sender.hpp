@@ -60,10 +60,12 @@ struct SenderSettings {
   std::uint32_t pacing_start_percent = 200;  // net.ipv4.tcp_pacing_ss_ratio
   std::uint32_t pacing_percent = 120;        // net.ipv4.tcp_pacing_ca_ratio
   bool sack = true;
-  bool ecn = false;                  // RFC 3168
-  bool accurate_ecn = false;         // RFC 9768, in its place
-  bool ect1 = false;                 // with that: packets carry the identifier of scalable senders (RFC 9331)
-  bool load_codes = false;           // VCP has the bits of ECN
+  bool ecn = false;           // RFC 3168
+  bool accurate_ecn = false;  // RFC 9768, in its place
+  bool ect1 = false;          // with that: packets carry the identifier of scalable senders (RFC 9331)
+  bool load_codes = false;    // VCP has the bits of ECN
+  std::uint64_t quick_start_bps = 0;  // asked of routers (RFC 4782); 0: nothing
+  std::uint32_t quick_start_seed = 0;
   bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
 };
 
@@ -104,6 +106,9 @@ class Sender {
   // The handshake is over; `rtt_us` is its round trip. `was_lost`: more than one SYN was, so that the window
   // begins at one packet (RFC 6298, 5.7; tcp_init_transfer).
   void establish(Nanoseconds now, std::uint32_t rtt_us, bool was_lost = false);
+
+  // What Quick-Start has been granted, in bytes of IP packets; before establish().
+  void allow_quick_start(std::uint64_t bytes_per_s) { quick_start_bytes_per_s_ = bytes_per_s; }
 
   // The application has written up to `bytes` since the beginning; ~0 for data without end.
   void write_up_to(Nanoseconds now, std::uint64_t bytes);
@@ -250,6 +255,12 @@ class Sender {
   void settle_guess(const AckState& state);
   void mark_head_lost(const AckState& state);
 
+  // sender_quick_start.cpp
+  void begin_quick_start(std::uint32_t rtt_us);
+  void end_quick_start(std::uint32_t packets_out);
+  void revert_quick_start();
+  void go_on_after_quick_start();
+
   // sender_output.cpp
   enum class Push : std::uint8_t { all, probe };
   void send_new(Push push = Push::all);
@@ -340,6 +351,12 @@ class Sender {
   std::uint64_t segments_sent_ = 0;
   Microseconds last_sent_us_ = 0;
   std::uint8_t load_code_ = 0;
+
+  // Quick-Start.
+  std::uint64_t quick_start_bytes_per_s_ = 0;
+  bool is_quick_starting_ = false;          // nothing of what it lets go is acknowledged yet
+  SegmentNumber quick_start_end_ = 0;       // of what it has let go: a loss before it is special; 0: none
+  std::uint32_t quick_start_ssthresh_ = 0;  // after such a loss; 0: there was none
 };
 
 }  // namespace clarion::sim

@@ -30,6 +30,7 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
     state.window_update = state.advanced || window_end > window_end_;
     if (state.window_update) window_end_ = window_end;
   }
+  if (is_quick_starting_ && had_data && !is_old) end_quick_start(board_.packets_out());
   tag_sacks(ack, state);
   Resend resend = Resend::none;
   if (is_old || !had_data) {

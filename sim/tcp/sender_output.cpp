@@ -37,6 +37,7 @@ void Sender::establish(Nanoseconds now, std::uint32_t rtt_us, bool was_lost) {
   if (was_lost) cwnd_ = 1;
   update_pacing_rate();
   law_->start(*this);
+  if (quick_start_bytes_per_s_ != 0 && !was_lost) begin_quick_start(rtt_us);
   send_new();
 }
 

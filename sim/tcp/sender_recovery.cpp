@@ -208,6 +208,7 @@ void Sender::begin_reduction() {
   cwnd_count = 0;
   prr_.begin(cwnd_);
   ssthresh_ = law_->ssthresh(*this);
+  revert_quick_start();
   cwr_queued_ = settings_.ecn;
 }
 
@@ -218,6 +219,7 @@ void Sender::end_reduction() {
     set_cwnd(ssthresh_);
     cwnd_stamp_us_ = now_us_;
   }
+  go_on_after_quick_start();
   law_->on_event(*this, CaEvent::complete_cwr);
 }
 

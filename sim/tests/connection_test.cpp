@@ -143,5 +143,198 @@ TEST_F(ConnectionTest, ForOthersTheFlagsStayThoseOfRfc3168) {
   EXPECT_EQ(sender_->sender().state(), CaState::cwr);
 }
 
+// Packets of 1052 bytes of IP; 10.24 Mbit/s are 1,280,000 bytes/s, in 100 ms 121 packets.
+class QuickStart : public ConnectionTest {
+ protected:
+  using Place = QuickStartField::Place;
+  static constexpr std::uint32_t OPTION = IP + 20;
+
+  void ask() {
+    SenderSettings settings;
+    settings.mss_bytes = MSS;
+    settings.max_burst = 1;
+    settings.quick_start_bps = 15'000'000;
+    from_left_.frames.clear();
+    settings.quick_start_seed = 7;
+    Address remote = address(2);
+    remote.port = 5201;
+    sender_.emplace(left_, remote, std::uint16_t{40001}, settings,
+                    make_law("cubic", flow_, default_params(), 1), flow_, reductions_);
+    remote = address(1);
+    remote.port = 40001;
+    receiver_.emplace(right_, remote, std::uint16_t{5201}, MSS, ReceiverSettings{}, EcnUse::none);
+    sender_->write_up_to(START, 10'000'000);
+    sender_->connect(START);
+    syn_ = from_left_.take();
+    EXPECT_EQ(syn_.length, 14 + 28 + 20 + 20U);
+  }
+
+  // As a router does that approves, perhaps less.
+  void approve(std::uint8_t rate) {
+    --syn_.bytes[IP + 8];
+    --syn_.bytes[OPTION + 3];
+    syn_.bytes[OPTION + 2] = rate;
+  }
+
+  // The SYN reaches the other side, and its answer this one.
+  void answer() {
+    give(right_, syn_, START + 50 * MS, -1);
+    syn_ack_ = from_right_.take();
+    give(left_, syn_ack_, START + 100 * MS, -1);
+  }
+
+  TcpFields fields(const Frame& frame) const {
+    const std::uint32_t bytes = (frame.bytes[IP] & 0xfU) * 4;
+    TcpFields tcp;
+    EXPECT_TRUE(read_tcp(frame.bytes.data(), frame.stored, IP + bytes, frame.length, tcp));
+    read_ip(frame.bytes.data() + IP, bytes, tcp);
+    return tcp;
+  }
+  void run_until(std::uint64_t at_ms) {
+    while (sender_->next_timer() <= START + at_ms * MS) sender_->on_timer(sender_->next_timer());
+  }
+  void ack(std::uint64_t at_ms, std::uint32_t packets, std::uint32_t sacked_from = 0,
+           std::uint32_t sacked_to = 0) {
+    run_until(at_ms);
+    TcpFields tcp;
+    tcp.has_ack = true;
+    tcp.seq = 1;
+    tcp.ack = 1 + packets * MSS;
+    tcp.window_bytes = 1 << 28;
+    if (sacked_to != 0) tcp.blocks[tcp.sacks++] = {1 + sacked_from * MSS, 1 + sacked_to * MSS};
+    sender_->receive(START + at_ms * MS, tcp, nullptr);
+  }
+
+  Frame syn_{};
+  Frame syn_ack_{};
+};
+
+TEST_F(QuickStart, TheSynAsksForTheGreatestRateThatIsNotAboveWhatIsWanted) {
+  ask();
+  const TcpFields tcp = fields(syn_);
+  EXPECT_EQ(tcp.quick_start.place, Place::request);
+  EXPECT_EQ(tcp.quick_start.rate, 8);
+  EXPECT_EQ(tcp.ip_ttl, 64);
+  EXPECT_TRUE(tcp.syn);
+}
+
+TEST_F(QuickStart, ASynThatIsSentAgainAsksForNothing) {
+  ask();
+  sender_->on_timer(START + 1000 * MS);
+  EXPECT_EQ(from_left_.frames.back().length, 14 + 20 + 20 + 20U);
+  approve(8);
+  answer();
+  EXPECT_EQ(sender_->quick_start_bps(), 0U);
+}
+
+TEST_F(QuickStart, TheAnswerHasRateNonceAndTheDifferenceOfBothTtls) {
+  ask();
+  approve(8);
+  answer();
+  const TcpFields asked = fields(syn_);
+  const TcpFields answered = fields(syn_ack_);
+  EXPECT_EQ(answered.quick_start.place, Place::response);
+  EXPECT_EQ(answered.quick_start.rate, 8);
+  EXPECT_EQ(answered.quick_start.nonce, asked.quick_start.nonce);
+  EXPECT_EQ(answered.quick_start.ttl, static_cast<std::uint8_t>(63 - asked.quick_start.ttl));
+  EXPECT_EQ(sender_->quick_start_bps(), 10'240'000U);
+}
+
+TEST_F(QuickStart, WhatWasApprovedIsReportedAndSentEvenlyOverTheFirstRoundTrip) {
+  ask();
+  approve(8);
+  answer();
+  const TcpFields report = fields(from_left_.take());
+  EXPECT_EQ(report.quick_start.place, Place::report);
+  EXPECT_EQ(report.quick_start.rate, 8);
+  EXPECT_EQ(sender_->sender().cwnd(), 121U);
+  EXPECT_EQ(sender_->sender().pacing_bytes_per_s(), 1'280'000U * 1000 / 1052);
+  // The first ten go at once, as anybody's; then one each 0.822 ms.
+  EXPECT_NEAR(static_cast<double>(from_left_.frames.size()), 10, 1);
+  run_until(150);
+  EXPECT_NEAR(static_cast<double>(from_left_.frames.size()), 10 + 50 / 0.822, 2);
+  run_until(199);
+  EXPECT_NEAR(static_cast<double>(from_left_.frames.size()), 121, 2);
+  for (const Frame& frame : from_left_.frames) EXPECT_EQ(fields(frame).quick_start.place, Place::none);
+}
+
+TEST_F(QuickStart, TheFirstAcknowledgementEndsItAndSlowStartGoesOnFromThere) {
+  ask();
+  approve(8);
+  answer();
+  ack(200, 2);
+  EXPECT_EQ(sender_->sender().cwnd(), 123U);
+  EXPECT_TRUE(sender_->sender().is_slow_start());
+  ack(201, 100);
+  EXPECT_EQ(sender_->sender().cwnd(), 221U);
+}
+
+TEST_F(QuickStart, WhatWasNotSentByThenMayNotBeSentAtOnce) {
+  ask();
+  approve(8);
+  answer();
+  ack(150, 2);  // 10 + 50 / 0.822 packets, 70, have been sent
+  EXPECT_NEAR(sender_->sender().cwnd(), 72, 2);
+}
+
+TEST_F(QuickStart, ALossOfItsPacketsLeadsBackToTheWindowWithoutIt) {
+  ask();
+  approve(8);
+  answer();
+  ack(200, 2);
+  ack(201, 2, 10, static_cast<std::uint32_t>(sender_->sender().board().next()));
+  run_until(240);
+  ASSERT_EQ(sender_->sender().state(), CaState::recovery);
+  EXPECT_EQ(sender_->sender().ssthresh(), 10U);
+  ack(310, static_cast<std::uint32_t>(sender_->sender().board().next()));
+  EXPECT_EQ(sender_->sender().state(), CaState::open);
+  EXPECT_GT(sender_->sender().ssthresh(), 60U);  // CUBIC's part of the window, up to which it doubles
+  EXPECT_LT(sender_->sender().cwnd(), 30U);
+}
+
+TEST_F(QuickStart, ARouterThatDoesNotKnowItShowsInTheTtl) {
+  ask();
+  approve(8);
+  --syn_.bytes[IP + 8];
+  answer();
+  EXPECT_EQ(sender_->quick_start_bps(), 0U);
+  EXPECT_EQ(sender_->sender().cwnd(), 10U);
+  const TcpFields report = fields(from_left_.take());
+  EXPECT_EQ(report.quick_start.place, Place::report);
+  EXPECT_EQ(report.quick_start.rate, 0);
+}
+
+TEST_F(QuickStart, ALowerRateNeedsTheRestOfTheNonce) {
+  ask();
+  approve(6);
+  syn_.bytes[OPTION + 4] ^= 0x80;  // of a step that was taken
+  answer();
+  EXPECT_EQ(sender_->quick_start_bps(), 2'560'000U);
+  EXPECT_EQ(sender_->sender().cwnd(), 30U);  // 320,000 bytes/s
+  ask();
+  approve(6);
+  syn_.bytes[OPTION + 7] ^= 0x04;  // the lowest bit of the nonce
+  answer();
+  EXPECT_EQ(sender_->quick_start_bps(), 0U);
+}
+
+TEST_F(QuickStart, NeitherARefusalNorMoreThanWasAskedIsAnApproval) {
+  for (const std::uint8_t rate : {0, 9}) {
+    ask();
+    approve(rate);
+    answer();
+    EXPECT_EQ(sender_->quick_start_bps(), 0U) << int{rate};
+    EXPECT_EQ(sender_->sender().cwnd(), 10U);
+  }
+}
+
+TEST_F(QuickStart, LessThanTheInitialWindowIsNotUsed) {
+  ask();
+  approve(4);  // 640 kbit/s: 7 packets
+  answer();
+  EXPECT_EQ(sender_->quick_start_bps(), 640'000U);
+  EXPECT_EQ(sender_->sender().cwnd(), 10U);
+}
+
 }  // namespace
 }  // namespace clarion::sim

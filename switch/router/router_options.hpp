@@ -5,31 +5,35 @@
 #include <cstdint>
 #include <memory>
 
+#include "quick_start.hpp"
 #include "router_law.hpp"
 #include "vcp.hpp"
 
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp };
+  enum class Law : std::uint8_t { none, vcp, quick_start };
 
   Law law = Law::none;
   VcpSettings vcp;
+  QuickStartSettings quick_start;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
 // Null: none.
 inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, Nanoseconds now,
-                                                  std::uint64_t rate_bps) {
+                                                  std::uint64_t rate_bps, RandomStream random) {
   switch (options.law) {
     case RouterOptions::Law::vcp:
       return std::make_unique<VcpRouter>(options.vcp, now, rate_bps);
+    case RouterOptions::Law::quick_start:
+      return std::make_unique<QuickStartRouter>(options.quick_start, now, rate_bps, random);
     case RouterOptions::Law::none:
       return nullptr;
   }

@@ -266,7 +266,7 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
     const char* port;
     const char* message;
   } cases[] = {
-      {R"({"router":{"law":"rcp9"}})", "router.law: must be vcp, not \"rcp9\""},
+      {R"({"router":{"law":"rcp9"}})", "router.law: must be vcp or quick-start, not \"rcp9\""},
       {R"({"router":{}})", "router.law: is missing"},
       {R"({"router":"vcp"})", "router: must be an object"},
       {R"({"router":{"law":"vcp","share":1}})",
@@ -282,6 +282,13 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
        "router.queue_weight: must be a number from 0.001 to 1.0, not 0"},
       {R"({"router":{"law":"vcp","queue_gain":-1}})",
        "router.queue_gain: must be a number from 0.0 to 10.0, not -1"},
+      {R"({"router":{"law":"quick-start","share":1.1}})",
+       "router.share: must be a number from 0.0 to 1.0, not 1.1"},
+      {R"({"router":{"law":"quick-start","target":1}})",
+       "router.target: unknown key; known here: law, aware, interval_us, share"},
+      {R"({"router":{"law":"quick-start"},"xcp":{"enabled":true}})",
+       "xcp.enabled: a port has one explicit law, and router.law is set; leave one of them out"},
+      {R"({"router":{"law":"quick-start"},"ecn_threshold_bytes":3000})", "accepted"},
       {R"({"router":{"law":"vcp"},"rate_bps":0})",
        "router: needs a port with rate_bps: without, it has no load"},
       {R"({"router":{"law":"vcp"},"xcp":{"enabled":true}})",

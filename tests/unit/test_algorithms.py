@@ -20,7 +20,7 @@ def test_payload_ceilings() -> None:
 
 
 def test_an_unknown_algorithm_is_answered_with_the_legal_ones() -> None:
-    said = r'"vegs": unknown algorithm; use xcp, xcp-notags, vcp, .*, boost-tagged, kernel:NAME'
+    said = r'"vegs": unknown algorithm; use xcp, xcp-notags, .*, boost-tagged, kernel:NAME'
     with pytest.raises(ValueError, match=said):
         algorithms.lookup("vegs")
 

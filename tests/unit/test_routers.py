@@ -18,6 +18,7 @@ from builds import plain
 from clarion_base.faults import ScenarioError
 from clarion_lab.engines.bmv2.engine import Bmv2Engine
 from clarion_lab.engines.hls_sim import HlsSimEngine
+from clarion_lab.engines.simulation import simulation_config
 from clarion_lab.machine import requirements
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import Scenario, build
@@ -93,6 +94,15 @@ def test_a_switch_may_be_without() -> None:
     assert "router" in found["s2-left"]
 
 
+def test_a_switch_without_quick_start_is_a_router_that_does_not_know_it() -> None:
+    router = {"law": "quick-start", "interval": "100 ms", "share": "50 %"}
+    found = ports(
+        load(algorithm="cubic-quickstart", router=router, switches={"s2": {"router": False}}, ecn=True)
+    )
+    assert found["s1-right"]["router"] == {"law": "quick-start", "interval_us": 100_000, "share": 0.5}
+    assert found["s2-left"]["router"] == {"law": "quick-start", "aware": False}
+
+
 def test_the_schema_knows_every_setting() -> None:
     router = validator("scenario").schema["properties"]["router"]  # type: ignore[index]
     assert set(router["properties"]) == {"law"}.union(*ROUTER_LAWS.values())
@@ -102,7 +112,16 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp'),
+        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start'),
+        (
+            {"router": {"law": "vcp", "share": 0.5}},
+            "router.share: vcp does not have it; its settings: interval",
+        ),
+        ({"router": {"law": "quick-start"}}, r"router: vcp: .*; set router: \{law: vcp\}"),
+        (
+            {"algorithm": "cubic-quickstart"},
+            r"router: cubic-quickstart: needs routers of its own; set router: \{law: quick-start\}",
+        ),
         ({"router": {}}, "router.law: missing"),
         ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
         ({"router": {"law": "vcp", "target": 2}}, "router.target: .*beyond 1"),
@@ -164,6 +183,56 @@ def test_two_vcp_flows_share_a_link_between_a_decrease_and_the_target(tmp_path: 
     assert 0.90 < forward(summary)["utilisation"] < 0.95
     assert summary["totals"]["jain"] > 0.99
     assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+LONG = {
+    "algorithm": "cubic-quickstart",
+    "router": {"law": "quick-start"},
+    "flows": [{"size": "2 MB"}],
+    "links": {
+        "access": {"rtt": "2 ms"},
+        "bottleneck": {"rate": "50 Mbit/s", "rtt": "98 ms", "queue": "1 bdp"},
+    },
+}
+
+
+def completed_s(summary: dict[str, Any]) -> float:
+    return float(summary["flows"][0]["completed_s"])
+
+
+def test_quick_start_saves_the_round_trips_of_slow_start(tmp_path: Path) -> None:
+    """40.96 Mbit/s are approved, 348 packets in the first round trip of 102 ms; 1382 are to be sent: with the
+    handshake they take five, in slow start from ten packets on more than eight.
+    """
+    quick = completed_s(run(tmp_path, **LONG))
+    without = completed_s(run(tmp_path, **LONG, switches={"s1": {"router": False}}))
+    assert quick < 5.5 * 0.102
+    assert without > 8 * 0.102
+
+
+@pytest.mark.parametrize(
+    ("law", "bps", "message"),
+    [
+        ("bbr", 1_000_000, "quick_start_bps: is for laws that leave their beginning to TCP, not for bbr"),
+        ("vcp", 1_000_000, "quick_start_bps: is for laws that leave their beginning to TCP, not for vcp"),
+        ("reno", 70_000, "quick_start_bps: must be a whole number from 80000 to 400000000000, not 70000"),
+        ("reno", 80_000, ""),
+    ],
+)
+def test_the_simulator_refuses_quick_start_where_it_has_no_place(
+    tmp_path: Path, law: str, bps: int, message: str
+) -> None:
+    scenario = load(algorithm="cubic-quickstart", router={"law": "quick-start"}, duration="1 s")
+    config = simulation_config(scenario, plan(scenario), tmp_path)
+    config["flows"][0] |= {"law": law, "quick_start_bps": bps}
+    file = tmp_path / "simulation.json"
+    file.write_text(json.dumps(config))
+    done = subprocess.run(
+        [os.environ["CLARION_SIM_BIN"], "--config", str(file)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) == (not message)
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) <= 1
 
 
 def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:

@@ -236,6 +236,8 @@ def _flow(scenario: Scenario, network: Network, flow: Flow) -> dict[str, Any]:
         "sack": flow.algorithm.sack,
         "params": {name: int(value) for name, value in flow.params.items()},
     }
+    if flow.algorithm.quick_start_bps is not None:
+        config["quick_start_bps"] = flow.algorithm.quick_start_bps
     if flow.size_bytes is not None:
         config["size_bytes"] = flow.size_bytes
     if flow.bursts:

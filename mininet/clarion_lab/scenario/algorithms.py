@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 OURS = "clarion_"  # what the kernel's names of all our laws begin with
 HEADER_AWARE = ("clarion_boost", "clarion_fast", "clarion_xcp")
+MOST_QUICK_START_BPS = 1_310_720_000  # that the option can say: routers lower it to what they have
 MACHINES = "kernel:"  # before the name of a congestion control that the machine brings
 
 
@@ -27,6 +28,7 @@ class Algorithm:
     only_simulated: bool = False  # no kernel has it, and none could be given it
     counts_marks: bool = False  # it is made for queues that mark, and needs to know how many packets they did
     router: str | None = None  # the law that the routers on its way have to have
+    quick_start_bps: int | None = None  # what its SYN asks of them (RFC 4782)
 
     @property
     def is_plain_tcp(self) -> bool:
@@ -59,6 +61,15 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "Xia, Subramanian, Stoica, Kalyanaraman, SIGCOMM 2005",
             only_simulated=True,
             router="vcp",
+        ),
+        Algorithm(
+            "cubic-quickstart",
+            "cubic",
+            "CUBIC; begins at the rate that all routers approve",
+            "RFC 4782; RFC 9438",
+            only_simulated=True,
+            router="quick-start",
+            quick_start_bps=MOST_QUICK_START_BPS,
         ),
     ),
     "learning": (

@@ -72,7 +72,9 @@ class Scenario:
 
     def router_of(self, switch: str, rate_bps: int) -> RouterLaw | None:
         """What a switch's port of this rate does for a protocol with routers of its own; None: nothing."""
-        return self.router if rate_bps and self.switches[switch].router else None
+        if self.router is None or not rate_bps:
+            return None
+        return self.router if self.switches[switch].router else self.router.of_others()
 
     def generations(self) -> Iterator[tuple[Path, int]]:
         """Of the XCP of all switches, each with where it is set."""

@@ -23,7 +23,14 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "queue-weight": ("queue_weight", float),
         "target": ("target", units.parse_fraction),
     },
+    "quick-start": {
+        "interval": ("interval_us", quantities.parse_short_time),
+        "share": ("share", units.parse_fraction),
+    },
 }
+IP_ROUTERS = (
+    "quick-start",
+)  # laws for which a switch without them is a router that does not know the option
 MARKING = ("vcp",)  # laws that have the bits of ECN to themselves
 
 
@@ -37,6 +44,10 @@ class RouterLaw:
     def switch_config(self) -> dict[str, Any]:
         """The switch's `router`."""
         return {"law": self.name, **self.settings}
+
+    def of_others(self) -> RouterLaw | None:
+        """What a switch that does not have the law does instead; None: nothing."""
+        return RouterLaw(self.name, {"aware": False}) if self.name in IP_ROUTERS else None
 
 
 def parse_router(document: Mapping[str, Any]) -> RouterLaw:
