@@ -25,7 +25,9 @@ bool is_law(const std::string& name) { return std::find(laws().begin(), laws().e
 
 bool takes_load_codes(const std::string& name) { return name == "vcp"; }
 
-bool leaves_recovery(const std::string& name) { return make_stack_law(name, default_params()) != nullptr; }
+bool leaves_recovery(const std::string& name) {
+  return !takes_load_codes(name) && make_stack_law(name, default_params()) != nullptr;
+}
 
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {

@@ -89,6 +89,7 @@ mod tests {
             refusal("fast_alpha_packets=7", Some("clarion_stcp")),
             "--set fast_alpha_packets: no such parameter of clarion_stcp; legal are stcp_acked_per_packet"
         );
-        assert!(parse(&["fast_alpha_packets=7".into()], &[parameter("fast_alpha_packets")], Some("cubic")).is_ok());
+        assert!(parse(&["fast_alpha_packets=7".into()], &[parameter("fast_alpha_packets")], Some("cubic"))
+            .is_ok());
     }
 }
