@@ -62,6 +62,8 @@ def test_a_parameter_of_another_law_is_answered_with_the_legal_ones(agent: None)
     with pytest.raises(ScenarioError, match=told):
         requirements.check_params(scenario(("algorithm", "boost"), ("params.stcp_decrease_q16", 1)))
     requirements.check_params(scenario(("algorithm", "stcp"), ("params.stcp_decrease_q16", 1)))
+    with pytest.raises(ScenarioError, match=r"params.stcp_decrease_q16: hstcp takes none$"):
+        requirements.check_params(scenario(("algorithm", "hstcp"), ("params.stcp_decrease_q16", 1)))
 
 
 def test_a_parameter_for_all_flows_must_be_one_of_every_law(agent: None) -> None:

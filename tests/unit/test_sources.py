@@ -25,12 +25,19 @@ def found(file: str, pattern: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "policy"),
-    [("boost-literal", "LITERAL"), ("boost", "TAGGED"), ("boost-judged", "JUDGED")],
+    ("algorithm", "parameter", "value"),
+    [
+        ("boost-literal", "boost_loss", "BOOST_LOSS_LITERAL"),
+        ("boost", "boost_loss", "BOOST_LOSS_TAGGED"),
+        ("boost-judged", "boost_loss", "BOOST_LOSS_JUDGED"),
+        ("p-xcp", "xcp_loss", "XCP_LOSS_NONE"),
+        ("fast-generalized", "fast_alpha_rule", "FAST_ALPHA_GENERALIZED"),
+        ("fast-adaptive", "fast_alpha_rule", "FAST_ALPHA_ADAPTIVE"),
+    ],
 )
-def test_loss_policies_are_those_of_the_law(algorithm: str, policy: str) -> None:
-    number = found("hosts/bpf/cc/params.h", rf"BOOST_LOSS_{policy} = (\d+)")
-    assert ALGORITHMS[algorithm].params["boost_loss"] == number
+def test_variants_are_those_of_the_law(algorithm: str, parameter: str, value: str) -> None:
+    number = found("hosts/bpf/cc/params.h", rf"{value} = (\d+)")
+    assert ALGORITHMS[algorithm].params == {parameter: number}
 
 
 @pytest.mark.parametrize("header", ["DATA", "TAG"])

@@ -17,12 +17,6 @@
 /* Less than that nothing moves. */
 #define FAST_MIN_ALPHA_Q16 (Q16_ONE / 16)
 
-enum fast_alpha_rule {
-	FAST_ALPHA_CONSTANT = 0,
-	FAST_ALPHA_GENERALIZED = 1,
-	FAST_ALPHA_ADAPTIVE = 2,
-};
-
 /* The square root of a Q16 number below 2^32, rounded down. */
 CC_SUBPROGRAM __u64 fast_root_q16(__u64 v_q16)
 {

@@ -25,4 +25,11 @@ enum boost_loss_policy {
 	BOOST_LOSS_JUDGED = 2,
 };
 
+/* Values of fast_alpha_rule. */
+enum fast_alpha_rule {
+	FAST_ALPHA_CONSTANT = 0,
+	FAST_ALPHA_GENERALIZED = 1,
+	FAST_ALPHA_ADAPTIVE = 2,
+};
+
 #endif /* CLARION_CC_PARAMS_H */

@@ -63,7 +63,7 @@ def check_params(scenario: Scenario) -> None:
             legal = [each for each, parameter in known.items() if law.kernel in parameter["laws"]]
             if name not in legal:
                 what = f"{law.name} has no such parameter" if name in known else "unknown"
-                reason = f"{what}; use {', '.join(legal)}"
+                reason = f"{what}; use {', '.join(legal)}" if legal else f"{law.name} takes none"
                 raise ScenarioError(scenario.name, path, reason, Code.UNKNOWN)
         low, high = known[name]["min"], known[name]["max"]
         if not (str(value).isascii() and str(value).isdigit() and low <= int(value) <= high):

@@ -55,6 +55,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
         ),
         Algorithm("xcp-notags", "clarion_xcp", f"{_XCP}; every loss halves", _XCP_SOURCE, False, "DATA"),
         Algorithm(
+            "p-xcp",
+            "clarion_xcp",
+            f"{_XCP}; no loss reduces",
+            "Zhou, Yeung, Li, GLOBECOM 2004",
+            header="DATA",
+            params={"xcp_loss": _XCP_LOSS_NONE},
+        ),
+        Algorithm(
             "vcp",
             "vcp",
             "VCP: two bits say how loaded the path is",
