@@ -25,7 +25,7 @@ def test_list_names_scenarios_and_algorithms(capsys: pytest.CaptureFixture[str])
     text = capsys.readouterr().out
     assert "  geo " not in text
     assert "    stcp " in text
-    assert "(Kelly 2003)" in text
+    assert "(Kelly 2003; Linux)" in text
     assert cli.main(["list", "scenarios"]) == 0
     assert "boost-judged" not in capsys.readouterr().out
 
