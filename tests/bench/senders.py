@@ -24,7 +24,9 @@ from clarion_lab.recording import files
 from clarion_lab.scenario.algorithms import ALGORITHMS
 
 OTHERS = ("xcp", "xcp-notags", "boost", "boost-literal", "boost-judged", "newreno")  # agreement.md has these
-SENDERS = tuple(name for name, each in ALGORITHMS.items() if name not in OTHERS and not each.counts_marks)
+SENDERS = tuple(
+    name for name, each in ALGORITHMS.items() if not (name in OTHERS or each.counts_marks or each.router)
+)
 
 SHORT = "100 Mbit/s, 20 ms"
 LOSSY = "100 Mbit/s, 150 ms, 0.1 % errors"
