@@ -99,7 +99,7 @@ def draw(chosen: series.Series, name: str, directory: Path) -> None:
     figure.suptitle(f"cwnd in packets over seconds: {name}")
     panels.flat[0].legend(fontsize=7)
     stem = "-".join("".join(each if each.isalnum() else " " for each in name).split())
-    figure.savefig(directory / f"windows-{stem}.svg")
+    figure.savefig(directory / f"windows-{stem}.png", dpi=80)
 
 
 def main() -> int:
