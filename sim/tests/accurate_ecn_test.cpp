@@ -95,7 +95,7 @@ TEST_F(AccurateEcn, AnAckThatWasOvertakenSaysNothing) {
   ack_with(101, 4, 6, 1051);  // of before: else it would be seven more
   ack_with(101, 2, 6, 1050);
   EXPECT_EQ(marked(), 2U);
-  ack_with(102, 4, 0, 1052);  // of the same millisecond and without news: nobody knows
+  ack_with(102, 4, 0, 1052);  // of the same millisecond, delivers nothing: ambiguous, so ignored
   EXPECT_EQ(marked(), 2U);
   ack_with(103, 4, 0, 1053);
   EXPECT_EQ(marked(), 3U);
@@ -225,7 +225,7 @@ TEST_F(EcnHandshake, WithAnEndOfClassicEcnTheyHaveThat) {
   open(EcnUse::marks);
   EXPECT_EQ(shake_hands(), (std::vector<int>{0b111, 0b001, 0b000}));
   Frame data = from_a();
-  EXPECT_EQ(ecn_of(data), 2);  // nobody counts, so it is not for a scalable law (RFC 9331, 4.2)
+  EXPECT_EQ(ecn_of(data), 2);  // no accurate feedback, so no ECT(1) (RFC 9331, 4.2)
   EXPECT_EQ(flags_of(data), 0);
   set_ecn(data, Ecn::ce);
   to_b(data);

@@ -115,7 +115,7 @@ TEST_F(QuickStartRouterTest, OnlyTheNonceOfTheStepsTakenIsOverwritten) {
     const std::uint32_t nonce = load_be32(frame.data() + OPTION_AT + 5);
     EXPECT_EQ(nonce & 3, 0U);                          // reserved
     EXPECT_EQ((nonce >> 2) & 0x3fff, NONCE & 0x3fff);  // two bits for each of seven steps
-    EXPECT_EQ(nonce >> 20, NONCE >> 18);               // above 9 nobody has asked
+    EXPECT_EQ(nonce >> 20, NONCE >> 18);               // bits of rates above the request
     changed = changed || ((nonce >> 2) ^ NONCE) != 0;
   }
   EXPECT_TRUE(changed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* TCP-Africa (King, Baraniuk and Riedi, INFOCOM 2005): HighSpeed TCP while less than alpha packets are
- * queued, by the measure of Vegas, and Reno from there on; so that it is fast only where it displaces nobody.
+ * queued, by the measure of Vegas, and Reno from there on; so that it is fast on uncongested paths only.
  */
 #ifndef CLARION_CC_AFRICA_H
 #define CLARION_CC_AFRICA_H

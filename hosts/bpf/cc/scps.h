@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* The window of SCPS-TP (CCSDS 714.0-B-2; Durst, Miller and Travis, "TCP extensions for space
  * communications", MOBICOM 1996): Van Jacobson's or Vegas', and the cause of losses is an assumption of
- * whoever knows the path. What is assumed to be corruption is only sent again: the window stays, at a
+ * the operator of the path. What is assumed to be corruption is only sent again: the window stays, at a
  * timeout, too. Marks are congestion, whatever is assumed.
  */
 #ifndef CLARION_CC_SCPS_H
