@@ -107,7 +107,8 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       sw.ports.push_back(&port);
       set_discipline(port);
       port.router = make_router_law(port_options.router, now_, port_options.rate_bps,
-                                    RandomStream(seed_, sw.name + ":" + port_options.name + ":router"));
+                                    RandomStream(seed_, sw.name + ":" + port_options.name + ":router"),
+                                    static_cast<std::uint16_t>(port.id + 1));
       port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);
@@ -408,7 +409,7 @@ void Fabric::enqueue(Port& port, const std::uint8_t* frame, std::uint32_t length
     frame = marked_.data();
   }
   if (port.path->interval_due(ticks_of_ns(now_))) close_measurement(port);
-  if (port.router) port.router->arrive(now_, length);
+  if (port.router) port.router->arrive(now_, frame, length);
   const Admission admission = port.path->enqueue(ticks_of_ns(now_), frame, length, meta);
   if (listened && port.path->intervals() > intervals) events_.interval(port);
   if (admission != Admission::taken) {

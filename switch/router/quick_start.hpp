@@ -60,7 +60,7 @@ class QuickStartRouter final : public RouterLaw {
       : settings_(settings), rate_bps_(rate_bps), random_(random), began_(now) {}
 
   void set_rate(Nanoseconds /*now*/, std::uint64_t rate_bps) override { rate_bps_ = rate_bps; }
-  void arrive(Nanoseconds /*now*/, std::uint32_t /*length*/) override {}
+  void arrive(Nanoseconds /*now*/, const std::uint8_t* /*frame*/, std::uint32_t /*length*/) override {}
   void queue_is(Nanoseconds /*now*/, std::uint64_t /*bytes*/) override {}
 
   void depart(Nanoseconds now, std::uint8_t* frame, std::uint32_t length) override {

@@ -26,9 +26,10 @@ constexpr const char* name_of(RouterOptions::Law law) {
   return NAMES[static_cast<std::size_t>(law)];
 }
 
-// Null: none.
+// Null: none. `link` is a number that no other link of the fabric has, and not 0.
 inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, Nanoseconds now,
-                                                  std::uint64_t rate_bps, RandomStream random) {
+                                                  std::uint64_t rate_bps, RandomStream random,
+                                                  [[maybe_unused]] std::uint16_t link) {
   switch (options.law) {
     case RouterOptions::Law::vcp:
       return std::make_unique<VcpRouter>(options.vcp, now, rate_bps);

@@ -37,7 +37,7 @@ class VcpRouter final : public RouterLaw {
     rate_bps_ = rate_bps;
   }
 
-  void arrive(Nanoseconds now, std::uint32_t length) override {
+  void arrive(Nanoseconds now, const std::uint8_t* /*frame*/, std::uint32_t length) override {
     catch_up(now);
     input_bytes_ += length;
   }

@@ -37,10 +37,10 @@ class VcpRouterTest : public testing::Test {
 };
 
 TEST_F(VcpRouterTest, TheLoadIsTheInputOfAnIntervalOverWhatTheTargetCarries) {
-  router_.arrive(START, 49'000);
-  router_.arrive(START + 199 * MS, 49'000);
+  router_.arrive(START, nullptr, 49'000);
+  router_.arrive(START + 199 * MS, nullptr, 49'000);
   EXPECT_EQ(router_.load(), 0);  // the interval is not over
-  router_.arrive(START + 200 * MS, 98'000);
+  router_.arrive(START + 200 * MS, nullptr, 98'000);
   EXPECT_DOUBLE_EQ(router_.load(), 0.5);  // 98,000 / 196,000
   EXPECT_EQ(router_.code(), Code::low);
   router_.queue_is(START + 400 * MS, 0);
@@ -68,7 +68,7 @@ TEST_F(VcpRouterTest, CodesChangeAtFourFifthsAndAtTheWhole) {
   } cases[] = {{156'799, Code::low}, {156'800, Code::high}, {195'999, Code::high}, {196'000, Code::overload}};
   Nanoseconds now = START;
   for (const auto& each : cases) {
-    router_.arrive(now, each.bytes);
+    router_.arrive(now, nullptr, each.bytes);
     now += 200 * MS;
     router_.queue_is(now, 0);
     EXPECT_EQ(router_.code(), each.code) << each.bytes;
@@ -77,19 +77,19 @@ TEST_F(VcpRouterTest, CodesChangeAtFourFifthsAndAtTheWhole) {
 
 TEST_F(VcpRouterTest, ACodeIsOnlyRaisedAndOtherPacketsAreLeftAlone) {
   EXPECT_EQ(sent(START, Code::low), Code::low);
-  router_.arrive(START, 170'000);
+  router_.arrive(START, nullptr, 170'000);
   EXPECT_EQ(sent(START + 200 * MS, Code::low), Code::high);
   EXPECT_EQ(sent(START + 200 * MS, Code::high), Code::high);
   EXPECT_EQ(sent(START + 200 * MS, Code::overload), Code::overload);
   EXPECT_EQ(sent(START + 200 * MS, Code::none), Code::none);
-  router_.arrive(START + 200 * MS, 250'000);
+  router_.arrive(START + 200 * MS, nullptr, 250'000);
   EXPECT_EQ(sent(START + 400 * MS, Code::low), Code::overload);
   EXPECT_EQ(sent(START + 400 * MS, Code::high), Code::overload);
   EXPECT_EQ(sent(START + 400 * MS, Code::none), Code::none);
 }
 
 TEST_F(VcpRouterTest, WhatIsNoIpIsLeftAlone) {
-  router_.arrive(START, 250'000);
+  router_.arrive(START, nullptr, 250'000);
   auto frame = frame_with(Code::low);
   frame[12] = 0x88;
   const auto before = frame;
@@ -99,18 +99,18 @@ TEST_F(VcpRouterTest, WhatIsNoIpIsLeftAlone) {
 }
 
 TEST_F(VcpRouterTest, ARateThatChangesChangesTheLoadFromTheIntervalThatEndsNext) {
-  router_.arrive(START, 98'000);
+  router_.arrive(START, nullptr, 98'000);
   router_.set_rate(START + 100 * MS, 4'000'000);
   router_.queue_is(START + 200 * MS, 0);
   EXPECT_DOUBLE_EQ(router_.load(), 1.0);
 }
 
 TEST_F(VcpRouterTest, AfterALongPauseIntervalsGoOnWhereTheyWere) {
-  router_.arrive(START, 250'000);
+  router_.arrive(START, nullptr, 250'000);
   router_.queue_is(START + 100 * MS, 10'000);
   router_.queue_is(START + 150 * MS, 0);
   const Nanoseconds later = START + 86'400'000 * MS + 50 * MS;  // a day: 432,000 intervals, and a quarter
-  router_.arrive(later, 98'000);
+  router_.arrive(later, nullptr, 98'000);
   EXPECT_NEAR(router_.load(), 0, 1e-9);
   EXPECT_NEAR(router_.standing_bytes(), 0, 1e-9);
   router_.queue_is(later + 149 * MS, 0);
@@ -120,13 +120,13 @@ TEST_F(VcpRouterTest, AfterALongPauseIntervalsGoOnWhereTheyWere) {
 }
 
 TEST_F(VcpRouterTest, ARestartForgetsTheLoad) {
-  router_.arrive(START, 250'000);
+  router_.arrive(START, nullptr, 250'000);
   router_.queue_is(START + 100 * MS, 10'000);
   router_.queue_is(START + 250 * MS, 10'000);
   EXPECT_EQ(router_.code(), Code::overload);
   router_.restart(START + 300 * MS);
   EXPECT_EQ(router_.code(), Code::low);
-  router_.arrive(START + 499 * MS, 1000);
+  router_.arrive(START + 499 * MS, nullptr, 1000);
   EXPECT_EQ(router_.load(), 0);
   router_.queue_is(START + 500 * MS, 0);  // 200 ms after it
   EXPECT_DOUBLE_EQ(router_.load(), 1000.0 / 196'000);
@@ -140,7 +140,7 @@ TEST(VcpRouterSettings, EachHasItsEffect) {
   settings.queue_weight = 1;
   settings.target = 0.5;
   VcpRouter router(settings, 0, 8'000'000);
-  router.arrive(0, 10'000);
+  router.arrive(0, nullptr, 10'000);
   router.queue_is(60 * MS, 20'000);  // of the looks at 50 and 100 ms the second sees it
   router.queue_is(100 * MS, 0);
   EXPECT_DOUBLE_EQ(router.standing_bytes(), 10'000);
