@@ -18,6 +18,9 @@ from typing import NamedTuple
 
 import pytest
 
+from clarion_lab.scenario import documents
+from clarion_lab.scenario.model import build
+from clarion_lab.scenario.topology import plan, switch_config
 from integration.host_net import checksum
 from integration.switch_net import (
     PATIENCE_S,
@@ -57,6 +60,28 @@ def chain(*links: Json) -> Json:
             for i, link in enumerate(links, 1)
         ]
     }  # fmt: skip
+
+
+def of_scenario(router: Json) -> Json:
+    """What the engine `emu` gives its switch for a scenario with such routers, between the test's hosts."""
+    scenario = {
+        "description": "two hosts",
+        "topology": "dumbbell",
+        "algorithm": "cubic",
+        "router": router,
+        "links": {
+            "access": {"rtt": "2 ms"},
+            "bottleneck": {"rate": "2 Mbit/s", "rtt": "10 ms", "queue": "1 MB"},
+        },
+        "flows": [{"count": 1}],
+        "duration": "10 s",
+    }
+    built = build("two", documents.points("two", scenario)[0].document)
+    config = switch_config(built, plan(built), "")
+    outer = [port for each in config["switches"] for port in each["ports"] if "netdev" in port]
+    for port, netdev in zip(outer, ("csw-1", "csw-2"), strict=True):
+        port["netdev"] = netdev
+    return {"switches": config["switches"]}
 
 
 def ipv4_frame(
@@ -178,6 +203,20 @@ def test_the_most_loaded_vcp_port_of_the_path_has_the_word(two: Network, tmp_pat
         second = running.ports()["r2"]["router"]
     assert len(arrived) == len(BURST)
     assert 0 < second["load"] < 0.8
+    for sent, frame in islice(zip(BURST, arrived, strict=True), SETTLED, None):
+        assert frame == sent.frame(near, far, raised(sent, 3))
+
+
+def test_vcp_ports_of_a_scenario(two: Network, tmp_path: Path) -> None:
+    near, far = two.hosts
+    document = of_scenario({"law": "vcp", "interval": "50 ms", "sample": "5 ms"})
+    with switch(tmp_path, document) as running, far.catch_all() as catching, tos_reader(far):
+        send_burst(near, far)
+        arrived = far.drain(catching, near.mac, len(BURST))
+        ports = running.ports()
+    assert ports["s1-right"]["router"]["load"] > 1
+    assert ports["s2-left"]["router"]["load"] == 0  # the way back
+    assert len(arrived) == len(BURST)
     for sent, frame in islice(zip(BURST, arrived, strict=True), SETTLED, None):
         assert frame == sent.frame(near, far, raised(sent, 3))
 
@@ -386,6 +425,14 @@ def test_quick_start_leaves_what_is_used_to_those_who_use_it(
         assert Asking(two, catching).ask(15) == approved
         figures = running.ports()["r2"]["router"]
     assert (figures["requests"], figures["approved"]) == (1, int(approved > 0))
+
+
+def test_quick_start_ports_of_a_scenario(two: Network, tmp_path: Path) -> None:
+    document = of_scenario({"law": "quick-start", "interval": "60 s", "share": "50 %"})
+    with switch(tmp_path, document) as running, two.hosts[1].catch_all() as catching:
+        assert Asking(two, catching).ask(15) == 4  # of 1 Mbit/s 0.64
+        ports = running.ports()
+    assert [ports[port]["router"]["approved"] for port in ("s1-right", "s2-left")] == [1, 0]
 
 
 def test_an_approval_that_nobody_used_is_free_again(two: Network, tmp_path: Path) -> None:
