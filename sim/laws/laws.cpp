@@ -23,12 +23,6 @@ const std::vector<std::string>& laws() {
 
 bool is_law(const std::string& name) { return std::find(laws().begin(), laws().end(), name) != laws().end(); }
 
-bool takes_load_codes(const std::string& name) { return name == "vcp"; }
-
-bool leaves_recovery(const std::string& name) {
-  return !takes_load_codes(name) && make_stack_law(name, default_params()) != nullptr;
-}
-
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {
   if (auto law = make_stack_law(name, params)) return law;

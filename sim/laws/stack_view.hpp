@@ -65,4 +65,10 @@ inline void apply(Sender& sender, const cc_stack& tcp) {
   sender.cwnd_count = tcp.cwnd_count;
 }
 
+// Of a law that sets the pacing rate itself.
+inline void control(Sender& sender, const cc_stack& tcp) {
+  apply(sender, tcp);
+  sender.pace(true, tcp.pacing_bytes_per_s);
+}
+
 }  // namespace clarion::sim

@@ -29,6 +29,9 @@ class CongestionControl {
   // Whether it is scalable (RFC 9331): it wants accurate ECN, and its packets say so to the routers.
   virtual bool is_scalable() const { return false; }
 
+  // Whether it wants the load codes of VCP's routers, in the bits of ECN.
+  virtual bool takes_load_codes() const { return false; }
+
   // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.
   virtual std::uint32_t piece_segments(const Sender& /*sender*/) const { return 0; }
 
