@@ -27,7 +27,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     settings.sack = sack;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
-    settings.accurate_ecn = law == "prague";
+    settings.accurate_ecn = law == "clarion_prague";
     sender_ = std::make_unique<Sender>(settings, make_law(law, flow_, default_params(), 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, segments * 1000);
@@ -187,7 +187,7 @@ TEST_F(StackLaw, PacketPairHalvesItsRateAtATimeoutAndIsNotReducedByALoss) {
 }
 
 TEST_F(StackLaw, PragueGoesDownByAPacketPerAckAndSendsInSmallPieces) {
-  open("prague");
+  open("clarion_prague");
   // Twice ten packets of 1000 bytes and 52 of headers per 100 ms.
   EXPECT_EQ(sender().pacing_bytes_per_s(), 210'400u);
   EXPECT_EQ(sender().board().packets_out(), 10u);
@@ -206,7 +206,7 @@ TEST_F(StackLaw, PragueGoesDownByAPacketPerAckAndSendsInSmallPieces) {
 }
 
 TEST_F(StackLaw, PragueHalvesAtALossByAPacketPerAck) {
-  open("prague");
+  open("clarion_prague");
   ack_each(100, 1, 10);
   run_until(200);
   ack(201, 10, {12, 16});
@@ -218,7 +218,7 @@ TEST_F(StackLaw, PragueHalvesAtALossByAPacketPerAck) {
 }
 
 TEST_F(StackLaw, PragueGivesTheWindowBackAfterATimeoutThatWasNone) {
-  open("prague", 30);
+  open("clarion_prague", 30);
   ack_each(100, 1, 10);
   run_until(300);
   const std::uint32_t before = sender().cwnd();
