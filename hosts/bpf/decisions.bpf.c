@@ -83,6 +83,8 @@ int clarion_state(unsigned long long *ctx)
 	decision.is_kernel = 1;
 	decision.cwnd_before = tp->snd_cwnd;
 	decision.cwnd_after = state == CA_STATE_LOSS ? 1 : tp->snd_ssthresh;
+	if (state == CA_STATE_CWR && decision.cwnd_after >= decision.cwnd_before)
+		return 0; /* the law knows of no mark (cc/ace_marks.h) */
 	bpf_ringbuf_output(&kernel_decisions, &decision, sizeof(decision), 0);
 	return 0;
 }

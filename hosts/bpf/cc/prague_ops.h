@@ -163,7 +163,7 @@ __u32 clarion_prague_ssthresh(unsigned long long *ctx)
 		return (__u32)max_u64(tcp_sk(sk)->snd_cwnd / 2, 2);
 	tcp = prague_stack_of(sk, p);
 	if (ace_marks_is_false_alarm(&p->marks, p->law.seen_ce))
-		return tcp.ssthresh;
+		return (__u32)max_u64(tcp.ssthresh, tcp.cwnd);
 	return prague_ssthresh(&p->law, params_of(sk), &tcp);
 }
 
