@@ -72,6 +72,14 @@ CC_INLINE void apply_prague(struct sock *sk, const struct cc_stack *tcp)
 	apply_pacing(sk, tcp->pacing_bytes_per_s, 1);
 }
 
+/* Reports that the law has made its window smaller. */
+CC_INLINE void report_prague(struct sock *sk, struct flow *flow, __u64 before_q20, enum flow_reason reason)
+{
+	flow_decide(flow, reason);
+	report_decision(sk, flow, prague_packets(before_q20),
+			prague_packets(prague_of(flow)->law.window_q20));
+}
+
 CC_INLINE void fall_back(struct sock *sk)
 {
 	char name[] = FALLBACK;
@@ -107,15 +115,21 @@ void clarion_prague_cong_control(unsigned long long *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 	const struct rate_sample *rs = cong_control_sample(ctx);
-	struct prague_flow *p = prague_of(flow_of(sk));
+	struct flow *flow = flow_of(sk);
+	struct prague_flow *p = prague_of(flow);
+	__u64 before_q20, before_us;
 	struct stack_ack ack = {};
 	struct cc_stack tcp;
 
-	if (!p)
+	if (!flow || !p)
 		return;
 	tcp = prague_stack_of(sk, p);
+	before_q20 = p->law.window_q20;
+	before_us = p->law.reduced_us;
 	ack.acked_packets = rs->acked_sacked;
 	prague_on_ack(&p->law, params_of(sk), &tcp, &ack);
+	if (p->law.reduced_us != before_us)
+		report_prague(sk, flow, before_q20, FLOW_ECN);
 	ace_marks_end_ack(&p->marks);
 	apply_prague(sk, &tcp);
 }
@@ -125,15 +139,20 @@ void clarion_prague_set_state(unsigned long long *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 	__u8 next = (__u8)ctx[1];
-	struct prague_flow *p = prague_of(flow_of(sk));
+	struct flow *flow = flow_of(sk);
+	struct prague_flow *p = prague_of(flow);
 	struct cc_stack tcp;
+	__u64 before_q20;
 
-	if (!p)
+	if (!flow || !p)
 		return;
 	tcp = prague_stack_of(sk, p);
 	if (next == CA_STATE_CWR && ace_marks_is_false_alarm(&p->marks, p->law.seen_ce))
 		return;
+	before_q20 = p->law.window_q20;
 	prague_on_state(&p->law, &tcp, next);
+	if (p->law.window_q20 < before_q20)
+		report_prague(sk, flow, before_q20, FLOW_LOSS);
 	apply_stack(sk, &tcp);
 }
 
@@ -142,13 +161,18 @@ void clarion_prague_cwnd_event(unsigned long long *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 	int event = (int)ctx[1];
-	struct prague_flow *p = prague_of(flow_of(sk));
+	struct flow *flow = flow_of(sk);
+	struct prague_flow *p = prague_of(flow);
 	struct cc_stack tcp;
+	__u64 before_q20;
 
-	if (!p || event > STACK_LOSS)
+	if (!flow || !p || event > STACK_LOSS)
 		return;
 	tcp = prague_stack_of(sk, p);
+	before_q20 = p->law.window_q20;
 	prague_on_event(&p->law, &tcp, (__u8)event);
+	if (p->law.window_q20 < before_q20)
+		report_prague(sk, flow, before_q20, FLOW_TIMEOUT);
 	apply_stack(sk, &tcp);
 }
 
