@@ -2,10 +2,10 @@
 /* How many packets of a connection were marked, from the kernel's count (`delivered_ce` of tcp_sock).
  *
  * For an ACK of eight packets or more Linux 6.18 takes the largest number of marks that the three bits of ACE
- * allow, unless the option with byte counts says better. Most such ACKs are several that it has merged
- * itself, which it does only if their bits are the same: each would be eight marks too many. So without the
- * option the least number counts (RFC 9768, A.2.1, leaves the choice). It is exact while no acknowledgement
- * is lost: a receiver acknowledges at once what has been its sixth mark since the last one.
+ * allow, whatever the option with byte counts says. Most such ACKs are several that it has merged itself,
+ * which it does only if their bits are the same: each would be eight marks too many. So there the least
+ * number counts (RFC 9768, A.2.1, leaves the choice). It is exact while no acknowledgement is lost: a
+ * receiver acknowledges at once what has been its sixth mark since the last one.
  */
 #ifndef CLARION_CC_ACE_MARKS_H
 #define CLARION_CC_ACE_MARKS_H
@@ -15,16 +15,16 @@
 #define ACE_MASK 7
 
 struct ace_marks {
-	__u32 counted;	/* marks of the connection, modulo 2^32 */
-	__u32 kernel;	/* what the kernel has counted */
-	__u32 acked;	/* and had, up to the ACK before the one at hand */
-	__u8 is_option; /* the kernel knows better */
+	__u32 counted; /* marks of the connection, modulo 2^32 */
+	__u32 kernel;  /* what the kernel has counted */
+	__u32 acked;   /* and had, up to the ACK before the one at hand */
+	__u8 is_exact; /* the kernel is taken at its word */
 };
 
-CC_INLINE void ace_marks_init(struct ace_marks *m, __u32 kernel, __u8 is_option)
+CC_INLINE void ace_marks_init(struct ace_marks *m, __u32 kernel, __u8 is_exact)
 {
 	m->counted = m->kernel = m->acked = kernel;
-	m->is_option = is_option;
+	m->is_exact = is_exact;
 }
 
 /* Returns the marks, with those that the ACK at hand has brought. */
@@ -33,7 +33,7 @@ CC_INLINE __u32 ace_marks_count(struct ace_marks *m, __u32 kernel)
 	__u32 news = kernel - m->kernel;
 
 	m->kernel = kernel;
-	m->counted += m->is_option ? news : news & ACE_MASK;
+	m->counted += m->is_exact ? news : news & ACE_MASK;
 	return m->counted;
 }
 

@@ -45,7 +45,9 @@ CC_INLINE __u8 has_accurate_ecn(const struct tcp_sock *tp)
 	return (tp->ecn_flags & (TCP_ECN_MODE_RFC3168 | TCP_ECN_MODE_ACCECN)) == TCP_ECN_MODE_ACCECN;
 }
 
-/* Switches accurate ECN on if that is wanted, and both ends do. */
+/* Switches accurate ECN on if that is wanted, and both ends do. Kernels that negotiate it themselves are
+ * later ones, and count better.
+ */
 CC_INLINE int assume_accurate_ecn(struct sock *sk, const struct flow *flow)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

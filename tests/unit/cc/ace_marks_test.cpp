@@ -18,7 +18,7 @@ TEST(AceMarks, AnAckIsWorthTheLeastNumberThatItsBitsAllow) {
   EXPECT_EQ(ace_marks_count(&marks, 136), 112U);
 }
 
-TEST(AceMarks, WithTheOptionTheKernelIsRight) {
+TEST(AceMarks, AnExactCountStandsAsItIs) {
   ace_marks marks{};
   ace_marks_init(&marks, 0, 1);
   EXPECT_EQ(ace_marks_count(&marks, 24), 24U);
