@@ -7,6 +7,7 @@ namespace clarion::sim {
 
 const std::vector<std::string>& laws() {
 #define STACK_LAW(law, name) name,
+#define RATE_LAW(law, name) name,
 #define SIMULATED_LAW(law, name) name,
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {
@@ -17,6 +18,7 @@ const std::vector<std::string>& laws() {
     return all;
   }();
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
   return names;
 }

@@ -152,7 +152,7 @@ std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const 
   if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(params, seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
   if (name == "packet_pair") return std::make_unique<PacketPair>(params);
-  if (name == "prague") return std::make_unique<Prague>(params);
+  if (name == "clarion_prague") return std::make_unique<Prague>(params);
   if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(params, seed);
   return nullptr;
 }

@@ -56,9 +56,11 @@ STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
 STACK_LAW(tahoe, "tahoe")
 STACK_LAW(vcp, "vcp")
+#define RATE_LAW(law, name)
 #define SIMULATED_LAW(law, name)
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
 
 template <class Law>
@@ -74,10 +76,12 @@ struct Entry {
 
 constexpr Entry STACK_LAWS[] = {
 #define STACK_LAW(law, name) {name, make<law##_functions>, StackLaw<law##_functions>::TAKES_LOAD_CODES},
+#define RATE_LAW(law, name)
 #define SIMULATED_LAW(law, name)
     STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe") STACK_LAW(vcp, "vcp")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
 };
 

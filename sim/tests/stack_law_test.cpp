@@ -27,7 +27,7 @@ class StackLaw : public ::testing::Test, public Sender::Output {
     settings.sack = sack;
     settings.mss_bytes = 1000;
     settings.initial_cwnd = 10;
-    settings.accurate_ecn = law == "prague";
+    settings.accurate_ecn = law == "clarion_prague";
     sender_ = std::make_unique<Sender>(settings, make_law(law, flow_, default_params(), 1), *this);
     sender_->open_window(1'000'000);
     sender_->write_up_to(START, segments * 1000);
@@ -161,7 +161,7 @@ TEST_F(StackLaw, PacketPairHalvesItsRateAtATimeoutAndIsNotReducedByALoss) {
 }
 
 TEST_F(StackLaw, PragueGoesDownByAPacketPerAckAndSendsInSmallPieces) {
-  open("prague");
+  open("clarion_prague");
   // Twice ten packets of 1000 bytes and 52 of headers per 100 ms.
   EXPECT_EQ(sender().pacing_bytes_per_s(), 210'400u);
   EXPECT_EQ(sender().board().packets_out(), 10u);
@@ -180,7 +180,7 @@ TEST_F(StackLaw, PragueGoesDownByAPacketPerAckAndSendsInSmallPieces) {
 }
 
 TEST_F(StackLaw, PragueHalvesAtALossByAPacketPerAck) {
-  open("prague");
+  open("clarion_prague");
   ack_each(100, 1, 10);
   run_until(200);
   ack(201, 10, {12, 16});
@@ -193,7 +193,7 @@ TEST_F(StackLaw, PragueHalvesAtALossByAPacketPerAck) {
 
 TEST_F(StackLaw, ThatSetsItsWindowItselfGivesItBackAfterATimeout) {
   // The timeout was none for Prague: what comes is what was sent once.
-  for (const auto& [law, acked] : {std::pair{"bbr", 30u}, {"bbr3", 30u}, {"prague", 16u}}) {
+  for (const auto& [law, acked] : {std::pair{"bbr", 30u}, {"bbr3", 30u}, {"clarion_prague", 16u}}) {
     SCOPED_TRACE(law);
     open(law, 30);
     ack_each(100, 1, 10);

@@ -51,7 +51,7 @@ struct cc_stack {
 	__u32 una;	      /* sequence number up to which all is acknowledged; only to be compared with: */
 	__u32 next;	      /* the sequence number of what is sent next */
 	__u32 delivered;      /* packets delivered so far, modulo 2^32 */
-	__u32 delivered_ce;   /* of these, with an echo of a congestion mark; in the simulator only */
+	__u32 delivered_ce;   /* of these, marked; exact with accurate ECN (RFC 9768) */
 	__u32 lost;	      /* packets marked lost so far, modulo 2^32 */
 	__u32 in_flight;      /* packets */
 	__u8 ca_state;	      /* of the connection's TCP */

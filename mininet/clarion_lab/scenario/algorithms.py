@@ -258,10 +258,10 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
         ),
         Algorithm(
             "prague",
-            "prague",
+            "clarion_prague",
             "TCP Prague: reduces by the share of marks, for queues of a millisecond",
             "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331, 9768",
-            only_simulated=True,
+            params={"prague_assume_accurate_ecn": "1"},
             counts_marks=True,
         ),
     ),
