@@ -27,6 +27,7 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "interval": ("interval_us", quantities.parse_short_time),
         "share": ("share", units.parse_fraction),
     },
+    "ixcp": {"gamma": ("gamma", float)},
 }
 IP_ROUTERS = (
     "quick-start",
