@@ -248,6 +248,17 @@ def test_ixcp_fills_links_that_xcp_leaves_empty(
     assert summary["totals"]["losses"]["data_queue"] == 0
 
 
+def test_ixcp_follows_a_bottleneck_that_moves(tmp_path: Path) -> None:
+    """The middle link has 50 Mbit/s and holds the long flow back; with 150 both others do."""
+    links = copy.deepcopy(PARKING_LOT["links"])
+    links["bottleneck"][1]["rate-steps"] = [{"at": "8 s", "rate": "150 Mbit/s"}]
+    summary = run(tmp_path, **{**PARKING_LOT, "links": links, "duration": "24 s", "measure-from": "16 s"})
+    assert min(utilisations(summary)) > 0.99
+    goodputs_bps = [flow["goodput_bits_per_s"] for flow in summary["flows"]]
+    for goodput_bps, part in zip(goodputs_bps, (0.2, 0.2, 0.4, 0.2), strict=True):
+        assert goodput_bps / sum(goodputs_bps) == pytest.approx(part, rel=0.03)
+
+
 def test_on_one_link_ixcp_is_xcp(tmp_path: Path) -> None:
     """All flows are its own, so this is the controller in real numbers against that of the core."""
     case = {"flows": [{"count": 3}, {"start": "8 s"}], "duration": "25 s", "measure-from": "15 s"}
@@ -311,3 +322,4 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
     with pytest.raises(ScenarioError, match="algorithm: vcp: runs in the simulator only; use --engine sim"):
         requirements.check_congestion_controls(load())
     requirements.check_congestion_controls(load(algorithm="xcp"))
+    requirements.check_congestion_controls(load(algorithm="ixcp", router={"law": "ixcp"}))
