@@ -49,6 +49,7 @@ RouterOptions read_router(const json& value, const Path& path) {
       {"vcp", Law::vcp},
       {"quick-start", Law::quick_start},
       {"ixcp", Law::ixcp},
+      {"p-xcp", Law::p_xcp},
   };
   JsonObject object(value, path);
   RouterOptions router;
@@ -57,7 +58,7 @@ RouterOptions read_router(const json& value, const Path& path) {
   object.text("law", law);
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
-    object.fail("law", FaultCode::unknown, "must be vcp, quick-start or ixcp, not \"" + law + "\"");
+    object.fail("law", FaultCode::unknown, "must be vcp, quick-start, ixcp or p-xcp, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);

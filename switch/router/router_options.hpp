@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ixcp.hpp"
+#include "p_xcp.hpp"
 #include "quick_start.hpp"
 #include "router_law.hpp"
 #include "vcp.hpp"
@@ -13,7 +14,7 @@
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp };
+  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp };
 
   Law law = Law::none;
   VcpSettings vcp;
@@ -24,7 +25,7 @@ struct RouterOptions {
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
@@ -41,6 +42,8 @@ inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, 
       return std::make_unique<QuickStartRouter>(options.quick_start, now, rate_bps, random);
     case RouterOptions::Law::ixcp:
       return std::make_unique<IxcpRouter>(options.ixcp, protocol, rate_bps);
+    case RouterOptions::Law::p_xcp:
+      return std::make_unique<PXcpRouter>(protocol, rate_bps);
     case RouterOptions::Law::none:
       return nullptr;
   }

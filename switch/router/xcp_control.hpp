@@ -120,6 +120,9 @@ class XcpControl {
 
   void set_capacity(double bytes_per_s) { capacity_bytes_per_s_ = bytes_per_s; }
 
+  // The part of the flows that takes what is handed out; so much more is, from the next interval on.
+  void set_uptake(double part) { uptake_ = part; }
+
   // A packet comes; `own`: the feedback of the next interval is meant for its flow.
   void arrive(Nanoseconds now, const XcpPacket& packet, bool own = true) {
     queue_.close(now, queue_window_ns());
@@ -178,6 +181,7 @@ class XcpControl {
     if (all_.x_s > 0) avg_rtt_s_ = all_.x_rtt_s2 / all_.x_s;
     const double spare = capacity_bytes_per_s_ - all_.input_bytes / elapsed_s;
     change_ = gains_.alpha * spare - gains_.beta * queue_.standing_bytes() / avg_rtt_s_;
+    if (change_ > 0) change_ /= uptake_;
     const XcpSums& over = meant(elapsed_s);
     const double shuffled = std::max(0.0, gains_.gamma * over.input_bytes / elapsed_s - std::abs(change_));
     pools_.fill(change_, shuffled, over);
@@ -188,6 +192,7 @@ class XcpControl {
 
   XcpGains gains_;
   double capacity_bytes_per_s_;
+  double uptake_ = 1;
   bool has_begun_ = false;
   Nanoseconds began_ = 0;  // the interval
   XcpSums all_;

@@ -112,7 +112,7 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, ixcp'),
+        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp'),
         (
             {"router": {"law": "vcp", "share": 0.5}},
             "router.share: vcp does not have it; its settings: interval",
@@ -126,6 +126,10 @@ def test_the_schema_knows_every_setting() -> None:
         (
             {"router": {"law": "ixcp", "share": 0.5}},
             "router.share: ixcp does not have it; its settings: gamma",
+        ),
+        (
+            {"router": {"law": "p-xcp", "gamma": 0.1}},
+            "router.gamma: p-xcp does not have it; its settings: none",
         ),
         ({"router": {"law": "ixcp", "gamma": 2}}, "router.gamma: 2: must lie from 0 to 1"),
         (
@@ -245,6 +249,19 @@ def test_ixcp_fills_links_that_xcp_leaves_empty(
     for goodput_bps, share_bps in zip(goodputs_bps, max_min_bps, strict=True):
         part = goodput_bps / sum(goodputs_bps)
         assert part == pytest.approx(share_bps / sum(max_min_bps), rel=0.03)
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+def test_p_xcp_hands_out_what_limited_flows_leave(tmp_path: Path) -> None:
+    """The first link holds back eight of ten flows of the second: XCP leaves a twentieth of it empty."""
+    links = copy.deepcopy(LOWS_CASE["links"])
+    links["bottleneck"].reverse()
+    flows = [{"count": 8, "crosses": [1, 2]}, {"count": 2, "crosses": [2, 2]}]
+    case = {**LOWS_CASE, "algorithm": "p-xcp", "router": {"law": "p-xcp"}, "links": links, "flows": flows}
+    xcp = run(tmp_path / "xcp", **{**case, **PLAIN_XCP, "algorithm": "p-xcp"})
+    summary = run(tmp_path / "p-xcp", **case)
+    assert utilisations(xcp)[1] < 0.96
+    assert utilisations(summary)[1] > 0.97
     assert summary["totals"]["losses"]["data_queue"] == 0
 
 
