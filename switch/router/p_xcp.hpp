@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The router of P-XCP (Zhou, Yeung and Li, "P-XCP: a transport layer protocol for satellite IP networks",
-// GLOBECOM 2004): XCP whose link is not left empty by connections that cannot use what they are given, since
-// "the aggregated feedback is adjusted by the ratio of the number of rate-limited connections to the total".
+// GLOBECOM 2004): XCP whose link is not left empty by connections that cannot use what they are given. They
+// "adjust the aggregated feedback based on the ratio of the number of rate-limited connections to the total
+// number of connections sharing the link".
 //
 // A reconstruction from that sentence of the abstract, which is all that is public. Of N flows L ask for less
 // than this link would give them: their sender, or a hop before this one, holds them back. Increases are

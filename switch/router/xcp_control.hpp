@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // XCP's efficiency and fairness controllers (Katabi, Handley and Rohrs 2002, section 3.5) in the terms of
-// draft-falk-xcp-spec-03, section 4, in real numbers and without a frame: what the variants of XCP are
-// written on. Not what a port of Clarion does for XCP: that is core/, in integers, by docs/datapath.md.
+// draft-falk-xcp-spec-03, in real numbers and without a frame: what the variants of XCP are written on. Not
+// what a port of Clarion does for XCP: that is core/, in integers, by docs/datapath.md.
 //
 // Differs from the draft: nothing has a timer, so an interval ends with the first arrival after its time, and
-// rates are over the time that has really passed; before anything is known a round trip counts as 100 ms. As
-// in the core.
+// rates are over the time that has really passed; before anything is known a round trip counts as 100 ms.
+// Both as in the core. What only variants use: own flows (iXCP) and the uptake (P-XCP).
 #pragma once
 
 #include <algorithm>
