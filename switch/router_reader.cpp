@@ -40,10 +40,17 @@ void read_quick_start(JsonObject& object, QuickStartSettings& quick_start) {
   object.real("share", 0, 1, quick_start.share);
 }
 
+void read_ixcp(JsonObject& object, XcpGains& ixcp) { object.real("gamma", 0, 1, ixcp.gamma); }
+
 }  // namespace
 
 RouterOptions read_router(const json& value, const Path& path) {
-  static const std::map<std::string, Law> LAWS = {{"vcp", Law::vcp}, {"quick-start", Law::quick_start}};
+  static const std::map<std::string, Law> LAWS = {
+      {"vcp", Law::vcp},
+      {"quick-start", Law::quick_start},
+      {"ixcp", Law::ixcp},
+      {"p-xcp", Law::p_xcp},
+  };
   JsonObject object(value, path);
   RouterOptions router;
   std::string law;
@@ -51,10 +58,11 @@ RouterOptions read_router(const json& value, const Path& path) {
   object.text("law", law);
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
-    object.fail("law", FaultCode::unknown, "must be vcp or quick-start, not \"" + law + "\"");
+    object.fail("law", FaultCode::unknown, "must be vcp, quick-start, ixcp or p-xcp, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
+  if (router.law == Law::ixcp) read_ixcp(object, router.ixcp);
   object.refuse_unknown_keys();
   return router;
 }

@@ -63,6 +63,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             params={"xcp_loss": _XCP_LOSS_NONE},
         ),
         Algorithm(
+            "ixcp",
+            "clarion_xcp",
+            "XCP whose routers shuffle among the flows that they limit; every loss halves",
+            "Zan, Yang, IFIP Networking 2007",
+            header="DATA",
+            router="ixcp",
+        ),
+        Algorithm(
             "vcp",
             "vcp",
             "VCP: two bits say how loaded the path is",
