@@ -40,10 +40,16 @@ void read_quick_start(JsonObject& object, QuickStartSettings& quick_start) {
   object.real("share", 0, 1, quick_start.share);
 }
 
+void read_jetmax(JsonObject& object, JetmaxSettings& jetmax) {
+  time_us(object, "interval_us", MIN_INTERVAL_US, jetmax.interval_ns);
+  object.real("target", 0.1, 1, jetmax.target);
+}
+
 }  // namespace
 
 RouterOptions read_router(const json& value, const Path& path) {
-  static const std::map<std::string, Law> LAWS = {{"vcp", Law::vcp}, {"quick-start", Law::quick_start}};
+  static const std::map<std::string, Law> LAWS = {
+      {"vcp", Law::vcp}, {"quick-start", Law::quick_start}, {"jetmax", Law::jetmax}};
   JsonObject object(value, path);
   RouterOptions router;
   std::string law;
@@ -51,10 +57,11 @@ RouterOptions read_router(const json& value, const Path& path) {
   object.text("law", law);
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
-    object.fail("law", FaultCode::unknown, "must be vcp or quick-start, not \"" + law + "\"");
+    object.fail("law", FaultCode::unknown, "must be vcp, quick-start or jetmax, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
+  if (router.law == Law::jetmax) read_jetmax(object, router.jetmax);
   object.refuse_unknown_keys();
   return router;
 }

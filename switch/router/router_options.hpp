@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "jetmax.hpp"
 #include "quick_start.hpp"
 #include "router_law.hpp"
 #include "vcp.hpp"
@@ -12,29 +13,32 @@
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start };
+  enum class Law : std::uint8_t { none, vcp, quick_start, jetmax };
 
   Law law = Law::none;
   VcpSettings vcp;
   QuickStartSettings quick_start;
+  JetmaxSettings jetmax;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "jetmax"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
 // Null: none. `link` is a number that no other link of the fabric has, and not 0.
 inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, Nanoseconds now,
                                                   std::uint64_t rate_bps, RandomStream random,
-                                                  [[maybe_unused]] std::uint16_t link) {
+                                                  std::uint16_t link) {
   switch (options.law) {
     case RouterOptions::Law::vcp:
       return std::make_unique<VcpRouter>(options.vcp, now, rate_bps);
     case RouterOptions::Law::quick_start:
       return std::make_unique<QuickStartRouter>(options.quick_start, now, rate_bps, random);
+    case RouterOptions::Law::jetmax:
+      return std::make_unique<JetmaxRouter>(options.jetmax, now, rate_bps, link);
     case RouterOptions::Law::none:
       return nullptr;
   }
