@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "delivery_rate.hpp"
 #include "types.hpp"
@@ -28,6 +29,9 @@ class CongestionControl {
 
   // Whether it is scalable (RFC 9331): it wants accurate ECN, and its packets say so to the routers.
   virtual bool is_scalable() const { return false; }
+
+  // What its data says to routers of JetMax or MaxNet before one has seen it; none: it has no use for them.
+  virtual std::optional<std::uint32_t> first_word() const { return std::nullopt; }
 
   // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.
   virtual std::uint32_t piece_segments(const Sender& /*sender*/) const { return 0; }
