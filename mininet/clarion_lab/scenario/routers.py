@@ -27,6 +27,10 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "interval": ("interval_us", quantities.parse_short_time),
         "share": ("share", units.parse_fraction),
     },
+    "jetmax": {
+        "interval": ("interval_us", quantities.parse_short_time),
+        "target": ("target", units.parse_fraction),
+    },
 }
 IP_ROUTERS = (
     "quick-start",
