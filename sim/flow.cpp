@@ -36,21 +36,27 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   settings.load_codes = law->takes_load_codes();
   settings.accurate_ecn = settings.ect1 = all.ecn && law->is_scalable();
   settings.ecn = all.ecn && !settings.accurate_ecn && !settings.load_codes;
+  settings.first_word = law->first_word();
+  if (settings.first_word) {  // the option is on each packet
+    settings.mss_bytes -= emu::link_option::DATA_BYTES;
+    settings.max_burst = 1;
+  }
   settings.sack = options.sack;
   settings.quick_start_bps = options.quick_start_bps;
   settings.quick_start_seed = seed;
   if (options.law.rfind("clarion_", 0) == 0) settings.max_burst = 1;  // a header goes on each packet
+  const std::uint32_t mss_bytes = settings.mss_bytes;
   Address remote = to.address();
   remote.port = options.destination_port;
   sender_.emplace(from, remote, options.source_port, settings, std::move(law), clarion_, reductions);
   remote = from.address();
   remote.port = options.source_port;
-  const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, all.mss_bytes, options.sack);
+  const auto receiving = ReceiverSettings::with_buffer(all.buffer_bytes, mss_bytes, options.sack);
   const EcnUse use = settings.load_codes     ? EcnUse::load_codes
                      : settings.accurate_ecn ? EcnUse::accurate
                      : all.ecn               ? EcnUse::marks
                                              : EcnUse::none;
-  receiver_.emplace(to, remote, options.destination_port, all.mss_bytes, receiving, use);
+  receiver_.emplace(to, remote, options.destination_port, mss_bytes, receiving, use);
   sender_->actor = 2 * number;
   receiver_->actor = sender_->actor + 1;
 }

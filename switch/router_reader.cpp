@@ -42,14 +42,17 @@ void read_quick_start(JsonObject& object, QuickStartSettings& quick_start) {
 
 void read_ixcp(JsonObject& object, XcpGains& ixcp) { object.real("gamma", 0, 1, ixcp.gamma); }
 
+void read_jetmax(JsonObject& object, JetmaxSettings& jetmax) {
+  time_us(object, "interval_us", MIN_INTERVAL_US, jetmax.interval_ns);
+  object.real("target", 0.1, 1, jetmax.target);
+}
+
 }  // namespace
 
 RouterOptions read_router(const json& value, const Path& path) {
   static const std::map<std::string, Law> LAWS = {
-      {"vcp", Law::vcp},
-      {"quick-start", Law::quick_start},
-      {"ixcp", Law::ixcp},
-      {"p-xcp", Law::p_xcp},
+      {"vcp", Law::vcp},     {"quick-start", Law::quick_start}, {"ixcp", Law::ixcp},
+      {"p-xcp", Law::p_xcp}, {"jetmax", Law::jetmax},
   };
   JsonObject object(value, path);
   RouterOptions router;
@@ -58,11 +61,13 @@ RouterOptions read_router(const json& value, const Path& path) {
   object.text("law", law);
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
-    object.fail("law", FaultCode::unknown, "must be vcp, quick-start, ixcp or p-xcp, not \"" + law + "\"");
+    object.fail("law", FaultCode::unknown,
+                "must be vcp, quick-start, ixcp, p-xcp or jetmax, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
   if (router.law == Law::ixcp) read_ixcp(object, router.ixcp);
+  if (router.law == Law::jetmax) read_jetmax(object, router.jetmax);
   object.refuse_unknown_keys();
   return router;
 }

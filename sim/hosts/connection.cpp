@@ -190,6 +190,7 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   const Ecn capable = settings_.accurate_ecn && settings_.ect1 ? Ecn::ect1 : Ecn::ect0;
   tcp.ecn = is_capable ? capable : Ecn::not_capable;
   if (settings_.load_codes) tcp.ecn = Ecn::ect1;  // VCP: a low load, as long as no router says more
+  if (settings_.first_word) tcp.link = {LinkField::Kind::data, link_option_of(segment.payload_bytes)};
   HeaderBytes header;
   if (flow_.id.aware) {
     OutgoingState state;
@@ -206,6 +207,16 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   if (header.length > 0) ++flow_.stats.local_drops;  // which hosts/bpf/local.bpf.c sees
   reductions_.push_back({now, actor, FLOW_REASONS, 0, 0});
   return false;
+}
+
+emu::LinkOption SendingEnd::link_option_of(std::uint32_t payload_bytes) const {
+  const std::uint64_t rate = std::max<std::uint64_t>(sender_.pacing_bytes_per_s(), 1);
+  const std::uint64_t interval_ns = std::uint64_t{payload_bytes} * emu::SECOND_NS / rate;
+  emu::LinkOption option;
+  option.controlling = sender_.controlling_link;
+  option.word = *settings_.first_word;
+  option.interval_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(interval_ns, ~std::uint32_t{0}));
+  return option;
 }
 
 void SendingEnd::note_timeout() {
@@ -242,6 +253,10 @@ Acknowledgement SendingEnd::acknowledgement_of(const TcpFields& tcp) const {
   ack.ace = tcp.ace();
   ack.stamp_ms = tcp.stamp_ms;
   if (settings_.load_codes) ack.load_code = tcp.load_code();
+  if (tcp.link.kind == LinkField::Kind::echo) {
+    ack.told_link = tcp.link.option.proposed;
+    ack.told_word = tcp.link.option.word;
+  }
   ack.blocks = tcp.sacks;
   for (std::size_t i = 0; i < tcp.sacks; ++i) {
     ack.sacks[i] = {number_of(tcp.blocks[i].begin), number_of(tcp.blocks[i].end)};
@@ -295,6 +310,7 @@ void ReceivingEnd::receive(Nanoseconds now, const TcpFields& tcp, const received
   segment.has_ce = has_ecn && tcp.ecn == Ecn::ce;
   segment.has_cwr = ecn_ == EcnUse::marks && tcp.cwr;
   if (ecn_ == EcnUse::load_codes) load_code_ = std::max(load_code_, static_cast<std::uint8_t>(tcp.ecn));
+  if (tcp.link.kind == LinkField::Kind::data) echo_ = {LinkField::Kind::echo, tcp.link.option};
   receiver_.on_segment(now, segment);
 }
 
@@ -342,8 +358,11 @@ void ReceivingEnd::acknowledge(const OutgoingAck& ack, Nanoseconds now) {
   tcp.ece = ack.has_ece;
   if (ecn_ == EcnUse::accurate) tcp.set_ace(ack.ace);
   if (ecn_ == EcnUse::load_codes) tcp.set_load_code(std::exchange(load_code_, std::uint8_t{0}));
+  tcp.link = echo_;
   tcp.sacks = ack.blocks;
-  for (std::size_t i = 0; i < ack.blocks; ++i) {
+  if (echo_.kind == LinkField::Kind::echo)
+    tcp.sacks = std::min<std::uint8_t>(ack.blocks, TcpFields::MAX_SACKS_WITH_ECHO);
+  for (std::size_t i = 0; i < tcp.sacks; ++i) {
     tcp.blocks[i] = {seq_of(ack.sacks[i].begin), seq_of(ack.sacks[i].end)};
   }
   send(tcp, now);

@@ -58,6 +58,7 @@ class SendingEnd final : public Endpoint, private Sender::Output {
   void agree_on_ecn(const TcpFields& syn_ack);
   bool send(Nanoseconds now, const TcpFields& tcp, const HeaderBytes& header, bool is_data);
   QuickStartField request_rate();
+  emu::LinkOption link_option_of(std::uint32_t payload_bytes) const;
   void take_response(const QuickStartField& response);
   Acknowledgement acknowledgement_of(const TcpFields& tcp) const;
   SegmentNumber number_of(std::uint32_t seq) const;
@@ -108,6 +109,7 @@ class ReceivingEnd final : public Endpoint, private Receiver::Output {
   std::uint32_t mss_bytes_;
   EcnUse ecn_;                  // what it can do; of an open connection what both can
   std::uint8_t load_code_ = 0;  // the highest of what has come since the last acknowledgement
+  LinkField echo_;              // of the newest data that had the option
   Receiver receiver_;
   bool is_open_ = false;
   std::uint64_t end_bytes_ = ~std::uint64_t{0};  // of the data, once a short segment has shown it

@@ -11,6 +11,7 @@ namespace clarion::sim {
 namespace {
 
 using Place = QuickStartField::Place;
+namespace link_option = emu::link_option;
 namespace quick_start = emu::quick_start;
 
 constexpr std::uint8_t PROTOCOL_TCP = 6;
@@ -98,11 +99,23 @@ std::uint8_t* put_syn_options(std::uint8_t* at, const TcpFields& tcp) {
 std::uint8_t* put_options(std::uint8_t* at, const TcpFields& tcp) {
   at[0] = at[1] = OPTION_NOP;
   at = put_stamps(at + 2, tcp);
+  if (tcp.link.kind == LinkField::Kind::data) {
+    link_option::write_data(at, tcp.link.option);
+    at += link_option::DATA_BYTES;
+  }
+  const bool echoes = tcp.link.kind == LinkField::Kind::echo;
+  if (echoes) {
+    link_option::write_echo(at, tcp.link.option);
+    at += link_option::ECHO_BYTES;
+  }
+  if (echoes == (tcp.sacks == 0)) {  // both together, and neither, need no padding
+    at[0] = at[1] = OPTION_NOP;
+    at += 2;
+  }
   if (tcp.sacks == 0) return at;
-  at[0] = at[1] = OPTION_NOP;
-  at[2] = OPTION_SACK;
-  at[3] = static_cast<std::uint8_t>(2 + 8 * tcp.sacks);
-  at += 4;
+  at[0] = OPTION_SACK;
+  at[1] = static_cast<std::uint8_t>(2 + 8 * tcp.sacks);
+  at += 2;
   for (std::size_t i = 0; i < tcp.sacks; ++i, at += 8) {
     store_be32(at, tcp.blocks[i].begin);
     store_be32(at + 4, tcp.blocks[i].end);
@@ -140,6 +153,10 @@ void read_options(const std::uint8_t* at, const std::uint8_t* end, TcpFields& tc
       tcp.offer_flags = at[4];
     } else if (*at == quick_start::TCP_OPTION && at[1] == quick_start::BYTES) {
       read_quick_start(at, Place::response, tcp.quick_start);
+    } else if (at[1] == link_option::DATA_BYTES && link_option::is_data(at)) {
+      tcp.link = {LinkField::Kind::data, link_option::read_data(at)};
+    } else if (at[1] == link_option::ECHO_BYTES && link_option::is_echo(at)) {
+      tcp.link = {LinkField::Kind::echo, link_option::read_echo(at)};
     }
     at += at[1];
   }
@@ -173,7 +190,10 @@ std::uint32_t option_bytes(const TcpFields& tcp) {
     const bool responds = tcp.quick_start.place == Place::response;
     return SYN_BYTES + (tcp.offers ? OFFER_BYTES : 0) + (responds ? quick_start::BYTES : 0);
   }
-  return STAMP_BYTES + (tcp.sacks == 0 ? 0U : 4U + 8U * tcp.sacks);
+  const std::uint32_t sacks = tcp.sacks == 0 ? 0U : 2U + 8U * tcp.sacks;
+  const std::uint32_t data = tcp.link.kind == LinkField::Kind::data ? link_option::DATA_BYTES : 0U;
+  const std::uint32_t echo = tcp.link.kind == LinkField::Kind::echo ? link_option::ECHO_BYTES : 0U;
+  return STAMP_BYTES + data + (echo + sacks + 3) / 4 * 4;
 }
 
 std::uint32_t ip_option_bytes(const TcpFields& tcp) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "switch/options.hpp"
+#include "switch/router/link_option.hpp"
 
 namespace clarion::sim {
 
@@ -42,9 +43,18 @@ struct QuickStartField {
   std::uint32_t nonce = 0;
 };
 
+// The option of JetMax and MaxNet: of data, or its echo on an ACK.
+struct LinkField {
+  enum class Kind : std::uint8_t { none, data, echo };
+
+  Kind kind = Kind::none;
+  emu::LinkOption option;
+};
+
 // What a TCP header says, in host byte order.
 struct TcpFields {
   static constexpr std::size_t MAX_SACKS = 4;
+  static constexpr std::size_t MAX_SACKS_WITH_ECHO = 2;  // what it leaves of 40 bytes of options
 
   std::uint16_t source_port = 0;
   std::uint16_t destination_port = 0;
@@ -67,6 +77,7 @@ struct TcpFields {
   std::uint8_t offer_flags = 0;  // with these flags
   Ecn ecn = Ecn::not_capable;
   QuickStartField quick_start;
+  LinkField link;
   std::uint8_t ip_ttl = 0;  // of a frame that has come in
 
   // AE, CWR and ECE as one number (RFC 9768, 3.2.2).

@@ -6,6 +6,7 @@
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/bbr.h"
 #include "hosts/bpf/cc/bbr3.h"
+#include "hosts/bpf/cc/jetmax.h"
 #include "hosts/bpf/cc/keshav.h"
 #include "hosts/bpf/cc/pcc.h"
 #include "hosts/bpf/cc/prague.h"
@@ -145,12 +146,55 @@ class Prague final : public LawOfStack<prague, prague_ssthresh, prague_undo, Win
   }
 };
 
+// A law to which routers tell a rate. A loss is only sent again: it changes neither window nor rate.
+template <class Law>
+class ToldRate final : public WindowOwner {
+ public:
+  explicit ToldRate(const cc_params& params) : params_(params) {}
+
+  std::optional<std::uint32_t> first_word() const override { return Law::first_word; }
+  void start(Sender& sender) override {
+    cc_stack tcp = stack_of(sender);
+    Law::init(&state_, &tcp);
+    control(sender, tcp);
+  }
+  void on_ack(Sender& sender, const RateSample& /*rate*/) override {
+    cc_stack tcp = stack_of(sender);
+    Law::on_ack(&state_, &params_, &tcp);
+    control(sender, tcp);
+  }
+  void set_state(Sender& sender, CaState next) override {
+    if (next != CaState::loss) return;
+    const cc_stack tcp = stack_of(sender);
+    Law::on_timeout(&state_, &tcp);
+  }
+  std::uint32_t ssthresh(Sender& sender) override { return sender.ssthresh(); }
+  std::uint32_t undo_cwnd(Sender& sender) override { return sender.cwnd(); }
+  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
+
+ private:
+  const cc_params& params_;
+  typename Law::State state_{};
+};
+
+#define TOLD_RATE(law, word)                             \
+  struct law##_functions {                               \
+    using State = ::law;                                 \
+    static constexpr std::uint32_t first_word = word;    \
+    static constexpr auto init = law##_init;             \
+    static constexpr auto on_ack = law##_on_ack;         \
+    static constexpr auto on_timeout = law##_on_timeout; \
+  };
+TOLD_RATE(jetmax, JETMAX_NO_RATE)
+#undef TOLD_RATE
+
 }  // namespace
 
 std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const cc_params& params,
                                                  std::uint32_t seed) {
   if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(params, seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
+  if (name == "jetmax") return std::make_unique<ToldRate<jetmax_functions>>(params);
   if (name == "packet_pair") return std::make_unique<PacketPair>(params);
   if (name == "clarion_prague") return std::make_unique<Prague>(params);
   if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(params, seed);

@@ -38,6 +38,9 @@ inline cc_stack stack_of(const Sender& sender) {
   tcp.is_cwnd_limited = sender.is_cwnd_limited();
   tcp.is_app_limited = sender.rate().is_app_limited();
   tcp.load_code = sender.load_code();
+  tcp.told_link = sender.told_link();
+  tcp.told_word = sender.told_word();
+  tcp.controlling_link = sender.controlling_link;
   return tcp;
 }
 
@@ -63,6 +66,7 @@ inline void apply(Sender& sender, const cc_stack& tcp) {
   sender.set_cwnd(tcp.cwnd);
   sender.set_ssthresh(tcp.ssthresh);
   sender.cwnd_count = tcp.cwnd_count;
+  sender.controlling_link = tcp.controlling_link;
 }
 
 // Of a law that sets the pacing rate itself.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "delivery_rate.hpp"
 #include "types.hpp"
@@ -31,6 +32,9 @@ class CongestionControl {
 
   // Whether it wants the load codes of VCP's routers, in the bits of ECN.
   virtual bool takes_load_codes() const { return false; }
+
+  // What its data says to routers of JetMax or MaxNet before one has seen it; none: it has no use for them.
+  virtual std::optional<std::uint32_t> first_word() const { return std::nullopt; }
 
   // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.
   virtual std::uint32_t piece_segments(const Sender& /*sender*/) const { return 0; }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "accurate_ecn.hpp"
 #include "congestion_control.hpp"
@@ -46,9 +47,11 @@ struct Acknowledgement {
   std::uint8_t blocks = 0;
   std::array<SegmentRange, MAX_BLOCKS> sacks;
   bool has_ece = false;
-  std::uint8_t ace = 0;        // RFC 9768
-  std::uint32_t stamp_ms = 0;  // its own time stamp, which tells later ones from those that they overtook
-  std::uint8_t load_code = 0;  // of VCP's routers; 0: none
+  std::uint8_t ace = 0;         // RFC 9768
+  std::uint32_t stamp_ms = 0;   // its own time stamp, which tells later ones from those that they overtook
+  std::uint8_t load_code = 0;   // of VCP's routers; 0: none
+  std::uint16_t told_link = 0;  // that routers of JetMax or MaxNet propose; 0: none has said anything
+  std::uint32_t told_word = 0;  // with it
 };
 
 struct SenderSettings {
@@ -66,7 +69,8 @@ struct SenderSettings {
   bool load_codes = false;    // VCP has the bits of ECN
   std::uint64_t quick_start_bps = 0;  // asked of routers (RFC 4782); 0: nothing
   std::uint32_t quick_start_seed = 0;
-  bool restarts_after_idle = false;  // net.ipv4.tcp_slow_start_after_idle
+  std::optional<std::uint32_t> first_word;  // of the option for routers of JetMax and MaxNet, on data
+  bool restarts_after_idle = false;         // net.ipv4.tcp_slow_start_after_idle
 };
 
 // What Linux adds to timeouts that it derives from round trips (TCP_TIMEOUT_MIN).
@@ -149,7 +153,10 @@ class Sender {
   std::uint64_t unsent() const;         // segments written and not sent
   std::uint64_t pacing_bytes_per_s() const { return pacing_bytes_per_s_; }
   std::uint8_t load_code() const { return load_code_; }  // of the ACK at hand
-  std::uint32_t cwnd_count = 0;  // snd_cwnd_cnt: acknowledged towards the next packet of growth
+  std::uint16_t told_link() const { return told_link_; }
+  std::uint32_t told_word() const { return told_word_; }
+  std::uint16_t controlling_link = 0;  // as routers of JetMax are told; 0: none yet
+  std::uint32_t cwnd_count = 0;        // snd_cwnd_cnt: acknowledged towards the next packet of growth
 
   void set_cwnd(std::uint32_t packets);
   void note_reduction(std::uint8_t reason, std::uint32_t before, std::uint32_t after) {
@@ -351,6 +358,8 @@ class Sender {
   std::uint64_t segments_sent_ = 0;
   Microseconds last_sent_us_ = 0;
   std::uint8_t load_code_ = 0;
+  std::uint16_t told_link_ = 0;
+  std::uint32_t told_word_ = 0;
 
   // Quick-Start.
   std::uint64_t quick_start_bytes_per_s_ = 0;

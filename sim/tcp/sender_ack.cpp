@@ -17,6 +17,8 @@ void Sender::on_acknowledgement(Nanoseconds now, const Acknowledgement& ack) {
   state.sample.has_echo = state.has_ece;
   echo_ms_ = ack.echo_ms;
   load_code_ = ack.load_code;
+  told_link_ = ack.told_link;
+  told_word_ = ack.told_word;
   const bool is_old = ack.ack < board_.una();
   const bool had_data = board_.packets_out() > 0;
   const std::uint32_t delivered_before = rate_.delivered();

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 
 #include "core/byte_order.hpp"
 #include "sim/laws/laws.hpp"
@@ -45,8 +47,9 @@ class ConnectionTest : public ::testing::Test {
     settings.ecn = ecn == EcnUse::marks;
     Address remote = address(2);
     remote.port = 5201;
-    sender_.emplace(left_, remote, std::uint16_t{40001}, settings, make_law(law, flow_, default_params(), 1),
-                    flow_, reductions_);
+    auto made = make_law(law, flow_, default_params(), 1);
+    settings.first_word = made->first_word();
+    sender_.emplace(left_, remote, std::uint16_t{40001}, settings, std::move(made), flow_, reductions_);
     remote = address(1);
     remote.port = 40001;
     receiver_.emplace(right_, remote, std::uint16_t{5201}, MSS, ReceiverSettings{}, ecn);
@@ -141,6 +144,72 @@ TEST_F(ConnectionTest, ForOthersTheFlagsStayThoseOfRfc3168) {
   to_left(START + 200 * MS);
   EXPECT_EQ(sender_->sender().load_code(), 0);
   EXPECT_EQ(sender_->sender().state(), CaState::cwr);
+}
+
+// JetMax's data, with the option behind the time stamps.
+class LinkOptionTest : public ConnectionTest {
+ protected:
+  static constexpr std::uint32_t OPTION = IP + 20 + 20 + 12;
+
+  // As a router does.
+  void propose(Frame& frame, std::uint16_t link, std::uint32_t word) {
+    emu::link_option::Place place(frame.bytes.data(), frame.length);
+    ASSERT_TRUE(place.found());
+    place.propose(link, word);
+  }
+};
+
+TEST_F(LinkOptionTest, DataSaysHowFarApartThePacketsOfTheFlowAre) {
+  open("jetmax", EcnUse::none);
+  const Frame& frame = from_left_.frames.front();
+  EXPECT_EQ(frame.length, OPTION + 16 + MSS);
+  const LinkField link = tcp_of(frame).link;
+  EXPECT_EQ(link.kind, LinkField::Kind::data);
+  EXPECT_EQ(link.option.controlling, 0);
+  EXPECT_EQ(link.option.proposed, 0);
+  EXPECT_EQ(link.option.word, 0xffffffffU);
+  EXPECT_NEAR(link.option.interval_ns, 10'000'000, 1000);  // ten in a round trip of 100 ms
+  const std::uint8_t bytes[] = {253, 16, 0xc1, 0xa9, 0, 0, 0, 0, 255, 255, 255, 255};
+  EXPECT_TRUE(std::equal(std::begin(bytes), std::end(bytes), frame.bytes.begin() + OPTION));
+}
+
+TEST_F(LinkOptionTest, WhatRoutersWriteComesBackAndNamesTheControllingLinkOfWhatFollows) {
+  open("jetmax", EcnUse::none);
+  propose(from_left_.frames.front(), 0x1234, 800'000);
+  to_right(START + 150 * MS);
+  const Frame& frame = from_right_.frames.front();
+  EXPECT_EQ(frame.length, OPTION + 12);
+  const std::uint8_t bytes[] = {253, 10, 0xc1, 0xa9, 0x12, 0x34, 0x00, 0x0c, 0x35, 0x00, 1, 1};
+  EXPECT_TRUE(std::equal(std::begin(bytes), std::end(bytes), frame.bytes.begin() + OPTION));
+  from_left_.frames.clear();
+  to_left(START + 200 * MS);
+  EXPECT_EQ(sender_->sender().told_link(), 0x1234);
+  EXPECT_EQ(sender_->sender().told_word(), 800'000U);
+  while (from_left_.frames.empty()) sender_->on_timer(sender_->next_timer());
+  EXPECT_EQ(tcp_of(from_left_.frames.front()).link.option.controlling, 0x1234);
+}
+
+TEST_F(LinkOptionTest, BesideItTwoSackBlocksHaveRoom) {
+  open("jetmax", EcnUse::none);
+  for (int lost = 0; lost < 3; ++lost) {  // every second one
+    from_left_.take();
+    from_right_.frames.clear();
+    to_right(START + 150 * MS);
+  }
+  const Frame frame = from_right_.frames.back();
+  EXPECT_EQ(frame.length, IP + 20 + 60U);
+  const TcpFields ack = tcp_of(frame);
+  EXPECT_EQ(ack.link.kind, LinkField::Kind::echo);
+  ASSERT_EQ(ack.sacks, 2);
+  EXPECT_EQ(ack.blocks[0].begin, 5 * MSS + 1);
+  EXPECT_EQ(ack.blocks[1].begin, 3 * MSS + 1);
+}
+
+TEST_F(LinkOptionTest, OthersHaveNone) {
+  open("reno", EcnUse::none);
+  EXPECT_EQ(tcp_of(from_left_.frames.front()).link.kind, LinkField::Kind::none);
+  to_right(START + 150 * MS);
+  EXPECT_EQ(tcp_of(from_right_.frames.front()).link.kind, LinkField::Kind::none);
 }
 
 // Packets of 1052 bytes of IP; 10.24 Mbit/s are 1,280,000 bytes/s, in 100 ms 121 packets.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ixcp.hpp"
+#include "jetmax.hpp"
 #include "p_xcp.hpp"
 #include "quick_start.hpp"
 #include "router_law.hpp"
@@ -14,18 +15,19 @@
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp };
+  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp, jetmax };
 
   Law law = Law::none;
   VcpSettings vcp;
   QuickStartSettings quick_start;
   XcpGains ixcp;
+  JetmaxSettings jetmax;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp", "jetmax"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
@@ -33,8 +35,7 @@ constexpr const char* name_of(RouterOptions::Law law) {
 // Clarion's header.
 inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, Nanoseconds now,
                                                   std::uint64_t rate_bps, RandomStream random,
-                                                  [[maybe_unused]] std::uint16_t link,
-                                                  std::uint8_t protocol) {
+                                                  std::uint16_t link, std::uint8_t protocol) {
   switch (options.law) {
     case RouterOptions::Law::vcp:
       return std::make_unique<VcpRouter>(options.vcp, now, rate_bps);
@@ -44,6 +45,8 @@ inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, 
       return std::make_unique<IxcpRouter>(options.ixcp, protocol, rate_bps);
     case RouterOptions::Law::p_xcp:
       return std::make_unique<PXcpRouter>(protocol, rate_bps);
+    case RouterOptions::Law::jetmax:
+      return std::make_unique<JetmaxRouter>(options.jetmax, now, rate_bps, link);
     case RouterOptions::Law::none:
       return nullptr;
   }

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -112,7 +113,7 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp'),
+        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax'),
         (
             {"router": {"law": "vcp", "share": 0.5}},
             "router.share: vcp does not have it; its settings: interval",
@@ -135,6 +136,11 @@ def test_the_schema_knows_every_setting() -> None:
         (
             {"algorithm": "ixcp", "router": {"law": "ixcp"}, "xcp": {"enabled": True}},
             "xcp.enabled: a port has one explicit law, and router.law is ixcp",
+        ),
+        ({"algorithm": "jetmax"}, r"router: jetmax: needs routers .*; set router: \{law: jetmax\}"),
+        (
+            {"algorithm": "jetmax", "router": {"law": "jetmax", "sample": "5 ms"}},
+            "router.sample: jetmax does not have it; its settings: interval, target",
         ),
         ({"router": {}}, "router.law: missing"),
         ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
@@ -340,3 +346,107 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
         requirements.check_congestion_controls(load())
     requirements.check_congestion_controls(load(algorithm="xcp"))
     requirements.check_congestion_controls(load(algorithm="ixcp", router={"law": "ixcp"}))
+
+
+TOLD = ("jetmax",)  # senders to which routers tell a rate, each the same for all of a link
+TARGET = (
+    0.95 * 1432 / 1514
+)  # of a link's rate, as payload: frames have 14 bytes of Ethernet, 68 of IP and TCP
+
+
+def goodputs(summary: dict[str, Any]) -> list[float]:
+    return [flow["goodput_bits_per_s"] / 1e6 for flow in summary["flows"]]
+
+
+def told(law: str, **changes: object) -> dict[str, Any]:
+    return {"algorithm": law, "router": {"law": law}, **changes}
+
+
+def parking_lot(*bottlenecks: dict[str, str]) -> dict[str, Any]:
+    return {"topology": "parking-lot", "links": {"access": {"rtt": "2 ms"}, "bottleneck": list(bottlenecks)}}
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_one_flow_fills_the_target_and_leaves_the_queue_empty(tmp_path: Path, law: str) -> None:
+    timing = {"duration": "15 s", "measure-from": "8 s"}
+    summary = run(tmp_path, **told(law, flows=[{}], **timing))
+    assert goodputs(summary) == pytest.approx([20 * TARGET], rel=0.01)
+    assert forward(summary)["queue_p99_bytes"] < 2 * 1514
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_many_flows_share_alike_with_a_short_queue(tmp_path: Path, law: str) -> None:
+    timing = {"duration": "30 s", "measure-from": "20 s"}
+    summary = run(tmp_path, **told(law, flows=[{"count": 20, "stagger": "200 ms"}], **timing))
+    assert summary["totals"]["jain"] > 0.99
+    assert sum(goodputs(summary)) == pytest.approx(20 * TARGET, rel=0.02)
+    assert forward(summary)["queue_p99_bytes"] < 0.15 * 200_000  # of a bandwidth-delay product
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_a_flow_that_joins_gets_its_share_without_loss(tmp_path: Path, law: str) -> None:
+    timing = {"duration": "25 s", "measure-from": "18 s"}
+    summary = run(tmp_path, **told(law, flows=[{}, {"start": "10 s"}], **timing))
+    assert goodputs(summary) == pytest.approx([10 * TARGET] * 2, rel=0.01)
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_two_bottlenecks_are_shared_max_min_fair(tmp_path: Path, law: str) -> None:
+    """Four flows share the first, 5 Mbit/s each; the fifth has what one of them leaves of the second, 25."""
+    path = parking_lot({"rate": "20 Mbit/s", "rtt": "38 ms"}, {"rate": "30 Mbit/s", "rtt": "38 ms"})
+    flows = [{"crosses": [1, 2]}, {"crosses": [1, 1], "count": 3}, {"crosses": [2, 2]}]
+    timing = {"duration": "40 s", "measure-from": "30 s"}
+    summary = run(tmp_path, **told(law, flows=flows, **path, **timing))
+    assert goodputs(summary) == pytest.approx([share * TARGET for share in (5, 5, 5, 5, 25)], rel=0.02)
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_round_trips_ten_times_as_long_get_as_much(tmp_path: Path, law: str) -> None:
+    path = parking_lot(
+        {"rate": "20 Mbit/s", "rtt": "18 ms", "queue": "200 kB"}, {"rate": "100 Mbit/s", "rtt": "180 ms"}
+    )
+    flows = [{"crosses": [1, 1]}, {"crosses": [1, 2]}]
+    timing = {"duration": "40 s", "measure-from": "25 s"}
+    summary = run(tmp_path, **told(law, flows=flows, **path, **timing))
+    assert goodputs(summary) == pytest.approx([10 * TARGET] * 2, rel=0.01)
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_what_does_not_have_the_option_is_left_what_it_takes(tmp_path: Path, law: str) -> None:
+    flows = [{"count": 2}, {"protocol": "udp", "rate": "8 Mbit/s"}]
+    timing = {"duration": "30 s", "measure-from": "20 s"}
+    summary = run(tmp_path, **told(law, flows=flows, **timing))
+    of_frames = 8 * 1514 / 1500
+    assert goodputs(summary)[:2] == pytest.approx([(19 - of_frames) / 2 * 1432 / 1514] * 2, rel=0.02)
+
+
+@pytest.mark.parametrize("law", TOLD)
+def test_losses_are_only_sent_again(tmp_path: Path, law: str) -> None:
+    """A hundredth of the packets goes twice, or a little more often."""
+    lossy = {"rate": "20 Mbit/s", "rtt": "78 ms", "loss": {"forward": {"model": "packet", "rate": 0.01}}}
+    links = {"access": {"rtt": "2 ms"}, "bottleneck": lossy}
+    timing = {"duration": "30 s", "measure-from": "15 s"}
+    summary = run(tmp_path, **told(law, flows=[{}], links=links, **timing))
+    assert goodputs(summary) == pytest.approx([20 * TARGET * 0.99], rel=0.015)
+
+
+def test_jetmax_is_within_a_percent_after_six_control_intervals(tmp_path: Path) -> None:
+    """The second flow is controlled a round trip after it has begun, and counted another and two intervals
+    later; rates are those that it is paced at.
+    """
+    flows = [{}, {"start": "10 s"}]
+    run(tmp_path, **told("jetmax", flows=flows, duration="15 s"))
+    rows = pq.read_table(tmp_path / "out" / "flows.parquet").to_pylist()
+    paced = {
+        flow: {row["time_us"] / 1e6: row["pacing_bytes_per_s"] for row in rows if row["flow"] == flow}
+        for flow in (0, 1)
+    }
+    stationary = 10e6 / 8 * TARGET
+    counted = 10 + 0.08 + 0.08 + 0.2
+    assert max(rate for at, rate in paced[1].items() if at < counted) < 0.2 * stationary
+    settled = [rate for of in paced.values() for at, rate in of.items() if at >= counted + 0.6]
+    assert len(settled) > 50
+    assert settled == pytest.approx([stationary] * len(settled), rel=0.01)
+    assert max(paced[1].values()) < 1.01 * stationary  # without overshoot

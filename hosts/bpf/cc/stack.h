@@ -33,7 +33,7 @@
 /* Bytes that go down to a device in one piece: 64 KiB less the headers that may be put before them. */
 #define STACK_MAX_PIECE_BYTES (65536U - 320 - 1)
 
-/* What such a law sees of its connection. It may change the first four. */
+/* What such a law sees of its connection. It may change the first four, and controlling_link. */
 struct cc_stack {
 	__u32 cwnd;		  /* packets */
 	__u32 ssthresh;		  /* packets */
@@ -59,6 +59,9 @@ struct cc_stack {
 	__u8 is_app_limited;  /* the application has been the limit lately */
 	__u8 is_paced;	      /* by timers */
 	__u8 load_code;	      /* of VCP's routers, in the ACK at hand (vcp.h); 0: none */
+	__u16 told_link;      /* of JetMax's or MaxNet's routers, the same; 0: none */
+	__u32 told_word;      /* with it */
+	__u16 controlling_link; /* as the data tells routers (jetmax.h); 0: none yet */
 };
 
 /* enum tcp_ca_event of the kernel. */

@@ -79,6 +79,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             router="vcp",
         ),
         Algorithm(
+            "jetmax",
+            "jetmax",
+            "after JetMax: the fair rate of the link that leaves it least",
+            "Zhang, Leonard, Loguinov 2008, reconstructed",
+            only_simulated=True,
+            router="jetmax",
+        ),
+        Algorithm(
             "cubic-quickstart",
             "cubic",
             "CUBIC; begins at the rate that all routers approve",

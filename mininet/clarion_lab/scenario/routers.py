@@ -29,6 +29,10 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
     },
     "ixcp": {"gamma": ("gamma", float)},
     "p-xcp": {},
+    "jetmax": {
+        "interval": ("interval_us", quantities.parse_short_time),
+        "target": ("target", units.parse_fraction),
+    },
 }
 IP_ROUTERS = (
     "quick-start",
