@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checksum.hpp"
 #include "core/header.hpp"
-#include "frame_repair.hpp"
 
 namespace clarion::emu {
 namespace {
@@ -178,14 +178,10 @@ void set_ecn_field(std::uint8_t* frame, std::uint32_t length, EcnField value) {
         static_cast<std::uint8_t>((header[1] & ~(ECN_MASK << IPV6_ECN_SHIFT)) | bits << IPV6_ECN_SHIFT);
     return;
   }
-  // RFC 1624: the checksum follows the change of one word, right or wrong as it was.
   const std::uint16_t before = load_be16(header);
   header[1] = static_cast<std::uint8_t>((header[1] & ~ECN_MASK) | bits);
-  std::uint32_t sum = static_cast<std::uint16_t>(~load_be16(header + IPV4_CHECKSUM_AT));
-  sum += static_cast<std::uint16_t>(~before);
-  sum += load_be16(header);
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  store_be16(header + IPV4_CHECKSUM_AT, static_cast<std::uint16_t>(~sum));
+  std::uint8_t* checksum = header + IPV4_CHECKSUM_AT;
+  store_be16(checksum, checksum_replace(load_be16(checksum), before, load_be16(header)));
 }
 
 std::vector<std::uint8_t> too_big(const std::uint8_t* frame, std::uint32_t length, std::uint32_t mtu_bytes) {

@@ -6,20 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "checksum.hpp"
 #include "core/byte_order.hpp"
 
 namespace clarion::emu {
 
 constexpr std::uint32_t VLAN_TAG_BYTES = 4;
-
-// RFC 1071 sum over `length` bytes, folded to 16 bits, not complemented.
-inline std::uint16_t internet_sum(const std::uint8_t* data, std::uint32_t length) {
-  std::uint64_t sum = 0;
-  for (; length >= 2; data += 2, length -= 2) sum += load_be16(data);
-  if (length == 1) sum += static_cast<std::uint64_t>(*data) << 8;
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(sum);
-}
 
 // Completes a checksum left to hardware offload: over the bytes from `start` on, into the field at `start` +
 // `offset`, which already holds the sum of the pseudo header. Offsets outside the frame change nothing. A

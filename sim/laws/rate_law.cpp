@@ -97,7 +97,15 @@ RATE_LAW(bbr)
 RATE_LAW(pcc)
 #undef RATE_LAW
 
-class PacketPair final : public WindowOwner {
+// A law to which a loss says nothing: it is only sent again.
+class LossBlind : public WindowOwner {
+ public:
+  std::uint32_t ssthresh(Sender& sender) override { return sender.ssthresh(); }
+  std::uint32_t undo_cwnd(Sender& sender) override { return sender.cwnd(); }
+  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
+};
+
+class PacketPair final : public LossBlind {
  public:
   explicit PacketPair(const cc_params& params) : params_(params) {}
 
@@ -115,9 +123,6 @@ class PacketPair final : public WindowOwner {
   void set_state(Sender& /*sender*/, CaState next) override {
     if (next == CaState::loss) keshav_on_timeout(&state_);
   }
-  std::uint32_t ssthresh(Sender& sender) override { return sender.ssthresh(); }
-  std::uint32_t undo_cwnd(Sender& sender) override { return sender.cwnd(); }
-  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
 
  private:
   const cc_params& params_;
@@ -146,9 +151,9 @@ class Prague final : public LawOfStack<prague, prague_ssthresh, prague_undo, Win
   }
 };
 
-// A law to which routers tell a rate. A loss is only sent again: it changes neither window nor rate.
+// A law to which routers tell a rate.
 template <class Law>
-class ToldRate final : public WindowOwner {
+class ToldRate final : public LossBlind {
  public:
   explicit ToldRate(const cc_params& params) : params_(params) {}
 
@@ -168,9 +173,6 @@ class ToldRate final : public WindowOwner {
     const cc_stack tcp = stack_of(sender);
     Law::on_timeout(&state_, &tcp);
   }
-  std::uint32_t ssthresh(Sender& sender) override { return sender.ssthresh(); }
-  std::uint32_t undo_cwnd(Sender& sender) override { return sender.cwnd(); }
-  void on_event(Sender& /*sender*/, CaEvent /*event*/) override {}
 
  private:
   const cc_params& params_;

@@ -8,37 +8,25 @@
 // bottleneck that the sender states and the one that routers find for the next round trip. Here both are
 // `field`, the number of a hop (docs/wire-format.md), by the rule of generation 2 (docs/datapath.md): the hop
 // that lowers the feedback writes its number unless a later one is named; a hop that is named and does not
-// lower it writes 0, not known; and a flow of which it is not known is every hop's own. So a flow whose
-// bottleneck moves to an earlier link belongs to nobody alone for a round trip. What a hop offers to the
-// flows of a later one is not paid from its pools.
+// lower it writes 0, not known; and a flow of which it is not known is every hop's own. So for a round trip
+// after its bottleneck has moved to an earlier link, every link counts a flow as its own. What a hop offers
+// to the flows of a later one is not paid from its pools.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "router_law.hpp"
-#include "xcp_control.hpp"
-#include "xcp_data.hpp"
+#include "xcp_router.hpp"
 
 namespace clarion::emu {
 
-class IxcpRouter final : public RouterLaw {
+class IxcpRouter final : public XcpRouter {
  public:
-  IxcpRouter(const XcpGains& gains, std::uint8_t protocol, std::uint64_t rate_bps)
-      : gains_(gains), protocol_(protocol), rate_bps_(rate_bps), control_(gains, bytes_per_s(rate_bps)) {}
-
-  void set_rate(Nanoseconds /*now*/, std::uint64_t rate_bps) override {
-    rate_bps_ = rate_bps;
-    control_.set_capacity(bytes_per_s(rate_bps));
-  }
+  using XcpRouter::XcpRouter;
 
   void arrive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t length) override {
     const Meta meta = read_header(frame, length, protocol_);
     control_.arrive(now, xcp_packet(meta, length), meta.kind == Kind::data && is_own(frame, meta));
-  }
-
-  void queue_is(Nanoseconds now, std::uint64_t bytes) override {
-    control_.queue_is(now, static_cast<double>(bytes));
   }
 
   void depart(Nanoseconds /*now*/, std::uint8_t* frame, std::uint32_t length) override {
@@ -60,8 +48,6 @@ class IxcpRouter final : public RouterLaw {
   }
 
  private:
-  static double bytes_per_s(std::uint64_t bps) { return static_cast<double>(bps) / 8; }
-
   static bool is_own(const std::uint8_t* frame, const Meta& meta) {
     const std::uint8_t field = read_field(frame, meta);
     return meta.rtt > 0 && (field == 0 || field == hop_behind(meta.flags));
@@ -88,12 +74,6 @@ class IxcpRouter final : public RouterLaw {
     if (meta.rtt > 0 && granted == wanted && field == hop) write_field(frame, meta, 0);
     write_delta_throughput(frame, meta, granted);
   }
-
-  XcpGains gains_;
-  std::uint8_t protocol_;
-  std::uint64_t rate_bps_;
-  XcpControl control_;
-  WholeGrants grants_;
 };
 
 }  // namespace clarion::emu

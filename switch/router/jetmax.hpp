@@ -69,7 +69,7 @@ class JetmaxRouter final : public RouterLaw {
   }
 
   // g
-  double fair_bps() const { return left_bps() / std::max(1.0, flows_); }
+  double fair_bps() const { return left_bps(others_bps_) / std::max(1.0, flows_); }
   double flows() const { return flows_; }
   double others_bps() const { return others_bps_; }
 
@@ -78,9 +78,10 @@ class JetmaxRouter final : public RouterLaw {
     return static_cast<std::uint32_t>(std::min(bps / WORD_BPS, static_cast<double>(NO_RATE)));
   }
 
-  double left_bps() const {
+  // By what takes `others_bps` of the rate.
+  double left_bps(double others_bps) const {
     const auto rate = static_cast<double>(rate_bps_);
-    return std::max(settings_.target * rate - others_bps_, LEAST_SHARE * rate);
+    return std::max(settings_.target * rate - others_bps, LEAST_SHARE * rate);
   }
 
   // What is not controlled here has been counted with the others.
@@ -88,9 +89,7 @@ class JetmaxRouter final : public RouterLaw {
     const double seconds =
         static_cast<double>(std::max(option.interval_ns, 1U)) / static_cast<double>(SECOND_NS);
     const double own_bps = std::min(8.0 * length / seconds, others_bps_);
-    const double rate = static_cast<double>(rate_bps_);
-    const double left_bps = std::max(settings_.target * rate - others_bps_ + own_bps, LEAST_SHARE * rate);
-    return HANDICAP * left_bps / (flows_ + 1);
+    return HANDICAP * left_bps(others_bps_ - own_bps) / (flows_ + 1);
   }
 
   void catch_up(Nanoseconds now) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "../checksum.hpp"
 #include "core/byte_order.hpp"
 #include "core/header.hpp"
 
@@ -80,20 +81,20 @@ class Place {
   bool found() const { return at_ != 0; }
   LinkOption read() const { return read_data(frame_ + at_); }
 
-  // TCP's checksum follows, right or wrong as it was (RFC 1624). Only of a frame that may be written.
+  // TCP's checksum follows, right or wrong as it was. Only of a frame that may be written.
   void propose(std::uint16_t link, std::uint32_t word) {
     std::uint8_t bytes[6];
     store_be16(bytes, link);
     store_be32(bytes + 2, word);
-    std::uint32_t sum = static_cast<std::uint16_t>(~load_be16(frame_ + segment_ + CHECKSUM_AT));
+    std::uint16_t checksum = load_be16(frame_ + segment_ + CHECKSUM_AT);
     for (std::uint32_t i = 0; i < sizeof bytes; ++i) {
       std::uint8_t& byte = writable_[at_ + PROPOSED_AT + i];
       const unsigned shift = (at_ + PROPOSED_AT + i - segment_) % 2 == 0 ? 8 : 0;
-      sum += 0xffffU - (std::uint32_t{byte} << shift) + (std::uint32_t{bytes[i]} << shift);
+      checksum = checksum_replace(checksum, static_cast<std::uint16_t>(byte << shift),
+                                  static_cast<std::uint16_t>(bytes[i] << shift));
       byte = bytes[i];
     }
-    while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-    store_be16(writable_ + segment_ + CHECKSUM_AT, static_cast<std::uint16_t>(~sum));
+    store_be16(writable_ + segment_ + CHECKSUM_AT, checksum);
   }
 
  private:

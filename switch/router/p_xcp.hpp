@@ -13,31 +13,19 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "router_law.hpp"
-#include "xcp_control.hpp"
-#include "xcp_data.hpp"
+#include "xcp_router.hpp"
 
 namespace clarion::emu {
 
-class PXcpRouter final : public RouterLaw {
+class PXcpRouter final : public XcpRouter {
  public:
   static constexpr double LEAST_UPTAKE = 0.5;  // of the flows
 
-  PXcpRouter(std::uint8_t protocol, std::uint64_t rate_bps)
-      : protocol_(protocol), rate_bps_(rate_bps), control_(XcpGains{}, static_cast<double>(rate_bps) / 8) {}
-
-  void set_rate(Nanoseconds /*now*/, std::uint64_t rate_bps) override {
-    rate_bps_ = rate_bps;
-    control_.set_capacity(static_cast<double>(rate_bps) / 8);
-  }
+  PXcpRouter(std::uint8_t protocol, std::uint64_t rate_bps) : XcpRouter(XcpGains{}, protocol, rate_bps) {}
 
   void arrive(Nanoseconds now, const std::uint8_t* frame, std::uint32_t length) override {
     if (control_.is_due(now)) judge_flows();
     control_.arrive(now, xcp_packet(read_header(frame, length, protocol_), length));
-  }
-
-  void queue_is(Nanoseconds now, std::uint64_t bytes) override {
-    control_.queue_is(now, static_cast<double>(bytes));
   }
 
   void depart(Nanoseconds /*now*/, std::uint8_t* frame, std::uint32_t length) override {
@@ -65,10 +53,6 @@ class PXcpRouter final : public RouterLaw {
     limited_x_s_ = other_x_s_ = 0;
   }
 
-  std::uint8_t protocol_;
-  std::uint64_t rate_bps_;
-  XcpControl control_;
-  WholeGrants grants_;
   double limited_x_s_ = 0;
   double other_x_s_ = 0;
   double limited_share_ = 0;

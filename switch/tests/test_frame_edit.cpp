@@ -2,8 +2,8 @@
 // What queues and middleboxes read and change in frames.
 #include <gtest/gtest.h>
 
+#include "checksum.hpp"
 #include "frame_edit.hpp"
-#include "frame_repair.hpp"
 #include "frames.hpp"
 
 namespace clarion::emu {

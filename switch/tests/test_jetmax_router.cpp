@@ -3,7 +3,7 @@
 // 100 ms, a target of 0.95: 7.6 Mbit/s are to be used.
 #include <gtest/gtest.h>
 
-#include "frame_repair.hpp"
+#include "checksum.hpp"
 #include "link_frames.hpp"
 #include "router/jetmax.hpp"
 

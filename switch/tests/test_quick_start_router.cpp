@@ -3,7 +3,7 @@
 // given away. Codes 5, 6, 7, 8 stand for 1.28, 2.56, 5.12, 10.24 Mbit/s.
 #include <gtest/gtest.h>
 
-#include "frame_repair.hpp"
+#include "checksum.hpp"
 #include "frames.hpp"
 #include "router/quick_start.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The router of VCP against loads worked out by hand, and ports that have it. 8 Mbit/s and intervals of 200
 // ms: at a target of 0.98 an interval carries 196,000 bytes.
+#include "checksum.hpp"
 #include "core/header.hpp"
 #include "fabric_test.hpp"
 #include "frame_edit.hpp"
-#include "frame_repair.hpp"
 #include "frames.hpp"
 #include "router/vcp.hpp"
 

@@ -349,9 +349,8 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
 
 
 TOLD = ("jetmax",)  # senders to which routers tell a rate, each the same for all of a link
-TARGET = (
-    0.95 * 1432 / 1514
-)  # of a link's rate, as payload: frames have 14 bytes of Ethernet, 68 of IP and TCP
+# Of a link's rate, as payload: frames have 14 bytes of Ethernet and 68 of IP and TCP.
+TARGET = 0.95 * 1432 / 1514
 
 
 def goodputs(summary: dict[str, Any]) -> list[float]:

@@ -27,8 +27,9 @@ void LAW_CALLBACK(init)(unsigned long long *ctx)
 	LAW_FN(init)(LAW_STATE(flow), params_of(sk), &tcp);
 }
 
-/* A callback that may change the window: the law's function, with what it is told beside the connection,
- * which is in `arg`, the callback's argument of that index. `is_known` is false where laws have no such case.
+/* A callback that may change the window. It calls the law's function with the further arguments, which are
+ * made of `arg`, the callback's argument of that index; not if `is_known` is false, as for events that laws
+ * have no use for.
  */
 #define LAW_MAY_CHANGE(callback, index, is_known, function, ...)                                             \
 	SEC("struct_ops/" #callback)                                                                         \
