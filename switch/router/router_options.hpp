@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "jetmax.hpp"
+#include "maxnet.hpp"
 #include "quick_start.hpp"
 #include "router_law.hpp"
 #include "vcp.hpp"
@@ -13,18 +14,19 @@
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start, jetmax };
+  enum class Law : std::uint8_t { none, vcp, quick_start, jetmax, maxnet };
 
   Law law = Law::none;
   VcpSettings vcp;
   QuickStartSettings quick_start;
   JetmaxSettings jetmax;
+  MaxnetSettings maxnet;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "jetmax"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "jetmax", "maxnet"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
@@ -39,6 +41,8 @@ inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, 
       return std::make_unique<QuickStartRouter>(options.quick_start, now, rate_bps, random);
     case RouterOptions::Law::jetmax:
       return std::make_unique<JetmaxRouter>(options.jetmax, now, rate_bps, link);
+    case RouterOptions::Law::maxnet:
+      return std::make_unique<MaxnetRouter>(options.maxnet, now, rate_bps, link);
     case RouterOptions::Law::none:
       return nullptr;
   }

@@ -113,7 +113,7 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, jetmax'),
+        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, jetmax, maxnet'),
         (
             {"router": {"law": "vcp", "share": 0.5}},
             "router.share: vcp does not have it; its settings: interval",
@@ -128,6 +128,8 @@ def test_the_schema_knows_every_setting() -> None:
             {"algorithm": "jetmax", "router": {"law": "jetmax", "sample": "5 ms"}},
             "router.sample: jetmax does not have it; its settings: interval, target",
         ),
+        ({"algorithm": "maxnet", "router": {"law": "jetmax"}}, r"router: maxnet: .*\{law: maxnet\}"),
+        ({"algorithm": "maxnet", "router": {"law": "maxnet", "max-rtt": "0 s"}}, "router.max-rtt: "),
         ({"router": {}}, "router.law: missing"),
         ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
         ({"router": {"law": "vcp", "target": 2}}, "router.target: .*beyond 1"),
@@ -247,7 +249,7 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
     requirements.check_congestion_controls(load(algorithm="xcp"))
 
 
-TOLD = ("jetmax",)  # senders to which routers tell a rate, each the same for all of a link
+TOLD = ("jetmax", "maxnet")  # senders to which routers tell a rate, each the same for all of a link
 TARGET = 0.95 * 1432 / 1514  # of a link's rate, as payload: frames have 14 bytes of Ethernet, 68 of IP and TCP
 
 
