@@ -266,7 +266,8 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
     const char* port;
     const char* message;
   } cases[] = {
-      {R"({"router":{"law":"rcp9"}})", "router.law: must be vcp, quick-start, jetmax or maxnet, not \"rcp9\""},
+      {R"({"router":{"law":"rcp9"}})",
+       "router.law: must be vcp, quick-start, jetmax or maxnet, not \"rcp9\""},
       {R"({"router":{}})", "router.law: is missing"},
       {R"({"router":"vcp"})", "router: must be an object"},
       {R"({"router":{"law":"vcp","share":1}})",
