@@ -33,7 +33,7 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
   if (all.pacing_percent != 0) settings.pacing_start_percent = settings.pacing_percent = all.pacing_percent;
   settings.mss_bytes = all.mss_bytes;
   auto law = make_law(options.law, clarion_, params_, seed);
-  settings.load_codes = takes_load_codes(options.law);
+  settings.load_codes = law->takes_load_codes();
   settings.accurate_ecn = settings.ect1 = all.ecn && law->is_scalable();
   settings.ecn = all.ecn && !settings.accurate_ecn && !settings.load_codes;
   settings.first_word = law->first_word();

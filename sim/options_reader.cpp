@@ -146,7 +146,7 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
   if (const json* params = object.find("params")) read_params(*params, path / "params", flow);
   object.boolean("sack", flow.sack);
   object.integer("quick_start_bps", SLOWEST_QUICK_START_BPS, MAX_UDP_BPS, flow.quick_start_bps);
-  if (flow.quick_start_bps != 0 && !leaves_recovery(flow.law)) {
+  if (flow.quick_start_bps != 0 && !slow_starts(flow.law)) {
     object.fail("quick_start_bps", FaultCode::conflict,
                 "is for laws that leave their beginning to TCP, not for " + flow.law);
   }

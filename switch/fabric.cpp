@@ -108,7 +108,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       set_discipline(port);
       port.router = make_router_law(port_options.router, now_, port_options.rate_bps,
                                     RandomStream(seed_, sw.name + ":" + port_options.name + ":router"),
-                                    static_cast<std::uint16_t>(port.id + 1));
+                                    static_cast<std::uint16_t>(port.id + 1), protocol_);
       port.options.xcp = XcpOptions{};  // all off: the configuration is the first change
       port.options.tag = TagConfig{};
       apply(port, port_options);

@@ -40,6 +40,8 @@ void read_quick_start(JsonObject& object, QuickStartSettings& quick_start) {
   object.real("share", 0, 1, quick_start.share);
 }
 
+void read_ixcp(JsonObject& object, XcpGains& ixcp) { object.real("gamma", 0, 1, ixcp.gamma); }
+
 void read_jetmax(JsonObject& object, JetmaxSettings& jetmax) {
   time_us(object, "interval_us", MIN_INTERVAL_US, jetmax.interval_ns);
   object.real("target", 0.1, 1, jetmax.target);
@@ -59,7 +61,9 @@ void read_maxnet(JsonObject& object, MaxnetSettings& maxnet) {
 
 RouterOptions read_router(const json& value, const Path& path) {
   static const std::map<std::string, Law> LAWS = {
-      {"vcp", Law::vcp}, {"quick-start", Law::quick_start}, {"jetmax", Law::jetmax}, {"maxnet", Law::maxnet}};
+      {"vcp", Law::vcp},     {"quick-start", Law::quick_start}, {"ixcp", Law::ixcp},
+      {"p-xcp", Law::p_xcp}, {"jetmax", Law::jetmax},           {"maxnet", Law::maxnet},
+  };
   JsonObject object(value, path);
   RouterOptions router;
   std::string law;
@@ -67,10 +71,12 @@ RouterOptions read_router(const json& value, const Path& path) {
   object.text("law", law);
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
-    object.fail("law", FaultCode::unknown, "must be vcp, quick-start, jetmax or maxnet, not \"" + law + "\"");
+    object.fail("law", FaultCode::unknown,
+                "must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
+  if (router.law == Law::ixcp) read_ixcp(object, router.ixcp);
   if (router.law == Law::jetmax) read_jetmax(object, router.jetmax);
   if (router.law == Law::maxnet) read_maxnet(object, router.maxnet);
   object.refuse_unknown_keys();

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/config.hpp"
 #include "core/header.hpp"
 #include "core/types.hpp"
 

@@ -37,12 +37,15 @@ static __always_inline bool is_law(const struct decision *decision, const char n
 	return own[0] == other[0] && own[1] == other[1];
 }
 
-/* Clarion's own laws report themselves; those that leave recovery to the kernel (cc/stack.h) do not. */
+/* Laws that own their window report themselves; those that leave recovery to the kernel (cc/stack.h) do not.
+ */
 static __always_inline bool reports_itself(const struct decision *decision)
 {
 	const char boost[16] = "clarion_boost", fast[16] = "clarion_fast", xcp[16] = "clarion_xcp";
+	const char prague[16] = "clarion_prague"; /* the kernel sees marks that there were none of */
 
-	return is_law(decision, boost) || is_law(decision, fast) || is_law(decision, xcp);
+	return is_law(decision, boost) || is_law(decision, fast) || is_law(decision, xcp) ||
+	       is_law(decision, prague);
 }
 
 /* Brings the type into the object's BTF, for the agent's test of its layout. */

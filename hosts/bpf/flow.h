@@ -95,11 +95,14 @@ struct flow_echo {
 	__u8 pad[2];
 };
 
-/* Written by a controller that wants rate feedback; the shim puts it into DATA headers. */
+/* Written by a controller for the shim: what it wants of its packets. With rate feedback it goes into DATA
+ * headers.
+ */
 struct flow_request {
 	__u8 wanted; /* 1: data packets carry DATA headers */
 	__u8 field;  /* the hop that limits the flow, as echoed; 0 = unknown */
-	__u8 pad[2];
+	__u8 ect1;   /* 1: ECN-capable packets are ECT(1) (RFC 9331) */
+	__u8 pad;
 	__u32 rtt; /* Q4.28 s, 0 = none yet */
 	__u32 x;   /* Q4.28 s, of a packet of `full_len` bytes; the shim scales it for shorter ones */
 	__s32 delta_throughput; /* bytes/s requested by a packet of `full_len` bytes, scaled likewise */

@@ -27,6 +27,8 @@ enum clarion_tcp_state {
 
 /* include/net/tcp.h: any process, in any namespace, may choose the algorithm. */
 #define TCP_CONG_NON_RESTRICTED 1
+/* The same: its packets are ECN-capable, those of the handshake and without data included. */
+#define TCP_CONG_NEEDS_ECN 2
 
 struct sock;
 struct ack_sample;
@@ -150,6 +152,8 @@ struct tcp_sock {
 	__u32 reord_seen;
 	__u8 is_cwnd_limited : 1;
 	__u16 tcp_header_len;
+	__u8 ecn_flags;
+	__u32 received_ce; /* since Linux 6.18, with accurate ECN (RFC 9768) */
 	__u64 tcp_mstamp;
 	__u64 delivered_mstamp;
 };

@@ -17,6 +17,9 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "checksum.h"
+#include "ecn.h"
+
 #define IP_OPTION_BYTES_MAX 40
 #define IP_FRAGMENT_MASK    0x3fff /* more-fragments flag and offset */
 
@@ -78,16 +81,6 @@ static __always_inline bool packet_parse(struct __sk_buff *skb, struct packet *p
 	return false;
 }
 
-/* RFC 1624: the checksum after a 16-bit word changed. */
-static __always_inline __u16 checksum_replace(__u16 checksum, __u16 from, __u16 to)
-{
-	__u32 sum = (__u16)~checksum + (__u16)~from + to;
-
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
-
 static __always_inline __u16 ttl_protocol_word(const struct iphdr *ip4)
 {
 	__u8 bytes[2] = {ip4->ttl, ip4->protocol};
@@ -118,6 +111,18 @@ static __always_inline int packet_rewrite_ip(struct __sk_buff *skb, struct packe
 	packet->ip6.payload_len = bpf_htons(bpf_ntohs(packet->ip6.payload_len) + grown);
 	packet->ip6.nexthdr = protocol;
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &packet->ip6, sizeof(packet->ip6), BPF_F_RECOMPUTE_CSUM);
+}
+
+/* Writes a packet that is ECT(0) back as ECT(1); others stay as they are. */
+static __always_inline void packet_make_ect1(struct __sk_buff *skb, struct packet *packet)
+{
+	if (packet->family == AF_INET) {
+		if (ecn_make_ect1_ip4(&packet->ip4))
+			bpf_skb_store_bytes(skb, ETH_HLEN, &packet->ip4, sizeof(packet->ip4),
+					    BPF_F_RECOMPUTE_CSUM);
+	} else if (ecn_make_ect1_ip6(&packet->ip6)) {
+		bpf_skb_store_bytes(skb, ETH_HLEN, &packet->ip6, sizeof(packet->ip6), BPF_F_RECOMPUTE_CSUM);
+	}
 }
 
 /* Widens the gap between the IP header and the next by `grown` bytes, or narrows it if negative.

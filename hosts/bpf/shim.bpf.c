@@ -55,15 +55,12 @@ static __always_inline struct bucket *find_bucket(__u16 number)
 
 /* --- egress --- */
 
-/* The flow of a socket, if it knows the header and is this device's. */
-static __always_inline struct flow *egress_flow(struct bpf_sock *sk)
+/* Does a flow know the header, and is it this device's? A bridge or a veth pair may carry packets of another
+ * namespace with their socket.
+ */
+static __always_inline bool knows_header(const struct flow *flow)
 {
-	struct flow *flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
-
-	if (!flow || !flow->id.aware)
-		return NULL;
-	/* A bridge or a veth pair may carry packets of another namespace with their socket. */
-	return flow->id.netns_cookie == netns_cookie ? flow : NULL;
+	return flow->id.aware && flow->id.netns_cookie == netns_cookie;
 }
 
 /* Does a packet of the flow go with a header? Pure ACKs do while the flow's data do. */
@@ -156,8 +153,12 @@ int clarion_egress(struct __sk_buff *skb)
 	sk = bpf_sk_fullsock(sk);
 	if (!sk)
 		return TC_ACT_UNSPEC;
-	flow = egress_flow(sk);
+	flow = bpf_sk_storage_get(&flows, sk, NULL, 0);
 	if (!flow)
+		return TC_ACT_UNSPEC;
+	if (flow->request.ect1)
+		packet_make_ect1(skb, &packet);
+	if (!knows_header(flow))
 		return TC_ACT_UNSPEC;
 	if (skb->gso_segs > 1 || skb->gso_size) {
 		flow->stats.gso_passed++;

@@ -7,6 +7,7 @@ namespace clarion::sim {
 
 const std::vector<std::string>& laws() {
 #define STACK_LAW(law, name) name,
+#define RATE_LAW(law, name) name,
 #define SIMULATED_LAW(law, name) name,
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = {
@@ -17,17 +18,12 @@ const std::vector<std::string>& laws() {
     return all;
   }();
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
   return names;
 }
 
 bool is_law(const std::string& name) { return std::find(laws().begin(), laws().end(), name) != laws().end(); }
-
-bool takes_load_codes(const std::string& name) { return name == "vcp"; }
-
-bool leaves_recovery(const std::string& name) {
-  return !takes_load_codes(name) && make_stack_law(name, default_params()) != nullptr;
-}
 
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed) {

@@ -16,12 +16,6 @@ const std::vector<std::string>& laws();
 
 bool is_law(const std::string& name);
 
-// Whether the law wants the load codes of VCP's routers, in the bits of ECN.
-bool takes_load_codes(const std::string& name);
-
-// Whether the law leaves recovery, and so its beginning, to TCP.
-bool leaves_recovery(const std::string& name);
-
 // is_law(name). `flow` and `params` must outlive it.
 std::unique_ptr<CongestionControl> make_law(const std::string& name, flow& flow, const cc_params& params,
                                             std::uint32_t seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rate_law.hpp"
 
-#include "stack_view.hpp"
+#include "law_of_stack.hpp"
 
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/bbr.h"
@@ -22,108 +22,65 @@ class WindowOwner : public CongestionControl {
   bool owns_window() const override { return true; }
   void grow(Sender& /*sender*/, std::uint32_t /*acked*/) override {}
   void on_acked(Sender& /*sender*/, std::uint32_t /*packets*/, std::int64_t /*rtt_us*/) override {}
-
- protected:
-  static void control(Sender& sender, const cc_stack& tcp) {
-    apply(sender, tcp);
-    sender.pace(true, tcp.pacing_bytes_per_s);
-  }
 };
 
 template <class Law>
-class RateLaw final : public WindowOwner {
+class RateLaw final : public LawOfStack<typename Law::State, Law::ssthresh, Law::undo, WindowOwner> {
  public:
-  explicit RateLaw(std::uint32_t seed) : seed_(seed) {}
+  RateLaw(const cc_params& params, std::uint32_t seed)
+      : LawOfStack<typename Law::State, Law::ssthresh, Law::undo, WindowOwner>(params), seed_(seed) {}
 
-  void start(Sender& sender) override {
-    cc_stack tcp = stack_of(sender);
-    Law::init(&state_, &tcp, seed_);
-    control(sender, tcp);
-  }
+  void start(Sender& sender) override { this->change_rate(sender, Law::init, seed_); }
   void on_ack(Sender& sender, const RateSample& rate) override {
-    cc_stack tcp = stack_of(sender);
     const stack_ack ack = ack_of(rate);
-    if (Law::on_ack(&state_, &tcp, &ack)) sender.mark_app_limited();
-    control(sender, tcp);
+    this->change_rate(sender, Law::on_ack, &ack);
   }
   void set_state(Sender& sender, CaState next) override {
-    if (next != CaState::loss) return;
-    const cc_stack tcp = stack_of(sender);
-    Law::on_timeout(&state_, &tcp);
+    if (next == CaState::loss) this->ask(sender, Law::on_timeout);
   }
   void on_event(Sender& sender, CaEvent event) override {
-    if (event != CaEvent::tx_start) return;
-    cc_stack tcp = stack_of(sender);
-    Law::on_tx_start(&state_, &tcp);
-    control(sender, tcp);
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::ssthresh(&state_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::undo(&state_, &tcp);
+    if (event == CaEvent::tx_start) this->change_rate(sender, Law::on_tx_start);
   }
 
  private:
-  typename Law::State state_{};
   std::uint32_t seed_;
 };
 
-class Bbr3 final : public WindowOwner {
- public:
-  Bbr3(const cc_params& params, std::uint32_t seed) : params_(params), seed_(seed) {}
+// It asks for the flag that TCP keeps, not for what slow start makes of it.
+cc_stack seen_by_bbr3(const Sender& sender) {
+  cc_stack tcp = stack_of(sender);
+  tcp.is_cwnd_limited = sender.is_window_marked_limited();
+  return tcp;
+}
 
-  void start(Sender& sender) override {
-    cc_stack tcp = seen_of(sender);
-    bbr3_init(&state_, &tcp, seed_);
-    control(sender, tcp);
-  }
+class Bbr3 final : public LawOfStack<bbr3, bbr3_ssthresh, bbr3_undo, WindowOwner, seen_by_bbr3> {
+ public:
+  Bbr3(const cc_params& params, std::uint32_t seed) : LawOfStack(params), seed_(seed) {}
+
+  void start(Sender& sender) override { change_rate(sender, bbr3_init, seed_); }
   void on_ack(Sender& sender, const RateSample& rate) override {
-    cc_stack tcp = seen_of(sender);
     const stack_ack ack = ack_of(rate);
-    if (bbr3_on_ack(&state_, &params_, &tcp, &ack)) sender.mark_app_limited();
-    control(sender, tcp);
+    change_rate(sender, bbr3_on_ack, &ack);
   }
   void on_lost(Sender& sender, const Segment& segment) override {
-    const cc_stack tcp = seen_of(sender);
     stack_lost lost{};
     lost.sent_in_flight = segment.stamp.in_flight;
     lost.lost = sender.lost() - segment.stamp.lost;
     lost.is_app_limited = segment.was_app_limited;
-    bbr3_on_lost(&state_, &params_, &tcp, &lost);
+    ask(sender, bbr3_on_lost, &lost);
   }
   void set_state(Sender& sender, CaState next) override {
-    cc_stack tcp = seen_of(sender);
-    bbr3_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
-    apply(sender, tcp);
+    change(sender, bbr3_on_state, static_cast<std::uint8_t>(next));
   }
   void on_event(Sender& sender, CaEvent event) override {
-    cc_stack tcp = seen_of(sender);
     if (event == CaEvent::probe_recovery) {
-      bbr3_on_probe_recovery(&state_, &params_, &tcp, sender.probe_was_app_limited());
+      ask(sender, bbr3_on_probe_recovery, sender.probe_was_app_limited());
     } else if (event == CaEvent::tx_start) {
-      bbr3_on_tx_start(&state_, &tcp);
-      control(sender, tcp);
+      change_rate(sender, bbr3_on_tx_start);
     }
   }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = seen_of(sender);
-    return bbr3_ssthresh(&state_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& /*sender*/) override { return bbr3_undo(&state_); }
 
  private:
-  // It asks for the flag that TCP keeps, not for what slow start makes of it.
-  static cc_stack seen_of(const Sender& sender) {
-    cc_stack tcp = stack_of(sender);
-    tcp.is_cwnd_limited = sender.is_window_marked_limited();
-    return tcp;
-  }
-
-  const cc_params& params_;
-  bbr3 state_{};
   std::uint32_t seed_;
 };
 
@@ -168,48 +125,26 @@ class PacketPair final : public WindowOwner {
   keshav state_{};
 };
 
-class Prague final : public WindowOwner {
+class Prague final : public LawOfStack<prague, prague_ssthresh, prague_undo, WindowOwner> {
  public:
-  explicit Prague(const cc_params& params) : params_(params) {}
+  using LawOfStack::LawOfStack;
 
   bool is_scalable() const override { return true; }
-  void start(Sender& sender) override {
-    cc_stack tcp = stack_of(sender);
-    prague_init(&state_, &tcp);
-    control(sender, tcp);
-  }
+  void start(Sender& sender) override { change_rate(sender, prague_init); }
   void on_ack(Sender& sender, const RateSample& rate) override {
-    cc_stack tcp = stack_of(sender);
     const stack_ack ack = ack_of(rate);
-    prague_on_ack(&state_, &params_, &tcp, &ack);
-    control(sender, tcp);
+    change_rate(sender, prague_on_ack, &ack);
   }
   void set_state(Sender& sender, CaState next) override {
-    cc_stack tcp = stack_of(sender);
-    prague_on_state(&state_, &tcp, static_cast<std::uint8_t>(next));
-    apply(sender, tcp);
+    change(sender, prague_on_state, static_cast<std::uint8_t>(next));
   }
   void on_event(Sender& sender, CaEvent event) override {
-    cc_stack tcp = stack_of(sender);
-    prague_on_event(&state_, &tcp, static_cast<std::uint8_t>(event));
-    apply(sender, tcp);
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return prague_ssthresh(&state_, &params_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return prague_undo(&state_, &tcp);
+    change(sender, prague_on_event, static_cast<std::uint8_t>(event));
   }
   std::uint32_t piece_segments(const Sender& sender) const override {
     const cc_stack tcp = stack_of(sender);
     return prague_piece_packets(&tcp);
   }
-
- private:
-  const cc_params& params_;
-  prague state_{};
 };
 
 // A law to which routers tell a rate. A loss is only sent again: it changes neither window nor rate.
@@ -259,13 +194,13 @@ TOLD_RATE(maxnet, MAXNET_NO_PRICE)
 
 std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const cc_params& params,
                                                  std::uint32_t seed) {
-  if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(seed);
+  if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(params, seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
   if (name == "jetmax") return std::make_unique<ToldRate<jetmax_functions>>(params);
   if (name == "maxnet") return std::make_unique<ToldRate<maxnet_functions>>(params);
   if (name == "packet_pair") return std::make_unique<PacketPair>(params);
-  if (name == "prague") return std::make_unique<Prague>(params);
-  if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(seed);
+  if (name == "clarion_prague") return std::make_unique<Prague>(params);
+  if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(params, seed);
   return nullptr;
 }
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "stack_view.hpp"
+#include "law_of_stack.hpp"
 
 #define _Static_assert static_assert
 #include "hosts/bpf/cc/cubic.h"
@@ -18,49 +18,27 @@ namespace {
 
 // A law that leaves recovery to TCP. `Law` has the type of its state and its functions (stack.h).
 template <class Law>
-class StackLaw final : public CongestionControl {
+class StackLaw final : public LawOfStack<typename Law::State, Law::ssthresh, Law::undo> {
  public:
-  explicit StackLaw(const cc_params& params) : params_(params) {}
+  static constexpr bool TAKES_LOAD_CODES = std::is_same_v<typename Law::State, vcp>;
+
+  using LawOfStack<typename Law::State, Law::ssthresh, Law::undo>::LawOfStack;
 
   bool owns_window() const override { return false; }
+  bool takes_load_codes() const override { return TAKES_LOAD_CODES; }
   bool restarts_after_loss() const override { return std::is_same_v<typename Law::State, tahoe>; }
-  void start(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    Law::init(&state_, &params_, &tcp);
-  }
-  void grow(Sender& sender, std::uint32_t acked) override {
-    cc_stack tcp = stack_of(sender);
-    Law::grow(&state_, &params_, &tcp, acked);
-    apply(sender, tcp);
-  }
+  void start(Sender& sender) override { this->ask(sender, Law::init); }
+  void grow(Sender& sender, std::uint32_t acked) override { this->change(sender, Law::grow, acked); }
   void on_acked(Sender& sender, std::uint32_t packets, std::int64_t rtt_us) override {
-    cc_stack tcp = stack_of(sender);
-    Law::on_acked(&state_, &params_, &tcp, packets, rtt_us);
-    apply(sender, tcp);
-  }
-  std::uint32_t ssthresh(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::ssthresh(&state_, &params_, &tcp);
-  }
-  std::uint32_t undo_cwnd(Sender& sender) override {
-    const cc_stack tcp = stack_of(sender);
-    return Law::undo(&state_, &params_, &tcp);
+    this->change(sender, Law::on_acked, packets, rtt_us);
   }
   void set_state(Sender& sender, CaState next) override {
-    cc_stack tcp = stack_of(sender);
-    Law::on_state(&state_, &params_, &tcp, static_cast<std::uint8_t>(next));
-    apply(sender, tcp);
+    this->change(sender, Law::on_state, static_cast<std::uint8_t>(next));
   }
   void on_event(Sender& sender, CaEvent event) override {
-    cc_stack tcp = stack_of(sender);
-    Law::on_event(&state_, &params_, &tcp, static_cast<std::uint8_t>(event));
-    apply(sender, tcp);
+    this->change(sender, Law::on_event, static_cast<std::uint8_t>(event));
   }
   void on_ack(Sender& /*sender*/, const RateSample& /*sample*/) override {}
-
- private:
-  const cc_params& params_;
-  typename Law::State state_{};
 };
 
 #define STACK_LAW(law, name)                         \
@@ -78,9 +56,11 @@ STACK_LAW(cubic, "cubic")
 STACK_LAW(reno, "reno")
 STACK_LAW(tahoe, "tahoe")
 STACK_LAW(vcp, "vcp")
+#define RATE_LAW(law, name)
 #define SIMULATED_LAW(law, name)
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
 
 template <class Law>
@@ -91,24 +71,37 @@ std::unique_ptr<CongestionControl> make(const cc_params& params) {
 struct Entry {
   const char* name;
   std::unique_ptr<CongestionControl> (*make)(const cc_params& params);
+  bool takes_load_codes;
 };
 
 constexpr Entry STACK_LAWS[] = {
-#define STACK_LAW(law, name) {name, make<law##_functions>},
+#define STACK_LAW(law, name) {name, make<law##_functions>, StackLaw<law##_functions>::TAKES_LOAD_CODES},
+#define RATE_LAW(law, name)
 #define SIMULATED_LAW(law, name)
     STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe") STACK_LAW(vcp, "vcp")
 #include "hosts/bpf/cc/stack_laws.def"
 #undef SIMULATED_LAW
+#undef RATE_LAW
 #undef STACK_LAW
 };
+
+const Entry* find(const std::string& name) {
+  for (const Entry& each : STACK_LAWS) {
+    if (name == each.name) return &each;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 std::unique_ptr<CongestionControl> make_stack_law(const std::string& name, const cc_params& params) {
-  for (const Entry& each : STACK_LAWS) {
-    if (name == each.name) return each.make(params);
-  }
-  return nullptr;
+  const Entry* entry = find(name);
+  return entry != nullptr ? entry->make(params) : nullptr;
+}
+
+bool slow_starts(const std::string& name) {
+  const Entry* entry = find(name);
+  return entry != nullptr && !entry->takes_load_codes;
 }
 
 }  // namespace clarion::sim

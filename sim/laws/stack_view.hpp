@@ -69,4 +69,10 @@ inline void apply(Sender& sender, const cc_stack& tcp) {
   sender.controlling_link = tcp.controlling_link;
 }
 
+// Of a law that sets the pacing rate itself.
+inline void control(Sender& sender, const cc_stack& tcp) {
+  apply(sender, tcp);
+  sender.pace(true, tcp.pacing_bytes_per_s);
+}
+
 }  // namespace clarion::sim

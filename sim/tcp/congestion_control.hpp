@@ -30,6 +30,9 @@ class CongestionControl {
   // Whether it is scalable (RFC 9331): it wants accurate ECN, and its packets say so to the routers.
   virtual bool is_scalable() const { return false; }
 
+  // Whether it wants the load codes of VCP's routers, in the bits of ECN.
+  virtual bool takes_load_codes() const { return false; }
+
   // What its data says to routers of JetMax or MaxNet before one has seen it; none: it has no use for them.
   virtual std::optional<std::uint32_t> first_word() const { return std::nullopt; }
 

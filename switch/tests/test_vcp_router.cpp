@@ -267,7 +267,7 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
     const char* message;
   } cases[] = {
       {R"({"router":{"law":"rcp9"}})",
-       "router.law: must be vcp, quick-start, jetmax or maxnet, not \"rcp9\""},
+       "router.law: must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"rcp9\""},
       {R"({"router":{}})", "router.law: is missing"},
       {R"({"router":"vcp"})", "router: must be an object"},
       {R"({"router":{"law":"vcp","share":1}})",
@@ -291,6 +291,10 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
        "router.share: must be a number from 0.0 to 1.0, not 1.1"},
       {R"({"router":{"law":"quick-start","target":1}})",
        "router.target: unknown key; known here: law, aware, interval_us, share"},
+      {R"({"router":{"law":"ixcp","gamma":1.5}})", "router.gamma: must be a number from 0.0 to 1.0, not 1.5"},
+      {R"({"router":{"law":"ixcp","share":1}})", "router.share: unknown key; known here: law, gamma"},
+      {R"({"router":{"law":"p-xcp","gamma":0.1}})", "router.gamma: unknown key; known here: law"},
+      {R"({"router":{"law":"ixcp"},"ecn_threshold_bytes":3000})", "accepted"},
       {R"({"router":{"law":"quick-start"},"xcp":{"enabled":true}})",
        "xcp.enabled: a port has one explicit law, and router.law is set; leave one of them out"},
       {R"({"router":{"law":"quick-start"},"ecn_threshold_bytes":3000})", "accepted"},

@@ -61,6 +61,17 @@ def is_meant(engine: str, case: str) -> bool:
     return engine == "sim" or not (kind in ONLY_SIMULATED or ALGORITHMS[sender].only_simulated)
 
 
+def alone(chosen: series.Series, name: str) -> str:
+    """Each sender by itself on a path, in Markdown."""
+    rows = []
+    for sender in SENDERS:
+        _, goodput, _, queue, losses = series.row(chosen, f"{sender}: {name}")
+        rows.append([sender, goodput, queue, losses])
+    return text_table.markdown(
+        rows, ("sender", "goodput, Mbit/s, emu / sim", "mean queue, bdp", "lost packets")
+    )
+
+
 def rates(summary: series.Summary) -> list[float]:
     """Goodput of each flow, Mbit/s."""
     return [float(flow["goodput_bits_per_s"]) / 1e6 for flow in summary["flows"]]
@@ -111,7 +122,7 @@ def main() -> int:
     meant = [each for each in chosen.runs() if is_meant(*each[:2])]
     is_whole = given.table or series.make_missing(chosen, meant)
     for name in PATHS:
-        print(f"\n## {name}\n\n{series.table(chosen, [f'{sender}: {name}' for sender in SENDERS])}")
+        print(f"\n## {name}\n\n{alone(chosen, name)}")
     print(f"\n## Together\n\n{together(chosen)}")
     if given.plots is not None:
         for name in PATHS:

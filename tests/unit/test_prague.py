@@ -14,6 +14,7 @@ import pytest
 
 from builds import plain
 from clarion_lab.engines.simulation import simulation_config
+from clarion_lab.hosts.agent import attach_commands
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import build
 from clarion_lab.scenario.topology import plan
@@ -106,6 +107,16 @@ def test_where_nothing_marks_it_fills_the_link_by_losses(program: str, tmp_path:
     assert rate_bps > 0.9 * 0.9564 * RATE_BPS  # payload of packets of 1514 bytes
     reasons = {each[2] for line in samples for each in line.get("reductions", ())}
     assert reasons == {"loss"}
+
+
+def test_on_real_hosts_both_ends_count_marks() -> None:
+    document = documents.read(documents.locate("geo"))
+    given = [documents.parse_assignment(each) for each in settings(DUAL_PI2, "ecn=true", "algorithm=prague")]
+    scenario = build("geo", documents.points("geo", document, given)[0].document)
+    commands = attach_commands(scenario, plan(scenario))
+    assert len(commands) == 2 * len(scenario.flows)
+    for _, options in commands:
+        assert options[2:6] == ["--cc", "clarion_prague", "--set", "prague_assume_accurate_ecn=1"]
 
 
 def test_without_ecn_it_is_refused(tmp_path: Path) -> None:

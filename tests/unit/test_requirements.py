@@ -33,6 +33,17 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLARION_HOST_BIN", str(program))
 
 
+def test_a_sender_that_counts_marks_needs_a_kernel_that_reports_them(tmp_path: Path) -> None:
+    sign = tmp_path / "tcp_ecn_option"
+    counting = scenario(("algorithm", "prague"), ("ecn", True))
+    told = r"algorithm: prague: needs accurate ECN, which Linux has from 6.18 on; use --engine sim$"
+    with pytest.raises(ScenarioError, match=told):
+        requirements.check_accurate_ecn(counting, sign)
+    requirements.check_accurate_ecn(scenario(("algorithm", "cubic"), ("ecn", True)), sign)
+    sign.touch()
+    requirements.check_accurate_ecn(counting, sign)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [

@@ -113,7 +113,10 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, jetmax, maxnet'),
+        (
+            {"router": {"law": "rcp9"}},
+            'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax, maxnet',
+        ),
         (
             {"router": {"law": "vcp", "share": 0.5}},
             "router.share: vcp does not have it; its settings: interval",
@@ -122,6 +125,20 @@ def test_the_schema_knows_every_setting() -> None:
         (
             {"algorithm": "cubic-quickstart"},
             r"router: cubic-quickstart: needs routers of its own; set router: \{law: quick-start\}",
+        ),
+        ({"algorithm": "ixcp"}, r"router: ixcp: needs routers of its own; set router: \{law: ixcp\}"),
+        (
+            {"router": {"law": "ixcp", "share": 0.5}},
+            "router.share: ixcp does not have it; its settings: gamma",
+        ),
+        (
+            {"router": {"law": "p-xcp", "gamma": 0.1}},
+            "router.gamma: p-xcp does not have it; its settings: none",
+        ),
+        ({"router": {"law": "ixcp", "gamma": 2}}, "router.gamma: 2: must lie from 0 to 1"),
+        (
+            {"algorithm": "ixcp", "router": {"law": "ixcp"}, "xcp": {"enabled": True}},
+            "xcp.enabled: a port has one explicit law, and router.law is ixcp",
         ),
         ({"algorithm": "jetmax"}, r"router: jetmax: needs routers .*; set router: \{law: jetmax\}"),
         (
@@ -159,6 +176,7 @@ def test_engines_with_other_switches_refuse_it() -> None:
 
 
 def run(tmp_path: Path, **changes: object) -> dict[str, Any]:
+    tmp_path.mkdir(exist_ok=True)
     file = tmp_path / "scenario.yaml"
     file.write_text(yaml.safe_dump(document(**changes)))
     out = tmp_path / "out"
@@ -191,6 +209,91 @@ def test_two_vcp_flows_share_a_link_between_a_decrease_and_the_target(tmp_path: 
     assert 0.90 < forward(summary)["utilisation"] < 0.95
     assert summary["totals"]["jain"] > 0.99
     assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+PARKING_LOT: dict[str, Any] = {
+    "algorithm": "ixcp",
+    "router": {"law": "ixcp"},
+    "topology": "parking-lot",
+    "links": {
+        "access": {"rtt": "4 ms"},
+        "bottleneck": [
+            {"rate": rate, "rtt": "30 ms", "queue": "1 bdp"}
+            for rate in ("100 Mbit/s", "50 Mbit/s", "100 Mbit/s")
+        ],
+    },
+    "flows": [{"crosses": crosses} for crosses in ([1, 3], [1, 1], [2, 2], [3, 3])],
+    "duration": "20 s",
+    "measure-from": "10 s",
+}
+LOWS_CASE: dict[str, Any] = {
+    **PARKING_LOT,
+    "links": {
+        "access": {"rtt": "4 ms"},
+        "bottleneck": [
+            {"rate": rate, "rtt": "38 ms", "queue": "1 bdp"} for rate in ("155 Mbit/s", "100 Mbit/s")
+        ],
+    },
+    "flows": [{"count": 8, "crosses": [1, 2]}, {"count": 2, "crosses": [1, 1]}],
+}
+PLAIN_XCP: dict[str, Any] = {"algorithm": "xcp-notags", "router": None, "xcp": {"generation": 1}}
+
+
+def utilisations(summary: dict[str, Any]) -> list[float]:
+    return [port["utilisation"] for port in summary["ports"] if port["role"].endswith("forward")]
+
+
+@pytest.mark.parametrize(
+    ("case", "max_min_bps"),
+    [
+        pytest.param(PARKING_LOT, [25e6, 75e6, 25e6, 75e6], id="parking lot"),
+        pytest.param(LOWS_CASE, [12.5e6] * 8 + [27.5e6] * 2, id="Low, Andrew and Wydrowski 2005"),
+    ],
+)
+def test_ixcp_fills_links_that_xcp_leaves_empty(
+    tmp_path: Path, case: dict[str, Any], max_min_bps: list[float]
+) -> None:
+    summary = run(tmp_path / "ixcp", **case)
+    assert min(utilisations(run(tmp_path / "xcp", **{**case, **PLAIN_XCP}))) < 0.94
+    assert min(utilisations(summary)) > 0.99
+    goodputs_bps = [flow["goodput_bits_per_s"] for flow in summary["flows"]]
+    for goodput_bps, share_bps in zip(goodputs_bps, max_min_bps, strict=True):
+        part = goodput_bps / sum(goodputs_bps)
+        assert part == pytest.approx(share_bps / sum(max_min_bps), rel=0.03)
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+def test_p_xcp_hands_out_what_limited_flows_leave(tmp_path: Path) -> None:
+    """The first link holds back eight of ten flows of the second: XCP leaves a twentieth of it empty."""
+    links = copy.deepcopy(LOWS_CASE["links"])
+    links["bottleneck"].reverse()
+    flows = [{"count": 8, "crosses": [1, 2]}, {"count": 2, "crosses": [2, 2]}]
+    case = {**LOWS_CASE, "algorithm": "p-xcp", "router": {"law": "p-xcp"}, "links": links, "flows": flows}
+    xcp = run(tmp_path / "xcp", **{**case, **PLAIN_XCP, "algorithm": "p-xcp"})
+    summary = run(tmp_path / "p-xcp", **case)
+    assert utilisations(xcp)[1] < 0.96
+    assert utilisations(summary)[1] > 0.97
+    assert summary["totals"]["losses"]["data_queue"] == 0
+
+
+def test_ixcp_follows_a_bottleneck_that_moves(tmp_path: Path) -> None:
+    """The middle link has 50 Mbit/s and holds the long flow back; with 150 both others do."""
+    links = copy.deepcopy(PARKING_LOT["links"])
+    links["bottleneck"][1]["rate-steps"] = [{"at": "8 s", "rate": "150 Mbit/s"}]
+    summary = run(tmp_path, **{**PARKING_LOT, "links": links, "duration": "24 s", "measure-from": "16 s"})
+    assert min(utilisations(summary)) > 0.99
+    goodputs_bps = [flow["goodput_bits_per_s"] for flow in summary["flows"]]
+    for goodput_bps, part in zip(goodputs_bps, (0.2, 0.2, 0.4, 0.2), strict=True):
+        assert goodput_bps / sum(goodputs_bps) == pytest.approx(part, rel=0.03)
+
+
+def test_on_one_link_ixcp_is_xcp(tmp_path: Path) -> None:
+    """All flows are its own, so this is the controller in real numbers against that of the core."""
+    case = {"flows": [{"count": 3}, {"start": "8 s"}], "duration": "25 s", "measure-from": "15 s"}
+    ixcp = run(tmp_path / "ixcp", **case, algorithm="ixcp", router={"law": "ixcp"})
+    xcp = run(tmp_path / "xcp", **case, **PLAIN_XCP)
+    for ours, theirs in zip(ixcp["flows"], xcp["flows"], strict=True):
+        assert ours["goodput_bits_per_s"] == pytest.approx(theirs["goodput_bits_per_s"], rel=0.01)
 
 
 LONG = {
@@ -247,10 +350,13 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
     with pytest.raises(ScenarioError, match="algorithm: vcp: runs in the simulator only; use --engine sim"):
         requirements.check_congestion_controls(load())
     requirements.check_congestion_controls(load(algorithm="xcp"))
+    requirements.check_congestion_controls(load(algorithm="ixcp", router={"law": "ixcp"}))
 
 
 TOLD = ("jetmax", "maxnet")  # senders to which routers tell a rate, each the same for all of a link
-TARGET = 0.95 * 1432 / 1514  # of a link's rate, as payload: frames have 82 bytes of headers
+TARGET = (
+    0.95 * 1432 / 1514
+)  # of a link's rate, as payload: frames have 14 bytes of Ethernet, 68 of IP and TCP
 
 
 def goodputs(summary: dict[str, Any]) -> list[float]:

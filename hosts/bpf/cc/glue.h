@@ -190,20 +190,26 @@ CC_INLINE void report_decision(struct sock *sk, struct flow *flow, __u32 before_
 	bpf_ringbuf_output(&decisions, &decision, sizeof(decision), 0);
 }
 
-/* Writes window and rate. Pacing by timers is switched on with the first paced window (fq takes precedence)
- * and off for windows that are not paced. The rate stands in both cases: TCP's small queues let a socket have
- * at most a millisecond of it in the queues of this host.
+/* Pacing by timers is switched on with the first paced window (fq takes precedence) and off for windows that
+ * are not paced. The rate stands in both cases: TCP's small queues let a socket have at most a millisecond of
+ * it in the queues of this host.
  */
+CC_INLINE void apply_pacing(struct sock *sk, __u64 bytes_per_s, int is_paced)
+{
+	if (is_paced && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+	else if (!is_paced && sk->sk_pacing_status == SK_PACING_NEEDED)
+		sk->sk_pacing_status = SK_PACING_NONE;
+	sk->sk_pacing_rate = min_u64(bytes_per_s, sk->sk_max_pacing_rate);
+}
+
+/* Writes window and rate. */
 CC_INLINE void apply_control(struct sock *sk, struct cc_control c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	tp->snd_cwnd = (__u32)clamp_u64(c.cwnd_packets, 1, max_u64(tp->snd_cwnd_clamp, 1));
-	if (c.is_paced && sk->sk_pacing_status == SK_PACING_NONE)
-		sk->sk_pacing_status = SK_PACING_NEEDED;
-	else if (!c.is_paced && sk->sk_pacing_status == SK_PACING_NEEDED)
-		sk->sk_pacing_status = SK_PACING_NONE;
-	sk->sk_pacing_rate = min_u64(c.bytes_per_s, sk->sk_max_pacing_rate);
+	apply_pacing(sk, c.bytes_per_s, c.is_paced);
 }
 
 #endif /* CLARION_CC_GLUE_H */

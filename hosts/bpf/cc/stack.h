@@ -6,13 +6,13 @@
  * proportion (RFC 6937) down to what the law says, and the law grows it. Such a law is a struct LAW and the
  * functions below; stack_ops.h calls them for the kernel, sim/laws/stack_law.cpp for the simulator.
  *
- *   LAW_init(law, p, tcp)                    the connection is established
- *   LAW_grow(law, p, tcp, acked)             packets acknowledged while nothing reduces the window
- * (cong_avoid) LAW_on_acked(law, p, tcp, packets, rtt_us)  after every ACK (pkts_acked); rtt_us < 0: no
- * sample LAW_on_state(law, p, tcp, next)          before the state changes (set_state) LAW_on_event(law, p,
- * tcp, event)         enum stack_event (cwnd_event) LAW_ssthresh(law, p, tcp)                what a loss
- * leaves of the window, packets LAW_undo(law, p, tcp)                    the window after a reduction that
- * was a mistake, packets
+ *	LAW_init(law, p, tcp)			    the connection is established
+ *	LAW_grow(law, p, tcp, acked)		    packets acknowledged, nothing reduces (cong_avoid)
+ *	LAW_on_acked(law, p, tcp, packets, rtt_us)  after every ACK (pkts_acked); rtt_us < 0: no sample
+ *	LAW_on_state(law, p, tcp, next)		    before the state changes (set_state)
+ *	LAW_on_event(law, p, tcp, event)	    enum stack_event (cwnd_event)
+ *	LAW_ssthresh(law, p, tcp)		    what a loss leaves of the window, packets
+ *	LAW_undo(law, p, tcp)			    the window after a mistaken reduction, packets
  *
  * A law without use for one of them says so by a macro at the end of this file.
  */
@@ -51,7 +51,7 @@ struct cc_stack {
 	__u32 una;	      /* sequence number up to which all is acknowledged; only to be compared with: */
 	__u32 next;	      /* the sequence number of what is sent next */
 	__u32 delivered;      /* packets delivered so far, modulo 2^32 */
-	__u32 delivered_ce;   /* of these, with an echo of a congestion mark; in the simulator only */
+	__u32 delivered_ce;   /* of these, marked; exact with accurate ECN (RFC 9768) */
 	__u32 lost;	      /* packets marked lost so far, modulo 2^32 */
 	__u32 in_flight;      /* packets */
 	__u8 ca_state;	      /* of the connection's TCP */
@@ -164,26 +164,33 @@ CC_INLINE void stack_grow(struct cc_stack *tcp, __u32 per, __u32 acked)
 		return (__u32)max_u64(tcp->cwnd, l->prior_cwnd);                                             \
 	}
 
-/* For a law to which ACKs, states or events say nothing. */
+/* For a law to which ACKs, states or events say nothing. Their type says so, so that a caller need not
+ * collect what they would see.
+ */
+enum stack_ignored { STACK_IGNORED };
+
 #define STACK_IGNORES_ACKED(law)                                                                             \
-	CC_INLINE void law##_on_acked(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
-				      __u32 packets, __s64 rtt_us)                                           \
+	CC_INLINE enum stack_ignored law##_on_acked(struct law *l, const struct cc_params *p,                \
+						    struct cc_stack *tcp, __u32 packets, __s64 rtt_us)       \
 	{                                                                                                    \
 		(void)l, (void)p, (void)tcp, (void)packets, (void)rtt_us;                                    \
+		return STACK_IGNORED;                                                                        \
 	}
 
 #define STACK_IGNORES_STATES(law)                                                                            \
-	CC_INLINE void law##_on_state(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
-				      __u8 next)                                                             \
+	CC_INLINE enum stack_ignored law##_on_state(struct law *l, const struct cc_params *p,                \
+						    struct cc_stack *tcp, __u8 next)                         \
 	{                                                                                                    \
 		(void)l, (void)p, (void)tcp, (void)next;                                                     \
+		return STACK_IGNORED;                                                                        \
 	}
 
 #define STACK_IGNORES_EVENTS(law)                                                                            \
-	CC_INLINE void law##_on_event(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
-				      __u8 event)                                                            \
+	CC_INLINE enum stack_ignored law##_on_event(struct law *l, const struct cc_params *p,                \
+						    struct cc_stack *tcp, __u8 event)                        \
 	{                                                                                                    \
 		(void)l, (void)p, (void)tcp, (void)event;                                                    \
+		return STACK_IGNORED;                                                                        \
 	}
 
 #endif /* CLARION_CC_STACK_H */

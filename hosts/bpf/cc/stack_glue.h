@@ -35,6 +35,7 @@ CC_INLINE struct cc_stack stack_of(struct sock *sk)
 	tcp.una = tp->snd_una;
 	tcp.next = tp->snd_nxt;
 	tcp.delivered = tp->delivered;
+	tcp.delivered_ce = tp->delivered_ce;
 	tcp.lost = tp->lost;
 	tcp.in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 	tcp.ca_state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);

@@ -120,4 +120,6 @@
 #undef LAW
 #undef LAW_NAME
 
+#include "prague_ops.h"
+
 char _license[] SEC("license") = "GPL"; /* as in cc.bpf.c */

@@ -9,6 +9,7 @@
 #define LAW_FN(function)       PASTE(LAW, _##function)	    /* hstcp_init */
 #define LAW_CALLBACK(callback) PASTE(LAW_NAME, _##callback) /* clarion_hstcp_init */
 #define LAW_STATE(flow)	       ((struct LAW *)(flow)->law)
+#define LAW_SAMPLE(arg)	       ((const struct ack_sample *)(arg))
 
 _Static_assert(sizeof(struct LAW) <= CLARION_LAW_BYTES, "the law's state does not fit struct flow");
 _Static_assert(sizeof(STRING(LAW_NAME)) <= 16, "the kernel takes names of at most 15 characters");
@@ -26,65 +27,29 @@ void LAW_CALLBACK(init)(unsigned long long *ctx)
 	LAW_FN(init)(LAW_STATE(flow), params_of(sk), &tcp);
 }
 
-SEC("struct_ops/cong_avoid")
-void LAW_CALLBACK(cong_avoid)(unsigned long long *ctx)
-{
-	struct sock *sk = (struct sock *)ctx[0];
-	__u32 acked = (__u32)ctx[2];
-	struct flow *flow = flow_of(sk);
-	struct cc_stack tcp;
+/* A callback that may change the window: the law's function, with what it is told beside the connection,
+ * which is in `arg`, the callback's argument of that index. `is_known` is false where laws have no such case.
+ */
+#define LAW_MAY_CHANGE(callback, index, is_known, function, ...)                                             \
+	SEC("struct_ops/" #callback)                                                                         \
+	void LAW_CALLBACK(callback)(unsigned long long *ctx)                                                 \
+	{                                                                                                    \
+		struct sock *sk = (struct sock *)ctx[0];                                                     \
+		unsigned long long arg = ctx[index];                                                         \
+		struct flow *flow = flow_of(sk);                                                             \
+		struct cc_stack tcp;                                                                         \
+                                                                                                             \
+		if (!flow || !(is_known))                                                                    \
+			return;                                                                              \
+		tcp = stack_of(sk);                                                                          \
+		LAW_FN(function)(LAW_STATE(flow), params_of(sk), &tcp, __VA_ARGS__);                         \
+		apply_stack(sk, &tcp);                                                                       \
+	}
 
-	if (!flow)
-		return;
-	tcp = stack_of(sk);
-	LAW_FN(grow)(LAW_STATE(flow), params_of(sk), &tcp, acked);
-	apply_stack(sk, &tcp);
-}
-
-SEC("struct_ops/pkts_acked")
-void LAW_CALLBACK(pkts_acked)(unsigned long long *ctx)
-{
-	struct sock *sk = (struct sock *)ctx[0];
-	const struct ack_sample *sample = (const struct ack_sample *)ctx[1];
-	struct flow *flow = flow_of(sk);
-	struct cc_stack tcp;
-
-	if (!flow)
-		return;
-	tcp = stack_of(sk);
-	LAW_FN(on_acked)(LAW_STATE(flow), params_of(sk), &tcp, sample->pkts_acked, sample->rtt_us);
-	apply_stack(sk, &tcp);
-}
-
-SEC("struct_ops/set_state")
-void LAW_CALLBACK(set_state)(unsigned long long *ctx)
-{
-	struct sock *sk = (struct sock *)ctx[0];
-	__u8 next = (__u8)ctx[1];
-	struct flow *flow = flow_of(sk);
-	struct cc_stack tcp;
-
-	if (!flow)
-		return;
-	tcp = stack_of(sk);
-	LAW_FN(on_state)(LAW_STATE(flow), params_of(sk), &tcp, next);
-	apply_stack(sk, &tcp);
-}
-
-SEC("struct_ops/cwnd_event")
-void LAW_CALLBACK(cwnd_event)(unsigned long long *ctx)
-{
-	struct sock *sk = (struct sock *)ctx[0];
-	int event = (int)ctx[1];
-	struct flow *flow = flow_of(sk);
-	struct cc_stack tcp;
-
-	if (!flow || event > STACK_LOSS)
-		return;
-	tcp = stack_of(sk);
-	LAW_FN(on_event)(LAW_STATE(flow), params_of(sk), &tcp, (__u8)event);
-	apply_stack(sk, &tcp);
-}
+LAW_MAY_CHANGE(cong_avoid, 2, 1, grow, (__u32)arg)
+LAW_MAY_CHANGE(pkts_acked, 1, 1, on_acked, LAW_SAMPLE(arg)->pkts_acked, LAW_SAMPLE(arg)->rtt_us)
+LAW_MAY_CHANGE(set_state, 1, 1, on_state, (__u8)arg)
+LAW_MAY_CHANGE(cwnd_event, 1, (int)arg <= STACK_LOSS, on_event, (__u8)arg)
 
 SEC("struct_ops/ssthresh")
 __u32 LAW_CALLBACK(ssthresh)(unsigned long long *ctx)
@@ -132,3 +97,5 @@ struct tcp_congestion_ops LAW_NAME = {
 #undef LAW_FN
 #undef LAW_CALLBACK
 #undef LAW_STATE
+#undef LAW_SAMPLE
+#undef LAW_MAY_CHANGE

@@ -80,25 +80,6 @@ CC_INLINE void vegas_grow(struct vegas *l, const struct cc_params *p, struct cc_
 	}
 }
 
-CC_INLINE void vegas_on_acked(struct vegas *l, const struct cc_params *p, struct cc_stack *tcp, __u32 packets,
-			      __s64 rtt_us)
-{
-	(void)p, (void)tcp, (void)packets;
-	vegas_round_on_acked(&l->round, rtt_us);
-}
-
-CC_INLINE void vegas_on_state(struct vegas *l, const struct cc_params *p, struct cc_stack *tcp, __u8 next)
-{
-	(void)p;
-	vegas_round_on_state(&l->round, tcp, next);
-}
-
-CC_INLINE void vegas_on_event(struct vegas *l, const struct cc_params *p, struct cc_stack *tcp, __u8 event)
-{
-	(void)p;
-	vegas_round_on_event(&l->round, tcp, event);
-}
-
 CC_INLINE __u32 vegas_ssthresh(struct vegas *l, const struct cc_params *p, const struct cc_stack *tcp)
 {
 	return reno_ssthresh(&l->reno, p, tcp);
@@ -108,5 +89,7 @@ CC_INLINE __u32 vegas_undo(struct vegas *l, const struct cc_params *p, const str
 {
 	return reno_undo(&l->reno, p, tcp);
 }
+
+VEGAS_ROUNDS(vegas)
 
 #endif /* CLARION_CC_VEGAS_H */

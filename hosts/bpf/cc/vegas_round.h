@@ -76,4 +76,25 @@ CC_INLINE __u32 vegas_round_delay_us(const struct vegas_round *r)
 	return r->least_us - r->base_us;
 }
 
+/* ACKs, states and events of a law with such a `round`. */
+#define VEGAS_ROUNDS(law)                                                                                    \
+	CC_INLINE void law##_on_acked(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u32 packets, __s64 rtt_us)                                           \
+	{                                                                                                    \
+		(void)p, (void)tcp, (void)packets;                                                           \
+		vegas_round_on_acked(&l->round, rtt_us);                                                     \
+	}                                                                                                    \
+	CC_INLINE void law##_on_state(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u8 next)                                                             \
+	{                                                                                                    \
+		(void)p;                                                                                     \
+		vegas_round_on_state(&l->round, tcp, next);                                                  \
+	}                                                                                                    \
+	CC_INLINE void law##_on_event(struct law *l, const struct cc_params *p, struct cc_stack *tcp,        \
+				      __u8 event)                                                            \
+	{                                                                                                    \
+		(void)p;                                                                                     \
+		vegas_round_on_event(&l->round, tcp, event);                                                 \
+	}
+
 #endif /* CLARION_CC_VEGAS_ROUND_H */

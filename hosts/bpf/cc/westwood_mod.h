@@ -7,16 +7,15 @@
 #ifndef CLARION_CC_WESTWOOD_MOD_H
 #define CLARION_CC_WESTWOOD_MOD_H
 
-#include "westwood_rate.h"
+#include "westwood_gear.h"
 
 struct westwood_mod {
 	struct westwood_cut cut;
+	struct westwood_gear gear;
 	__u64 since_us;	 /* begin of the sample under way; 0: no ACK yet */
 	__u64 bandwidth; /* BWE, bytes/s */
 	__u32 delivered; /* of the connection, then */
 	__u32 rtt_min_us;
-	__u32 round_end;
-	__u8 gear;   /* by the ratio of the last two estimates */
 	__u8 is_due; /* an estimate has come and has not been added yet */
 };
 
@@ -26,8 +25,7 @@ CC_INLINE void westwood_mod_init(struct westwood_mod *l, const struct cc_params 
 	(void)p;
 	__builtin_memset(l, 0, sizeof(*l));
 	l->cut.prior_cwnd = tcp->cwnd;
-	l->round_end = tcp->next;
-	l->gear = 1;
+	westwood_gear_begin(&l->gear, tcp);
 }
 
 CC_INLINE __u32 westwood_mod_abe(const struct westwood_mod *l, const struct cc_stack *tcp)
@@ -39,7 +37,6 @@ CC_INLINE void westwood_mod_begin(struct westwood_mod *l, const struct cc_stack 
 {
 	l->since_us = tcp->now_us;
 	l->delivered = tcp->delivered;
-	l->round_end = tcp->next;
 }
 
 /* Fig. 1, lines 1-3. */
@@ -52,15 +49,16 @@ CC_INLINE void westwood_mod_on_acked(struct westwood_mod *l, const struct cc_par
 	(void)packets;
 	westwood_observe_rtt(&l->rtt_min_us, rtt_us);
 	if (!l->since_us) {
+		westwood_gear_begin(&l->gear, tcp);
 		westwood_mod_begin(l, tcp);
 		return;
 	}
 	if (delivered <= 0 || !us)
 		return;
-	if (!p->westwood_mod_per_ack && wrap_diff_u32(tcp->una, l->round_end) <= 0)
+	if (!westwood_gear_is_due(&l->gear, tcp, p->westwood_mod_per_ack))
 		return;
 	l->bandwidth = westwood_sample(tcp, (__u32)delivered, us);
-	l->gear = westwood_gear(l->bandwidth, prior, p->westwood_mod_ratio_q16);
+	westwood_gear_shift(&l->gear, tcp, l->bandwidth, prior, p->westwood_mod_ratio_q16);
 	l->is_due = 1;
 	westwood_mod_begin(l, tcp);
 }
@@ -76,9 +74,9 @@ CC_INLINE void westwood_mod_grow(struct westwood_mod *l, const struct cc_params 
 		return;
 	if (stack_is_slow_start(tcp)) {
 		stack_slow_start(tcp, acked);
-	} else if (l->gear) {
-		stack_grow(tcp, tcp->cwnd, l->gear * acked);
-		if (l->gear == 1)
+	} else if (l->gear.times) {
+		stack_grow(tcp, tcp->cwnd, l->gear.times * acked);
+		if (l->gear.times == 1)
 			more /= 2;
 	} else {
 		more = 0;

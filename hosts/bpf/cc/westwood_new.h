@@ -7,15 +7,14 @@
 #ifndef CLARION_CC_WESTWOOD_NEW_H
 #define CLARION_CC_WESTWOOD_NEW_H
 
-#include "westwood_rate.h"
+#include "westwood_gear.h"
 
 struct westwood_new {
 	struct westwood_filter rate;
 	struct westwood_cut cut;
+	struct westwood_gear gear;
 	__u64 prior_bandwidth; /* of the last comparison, bytes/s */
 	__u32 rtt_min_us;
-	__u32 round_end;
-	__u8 gear;
 };
 
 CC_INLINE void westwood_new_init(struct westwood_new *l, const struct cc_params *p,
@@ -24,16 +23,15 @@ CC_INLINE void westwood_new_init(struct westwood_new *l, const struct cc_params 
 	(void)p;
 	__builtin_memset(l, 0, sizeof(*l));
 	l->cut.prior_cwnd = tcp->cwnd;
-	l->round_end = tcp->next;
-	l->gear = 1;
+	westwood_gear_begin(&l->gear, tcp);
 }
 
 CC_INLINE void westwood_new_grow(struct westwood_new *l, const struct cc_params *p, struct cc_stack *tcp,
 				 __u32 acked)
 {
 	(void)p;
-	if (stack_is_past_slow_start(tcp, &acked) && l->gear)
-		stack_grow(tcp, tcp->cwnd, l->gear * acked);
+	if (stack_is_past_slow_start(tcp, &acked) && l->gear.times)
+		stack_grow(tcp, tcp->cwnd, l->gear.times * acked);
 }
 
 CC_INLINE void westwood_new_on_acked(struct westwood_new *l, const struct cc_params *p, struct cc_stack *tcp,
@@ -43,11 +41,10 @@ CC_INLINE void westwood_new_on_acked(struct westwood_new *l, const struct cc_par
 
 	(void)packets;
 	westwood_observe_rtt(&l->rtt_min_us, rtt_us);
-	if (!is_new || (!p->westwood_new_per_ack && wrap_diff_u32(tcp->una, l->round_end) <= 0))
+	if (!is_new || !westwood_gear_is_due(&l->gear, tcp, p->westwood_new_per_ack))
 		return;
-	l->gear = westwood_gear(l->rate.bandwidth, l->prior_bandwidth, p->westwood_new_ratio_q16);
+	westwood_gear_shift(&l->gear, tcp, l->rate.bandwidth, l->prior_bandwidth, p->westwood_new_ratio_q16);
 	l->prior_bandwidth = l->rate.bandwidth;
-	l->round_end = tcp->next;
 }
 
 CC_INLINE __u32 westwood_new_ssthresh(struct westwood_new *l, const struct cc_params *p,

@@ -220,16 +220,4 @@ CC_INLINE int westwood_filter_acked(struct westwood_filter *f, const struct cc_s
 	return f->bandwidth > 0;
 }
 
-/* --- the ratio of two estimates (WestwoodNew) --- */
-
-/* How many times as fast as Reno to grow: not at all while the bandwidth falls, twice when it rises much. */
-CC_INLINE __u8 westwood_gear(__u64 bandwidth, __u64 prior, __u32 much_q16)
-{
-	if (!prior) /* nothing to compare with */
-		return 1;
-	if (bandwidth < prior)
-		return 0;
-	return (bandwidth << 16) >= prior * much_q16 ? 2 : 1;
-}
-
 #endif /* CLARION_CC_WESTWOOD_RATE_H */

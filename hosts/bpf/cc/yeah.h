@@ -90,25 +90,6 @@ CC_INLINE void yeah_grow(struct yeah *l, const struct cc_params *p, struct cc_st
 	vegas_round_begin(&l->round, tcp);
 }
 
-CC_INLINE void yeah_on_acked(struct yeah *l, const struct cc_params *p, struct cc_stack *tcp, __u32 packets,
-			     __s64 rtt_us)
-{
-	(void)p, (void)tcp, (void)packets;
-	vegas_round_on_acked(&l->round, rtt_us);
-}
-
-CC_INLINE void yeah_on_state(struct yeah *l, const struct cc_params *p, struct cc_stack *tcp, __u8 next)
-{
-	(void)p;
-	vegas_round_on_state(&l->round, tcp, next);
-}
-
-CC_INLINE void yeah_on_event(struct yeah *l, const struct cc_params *p, struct cc_stack *tcp, __u8 event)
-{
-	(void)p;
-	vegas_round_on_event(&l->round, tcp, event);
-}
-
 /* What a loss takes: the queue, if the flow has had the path to itself lately, and half of the window at
  * most. */
 CC_INLINE __u32 yeah_decrease(const struct yeah *l, const struct cc_params *p, __u32 cwnd)
@@ -131,6 +112,7 @@ CC_INLINE __u32 yeah_ssthresh(struct yeah *l, const struct cc_params *p, const s
 	return (__u32)max_u64(sub_floor_u64(tcp->cwnd, less), YEAH_MIN_CWND);
 }
 
+VEGAS_ROUNDS(yeah)
 STACK_UNDO_TO_PRIOR(yeah)
 
 #endif /* CLARION_CC_YEAH_H */

@@ -17,6 +17,8 @@ from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
 from clarion_lab.scenario.algorithms import DEFAULT, OURS, Algorithm, lookup
 from clarion_lab.scenario.model import Scenario
 
+ACCURATE_ECN = Path("/proc/sys/net/ipv4/tcp_ecn_option")  # there since kernels have it
+
 
 def check(scenario: Scenario, engine: str) -> None:
     """Raises UserError or ScenarioError for the first missing thing, with how to get it."""
@@ -27,6 +29,7 @@ def check(scenario: Scenario, engine: str) -> None:
     if any(flow.uses_agent for flow in scenario.flows):
         paths.binary("clarion-host")
     check_congestion_controls(scenario)
+    check_accurate_ecn(scenario)
     check_params(scenario)
 
 
@@ -48,6 +51,14 @@ def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -
         if kernel not in present:
             reason = f'"{name}": this kernel has no {kernel}; it has {", ".join(present)}'
             raise ScenarioError(scenario.name, ("algorithm",), reason)
+
+
+def check_accurate_ecn(scenario: Scenario, sign: Path = ACCURATE_ECN) -> None:
+    """A sender that counts marks needs a kernel whose TCP has them reported (RFC 9768)."""
+    counting = [flow.algorithm.name for flow in scenario.flows if flow.algorithm.counts_marks]
+    if counting and not sign.exists():
+        reason = f"{counting[0]}: needs accurate ECN, which Linux has from 6.18 on; use --engine sim"
+        raise ScenarioError(scenario.name, ("algorithm",), reason)
 
 
 def check_params(scenario: Scenario) -> None:

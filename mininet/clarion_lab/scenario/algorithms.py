@@ -63,6 +63,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             params={"xcp_loss": _XCP_LOSS_NONE},
         ),
         Algorithm(
+            "ixcp",
+            "clarion_xcp",
+            "XCP whose routers shuffle among the flows that they limit; every loss halves",
+            "Zan, Yang, IFIP Networking 2007",
+            header="DATA",
+            router="ixcp",
+        ),
+        Algorithm(
             "vcp",
             "vcp",
             "VCP: two bits say how loaded the path is",
@@ -274,10 +282,10 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
         ),
         Algorithm(
             "prague",
-            "prague",
+            "clarion_prague",
             "TCP Prague: reduces by the share of marks, for queues of a millisecond",
             "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331, 9768",
-            only_simulated=True,
+            params={"prague_assume_accurate_ecn": "1"},
             counts_marks=True,
         ),
     ),

@@ -27,6 +27,8 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "interval": ("interval_us", quantities.parse_short_time),
         "share": ("share", units.parse_fraction),
     },
+    "ixcp": {"gamma": ("gamma", float)},
+    "p-xcp": {},
     "jetmax": {
         "interval": ("interval_us", quantities.parse_short_time),
         "target": ("target", units.parse_fraction),
@@ -68,7 +70,8 @@ def parse_router(document: Mapping[str, Any]) -> RouterLaw:
         if key == "law":
             continue
         if key not in known:
-            raise refused((key,), f"{name} does not have it; its settings: {', '.join(known)}", Code.UNKNOWN)
+            legal = ", ".join(known) or "none"
+            raise refused((key,), f"{name} does not have it; its settings: {legal}", Code.UNKNOWN)
         setting, read = known[key]
         settings[setting] = parsed(document, key, read)
     return RouterLaw(name, settings)

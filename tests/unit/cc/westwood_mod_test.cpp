@@ -31,7 +31,7 @@ struct Flow {
   void has_estimated(__u8 gear) {
     law.bandwidth = 1'000'000;
     law.rtt_min_us = 100'000;
-    law.gear = gear;
+    law.gear.times = gear;
     law.is_due = 1;
   }
 
@@ -55,15 +55,15 @@ TEST(WestwoodMod, EstimatesTheBandwidthOfEachRoundTripAndComparesItWithTheLast) 
   EXPECT_EQ(flow.law.bandwidth, 0U);
   flow.ack(50'000, 50, 101, 201);
   EXPECT_EQ(flow.law.bandwidth, 1'000'000U);  // 100 packets in 100 ms
-  EXPECT_EQ(flow.law.gear, 1U);               // nothing to compare with
+  EXPECT_EQ(flow.law.gear.times, 1U);         // nothing to compare with
   EXPECT_EQ(flow.law.is_due, 1U);
   flow.ack(100'000, 150, 202, 302);
   EXPECT_EQ(flow.law.bandwidth, 1'500'000U);
-  EXPECT_EQ(flow.law.gear, 2U);
+  EXPECT_EQ(flow.law.gear.times, 2U);
   flow.ack(100'000, 160, 303, 403);
-  EXPECT_EQ(flow.law.gear, 1U);
+  EXPECT_EQ(flow.law.gear.times, 1U);
   flow.ack(100'000, 159, 404, 504);
-  EXPECT_EQ(flow.law.gear, 0U);
+  EXPECT_EQ(flow.law.gear.times, 0U);
 }
 
 TEST(WestwoodMod, AnAckOfNothingOrOfTheSameMomentIsNoEstimate) {
@@ -144,7 +144,7 @@ TEST(WestwoodMod, TheRatioThatDoublesGrowthIsAParameter) {
   flow.ack(0, 1, 1, 100);
   flow.ack(100'000, 100, 101, 201);
   flow.ack(100'000, 125, 202, 302);
-  EXPECT_EQ(flow.law.gear, 2U);
+  EXPECT_EQ(flow.law.gear.times, 2U);
 }
 
 TEST(WestwoodMod, ALossLeavesWhatTheBandwidthFillsOrHalf) {

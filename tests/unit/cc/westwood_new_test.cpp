@@ -59,14 +59,14 @@ TEST(WestwoodNew, AFirstEstimateGrowsAsReno) { EXPECT_EQ(after_a_round_trip(0), 
 TEST(WestwoodNew, ComparesOncePerRoundTrip) {
   Flow flow(500'000);
   flow.ack(100, 150);  // all of what had been sent at its begin, nothing sent later
-  EXPECT_EQ(flow.law.gear, 1U);
+  EXPECT_EQ(flow.law.gear.times, 1U);
   flow.ack(101, 201);
-  EXPECT_EQ(flow.law.gear, 2U);
+  EXPECT_EQ(flow.law.gear.times, 2U);
   EXPECT_EQ(flow.law.prior_bandwidth, 1'000'000U);
   flow.ack(201, 301);
-  EXPECT_EQ(flow.law.gear, 2U);
+  EXPECT_EQ(flow.law.gear.times, 2U);
   flow.ack(202, 302);
-  EXPECT_EQ(flow.law.gear, 1U);
+  EXPECT_EQ(flow.law.gear.times, 1U);
 }
 
 TEST(WestwoodNew, OrAtEveryAck) {
@@ -74,16 +74,16 @@ TEST(WestwoodNew, OrAtEveryAck) {
   params.westwood_new_per_ack = 1;
   Flow flow(500'000, params);
   flow.ack(50, 150);
-  EXPECT_EQ(flow.law.gear, 2U);
+  EXPECT_EQ(flow.law.gear.times, 2U);
   flow.ack(51, 151);
-  EXPECT_EQ(flow.law.gear, 1U);
+  EXPECT_EQ(flow.law.gear.times, 1U);
 }
 
 TEST(WestwoodNew, AnAckWithoutANewEstimateComparesNothing) {
   Flow flow(500'000);
   flow.tcp.una = 101;
   westwood_new_on_acked(&flow.law, &flow.params, &flow.tcp, 1, 100'000);
-  EXPECT_EQ(flow.law.gear, 1U);
+  EXPECT_EQ(flow.law.gear.times, 1U);
 }
 
 TEST(WestwoodNew, TheRatioThatDoublesGrowthIsAParameter) {
@@ -104,7 +104,7 @@ TEST(WestwoodNew, AShorterTauFollowsFaster) {
 
 TEST(WestwoodNew, SlowStartIsRenosWhateverTheRatio) {
   Flow flow(0);
-  flow.law.gear = 0;
+  flow.law.gear.times = 0;
   flow.tcp.cwnd = 10;
   EXPECT_EQ(flow.grown(10), 20U);
   EXPECT_EQ(flow.grown(60), 50U);  // the threshold

@@ -83,7 +83,7 @@ TEST(Compose, AnRttTooShortForItsFieldIsNone) {
 
 TEST(Compose, ShorterPacketsRequestTheirShare) {
   flow f{};
-  f.request = {1, 0, {}, 1000, 3000, -3001, 1500};
+  f.request = {1, 0, 0, 0, 1000, 3000, -3001, 1500};
   clarion_header header{};
   compose_header(&header, &f, CLARION_DATA, 500, 0);
   EXPECT_EQ(bpf_ntohl(header.data.rtt), 1000u);  // of the flow, not of the packet

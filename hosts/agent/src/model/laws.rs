@@ -4,7 +4,7 @@
 /// Clarion's own: they come with the first attachment.
 pub const OWN: [&str; 3] = ["clarion_boost", "clarion_fast", "clarion_xcp"];
 
-/// The laws in the second form: lines `STACK_LAW(prefix, "name")`, `SIMULATED_LAW(prefix, "name")`.
+/// The laws in the second form: lines `STACK_LAW(prefix, "name")`, `RATE_LAW(...)`, `SIMULATED_LAW(...)`.
 const STACK_LAWS: &str = include_str!("../../../bpf/cc/stack_laws.def");
 
 /// What all names of Clarion's laws begin with.
@@ -24,7 +24,7 @@ pub fn own() -> impl Iterator<Item = Law> {
 
 /// The laws that are loaded when somebody asks for one.
 pub fn on_demand() -> impl Iterator<Item = Law> {
-    listed_as("STACK_LAW(")
+    listed_as("STACK_LAW(").chain(listed_as("RATE_LAW("))
 }
 
 fn listed_as(kind: &str) -> impl Iterator<Item = Law> + use<'_> {
@@ -57,7 +57,9 @@ mod tests {
     #[test]
     fn the_list_of_laws_is_read() {
         assert!(on_demand().any(|law| law == Law { prefix: "stcp", name: "clarion_stcp" }));
-        let entries = STACK_LAWS.lines().filter(|line| line.starts_with("STACK_LAW(")).count();
+        assert!(on_demand().any(|law| law == Law { prefix: "prague", name: "clarion_prague" }));
+        let is_entry = |line: &&str| line.starts_with("STACK_LAW(") || line.starts_with("RATE_LAW(");
+        let entries = STACK_LAWS.lines().filter(is_entry).count();
         assert_eq!(on_demand().count(), entries);
         assert!(names().iter().all(|name| name.starts_with(BRAND) && name.len() <= 15), "{:?}", names());
     }
@@ -69,7 +71,7 @@ mod tests {
         assert_eq!(with_parameter("westwood_plus_interval_ms"), ["clarion_westwp"]);
         assert_eq!(with_parameter("westwood_tau_ms"), ["clarion_westwd"]);
         assert_eq!(with_parameter("bbr3_ecn"), ["bbr3"]);
-        assert_eq!(with_parameter("prague_rtt_ms"), ["prague"]);
+        assert_eq!(with_parameter("prague_rtt_ms"), ["clarion_prague"]);
         assert_eq!(with_parameter("guard_rounds"), OWN);
     }
 }
