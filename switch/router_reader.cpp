@@ -47,12 +47,22 @@ void read_jetmax(JsonObject& object, JetmaxSettings& jetmax) {
   object.real("target", 0.1, 1, jetmax.target);
 }
 
+void read_maxnet(JsonObject& object, MaxnetSettings& maxnet) {
+  time_us(object, "interval_us", MIN_INTERVAL_US, maxnet.interval_ns);
+  time_us(object, "max_rtt_us", MIN_INTERVAL_US, maxnet.max_rtt_ns);
+  object.real("target", 0.1, 1, maxnet.target);
+  if (maxnet.interval_ns > maxnet.max_rtt_ns) {
+    object.fail("interval_us", FaultCode::conflict,
+                "must be at most max_rtt_us, " + std::to_string(maxnet.max_rtt_ns / 1000));
+  }
+}
+
 }  // namespace
 
 RouterOptions read_router(const json& value, const Path& path) {
   static const std::map<std::string, Law> LAWS = {
       {"vcp", Law::vcp},     {"quick-start", Law::quick_start}, {"ixcp", Law::ixcp},
-      {"p-xcp", Law::p_xcp}, {"jetmax", Law::jetmax},
+      {"p-xcp", Law::p_xcp}, {"jetmax", Law::jetmax},           {"maxnet", Law::maxnet},
   };
   JsonObject object(value, path);
   RouterOptions router;
@@ -62,12 +72,13 @@ RouterOptions read_router(const json& value, const Path& path) {
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
     object.fail("law", FaultCode::unknown,
-                "must be vcp, quick-start, ixcp, p-xcp or jetmax, not \"" + law + "\"");
+                "must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
   if (router.law == Law::ixcp) read_ixcp(object, router.ixcp);
   if (router.law == Law::jetmax) read_jetmax(object, router.jetmax);
+  if (router.law == Law::maxnet) read_maxnet(object, router.maxnet);
   object.refuse_unknown_keys();
   return router;
 }

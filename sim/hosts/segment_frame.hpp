@@ -43,7 +43,7 @@ struct QuickStartField {
   std::uint32_t nonce = 0;
 };
 
-// The option of JetMax: of data, or its echo on an ACK.
+// The option of JetMax and MaxNet: of data, or its echo on an ACK.
 struct LinkField {
   enum class Kind : std::uint8_t { none, data, echo };
 

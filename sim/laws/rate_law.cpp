@@ -8,6 +8,7 @@
 #include "hosts/bpf/cc/bbr3.h"
 #include "hosts/bpf/cc/jetmax.h"
 #include "hosts/bpf/cc/keshav.h"
+#include "hosts/bpf/cc/maxnet.h"
 #include "hosts/bpf/cc/pcc.h"
 #include "hosts/bpf/cc/prague.h"
 #undef _Static_assert
@@ -188,6 +189,7 @@ class ToldRate final : public LossBlind {
     static constexpr auto on_timeout = law##_on_timeout; \
   };
 TOLD_RATE(jetmax, JETMAX_NO_RATE)
+TOLD_RATE(maxnet, MAXNET_NO_PRICE)
 #undef TOLD_RATE
 
 }  // namespace
@@ -197,6 +199,7 @@ std::unique_ptr<CongestionControl> make_rate_law(const std::string& name, const 
   if (name == "bbr") return std::make_unique<RateLaw<bbr_functions>>(params, seed);
   if (name == "bbr3") return std::make_unique<Bbr3>(params, seed);
   if (name == "jetmax") return std::make_unique<ToldRate<jetmax_functions>>(params);
+  if (name == "maxnet") return std::make_unique<ToldRate<maxnet_functions>>(params);
   if (name == "packet_pair") return std::make_unique<PacketPair>(params);
   if (name == "clarion_prague") return std::make_unique<Prague>(params);
   if (name == "pcc") return std::make_unique<RateLaw<pcc_functions>>(params, seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The senders that set window and pacing rate themselves: both versions of BBR, PCC, packet pair, Prague,
-// JetMax.
+// JetMax, MaxNet.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class CongestionControl {
   // Whether it wants the load codes of VCP's routers, in the bits of ECN.
   virtual bool takes_load_codes() const { return false; }
 
-  // What its data says to routers of JetMax before one has seen it; none: it has no use for them.
+  // What its data says to routers of JetMax or MaxNet before one has seen it; none: it has no use for them.
   virtual std::optional<std::uint32_t> first_word() const { return std::nullopt; }
 
   // Segments that may go down to the device in one piece (tso_segs); 0: as many as TCP chooses.

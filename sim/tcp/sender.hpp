@@ -50,7 +50,7 @@ struct Acknowledgement {
   std::uint8_t ace = 0;         // RFC 9768
   std::uint32_t stamp_ms = 0;   // its own time stamp, which tells later ones from those that they overtook
   std::uint8_t load_code = 0;   // of VCP's routers; 0: none
-  std::uint16_t told_link = 0;  // that routers of JetMax propose; 0: none has said anything
+  std::uint16_t told_link = 0;  // that routers of JetMax or MaxNet propose; 0: none has said anything
   std::uint32_t told_word = 0;  // with it
 };
 
@@ -69,7 +69,7 @@ struct SenderSettings {
   bool load_codes = false;    // VCP has the bits of ECN
   std::uint64_t quick_start_bps = 0;  // asked of routers (RFC 4782); 0: nothing
   std::uint32_t quick_start_seed = 0;
-  std::optional<std::uint32_t> first_word;  // of the option for routers of JetMax, on data
+  std::optional<std::uint32_t> first_word;  // of the option for routers of JetMax and MaxNet, on data
   bool restarts_after_idle = false;         // net.ipv4.tcp_slow_start_after_idle
 };
 

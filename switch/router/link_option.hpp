@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TCP option in which JetMax speaks with its routers. The layout of the paper is not public: this one is
-// ours, of the kind for experiments, with a number that is not registered (RFC 6994).
+// The TCP option in which JetMax and MaxNet speak with their routers. Neither paper's layout is public: this
+// one is ours, of the kind for experiments, with a number that is not registered (RFC 6994).
 //
 //   data  kind, length 16, ExID | controlling link, proposed link | word | interval
 //   ACK   kind, length 10, ExID | proposed link, word             as the newest data packet has brought them

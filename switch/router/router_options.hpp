@@ -7,6 +7,7 @@
 
 #include "ixcp.hpp"
 #include "jetmax.hpp"
+#include "maxnet.hpp"
 #include "p_xcp.hpp"
 #include "quick_start.hpp"
 #include "router_law.hpp"
@@ -15,19 +16,20 @@
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp, jetmax };
+  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp, jetmax, maxnet };
 
   Law law = Law::none;
   VcpSettings vcp;
   QuickStartSettings quick_start;
   XcpGains ixcp;
   JetmaxSettings jetmax;
+  MaxnetSettings maxnet;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp", "jetmax"};
+  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp", "jetmax", "maxnet"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
@@ -47,6 +49,8 @@ inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, 
       return std::make_unique<PXcpRouter>(protocol, rate_bps);
     case RouterOptions::Law::jetmax:
       return std::make_unique<JetmaxRouter>(options.jetmax, now, rate_bps, link);
+    case RouterOptions::Law::maxnet:
+      return std::make_unique<MaxnetRouter>(options.maxnet, now, rate_bps, link);
     case RouterOptions::Law::none:
       return nullptr;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames with the option of JetMax, behind two NOPs or so.
+// Frames with the option of JetMax and MaxNet, behind two NOPs or so.
 #pragma once
 
 #include <algorithm>

@@ -267,7 +267,7 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
     const char* message;
   } cases[] = {
       {R"({"router":{"law":"rcp9"}})",
-       "router.law: must be vcp, quick-start, ixcp, p-xcp or jetmax, not \"rcp9\""},
+       "router.law: must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"rcp9\""},
       {R"({"router":{}})", "router.law: is missing"},
       {R"({"router":"vcp"})", "router: must be an object"},
       {R"({"router":{"law":"vcp","share":1}})",
@@ -283,6 +283,10 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
        "router.queue_weight: must be a number from 0.001 to 1.0, not 0"},
       {R"({"router":{"law":"vcp","queue_gain":-1}})",
        "router.queue_gain: must be a number from 0.0 to 10.0, not -1"},
+      {R"({"router":{"law":"jetmax","share":1}})",
+       "router.share: unknown key; known here: law, interval_us, target"},
+      {R"({"router":{"law":"maxnet","interval_us":20000,"max_rtt_us":10000}})",
+       "router.interval_us: must be at most max_rtt_us, 10000"},
       {R"({"router":{"law":"quick-start","share":1.1}})",
        "router.share: must be a number from 0.0 to 1.0, not 1.1"},
       {R"({"router":{"law":"quick-start","target":1}})",

@@ -113,7 +113,10 @@ def test_the_schema_knows_every_setting() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"router": {"law": "rcp9"}}, 'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax'),
+        (
+            {"router": {"law": "rcp9"}},
+            'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax, maxnet',
+        ),
         (
             {"router": {"law": "vcp", "share": 0.5}},
             "router.share: vcp does not have it; its settings: interval",
@@ -142,6 +145,8 @@ def test_the_schema_knows_every_setting() -> None:
             {"algorithm": "jetmax", "router": {"law": "jetmax", "sample": "5 ms"}},
             "router.sample: jetmax does not have it; its settings: interval, target",
         ),
+        ({"algorithm": "maxnet", "router": {"law": "jetmax"}}, r"router: maxnet: .*\{law: maxnet\}"),
+        ({"algorithm": "maxnet", "router": {"law": "maxnet", "max-rtt": "0 s"}}, "router.max-rtt: "),
         ({"router": {}}, "router.law: missing"),
         ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
         ({"router": {"law": "vcp", "target": 2}}, "router.target: .*beyond 1"),
@@ -348,7 +353,7 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
     requirements.check_congestion_controls(load(algorithm="ixcp", router={"law": "ixcp"}))
 
 
-TOLD = ("jetmax",)  # senders to which routers tell a rate, each the same for all of a link
+TOLD = ("jetmax", "maxnet")  # senders to which routers tell a rate, each the same for all of a link
 # Of a link's rate, as payload: frames have 14 bytes of Ethernet and 68 of IP and TCP.
 TARGET = 0.95 * 1432 / 1514
 
@@ -385,8 +390,10 @@ def test_many_flows_share_alike_with_a_short_queue(tmp_path: Path, law: str) -> 
 
 @pytest.mark.parametrize("law", TOLD)
 def test_a_flow_that_joins_gets_its_share_without_loss(tmp_path: Path, law: str) -> None:
+    """MaxNet's price follows a newcomer the faster, the shorter the longest round trip is said to be."""
+    router = {"law": "jetmax"} if law == "jetmax" else {"law": "maxnet", "max-rtt": "100 ms"}
     timing = {"duration": "25 s", "measure-from": "18 s"}
-    summary = run(tmp_path, **told(law, flows=[{}, {"start": "10 s"}], **timing))
+    summary = run(tmp_path, algorithm=law, router=router, flows=[{}, {"start": "10 s"}], **timing)
     assert goodputs(summary) == pytest.approx([10 * TARGET] * 2, rel=0.01)
     assert summary["totals"]["losses"]["data_queue"] == 0
 

@@ -59,7 +59,7 @@ struct cc_stack {
 	__u8 is_app_limited;  /* the application has been the limit lately */
 	__u8 is_paced;	      /* by timers */
 	__u8 load_code;	      /* of VCP's routers, in the ACK at hand (vcp.h); 0: none */
-	__u16 told_link;      /* of JetMax's routers, the same; 0: none */
+	__u16 told_link;      /* of JetMax's or MaxNet's routers, the same; 0: none */
 	__u32 told_word;      /* with it */
 	__u16 controlling_link; /* as the data tells routers (jetmax.h); 0: none yet */
 };

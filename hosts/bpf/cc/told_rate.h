@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* What a sender to which routers tell a rate does with it (jetmax.h): the rate, of bytes of frames as routers
- * count them, as window and pacing rate. Pacing keeps to it; the window, of two round trips, only bounds what
- * is in flight when ACKs stay away.
+/* What senders to which routers tell a rate have in common (jetmax.h, maxnet.h): the rate, of bytes of frames
+ * as routers count them, as window and pacing rate. Pacing keeps to it; the window, of two round trips, only
+ * bounds what is in flight when ACKs stay away.
  */
 #ifndef CLARION_CC_TOLD_RATE_H
 #define CLARION_CC_TOLD_RATE_H

@@ -87,6 +87,14 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             router="jetmax",
         ),
         Algorithm(
+            "maxnet",
+            "maxnet",
+            "after MaxNet: all answer alike to the highest price of the path",
+            "Wydrowski, Zukerman 2002, reconstructed",
+            only_simulated=True,
+            router="maxnet",
+        ),
+        Algorithm(
             "cubic-quickstart",
             "cubic",
             "CUBIC; begins at the rate that all routers approve",

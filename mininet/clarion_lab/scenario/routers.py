@@ -33,6 +33,11 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "interval": ("interval_us", quantities.parse_short_time),
         "target": ("target", units.parse_fraction),
     },
+    "maxnet": {
+        "interval": ("interval_us", quantities.parse_short_time),
+        "max-rtt": ("max_rtt_us", quantities.parse_short_time),
+        "target": ("target", units.parse_fraction),
+    },
 }
 IP_ROUTERS = (
     "quick-start",
