@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "laws/laws.hpp"
+#include "switch/router/xcp_i.hpp"
 
 namespace clarion::sim {
 
@@ -41,6 +42,8 @@ void Flow::open(const FlowOptions& options, const SimulationOptions& all, std::s
     settings.mss_bytes -= emu::link_option::DATA_BYTES;
     settings.max_burst = 1;
   }
+  settings.xcp_ttl = options.xcp_ttl;
+  if (settings.xcp_ttl) settings.mss_bytes -= emu::xcp_i::BYTES;
   settings.sack = options.sack;
   settings.quick_start_bps = options.quick_start_bps;
   settings.quick_start_seed = seed;

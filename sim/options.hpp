@@ -36,6 +36,7 @@ struct FlowOptions {
   std::map<std::string, std::uint32_t> params;
   bool sack = true;
   std::uint64_t quick_start_bps = 0;  // asked of routers (RFC 4782); 0: nothing
+  bool xcp_ttl = false;               // its data has the option of XCP-i
   std::uint64_t start_us = 0;
   std::uint64_t stop_us = ~std::uint64_t{0};
   std::uint64_t size_bytes = ~std::uint64_t{0};  // ~0: without end

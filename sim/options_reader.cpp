@@ -150,6 +150,7 @@ FlowOptions read_flow(const json& value, const Path& path, const std::map<std::s
     object.fail("quick_start_bps", FaultCode::conflict,
                 "is for laws that leave their beginning to TCP, not for " + flow.law);
   }
+  object.boolean("xcp_ttl", flow.xcp_ttl);
   object.integer("start_us", 0, MAX_TIME_US, flow.start_us);
   object.integer("stop_us", 0, MAX_TIME_US, flow.stop_us);
   object.integer("size_bytes", 1, MAX_BYTES, flow.size_bytes);

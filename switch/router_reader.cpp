@@ -63,6 +63,7 @@ RouterOptions read_router(const json& value, const Path& path) {
   static const std::map<std::string, Law> LAWS = {
       {"vcp", Law::vcp},     {"quick-start", Law::quick_start}, {"ixcp", Law::ixcp},
       {"p-xcp", Law::p_xcp}, {"jetmax", Law::jetmax},           {"maxnet", Law::maxnet},
+      {"xcp-i", Law::xcp_i},
   };
   JsonObject object(value, path);
   RouterOptions router;
@@ -72,13 +73,14 @@ RouterOptions read_router(const json& value, const Path& path) {
   const auto known = LAWS.find(law);
   if (known == LAWS.end())
     object.fail("law", FaultCode::unknown,
-                "must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"" + law + "\"");
+                "must be vcp, quick-start, ixcp, p-xcp, jetmax, maxnet or xcp-i, not \"" + law + "\"");
   router.law = known->second;
   if (router.law == Law::vcp) read_vcp(object, router.vcp);
   if (router.law == Law::quick_start) read_quick_start(object, router.quick_start);
   if (router.law == Law::ixcp) read_ixcp(object, router.ixcp);
   if (router.law == Law::jetmax) read_jetmax(object, router.jetmax);
   if (router.law == Law::maxnet) read_maxnet(object, router.maxnet);
+  if (router.law == Law::xcp_i) object.boolean("aware", router.xcp_i.aware);
   object.refuse_unknown_keys();
   return router;
 }

@@ -191,6 +191,7 @@ bool SendingEnd::transmit(const OutgoingSegment& segment, Nanoseconds now) {
   tcp.ecn = is_capable ? capable : Ecn::not_capable;
   if (settings_.load_codes) tcp.ecn = Ecn::ect1;  // VCP: a low load, as long as no router says more
   if (settings_.first_word) tcp.link = {LinkField::Kind::data, link_option_of(segment.payload_bytes)};
+  tcp.has_xcp_ttl = settings_.xcp_ttl;
   HeaderBytes header;
   if (flow_.id.aware) {
     OutgoingState state;

@@ -6,6 +6,7 @@
 
 #include "core/byte_order.hpp"
 #include "switch/router/quick_start.hpp"
+#include "switch/router/xcp_i.hpp"
 
 namespace clarion::sim {
 namespace {
@@ -183,6 +184,14 @@ std::uint8_t* put_ethernet_and_ip(Frame& frame, const Address& from, const Addre
   return ip;
 }
 
+// At most one of them is there.
+void put_ip_option(std::uint8_t* at, const TcpFields& tcp) {
+  if (tcp.has_xcp_ttl) return emu::xcp_i::write(at, FIRST_TTL, 0, 0);
+  const bool reports = tcp.quick_start.place == Place::report;
+  put_quick_start(at, quick_start::IP_OPTION, reports ? quick_start::REPORT : quick_start::REQUEST,
+                  tcp.quick_start);
+}
+
 }  // namespace
 
 std::uint32_t option_bytes(const TcpFields& tcp) {
@@ -198,7 +207,8 @@ std::uint32_t option_bytes(const TcpFields& tcp) {
 
 std::uint32_t ip_option_bytes(const TcpFields& tcp) {
   const Place place = tcp.quick_start.place;
-  return place == Place::request || place == Place::report ? quick_start::BYTES : 0;
+  if (place == Place::request || place == Place::report) return quick_start::BYTES;
+  return tcp.has_xcp_ttl ? emu::xcp_i::BYTES : 0;
 }
 
 void write_frame(Frame& frame, const Address& from, const Address& to, const TcpFields& tcp,
@@ -210,9 +220,7 @@ void write_frame(Frame& frame, const Address& from, const Address& to, const Tcp
   std::uint8_t* ip =
       put_ethernet_and_ip(frame, from, to, tcp.ecn, header.length > 0 ? header.protocol : PROTOCOL_TCP);
   if (ip_options > 0) {
-    const bool reports = tcp.quick_start.place == Place::report;
-    put_quick_start(ip + 20, quick_start::IP_OPTION, reports ? quick_start::REPORT : quick_start::REQUEST,
-                    tcp.quick_start);
+    put_ip_option(ip + 20, tcp);
     ip[0] = static_cast<std::uint8_t>(0x45 + ip_options / 4);
     store_be16(ip + 10, 0);
     store_be16(ip + 10, checksum(ip, 20 + ip_options));
@@ -245,8 +253,7 @@ void write_datagram(Frame& frame, const Address& from, const Address& to, std::u
 void read_ip(const std::uint8_t* ip, std::uint32_t bytes, TcpFields& tcp) {
   tcp.ecn = static_cast<Ecn>(ip[1] & 3);
   tcp.ip_ttl = ip[8];
-  if (bytes != 20 + quick_start::BYTES || ip[20] != quick_start::IP_OPTION)
-    return;  // our hosts send no other
+  if (bytes != 20 + quick_start::BYTES || ip[20] != quick_start::IP_OPTION) return;  // no other is for hosts
   const bool reports = ip[22] >> 4 == quick_start::REPORT;
   read_quick_start(ip + 20, reports ? Place::report : Place::request, tcp.quick_start);
 }

@@ -78,6 +78,7 @@ struct TcpFields {
   Ecn ecn = Ecn::not_capable;
   QuickStartField quick_start;
   LinkField link;
+  bool has_xcp_ttl = false;  // data: XCP-i's option is in the IP header
   std::uint8_t ip_ttl = 0;  // of a frame that has come in
 
   // AE, CWR and ECE as one number (RFC 9768, 3.2.2).

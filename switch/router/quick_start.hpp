@@ -7,9 +7,9 @@
 #include <array>
 #include <cstdint>
 
-#include "../frame_edit.hpp"
 #include "../random.hpp"
-#include "core/header.hpp"
+#include "core/byte_order.hpp"
+#include "ip_option.hpp"
 #include "router_law.hpp"
 
 namespace clarion::emu {
@@ -65,12 +65,9 @@ class QuickStartRouter final : public RouterLaw {
 
   void depart(Nanoseconds now, std::uint8_t* frame, std::uint32_t length) override {
     catch_up(now);
-    const Found found = find(frame, length);
-    if (found.option != nullptr) {
-      const std::uint16_t sum = ipv4_header_sum(found.ip);
-      pass(found);
-      keep_ipv4_header_sum(found.ip, sum);
-    }
+    const auto found = find_ip_option(frame, length, quick_start::IP_OPTION, quick_start::BYTES);
+    if (found.found())
+      pass_router(found, [&](const std::uint8_t* /*ip*/, std::uint8_t* option) { answer(option); });
     used_bytes_[0] += length;
   }
 
@@ -88,43 +85,23 @@ class QuickStartRouter final : public RouterLaw {
   }
 
  private:
-  struct Found {
-    std::uint8_t* ip = nullptr;
-    std::uint8_t* option = nullptr;
-  };
-
-  static Found find(std::uint8_t* frame, std::uint32_t length) {
-    const IpPayload ip = parse_ip(frame, length);
-    if (!ip.found || frame[ip.at] >> 4 != 4 || ip.begin == IPV4_MIN_BYTES || ip.at + ip.begin > length)
-      return {};
-    std::uint8_t* header = frame + ip.at;
-    for (std::uint32_t at = IPV4_MIN_BYTES; at < ip.begin && header[at] != 0;) {
-      const std::uint32_t bytes = header[at] == 1 ? 1 : at + 1 < ip.begin ? header[at + 1] : 0;
-      if (bytes == 0 || (bytes == 1 && header[at] != 1) || at + bytes > ip.begin) return {};
-      if (header[at] == quick_start::IP_OPTION && bytes == quick_start::BYTES) return {header, header + at};
-      at += bytes;
-    }
-    return {};
-  }
-
-  void pass(const Found& found) {
-    if (found.ip[8] > 1) --found.ip[8];
-    const std::uint8_t function = found.option[2] >> 4;
-    const std::uint8_t wanted = found.option[2] & 0xf;
+  void answer(std::uint8_t* option) {
+    const std::uint8_t function = option[2] >> 4;
+    const std::uint8_t wanted = option[2] & 0xf;
     if (!settings_.aware || function != quick_start::REQUEST || wanted == 0) return;
     ++requests_;
     const double bps = std::min(available_bps(), static_cast<double>(quick_start::rate_bps(wanted)));
     const std::uint8_t code = quick_start::code_of(bps);
-    if (code == 0) return refuse(found.option);
+    if (code == 0) return refuse(option);
     ++approvals_;
     approved_bps_ += static_cast<double>(quick_start::rate_bps(code));
-    --found.option[3];
+    --option[3];
     if (code == wanted) return;
-    found.option[2] = code;
+    option[2] = code;
     const std::uint32_t kept = quick_start::kept_nonce(code) << 2;
     const std::uint32_t taken = (quick_start::kept_nonce(wanted) << 2) & ~kept;
     const auto drawn = static_cast<std::uint32_t>(random_.uniform() * 4294967296.0);
-    store_be32(found.option + 4, (load_be32(found.option + 4) & ~taken) | (drawn & taken));
+    store_be32(option + 4, (load_be32(option + 4) & ~taken) | (drawn & taken));
   }
 
   // 3.3: rate, TTL and nonce are zero from here on.

@@ -12,11 +12,12 @@
 #include "quick_start.hpp"
 #include "router_law.hpp"
 #include "vcp.hpp"
+#include "xcp_i.hpp"
 
 namespace clarion::emu {
 
 struct RouterOptions {
-  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp, jetmax, maxnet };
+  enum class Law : std::uint8_t { none, vcp, quick_start, ixcp, p_xcp, jetmax, maxnet, xcp_i };
 
   Law law = Law::none;
   VcpSettings vcp;
@@ -24,12 +25,14 @@ struct RouterOptions {
   XcpGains ixcp;
   JetmaxSettings jetmax;
   MaxnetSettings maxnet;
+  XcpISettings xcp_i;
 
   bool on() const { return law != Law::none; }
 };
 
 constexpr const char* name_of(RouterOptions::Law law) {
-  constexpr const char* NAMES[] = {"none", "vcp", "quick-start", "ixcp", "p-xcp", "jetmax", "maxnet"};
+  constexpr const char* NAMES[] = {"none",  "vcp",    "quick-start", "ixcp",
+                                   "p-xcp", "jetmax", "maxnet",      "xcp-i"};
   return NAMES[static_cast<std::size_t>(law)];
 }
 
@@ -51,6 +54,8 @@ inline std::unique_ptr<RouterLaw> make_router_law(const RouterOptions& options, 
       return std::make_unique<JetmaxRouter>(options.jetmax, now, rate_bps, link);
     case RouterOptions::Law::maxnet:
       return std::make_unique<MaxnetRouter>(options.maxnet, now, rate_bps, link);
+    case RouterOptions::Law::xcp_i:
+      return std::make_unique<XcpIRouter>(options.xcp_i, protocol, link, rate_bps);
     case RouterOptions::Law::none:
       return nullptr;
   }

@@ -267,7 +267,7 @@ TEST(RouterOptions, RefusalsNameTheFieldAndTheFix) {
     const char* message;
   } cases[] = {
       {R"({"router":{"law":"rcp9"}})",
-       "router.law: must be vcp, quick-start, ixcp, p-xcp, jetmax or maxnet, not \"rcp9\""},
+       "router.law: must be vcp, quick-start, ixcp, p-xcp, jetmax, maxnet or xcp-i, not \"rcp9\""},
       {R"({"router":{}})", "router.law: is missing"},
       {R"({"router":"vcp"})", "router: must be an object"},
       {R"({"router":{"law":"vcp","share":1}})",

@@ -238,6 +238,8 @@ def _flow(scenario: Scenario, network: Network, flow: Flow) -> dict[str, Any]:
     }
     if flow.algorithm.quick_start_bps is not None:
         config["quick_start_bps"] = flow.algorithm.quick_start_bps
+    if flow.algorithm.xcp_ttl:
+        config["xcp_ttl"] = True
     if flow.size_bytes is not None:
         config["size_bytes"] = flow.size_bytes
     if flow.bursts:

@@ -29,6 +29,7 @@ class Algorithm:
     counts_marks: bool = False  # it is made for queues that mark, and needs to know how many packets they did
     router: str | None = None  # the law that the routers on its way have to have
     quick_start_bps: int | None = None  # what its SYN asks of them (RFC 4782)
+    xcp_ttl: bool = False  # its data has the IP option of XCP-i
 
     @property
     def is_plain_tcp(self) -> bool:
@@ -69,6 +70,16 @@ GROUPS: Mapping[str, tuple[Algorithm, ...]] = {
             "Zan, Yang, IFIP Networking 2007",
             header="DATA",
             router="ixcp",
+        ),
+        Algorithm(
+            "xcp-i",
+            "clarion_xcp",
+            "XCP across routers that do not know it; every loss halves",
+            "Lopez Pacheco, Pham, Lefevre, GLOBECOM 2006, reconstructed",
+            header="DATA",
+            only_simulated=True,
+            router="xcp-i",
+            xcp_ttl=True,
         ),
         Algorithm(
             "vcp",

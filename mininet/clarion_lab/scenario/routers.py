@@ -38,10 +38,10 @@ ROUTER_LAWS: Mapping[str, Mapping[str, tuple[str, Reader]]] = {
         "max-rtt": ("max_rtt_us", quantities.parse_short_time),
         "target": ("target", units.parse_fraction),
     },
+    "xcp-i": {},
 }
-IP_ROUTERS = (
-    "quick-start",
-)  # laws for which a switch without them is a router that does not know the option
+# Laws for which a switch without them is a router that does not know the option.
+IP_ROUTERS = ("quick-start", "xcp-i")
 MARKING = ("vcp",)  # laws that have the bits of ECN to themselves
 
 
