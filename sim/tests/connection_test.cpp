@@ -45,6 +45,7 @@ class ConnectionTest : public ::testing::Test {
     settings.max_burst = 1;
     settings.load_codes = ecn == EcnUse::load_codes;
     settings.ecn = ecn == EcnUse::marks;
+    settings.xcp_ttl = xcp_ttl_;
     Address remote = address(2);
     remote.port = 5201;
     auto made = make_law(law, flow_, default_params(), 1);
@@ -84,6 +85,7 @@ class ConnectionTest : public ::testing::Test {
   std::vector<Reduction> reductions_;
   std::optional<SendingEnd> sender_;
   std::optional<ReceivingEnd> receiver_;
+  bool xcp_ttl_ = false;
 };
 
 TEST_F(ConnectionTest, VcpsDataCarriesALowLoadAndNothingElseDoes) {
@@ -210,6 +212,16 @@ TEST_F(LinkOptionTest, OthersHaveNone) {
   EXPECT_EQ(tcp_of(from_left_.frames.front()).link.kind, LinkField::Kind::none);
   to_right(START + 150 * MS);
   EXPECT_EQ(tcp_of(from_right_.frames.front()).link.kind, LinkField::Kind::none);
+}
+
+TEST_F(ConnectionTest, DataOfXcpIHasAnIpOptionWithItsFirstTtl) {
+  xcp_ttl_ = true;
+  open("cubic", EcnUse::none);
+  const Frame& frame = from_left_.frames.front();
+  EXPECT_EQ(frame.length, IP + 32 + 20 + 12 + MSS);
+  EXPECT_EQ(frame.bytes[IP], 0x48);
+  const std::uint8_t option[] = {158, 12, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_TRUE(std::equal(std::begin(option), std::end(option), frame.bytes.begin() + IP + 20));
 }
 
 // Packets of 1052 bytes of IP; 10.24 Mbit/s are 1,280,000 bytes/s, in 100 ms 121 packets.

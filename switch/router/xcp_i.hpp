@@ -56,7 +56,7 @@ class VirtualRouter {
   void arrive(Nanoseconds now, const XcpPacket& packet, std::uint32_t departed_us) {
     if (control_.is_due(now) && meter_.close(static_cast<double>(now - began_) / SECOND_NS)) began_ = now;
     if (began_ == 0) began_ = now;
-    if (meter_.is_known()) control_.set_capacity(meter_.available_bytes_per_s());
+    if (is_known()) control_.set_capacity(meter_.available_bytes_per_s());
     meter_.arrive(now, packet.bytes, departed_us);
     control_.arrive(now, packet);
     control_.queue_is(now, meter_.queue_bytes());
@@ -64,12 +64,14 @@ class VirtualRouter {
 
   // As long as nothing is known nobody becomes faster.
   double grant(const XcpPacket& packet, double wanted) {
-    return meter_.is_known() ? control_.grant(packet, wanted) : std::min(wanted, 0.0);
+    return is_known() ? control_.grant(packet, wanted) : std::min(wanted, 0.0);
   }
 
   double available_bytes_per_s() const { return meter_.available_bytes_per_s(); }
 
  private:
+  bool is_known() const { return meter_.available_bytes_per_s() > 0; }
+
   CloudMeter meter_;
   Nanoseconds began_ = 0;  // the meter's interval
   XcpControl control_{XcpGains{}, 1};

@@ -59,5 +59,7 @@ def test_the_registry_has_every_law_that_the_simulator_and_the_agent_have() -> N
 
 
 def test_only_laws_that_the_agent_loads_need_it() -> None:
+    """XCP-i has XCP's law, in packets that only simulated hosts send."""
     for each in algorithms.ALGORITHMS.values():
-        assert each.needs_agent == (each.kernel not in {"cubic", "reno", "bbr"} and not each.only_simulated)
+        is_hosted = not each.only_simulated or each.name == "xcp-i"
+        assert each.needs_agent == (each.kernel not in {"cubic", "reno", "bbr"} and is_hosted)

@@ -95,13 +95,16 @@ def test_a_switch_may_be_without() -> None:
     assert "router" in found["s2-left"]
 
 
-def test_a_switch_without_quick_start_is_a_router_that_does_not_know_it() -> None:
+def test_a_switch_without_quick_start_or_xcp_i_is_a_router_that_does_not_know_it() -> None:
     router = {"law": "quick-start", "interval": "100 ms", "share": "50 %"}
     found = ports(
         load(algorithm="cubic-quickstart", router=router, switches={"s2": {"router": False}}, ecn=True)
     )
     assert found["s1-right"]["router"] == {"law": "quick-start", "interval_us": 100_000, "share": 0.5}
     assert found["s2-left"]["router"] == {"law": "quick-start", "aware": False}
+    found = ports(load(algorithm="xcp-i", router={"law": "xcp-i"}, switches={"s2": {"router": False}}))
+    assert found["s1-right"]["router"] == {"law": "xcp-i"}
+    assert found["s2-left"]["router"] == {"law": "xcp-i", "aware": False}
 
 
 def test_the_schema_knows_every_setting() -> None:
@@ -115,7 +118,7 @@ def test_the_schema_knows_every_setting() -> None:
     [
         (
             {"router": {"law": "rcp9"}},
-            'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax, maxnet',
+            'router.law: "rcp9": use vcp, quick-start, ixcp, p-xcp, jetmax, maxnet, xcp-i',
         ),
         (
             {"router": {"law": "vcp", "share": 0.5}},
@@ -147,6 +150,11 @@ def test_the_schema_knows_every_setting() -> None:
         ),
         ({"algorithm": "maxnet", "router": {"law": "jetmax"}}, r"router: maxnet: .*\{law: maxnet\}"),
         ({"algorithm": "maxnet", "router": {"law": "maxnet", "max-rtt": "0 s"}}, "router.max-rtt: "),
+        ({"algorithm": "xcp-i", "router": {"law": "ixcp"}}, r"router: xcp-i: .*\{law: xcp-i\}"),
+        (
+            {"algorithm": "xcp-i", "router": {"law": "xcp-i", "target": 1}},
+            "router.target: xcp-i does not have it; its settings: none",
+        ),
         ({"router": {}}, "router.law: missing"),
         ({"router": {"law": "vcp", "interval": "0 s"}}, "router.interval: "),
         ({"router": {"law": "vcp", "target": 2}}, "router.target: .*beyond 1"),
@@ -351,6 +359,90 @@ def test_real_hosts_lack_the_sender_but_not_the_routers() -> None:
         requirements.check_congestion_controls(load())
     requirements.check_congestion_controls(load(algorithm="xcp"))
     requirements.check_congestion_controls(load(algorithm="ixcp", router={"law": "ixcp"}))
+
+
+# Of three routers in a row the middle one, whose link is the bottleneck, does not know XCP.
+CLOUD: dict[str, Any] = {
+    "algorithm": "xcp-i",
+    "router": {"law": "xcp-i"},
+    "switches": {"s2": {"router": False}},
+    "topology": "parking-lot",
+    "links": {
+        "access": {"rtt": "4 ms"},
+        "bottleneck": [
+            {"rate": rate, "rtt": "30 ms", "queue": "1 bdp"}
+            for rate in ("100 Mbit/s", "50 Mbit/s", "100 Mbit/s")
+        ],
+    },
+    "flows": [{"count": 2, "crosses": [1, 3]}],
+    "duration": "20 s",
+    "measure-from": "8 s",
+}
+
+
+def in_cloud(summary: dict[str, Any], role: str = "bottleneck 2 forward") -> dict[str, Any]:
+    return next(port for port in summary["ports"] if port["role"] == role)
+
+
+def test_xcp_i_keeps_the_queue_of_a_router_short_that_does_not_know_it(tmp_path: Path) -> None:
+    """XCP itself does not see that router, and overflows its queue."""
+    others = {"algorithm": "ixcp", "router": {"law": "ixcp"}}
+    assert run(tmp_path / "ixcp", **{**CLOUD, **others})["totals"]["losses"]["data_queue"] > 0
+    summary = run(tmp_path / "xcp-i", **CLOUD)
+    assert in_cloud(summary)["utilisation"] > 0.99
+    assert in_cloud(summary)["queue_p99_bytes"] < 0.02 * in_cloud(summary)["bdp_bytes"]
+    assert summary["totals"]["losses"]["data_queue"] == 0
+    assert summary["totals"]["jain"] > 0.99
+
+
+def test_xcp_i_takes_what_other_traffic_of_the_cloud_leaves(tmp_path: Path) -> None:
+    """It passes neither of the XCP-i routers, so only its queue shows."""
+    other = {"crosses": [2, 2], "protocol": "udp", "rate": "25 Mbit/s", "start": "6 s"}
+    summary = run(tmp_path, **{**CLOUD, "flows": [*CLOUD["flows"], other], "measure-from": "10 s"})
+    assert in_cloud(summary)["utilisation"] > 0.97
+    assert in_cloud(summary)["queue_mean_bdp"] < 0.15
+    assert summary["totals"]["losses"]["data_queue"] == 0
+    ours = goodputs(summary)[:2]
+    assert ours[0] == pytest.approx(ours[1], rel=0.02)
+
+
+def test_xcp_i_follows_the_rate_of_a_cloud_up_and_down(tmp_path: Path) -> None:
+    links = copy.deepcopy(CLOUD["links"])
+    middle = links["bottleneck"][1]
+    middle["rate-steps"] = [{"at": "8 s", "rate": "20 Mbit/s"}]
+    slower = run(tmp_path / "slower", **{**CLOUD, "links": links, "measure-from": "10 s"})
+    middle |= {"rate": "20 Mbit/s", "rate-steps": [{"at": "8 s", "rate": "50 Mbit/s"}]}
+    faster = run(tmp_path / "faster", **{**CLOUD, "links": links, "measure-from": "12 s"})
+    payload = 1388 / 1514  # frames have 14 bytes of Ethernet, 64 of IP and TCP, 32 of DATA, 12 of the option
+    assert sum(goodputs(slower)) > 0.95 * 20 * payload
+    assert sum(goodputs(faster)) > 0.98 * 50 * payload
+    assert slower["totals"]["losses"]["data_queue"] == 0
+
+
+def test_clouds_that_merge_share_what_is_behind_them_by_routers(tmp_path: Path) -> None:
+    """Two XCP-i routers send into one that is none: each of its halves is shared by the flows over it."""
+    links = [
+        {"between": [x, y], "rate": f"{rate} Mbit/s", "delay": f"{delay} ms", "queue": "1 bdp"}
+        for x, y, rate, delay in (
+            ("a", "c", 100, 10),
+            ("b", "c", 100, 20),
+            ("c", "d", 50, 15),
+            ("d", "e", 100, 5),
+        )
+    ]
+    flows = [{"from": "a", "to": "e", "count": 3}, {"from": "b", "to": "e"}]
+    graph = {
+        "topology": "graph",
+        "links": {"access": {"rtt": "4 ms"}, "bottleneck": links},
+        "switches": {"c": {"router": False}},
+    }
+    timing = {"duration": "40 s", "measure-from": "15 s"}
+    summary = run(tmp_path, **{**CLOUD, **graph, "flows": flows, **timing})
+    of_a = goodputs(summary)[:3]
+    assert sum(of_a) == pytest.approx(goodputs(summary)[3], rel=0.3)
+    assert of_a == pytest.approx([sum(of_a) / 3] * 3, rel=0.02)
+    assert in_cloud(summary, "link c d forward")["utilisation"] > 0.96
+    assert summary["totals"]["losses"]["data_queue"] == 0
 
 
 TOLD = ("jetmax", "maxnet")  # senders to which routers tell a rate, each the same for all of a link
