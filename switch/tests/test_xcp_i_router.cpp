@@ -103,9 +103,11 @@ TEST_F(XcpIRouterTest, FeedbackIsOnlyLowered) {
 }
 
 TEST_F(XcpIRouterTest, OfACloudOfWhichNothingIsKnownNothingIsHandedOut) {
-  arrive(START, 62, 63);
-  EXPECT_EQ(feedback_of(left(frame_of(62, {63, BEFORE, departed(START)}))), 0);
-  EXPECT_EQ(feedback_of(left(frame_of(62, {63, BEFORE, departed(START)}, -5))), -5);
+  half_fill_the_cloud();  // the link has much
+  const auto first = frame_of(62, {63, BEFORE + 1, departed(START)});
+  router_.arrive(START + 100 * MS, first.data(), BYTES);
+  EXPECT_EQ(feedback_of(left(frame_of(62, {63, BEFORE + 1, departed(START)}))), 0);
+  EXPECT_EQ(feedback_of(left(frame_of(62, {63, BEFORE + 1, departed(START)}, -5))), -5);
 }
 
 TEST_F(XcpIRouterTest, AQueueInTheCloudIsTakenBack) {
