@@ -152,6 +152,10 @@ WireKnowledge read_wire(const JsonObject& object, const std::string& name) {
 
 // One explicit law for each port, and none beside one that writes the same bits of the header.
 void check_router(const JsonObject& object, const PortOptions& port) {
+  if (port.rate_bps == 0 && !object.has("router")) {  // a command, which cannot change the law
+    object.fail("rate_bps", FaultCode::conflict,
+                "must be at least 8 on a port with router.law: without a rate it has no load");
+  }
   if (port.rate_bps == 0) {
     object.fail("router", FaultCode::conflict, "needs a port with rate_bps: without, it has no load");
   }

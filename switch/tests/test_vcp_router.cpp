@@ -254,7 +254,7 @@ TEST_F(RouterPorts, XcpCannotBeSwitchedOnBesideIt) {
   EXPECT_EQ(refusal(R"({"cmd":"batch","switch":"s1","changes":[)" + entry + "]}"),
             std::string("conflict changes[0].xcp: ") + why);
   EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","rate_bps":0})"),
-            "conflict router: needs a port with rate_bps: without, it has no load");
+            "conflict rate_bps: must be at least 8 on a port with router.law: without a rate it has no load");
   EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","ecn_threshold_bytes":5000})"),
             "conflict ecn_threshold_bytes: router.law vcp has the bits that it would mark");
   EXPECT_EQ(refusal(R"({"cmd":"set","port":"s1:b","router":{"law":"vcp"}})").substr(0, 16),
