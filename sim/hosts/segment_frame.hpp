@@ -79,7 +79,7 @@ struct TcpFields {
   QuickStartField quick_start;
   LinkField link;
   bool has_xcp_ttl = false;  // data: XCP-i's option is in the IP header
-  std::uint8_t ip_ttl = 0;  // of a frame that has come in
+  std::uint8_t ip_ttl = 0;   // of a frame that has come in
 
   // AE, CWR and ECE as one number (RFC 9768, 3.2.2).
   std::uint8_t ace() const { return static_cast<std::uint8_t>((ae ? 4 : 0) | (cwr ? 2 : 0) | (ece ? 1 : 0)); }

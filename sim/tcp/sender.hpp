@@ -69,7 +69,7 @@ struct SenderSettings {
   bool load_codes = false;    // VCP has the bits of ECN
   std::uint64_t quick_start_bps = 0;  // asked of routers (RFC 4782); 0: nothing
   std::uint32_t quick_start_seed = 0;
-  bool xcp_ttl = false;  // data has the option of XCP-i
+  bool xcp_ttl = false;                     // data has the option of XCP-i
   std::optional<std::uint32_t> first_word;  // of the option for routers of JetMax and MaxNet, on data
   bool restarts_after_idle = false;         // net.ipv4.tcp_slow_start_after_idle
 };
