@@ -125,3 +125,21 @@ impl Default for Limits {
         }
     }
 }
+
+impl Destination {
+    /// Whether an address is one of these.
+    pub fn contains(&self, address: SocketAddr) -> bool {
+        let (first, last) = self.ports;
+        (first..=last).contains(&address.port()) && self.contains_ip(address.ip())
+    }
+
+    fn contains_ip(&self, ip: IpAddr) -> bool {
+        let (own, other, bits) = match (self.address, ip) {
+            (IpAddr::V4(own), IpAddr::V4(ip)) => (u32::from(own) as u128, u32::from(ip) as u128, 32),
+            (IpAddr::V6(own), IpAddr::V6(ip)) => (u128::from(own), u128::from(ip), 128),
+            _ => return false,
+        };
+        let shift = bits - u32::from(self.prefix_bits).min(bits);
+        own.checked_shr(shift) == other.checked_shr(shift)
+    }
+}

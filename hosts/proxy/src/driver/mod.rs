@@ -1,1 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+//! Sockets and time for the core: one thread that waits for all of them.
+//!
+//! `event_loop` waits and hands on; `udp` has the sockets of the tunnels, `tcp` one TCP connection, `listeners` what
+//! accepts them at a client, `link` the client's way to its server, `quic` the settings of the library.
+
+mod clock;
+mod event_loop;
+mod link;
+mod listeners;
+mod quic;
+mod switchboard;
+mod tcp;
+mod tokens;
+mod udp;
+
+use anyhow::Result;
+
+use crate::config::Config;
+use event_loop::EventLoop;
+
+/// Runs a proxy until it is told to end. `reload` reads the settings again.
+pub fn run(config: Config, reload: Box<dyn Fn() -> Result<Config>>) -> Result<()> {
+    EventLoop::new(config, reload)?.run()
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The settings of the QUIC library.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq_proto::{ClientConfig, EndpointConfig, RandomConnectionIdGenerator, ServerConfig};
+use ring::{digest, hmac};
+
+use super::switchboard::Switchboard;
+use crate::config::Config;
+use crate::keys;
+use crate::law::LawFactory;
+use crate::tunnel::transport_config;
+
+const CID_BYTES: usize = 8;
+/// A stateless reset says that this program has lost its connections (RFC 9000, 10.3): made of the private key, it is
+/// the same after a restart, so a peer learns of that at once.
+const RESET_CONTEXT: &[u8] = b"clarion-proxy stateless reset";
+
+pub fn endpoint(config: &Config) -> Result<EndpointConfig> {
+    let path = &config.identity.key;
+    let key = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut hash = digest::Context::new(&digest::SHA256);
+    hash.update(RESET_CONTEXT);
+    hash.update(&key);
+    let mut endpoint =
+        EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, hash.finish().as_ref())));
+    // Identifiers of a dead program have to look valid to its successor, or it would not answer them.
+    endpoint.cid_generator(Arc::new(|| Box::new(RandomConnectionIdGenerator::new(CID_BYTES))));
+    Ok(endpoint)
+}
+
+/// What all tunnels of a server share; each has a transport of its own besides.
+pub fn any_server(config: &Config) -> Result<ServerConfig> {
+    let tls = keys::server_config(&config.identity)?;
+    let crypto = QuicServerConfig::try_from(tls).context("TLS without a cipher suite for QUIC")?;
+    Ok(ServerConfig::with_crypto(Arc::new(crypto)))
+}
+
+pub fn server(
+    config: &Config,
+    any: &ServerConfig,
+    channel: Switchboard,
+    largest_datagram_bytes: u16,
+) -> Result<Arc<ServerConfig>> {
+    let mut server = any.clone();
+    server.transport_config(Arc::new(transport(config, channel, largest_datagram_bytes)?));
+    Ok(Arc::new(server))
+}
+
+pub fn client(
+    config: &Config,
+    tls: Arc<rustls::ClientConfig>,
+    channel: Switchboard,
+    largest_datagram_bytes: u16,
+) -> Result<ClientConfig> {
+    let crypto = QuicClientConfig::try_from(tls).context("TLS without a cipher suite for QUIC")?;
+    let mut client = ClientConfig::new(Arc::new(crypto));
+    client.transport_config(Arc::new(transport(config, channel, largest_datagram_bytes)?));
+    Ok(client)
+}
+
+fn transport(
+    config: &Config,
+    channel: Switchboard,
+    largest_datagram_bytes: u16,
+) -> Result<noq_proto::TransportConfig> {
+    let law = LawFactory::new(&config.law.name, &config.law.parameters, Arc::new(channel))?;
+    Ok(transport_config(&config.limits, Arc::new(law), largest_datagram_bytes))
+}

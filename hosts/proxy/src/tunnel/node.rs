@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One end: all its tunnels, and what comes before they are there.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use noq_proto::{
+    ClientConfig, ConnectError, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
+    FourTuple, Incoming, ServerConfig, Transmit,
+};
+use tracing::debug;
+
+use super::peer::Tunnel;
+use super::policy::Policy;
+
+pub type TunnelId = ConnectionHandle;
+
+/// Handshakes at once from which on a newcomer has to prove its address first (RFC 9000, 8.1.2), at the price of a
+/// round trip.
+const UNPROVEN_MAX: usize = 16;
+/// Handshakes at once from which on nobody else is let in.
+const HANDSHAKES_MAX: usize = 256;
+
+/// What a datagram was.
+#[derive(Debug)]
+pub enum Arrival {
+    /// Part of a tunnel, which may have events now.
+    Tunnel(TunnelId),
+    /// A newcomer: to be accepted or refused.
+    Newcomer(Box<Incoming>),
+    /// An answer, written to the buffer, is to be sent.
+    Answer(Transmit),
+    Nothing,
+}
+
+/// One end of tunnels.
+#[derive(Debug)]
+pub struct Node {
+    endpoint: Endpoint,
+    tunnels: HashMap<TunnelId, Tunnel>,
+    policy: Arc<Policy>,
+}
+
+impl Node {
+    /// `server`: how newcomers are met; a client meets none.
+    pub fn new(endpoint: EndpointConfig, server: Option<Arc<ServerConfig>>, policy: Policy) -> Self {
+        Self {
+            endpoint: Endpoint::new(Arc::new(endpoint), server, true),
+            tunnels: HashMap::new(),
+            policy: Arc::new(policy),
+        }
+    }
+
+    /// For newcomers, and conduits, from now on.
+    pub fn reconfigure(&mut self, server: Option<Arc<ServerConfig>>, policy: Policy) {
+        self.endpoint.set_server_config(server);
+        self.policy = Arc::new(policy);
+        for tunnel in self.tunnels.values_mut() {
+            tunnel.set_policy(self.policy.clone());
+        }
+    }
+
+    /// Begins a tunnel to a server.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        config: ClientConfig,
+        server: SocketAddr,
+        name: &str,
+    ) -> Result<TunnelId, ConnectError> {
+        let (id, connection) = self.endpoint.connect(now, config, server, name)?;
+        self.tunnels.insert(id, Tunnel::new(connection, self.policy.clone()));
+        Ok(id)
+    }
+
+    /// A datagram from `remote` to `local` has come. An answer is written to `buffer`.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        remote: SocketAddr,
+        local: Option<IpAddr>,
+        ecn: Option<EcnCodepoint>,
+        datagram: BytesMut,
+        buffer: &mut Vec<u8>,
+    ) -> Arrival {
+        let path = FourTuple::new(remote, local);
+        match self.endpoint.handle(now, path, ecn, datagram, buffer) {
+            None => Arrival::Nothing,
+            Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
+            Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),
+            Some(DatagramEvent::ConnectionEvent(id, event)) => {
+                if let Some(tunnel) = self.tunnels.get_mut(&id) {
+                    tunnel.handle_event(event);
+                    self.attend(id);
+                }
+                Arrival::Tunnel(id)
+            }
+        }
+    }
+
+    /// Lets few newcomers in without a proof of their address, and not too many at all.
+    fn meet(&mut self, incoming: Incoming, buffer: &mut Vec<u8>) -> Arrival {
+        let handshakes = self.tunnels.values().filter(|tunnel| tunnel.is_handshaking()).count();
+        if handshakes >= HANDSHAKES_MAX {
+            return Arrival::Answer(self.endpoint.refuse(incoming, buffer));
+        }
+        if handshakes < UNPROVEN_MAX || !incoming.may_retry() {
+            return Arrival::Newcomer(Box::new(incoming));
+        }
+        match self.endpoint.retry(incoming, buffer) {
+            Ok(transmit) => Arrival::Answer(transmit),
+            Err(error) => Arrival::Newcomer(Box::new(error.into_incoming())),
+        }
+    }
+
+    /// Server: lets a newcomer in, with settings of its own. An answer to one that cannot come in is in `buffer`.
+    pub fn accept(
+        &mut self,
+        now: Instant,
+        incoming: Incoming,
+        config: Arc<ServerConfig>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<TunnelId, Option<Transmit>> {
+        match self.endpoint.accept(incoming, now, buffer, Some(config)) {
+            Ok((id, connection)) => {
+                self.tunnels.insert(id, Tunnel::new(connection, self.policy.clone()));
+                self.attend(id);
+                Ok(id)
+            }
+            Err(error) => {
+                debug!(error = %error.cause, "newcomer not accepted");
+                Err(error.response)
+            }
+        }
+    }
+
+    pub fn tunnel(&mut self, id: TunnelId) -> Option<&mut Tunnel> {
+        self.tunnels.get_mut(&id)
+    }
+
+    pub fn ids(&self) -> Vec<TunnelId> {
+        self.tunnels.keys().copied().collect()
+    }
+
+    /// The next datagrams of a tunnel, written to `buffer`, at most `max_datagrams` of one size.
+    pub fn poll_transmit(
+        &mut self,
+        id: TunnelId,
+        now: Instant,
+        max_datagrams: NonZeroUsize,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let transmit = self.tunnels.get_mut(&id)?.poll_transmit(now, max_datagrams, buffer);
+        self.attend(id);
+        transmit
+    }
+
+    /// When `handle_timeout` is to be called next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.tunnels.values().filter_map(Tunnel::poll_timeout).min()
+    }
+
+    /// Returns the tunnels that may have something to send or say.
+    pub fn handle_timeout(&mut self, now: Instant) -> Vec<TunnelId> {
+        let due = |tunnel: &Tunnel| tunnel.poll_timeout().is_some_and(|at| at <= now);
+        let ids: Vec<TunnelId> =
+            self.tunnels.iter().filter(|(_, tunnel)| due(tunnel)).map(|(id, _)| *id).collect();
+        for &id in &ids {
+            if let Some(tunnel) = self.tunnels.get_mut(&id) {
+                tunnel.handle_timeout(now);
+            }
+            self.attend(id);
+        }
+        ids
+    }
+
+    /// Forgets a tunnel whose connection has nothing more to say; true if it did.
+    pub fn forget_drained(&mut self, id: TunnelId) -> bool {
+        self.attend(id);
+        let is_drained = self.tunnels.get(&id).is_some_and(Tunnel::is_drained);
+        if is_drained {
+            self.tunnels.remove(&id);
+        }
+        is_drained
+    }
+
+    /// Carries what connection and endpoint have to say to each other, and takes in the news.
+    fn attend(&mut self, id: TunnelId) {
+        let Some(tunnel) = self.tunnels.get_mut(&id) else { return };
+        while let Some(event) = tunnel.poll_endpoint_events() {
+            if let Some(answer) = self.endpoint.handle_event(id, event) {
+                tunnel.handle_event(answer);
+            }
+        }
+        tunnel.digest();
+    }
+}

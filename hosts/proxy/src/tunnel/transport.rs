@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! QUIC's settings for a long path.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use noq_proto::congestion::ControllerFactory;
+use noq_proto::{AckFrequencyConfig, IdleTimeout, MtuDiscoveryConfig, TransportConfig, VarInt};
+
+use crate::config::Limits;
+
+/// Datagrams that every path carries (RFC 9000, 14.1).
+const MIN_DATAGRAM_BYTES: u16 = 1200;
+/// So often an idle tunnel shows that it lives; NAT bindings of UDP last 30 s at least (RFC 4787, REQ-5 allows 2 min).
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// `largest_datagram_bytes`: the largest that may be tried, Clarion's header and IP's deducted.
+pub fn transport_config(
+    limits: &Limits,
+    law: Arc<dyn ControllerFactory + Send + Sync>,
+    largest_datagram_bytes: u16,
+) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    let mut discovery = MtuDiscoveryConfig::default();
+    discovery.upper_bound(largest_datagram_bytes.max(MIN_DATAGRAM_BYTES));
+    transport
+        .congestion_controller_factory(law)
+        .max_concurrent_bidi_streams(VarInt::from_u32(limits.max_connections))
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .datagram_receive_buffer_size(None)
+        .stream_receive_window(varint(limits.stream_bytes))
+        .receive_window(varint(limits.buffer_bytes))
+        .send_window(limits.buffer_bytes)
+        .max_idle_timeout(IdleTimeout::try_from(limits.idle_timeout).ok())
+        .keep_alive_interval(Some(KEEP_ALIVE.min(limits.idle_timeout / 3)))
+        .mtu_discovery_config(Some(discovery))
+        .ack_frequency_config(Some(ack_frequency()));
+    transport
+}
+
+/// An ACK for every tenth packet, out of order or not after 10 ms: a return link of a fifteenth of the rate carries
+/// them, and with some hundred packets in each of the laws' rounds none is late by them.
+fn ack_frequency() -> AckFrequencyConfig {
+    let mut frequency = AckFrequencyConfig::default();
+    frequency
+        .ack_eliciting_threshold(VarInt::from_u32(9))
+        .max_ack_delay(Some(Duration::from_millis(10)))
+        .reordering_threshold(VarInt::from_u32(3));
+    frequency
+}
+
+fn varint(bytes: u64) -> VarInt {
+    VarInt::from_u64(bytes).unwrap_or(VarInt::MAX)
+}
