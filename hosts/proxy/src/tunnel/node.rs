@@ -73,7 +73,7 @@ impl Node {
         name: &str,
     ) -> Result<TunnelId, ConnectError> {
         let (id, connection) = self.endpoint.connect(now, config, server, name)?;
-        self.tunnels.insert(id, Tunnel::new(connection, self.policy.clone()));
+        self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone()));
         Ok(id)
     }
 
@@ -94,7 +94,7 @@ impl Node {
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),
             Some(DatagramEvent::ConnectionEvent(id, event)) => {
                 if let Some(tunnel) = self.tunnels.get_mut(&id) {
-                    tunnel.handle_event(event);
+                    tunnel.handle_datagram(now, event);
                     self.attend(id);
                 }
                 Arrival::Tunnel(id)
@@ -127,7 +127,7 @@ impl Node {
     ) -> Result<TunnelId, Option<Transmit>> {
         match self.endpoint.accept(incoming, now, buffer, Some(config)) {
             Ok((id, connection)) => {
-                self.tunnels.insert(id, Tunnel::new(connection, self.policy.clone()));
+                self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone()));
                 self.attend(id);
                 Ok(id)
             }

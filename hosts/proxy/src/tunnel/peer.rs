@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use noq_proto::{
@@ -25,6 +25,10 @@ use super::policy::Policy;
 const EARLY_BYTES: usize = 64 << 10;
 /// Bytes taken from a stream in one piece.
 const CHUNK_BYTES: usize = 256 << 10;
+
+/// After so long a silence the path is tried as a new one, and again each time it has passed: the library's own probes
+/// come ever later in an outage, by two seconds each (noq 1.4), and the path would stay unused when it is back.
+const REVIVAL: Duration = Duration::from_secs(6);
 
 /// What happened in a tunnel.
 #[derive(Debug)]
@@ -69,6 +73,9 @@ pub enum Front<'a> {
 pub struct Tunnel {
     connection: Connection,
     policy: Arc<Policy>,
+    /// When the last datagram came.
+    heard_at: Instant,
+    revived_at: Instant,
     conduits: Slab<Conduit>,
     by_stream: HashMap<StreamId, ConduitId>,
     /// Conduits with news.
@@ -81,10 +88,12 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    pub(super) fn new(connection: Connection, policy: Arc<Policy>) -> Self {
+    pub(super) fn new(now: Instant, connection: Connection, policy: Arc<Policy>) -> Self {
         Self {
             connection,
             policy,
+            heard_at: now,
+            revived_at: now,
             conduits: Slab::new(),
             by_stream: HashMap::new(),
             listed: VecDeque::new(),
@@ -235,7 +244,19 @@ impl Tunnel {
         max_datagrams: NonZeroUsize,
         buffer: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        self.connection.poll_transmit(now, max_datagrams, buffer)
+        let transmit = self.connection.poll_transmit(now, max_datagrams, buffer);
+        if transmit.is_some() && self.is_up() {
+            self.revive(now);
+        }
+        transmit
+    }
+
+    /// Just after a probe, or all probes that the library thinks are due would follow at once.
+    fn revive(&mut self, now: Instant) {
+        if now.duration_since(self.heard_at.max(self.revived_at)) >= REVIVAL {
+            self.revived_at = now;
+            self.connection.handle_network_change(None, now);
+        }
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
@@ -245,6 +266,11 @@ impl Tunnel {
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.connection.handle_timeout(now);
         self.digest();
+    }
+
+    pub(super) fn handle_datagram(&mut self, now: Instant, event: ConnectionEvent) {
+        self.heard_at = now;
+        self.connection.handle_event(event);
     }
 
     pub(super) fn handle_event(&mut self, event: ConnectionEvent) {

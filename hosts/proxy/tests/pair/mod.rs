@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A client and a server in virtual time, joined by a path with rate, delay, loss and outages.
+#![allow(dead_code)] // each test uses some of it
+
+pub mod certificates;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use clarion_proxy::config::{Destination, Limits, ServerSettings};
+use clarion_proxy::tunnel::{Arrival, Event, Node, Opening, Policy, Tunnel, TunnelId, transport_config};
+use noq_proto::congestion::CubicConfig;
+use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq_proto::{ClientConfig, EndpointConfig, ServerConfig, TransportConfig};
+
+pub const CLIENT: &str = "10.0.0.1:1000";
+pub const SERVER: &str = "10.0.0.2:2000";
+const DATAGRAM_BYTES: u16 = 1472;
+
+pub fn address(text: &str) -> SocketAddr {
+    text.parse().expect("address")
+}
+
+pub fn opening() -> Opening {
+    Opening { destination: address("192.0.2.1:21"), source: address("10.0.0.9:40000") }
+}
+
+pub fn anywhere() -> Destination {
+    Destination { address: "0.0.0.0".parse().expect("address"), prefix_bits: 0, ports: (0, u16::MAX) }
+}
+
+/// One direction of the path.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    pub bytes_per_s: u64,
+    pub delay: Duration,
+    pub loss: f64,
+    pub queue_bytes: u64,
+    pub is_down: bool,
+    free_at: Option<Instant>,
+    pub lost: u64,
+    pub dropped: u64,
+}
+
+impl Direction {
+    pub fn new(mbit_per_s: u64, delay_ms: u64, loss: f64) -> Self {
+        let bytes_per_s = mbit_per_s * 125_000;
+        Self {
+            bytes_per_s,
+            delay: Duration::from_millis(delay_ms),
+            loss,
+            queue_bytes: (bytes_per_s * 2 * delay_ms / 1000).max(30_000),
+            is_down: false,
+            free_at: None,
+            lost: 0,
+            dropped: 0,
+        }
+    }
+
+    /// When a datagram that is sent now arrives, if it does.
+    fn carry(&mut self, now: Instant, bytes: usize, chance: f64) -> Option<Instant> {
+        let begin = self.free_at.map_or(now, |at| at.max(now));
+        let queued_bytes = (begin - now).as_secs_f64() * self.bytes_per_s as f64;
+        if queued_bytes > self.queue_bytes as f64 {
+            self.dropped += 1;
+            return None;
+        }
+        let wire_bytes = bytes + 14 + 20 + 8;
+        let end = begin + Duration::from_secs_f64(wire_bytes as f64 / self.bytes_per_s as f64);
+        self.free_at = Some(end);
+        if self.is_down || chance < self.loss {
+            self.lost += 1;
+            return None;
+        }
+        Some(end + self.delay)
+    }
+}
+
+/// Numbers that only look random, the same in every run.
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// In [0, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct InFlight {
+    at: Instant,
+    number: u64,
+    is_to_server: bool,
+    contents: Vec<u8>,
+}
+
+pub struct Pair {
+    pub now: Instant,
+    pub epoch: Instant,
+    pub client: Node,
+    pub server: Node,
+    /// From the client to the server.
+    pub up: Direction,
+    pub down: Direction,
+    /// Where the client sends from.
+    pub client_address: SocketAddr,
+    in_flight: BinaryHeap<Reverse<InFlight>>,
+    sent: u64,
+    chance: Chance,
+    server_config: Arc<ServerConfig>,
+    client_config: ClientConfig,
+    /// What newcomers come to: a server that is gone accepts nobody.
+    pub accepts: bool,
+    pub datagrams_to_server: Vec<Vec<u8>>,
+    pub records: bool,
+}
+
+pub struct Setup {
+    pub limits: Limits,
+    pub allow: Vec<Destination>,
+    pub early: Vec<Destination>,
+    pub up: Direction,
+    pub down: Direction,
+    pub seed: u64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            allow: vec![anywhere()],
+            early: Vec::new(),
+            up: Direction::new(100, 20, 0.0),
+            down: Direction::new(100, 20, 0.0),
+            seed: 1,
+        }
+    }
+}
+
+impl Pair {
+    pub fn new(setup: Setup) -> Self {
+        let transport = |limits: &Limits| {
+            let config: TransportConfig =
+                transport_config(limits, Arc::new(CubicConfig::default()), DATAGRAM_BYTES);
+            Arc::new(config)
+        };
+        let (server_tls, client_tls) = certificates::pair();
+        let crypto = QuicServerConfig::try_from(server_tls).expect("server TLS");
+        let mut server_config = ServerConfig::with_crypto(Arc::new(crypto));
+        server_config.transport_config(transport(&setup.limits));
+        let crypto = QuicClientConfig::try_from(client_tls).expect("client TLS");
+        let mut client_config = ClientConfig::new(Arc::new(crypto));
+        client_config.transport_config(transport(&setup.limits));
+        let server_config = Arc::new(server_config);
+        let settings = ServerSettings { listen: address(SERVER), allow: setup.allow, early: setup.early };
+        let policy = Policy::new(&settings, setup.limits.max_connections);
+        let now = Instant::now();
+        Self {
+            now,
+            epoch: now,
+            client: Node::new(endpoint(setup.seed, 1), None, Policy::default()),
+            server: Node::new(endpoint(setup.seed, 2), Some(server_config.clone()), policy),
+            up: setup.up,
+            down: setup.down,
+            client_address: address(CLIENT),
+            in_flight: BinaryHeap::new(),
+            sent: 0,
+            chance: Chance::new(setup.seed),
+            server_config,
+            client_config,
+            accepts: true,
+            datagrams_to_server: Vec::new(),
+            records: false,
+        }
+    }
+
+    pub fn connect(&mut self) -> TunnelId {
+        let (config, server) = (self.client_config.clone(), address(SERVER));
+        self.client.connect(self.now, config, server, certificates::SERVER_NAME).expect("connect")
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.now - self.epoch
+    }
+
+    /// The client's tunnel and the server's, up.
+    pub fn established(&mut self) -> (TunnelId, TunnelId) {
+        let id = self.connect();
+        self.until(|pair| {
+            is_up(&mut pair.client, id) && pair.server_id().is_some_and(|id| is_up(&mut pair.server, id))
+        });
+        let server = self.server_id().expect("server's tunnel");
+        (id, server)
+    }
+
+    pub fn server_id(&self) -> Option<TunnelId> {
+        self.server.ids().into_iter().max_by_key(|id| id.0)
+    }
+
+    pub fn client_tunnel(&mut self, id: TunnelId) -> &mut Tunnel {
+        self.client.tunnel(id).expect("client's tunnel")
+    }
+
+    pub fn server_tunnel(&mut self, id: TunnelId) -> &mut Tunnel {
+        self.server.tunnel(id).expect("server's tunnel")
+    }
+
+    /// Steps until something holds; panics if that takes an hour of virtual time.
+    pub fn until(&mut self, mut holds: impl FnMut(&mut Self) -> bool) {
+        let end = self.now + Duration::from_secs(3600);
+        while !holds(self) {
+            assert!(self.step() && self.now < end, "nothing happens any more after {:?}", self.elapsed());
+        }
+    }
+
+    /// Steps for a time.
+    pub fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.next_time().is_some_and(|at| at <= end) {
+            self.step();
+        }
+        self.now = end;
+    }
+
+    /// Sends what there is to send, then goes to the next moment at which something happens; false if none will.
+    pub fn step(&mut self) -> bool {
+        self.transmit(true);
+        self.transmit(false);
+        let Some(at) = self.next_time() else { return false };
+        self.now = self.now.max(at);
+        while self.in_flight.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
+            if let Some(Reverse(datagram)) = self.in_flight.pop() {
+                self.deliver(datagram.is_to_server, datagram.contents);
+            }
+        }
+        self.client.handle_timeout(self.now);
+        self.server.handle_timeout(self.now);
+        true
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        let arrival = self.in_flight.peek().map(|Reverse(first)| first.at);
+        [arrival, self.client.poll_timeout(), self.server.poll_timeout()].into_iter().flatten().min()
+    }
+
+    fn transmit(&mut self, is_client: bool) {
+        let mut buffer = Vec::new();
+        let ids = if is_client { self.client.ids() } else { self.server.ids() };
+        for id in ids {
+            loop {
+                buffer.clear();
+                let node = if is_client { &mut self.client } else { &mut self.server };
+                let Some(transmit) = node.poll_transmit(id, self.now, NonZeroUsize::MIN, &mut buffer) else {
+                    break;
+                };
+                self.put(is_client, buffer[..transmit.size].to_vec());
+            }
+        }
+    }
+
+    /// Puts a datagram on the path.
+    pub fn put(&mut self, is_to_server: bool, contents: Vec<u8>) {
+        let direction = if is_to_server { &mut self.up } else { &mut self.down };
+        if is_to_server && self.records {
+            self.datagrams_to_server.push(contents.clone());
+        }
+        let chance = self.chance.next();
+        if let Some(at) = direction.carry(self.now, contents.len(), chance) {
+            self.sent += 1;
+            self.in_flight.push(Reverse(InFlight { at, number: self.sent, is_to_server, contents }));
+        }
+    }
+
+    fn deliver(&mut self, is_to_server: bool, contents: Vec<u8>) {
+        let mut buffer = Vec::new();
+        let contents = BytesMut::from(&contents[..]);
+        let (node, remote) = match is_to_server {
+            true => (&mut self.server, self.client_address),
+            false => (&mut self.client, address(SERVER)),
+        };
+        match node.handle_datagram(self.now, remote, None, None, contents, &mut buffer) {
+            Arrival::Newcomer(incoming) if self.accepts => {
+                let config = self.server_config.clone();
+                if let Err(Some(answer)) = self.server.accept(self.now, *incoming, config, &mut buffer) {
+                    self.put(!is_to_server, buffer[..answer.size].to_vec());
+                }
+            }
+            Arrival::Newcomer(incoming) => std::mem::forget(incoming),
+            Arrival::Answer(answer) => self.put(!is_to_server, buffer[..answer.size].to_vec()),
+            Arrival::Tunnel(_) | Arrival::Nothing => {}
+        }
+    }
+}
+
+fn endpoint(seed: u64, salt: u8) -> EndpointConfig {
+    let mut bytes = [salt; 32];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes);
+    let mut config = EndpointConfig::new(Arc::new(key));
+    config.rng_seed(Some(bytes));
+    config
+}
+
+/// Takes the events up to one that says that the handshake is over.
+pub fn is_up(node: &mut Node, id: TunnelId) -> bool {
+    let Some(tunnel) = node.tunnel(id) else { return false };
+    while !tunnel.is_up() {
+        if tunnel.poll().is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+/// All that a tunnel has to say now.
+pub fn events(tunnel: &mut Tunnel) -> Vec<Event> {
+    std::iter::from_fn(|| tunnel.poll()).collect()
+}

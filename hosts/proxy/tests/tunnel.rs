@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The core in virtual time: what goes in at one end comes out at the other, and nothing else.
+
+mod pair;
+
+use std::time::Duration;
+
+use clarion_proxy::config::Limits;
+use clarion_proxy::tunnel::{Abort, ConduitId, Event, Front, SendError, Tunnel, TunnelId};
+use pair::{Direction, Pair, Setup, address, anywhere, events, opening};
+
+/// Bytes that differ by their place.
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length as u64).map(|at| (at.wrapping_mul(2_654_435_761) >> 16) as u8).collect()
+}
+
+/// Takes all that is there of a conduit; whether its end has been seen.
+fn take(tunnel: &mut Tunnel, conduit: ConduitId, into: &mut Vec<u8>) -> bool {
+    loop {
+        let count = match tunnel.front(conduit) {
+            Front::Bytes(bytes) => {
+                into.extend_from_slice(bytes);
+                bytes.len()
+            }
+            Front::Empty => return false,
+            Front::Finished => return true,
+            Front::Aborted => panic!("aborted after {} bytes", into.len()),
+        };
+        tunnel.consume(conduit, count);
+    }
+}
+
+fn send_all(tunnel: &mut Tunnel, conduit: ConduitId, bytes: &[u8]) -> usize {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        match tunnel.send(conduit, &bytes[sent..]) {
+            Ok(count) => sent += count,
+            Err(SendError::Blocked) => break,
+            Err(SendError::Closed) => panic!("closed after {sent} bytes"),
+        }
+    }
+    sent
+}
+
+/// The server's conduit, once it has been opened.
+fn opened(pair: &mut Pair, server: TunnelId) -> ConduitId {
+    let mut found = None;
+    pair.until(|pair| {
+        for event in events(pair.server_tunnel(server)) {
+            if let Event::Opened { conduit, opening: seen } = event {
+                assert_eq!(seen, opening());
+                found = Some(conduit);
+            }
+        }
+        found.is_some()
+    });
+    found.expect("conduit")
+}
+
+/// One open conduit: the pair, and both ends' tunnel and conduit.
+fn connected(setup: Setup) -> (Pair, (TunnelId, ConduitId), (TunnelId, ConduitId)) {
+    let mut pair = Pair::new(setup);
+    let (client, server) = pair.established();
+    let conduit = pair.client_tunnel(client).open(opening()).expect("open");
+    let far = opened(&mut pair, server);
+    (pair, (client, conduit), (server, far))
+}
+
+#[test]
+fn carries_bytes_and_ends_of_both_directions_over_a_lossy_path() {
+    let lossy =
+        Setup { up: Direction::new(50, 50, 0.02), down: Direction::new(50, 50, 0.02), ..Setup::default() };
+    let (mut pair, (client, conduit), (server, far)) = connected(lossy);
+    let (request, response) = (pattern(3_000_000), pattern(1_500_000));
+    let (mut asked, mut answered) = (0, 0);
+    let (mut at_server, mut at_client) = (Vec::new(), Vec::new());
+    let (mut is_asked, mut is_answered) = (false, false);
+    pair.until(|pair| {
+        asked += send_all(pair.client_tunnel(client), conduit, &request[asked..]);
+        if asked == request.len() {
+            pair.client_tunnel(client).finish(conduit);
+        }
+        is_asked |= take(pair.server_tunnel(server), far, &mut at_server);
+        if is_asked {
+            answered += send_all(pair.server_tunnel(server), far, &response[answered..]);
+            if answered == response.len() {
+                pair.server_tunnel(server).finish(far);
+            }
+        }
+        is_answered |= take(pair.client_tunnel(client), conduit, &mut at_client);
+        is_answered
+    });
+    assert!(at_server == request && at_client == response);
+    assert!(pair.up.lost > 20, "the path lost something");
+    pair.client_tunnel(client).release(conduit);
+    pair.server_tunnel(server).release(far);
+    pair.pass(Duration::from_secs(2));
+    assert!(!events(pair.server_tunnel(server)).iter().any(|event| matches!(event, Event::Aborted { .. })));
+}
+
+#[test]
+fn a_reset_overtakes_what_is_queued() {
+    let slow = Setup { up: Direction::new(1, 50, 0.0), ..Setup::default() };
+    let (mut pair, (client, conduit), (server, far)) = connected(slow);
+    send_all(pair.client_tunnel(client), conduit, &pattern(4_000_000)); // half a minute of the path
+    let before = pair.elapsed();
+    pair.client_tunnel(client).abort(conduit, Abort::Reset);
+    pair.client_tunnel(client).release(conduit);
+    let mut why = None;
+    pair.until(|pair| {
+        for event in events(pair.server_tunnel(server)) {
+            if let Event::Aborted { conduit, why: code } = event {
+                assert_eq!(conduit, far);
+                why = Some(code);
+            }
+        }
+        why.is_some()
+    });
+    assert_eq!(why, Some(Abort::Reset));
+    assert!(pair.elapsed() - before < Duration::from_secs(2), "{:?}", pair.elapsed() - before);
+    assert_eq!(pair.server_tunnel(server).front(far), Front::Aborted);
+}
+
+#[test]
+fn the_servers_reset_reaches_the_client_in_mid_transfer() {
+    let (mut pair, (client, conduit), (server, far)) = connected(Setup::default());
+    send_all(pair.client_tunnel(client), conduit, &pattern(1_000_000));
+    pair.server_tunnel(server).abort(far, Abort::Refused);
+    pair.server_tunnel(server).release(far);
+    let mut why = None;
+    pair.until(|pair| {
+        for event in events(pair.client_tunnel(client)) {
+            if let Event::Aborted { why: code, .. } = event {
+                why = Some(code);
+            }
+        }
+        why.is_some()
+    });
+    assert_eq!(why, Some(Abort::Refused));
+    assert_eq!(pair.client_tunnel(client).send(conduit, b"more"), Err(SendError::Closed));
+}
+
+#[test]
+fn takes_no_more_than_the_limit_while_the_reader_waits() {
+    let limits = Limits { stream_bytes: 100_000, buffer_bytes: 400_000, ..Limits::default() };
+    let (mut pair, (client, conduit), (server, far)) = connected(Setup { limits, ..Setup::default() });
+    let bytes = pattern(1_000_000);
+    let mut sent = 0;
+    let mut turns = 0;
+    pair.until(|pair| {
+        sent += send_all(pair.client_tunnel(client), conduit, &bytes[sent..]);
+        turns += 1;
+        turns == 500 || pair.elapsed() > Duration::from_secs(20)
+    });
+    assert!(sent <= 100_000, "{sent} bytes taken for a reader that takes none");
+    assert!(sent >= 90_000, "{sent}");
+    let mut received = Vec::new();
+    pair.until(|pair| {
+        sent += send_all(pair.client_tunnel(client), conduit, &bytes[sent..]);
+        take(pair.server_tunnel(server), far, &mut received);
+        received.len() == bytes.len()
+    });
+    assert!(received == bytes);
+}
+
+#[test]
+fn destinations_off_the_list_are_refused_and_never_connected() {
+    let mut allowed = anywhere();
+    allowed.ports = (80, 80);
+    let mut pair = Pair::new(Setup { allow: vec![allowed], ..Setup::default() });
+    let (client, server) = pair.established();
+    let conduit = pair.client_tunnel(client).open(opening()).expect("open");
+    let mut why = None;
+    pair.until(|pair| {
+        assert!(
+            !events(pair.server_tunnel(server)).iter().any(|event| matches!(event, Event::Opened { .. }))
+        );
+        for event in events(pair.client_tunnel(client)) {
+            if let Event::Aborted { conduit: seen, why: code } = event {
+                assert_eq!(seen, conduit);
+                why = Some(code);
+            }
+        }
+        why.is_some()
+    });
+    assert_eq!(why, Some(Abort::NotAllowed));
+    assert_eq!(pair.server_tunnel(server).conduits(), 0);
+}
+
+#[test]
+fn more_conduits_than_allowed_are_refused() {
+    let limits = Limits { max_connections: 3, ..Limits::default() };
+    let mut pair = Pair::new(Setup { limits, ..Setup::default() });
+    let (client, _) = pair.established();
+    let open: Vec<_> = (0..5).map(|_| pair.client_tunnel(client).open(opening())).collect();
+    assert_eq!(open.iter().flatten().count(), 3, "the client waits for room instead of being refused");
+}
+
+#[test]
+fn an_outage_loses_nothing() {
+    for outage_s in [1, 10, 60] {
+        let (mut pair, (client, conduit), (server, far)) = connected(Setup::default());
+        let bytes = pattern(20_000_000);
+        let (mut sent, mut received) = (0, Vec::new());
+        let turn = |pair: &mut Pair, sent: &mut usize, received: &mut Vec<u8>| {
+            *sent += send_all(pair.client_tunnel(client), conduit, &bytes[*sent..]);
+            take(pair.server_tunnel(server), far, received);
+        };
+        pair.until(|pair| {
+            turn(pair, &mut sent, &mut received);
+            received.len() > 5_000_000
+        });
+        (pair.up.is_down, pair.down.is_down) = (true, true);
+        let end = pair.now + Duration::from_secs(outage_s);
+        pair.until(|pair| {
+            turn(pair, &mut sent, &mut received);
+            pair.now >= end
+        });
+        (pair.up.is_down, pair.down.is_down) = (false, false);
+        let back = pair.now;
+        let before = received.len();
+        pair.until(|pair| {
+            turn(pair, &mut sent, &mut received);
+            received.len() > before
+        });
+        let pause = pair.now - back;
+        assert!(pause < Duration::from_secs(4), "{pause:?} until it went on after {outage_s} s");
+        pair.until(|pair| {
+            turn(pair, &mut sent, &mut received);
+            received.len() == bytes.len()
+        });
+        assert!(received == bytes);
+    }
+}
+
+#[test]
+fn a_peer_that_dies_ends_the_tunnel() {
+    let limits = Limits { idle_timeout: Duration::from_secs(30), ..Limits::default() };
+    let (mut pair, (client, conduit), _) = connected(Setup { limits, ..Setup::default() });
+    pair.client_tunnel(client).finish(conduit);
+    (pair.up.is_down, pair.down.is_down) = (true, true);
+    let died = pair.now;
+    pair.until(|pair| events(pair.client_tunnel(client)).iter().any(|event| matches!(event, Event::Lost(_))));
+    assert!(pair.now - died >= Duration::from_secs(29), "{:?}", pair.now - died);
+    assert_ne!(pair.client_tunnel(client).front(conduit), Front::Finished, "no end where none was");
+}
+
+#[test]
+fn a_peer_that_moves_is_followed() {
+    let (mut pair, (client, conduit), (server, far)) = connected(Setup::default());
+    let bytes = pattern(5_000_000);
+    let (mut sent, mut received) = (0, Vec::new());
+    pair.until(|pair| {
+        sent += send_all(pair.client_tunnel(client), conduit, &bytes[sent..]);
+        take(pair.server_tunnel(server), far, &mut received);
+        if received.len() > 1_000_000 {
+            pair.client_address = address("10.0.7.1:3000");
+        }
+        received.len() == bytes.len()
+    });
+    assert!(received == bytes);
+    assert_eq!(pair.server_tunnel(server).remote(), Some(address("10.0.7.1:3000")));
+}
