@@ -121,6 +121,9 @@ pub struct Pair {
     chance: Chance,
     server_config: Arc<ServerConfig>,
     client_config: ClientConfig,
+    transport: Arc<TransportConfig>,
+    policy: Policy,
+    seed: u64,
     /// What newcomers come to: a server that is gone accepts nobody.
     pub accepts: bool,
     pub datagrams_to_server: Vec<Vec<u8>>,
@@ -151,18 +154,16 @@ impl Default for Setup {
 
 impl Pair {
     pub fn new(setup: Setup) -> Self {
-        let transport = |limits: &Limits| {
-            let config: TransportConfig =
-                transport_config(limits, Arc::new(CubicConfig::default()), DATAGRAM_BYTES);
-            Arc::new(config)
-        };
+        let transport: TransportConfig =
+            transport_config(&setup.limits, Arc::new(CubicConfig::default()), DATAGRAM_BYTES);
+        let transport = Arc::new(transport);
         let (server_tls, client_tls) = certificates::pair();
         let crypto = QuicServerConfig::try_from(server_tls).expect("server TLS");
         let mut server_config = ServerConfig::with_crypto(Arc::new(crypto));
-        server_config.transport_config(transport(&setup.limits));
+        server_config.transport_config(transport.clone());
         let crypto = QuicClientConfig::try_from(client_tls).expect("client TLS");
         let mut client_config = ClientConfig::new(Arc::new(crypto));
-        client_config.transport_config(transport(&setup.limits));
+        client_config.transport_config(transport.clone());
         let server_config = Arc::new(server_config);
         let settings = ServerSettings { listen: address(SERVER), allow: setup.allow, early: setup.early };
         let policy = Policy::new(&settings, setup.limits.max_connections);
@@ -171,7 +172,7 @@ impl Pair {
             now,
             epoch: now,
             client: Node::new(endpoint(setup.seed, 1), None, Policy::default()),
-            server: Node::new(endpoint(setup.seed, 2), Some(server_config.clone()), policy),
+            server: Node::new(endpoint(setup.seed, 2), Some(server_config.clone()), policy.clone()),
             up: setup.up,
             down: setup.down,
             client_address: address(CLIENT),
@@ -180,10 +181,25 @@ impl Pair {
             chance: Chance::new(setup.seed),
             server_config,
             client_config,
+            transport,
+            policy,
+            seed: setup.seed,
             accepts: true,
             datagrams_to_server: Vec::new(),
             records: false,
         }
+    }
+
+    /// The server is a new process with the same certificate: it knows no tickets and no connections.
+    pub fn restart_server(&mut self) {
+        let mut tls = (*certificates::pair().0).clone();
+        tls.session_storage = rustls::server::ServerSessionMemoryCache::new(16);
+        let crypto = QuicServerConfig::try_from(Arc::new(tls)).expect("server TLS");
+        let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+        config.transport_config(self.transport.clone());
+        self.server_config = Arc::new(config);
+        self.server =
+            Node::new(endpoint(self.seed, 2), Some(self.server_config.clone()), self.policy.clone());
     }
 
     pub fn connect(&mut self) -> TunnelId {
@@ -281,6 +297,11 @@ impl Pair {
             self.sent += 1;
             self.in_flight.push(Reverse(InFlight { at, number: self.sent, is_to_server, contents }));
         }
+    }
+
+    /// Hands the server a datagram, whatever the path is like.
+    pub fn replay(&mut self, contents: Vec<u8>) {
+        self.deliver(true, contents);
     }
 
     fn deliver(&mut self, is_to_server: bool, contents: Vec<u8>) {
