@@ -6,8 +6,8 @@ mod pair;
 
 use std::time::Duration;
 
-use clarion_proxy::tunnel::{Event, Front, TunnelId};
-use pair::{Pair, Setup, anywhere, events, opening};
+use clarion_proxy::tunnel::{Event, TunnelId};
+use pair::{Pair, Setup, anywhere, bytes_of, events, opening};
 
 /// A pair whose client can come back without a round trip.
 fn acquainted(setup: Setup) -> Pair {
@@ -46,7 +46,7 @@ fn when_opened(pair: &mut Pair) -> (Duration, bool) {
         for event in events(tunnel) {
             if let Event::Opened { conduit, .. } = event {
                 let was_known = !is_handshaking;
-                assert_eq!(tunnel.front(conduit), Front::Bytes(b"early"));
+                assert_eq!(bytes_of(&tunnel.front(conduit)), Some(b"early".to_vec()));
                 found = Some((conduit, was_known));
             }
         }

@@ -94,7 +94,7 @@ impl EventLoop {
             Role::Client(_) => Some(keys::client_config(&config.identity)?),
             Role::Server(_) => None,
         };
-        let node = Node::new(quic::endpoint(&config)?, server.clone().map(Arc::new), policy);
+        let node = Node::new(quic::endpoint(&config)?, server.clone().map(Arc::new), policy, config.limits);
         let link = matches!(config.role, Role::Client(_)).then(|| Link::new(now));
         let mut this = Self {
             reload,

@@ -179,7 +179,7 @@ impl Connection {
             if moved >= TURN_BYTES {
                 return Turn::Again;
             }
-            match self.stream.write(bytes) {
+            match self.stream.write_vectored(&bytes) {
                 Ok(count) => {
                     moved += count;
                     self.bytes_out += count as u64;

@@ -4,7 +4,9 @@
 use bytes::Bytes;
 use noq_proto::StreamId;
 
-use super::opening::{self, Opening};
+use super::assembly::Assembly;
+use super::credit::{INITIAL_BYTES, Window};
+use super::opening::Opening;
 
 /// Number of a conduit in its tunnel; used again after its release.
 pub type ConduitId = usize;
@@ -19,10 +21,10 @@ pub enum Half {
 }
 
 /// What is known of the destination.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Stage {
-    /// Server: the bytes of the opening so far.
-    Opening(Vec<u8>),
+    /// Server: the opening is not there as a whole.
+    Opening,
     /// Server: the opening came as 0-RTT data and waits until the handshake shows that nobody replays it.
     Held(Opening),
     Known(Opening),
@@ -42,12 +44,21 @@ pub struct News {
 pub struct Conduit {
     pub stream: StreamId,
     pub stage: Stage,
+    /// Server: the first bytes of the opening, once they are there.
+    pub prefix: Vec<u8>,
     /// What goes before anything else: the opening.
     pub head: Bytes,
-    /// Received and not yet taken.
-    pub front: Bytes,
+    /// Received and not yet consumed.
+    pub received: Assembly,
+    pub window: Window,
+    /// Sent so far, and how far the other end lets it go, as offsets.
+    pub sent: u64,
+    pub may_send: u64,
     pub send: Half,
+    pub has_sent_end: bool,
     pub receive: Half,
+    /// The whole direction has come, its end included.
+    pub has_all: bool,
     /// Client, while 0-RTT may still be rejected: all that was sent.
     pub early: Option<Vec<u8>>,
     pub news: News,
@@ -61,26 +72,37 @@ impl Conduit {
 
     /// The server's.
     pub fn from(stream: StreamId) -> Self {
-        Self::new(stream, Stage::Opening(Vec::with_capacity(opening::MAX_BYTES)), Bytes::new())
+        Self::new(stream, Stage::Opening, Bytes::new())
     }
 
     fn new(stream: StreamId, stage: Stage, head: Bytes) -> Self {
         Self {
             stream,
             stage,
+            prefix: Vec::new(),
             head,
-            front: Bytes::new(),
+            received: Assembly::default(),
+            window: Window::default(),
+            sent: 0,
+            may_send: INITIAL_BYTES,
+            has_all: false,
             send: Half::Open,
+            has_sent_end: false,
             receive: Half::Open,
             early: None,
             news: News::default(),
         }
     }
 
+    /// What may still come, or is here and not consumed.
+    pub fn committed_bytes(&self) -> u64 {
+        self.window.committed(self.received.consumed())
+    }
+
     pub fn opening(&self) -> Option<Opening> {
         match self.stage {
             Stage::Known(opening) => Some(opening),
-            Stage::Opening(_) | Stage::Held(_) => None,
+            Stage::Opening | Stage::Held(_) => None,
         }
     }
 }

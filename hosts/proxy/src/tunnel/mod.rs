@@ -5,18 +5,25 @@
 //! and events. Each peer is a [`Tunnel`], one QUIC connection; each TCP connection in it is a conduit, one
 //! bidirectional stream. The client opens conduits; the server connects them to their destinations.
 
+mod admission;
+mod assembly;
 mod codes;
 mod conduit;
+mod credit;
+mod events;
+mod exchange;
 mod node;
 mod opening;
 mod peer;
 mod policy;
 mod transport;
+mod words;
 
 pub use codes::Abort;
 pub use conduit::ConduitId;
+pub use events::{Event, Front, SendError};
 pub use node::{Arrival, Node, TunnelId};
 pub use opening::Opening;
-pub use peer::{Event, Front, SendError, Tunnel};
+pub use peer::Tunnel;
 pub use policy::Policy;
 pub use transport::transport_config;

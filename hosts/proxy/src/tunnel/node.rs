@@ -16,6 +16,7 @@ use tracing::debug;
 
 use super::peer::Tunnel;
 use super::policy::Policy;
+use crate::config::Limits;
 
 pub type TunnelId = ConnectionHandle;
 
@@ -43,12 +44,19 @@ pub struct Node {
     endpoint: Endpoint,
     tunnels: HashMap<TunnelId, Tunnel>,
     policy: Arc<Policy>,
+    limits: Limits,
 }
 
 impl Node {
     /// `server`: how newcomers are met; a client meets none.
-    pub fn new(endpoint: EndpointConfig, server: Option<Arc<ServerConfig>>, policy: Policy) -> Self {
+    pub fn new(
+        endpoint: EndpointConfig,
+        server: Option<Arc<ServerConfig>>,
+        policy: Policy,
+        limits: Limits,
+    ) -> Self {
         Self {
+            limits,
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
             tunnels: HashMap::new(),
             policy: Arc::new(policy),
@@ -73,7 +81,7 @@ impl Node {
         name: &str,
     ) -> Result<TunnelId, ConnectError> {
         let (id, connection) = self.endpoint.connect(now, config, server, name)?;
-        self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone()));
+        self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone(), &self.limits));
         Ok(id)
     }
 
@@ -127,7 +135,7 @@ impl Node {
     ) -> Result<TunnelId, Option<Transmit>> {
         match self.endpoint.accept(incoming, now, buffer, Some(config)) {
             Ok((id, connection)) => {
-                self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone()));
+                self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone(), &self.limits));
                 self.attend(id);
                 Ok(id)
             }

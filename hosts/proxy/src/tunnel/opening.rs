@@ -14,8 +14,10 @@ const VERSION: u8 = 1;
 const IPV4: u8 = 4;
 const IPV6: u8 = 6;
 
-/// Length of the longest opening, bytes.
-pub const MAX_BYTES: usize = 2 + 2 * (16 + 2);
+/// What says how long an opening is.
+pub const PREFIX_BYTES: usize = 2;
+const IPV4_BYTES: usize = PREFIX_BYTES + 2 * (4 + 2);
+const IPV6_BYTES: usize = PREFIX_BYTES + 2 * (16 + 2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
@@ -48,25 +50,20 @@ impl Opening {
         bytes
     }
 
-    /// Length of the opening that begins with `bytes`; `None` while that is not known yet.
-    pub fn length(bytes: &[u8]) -> Result<Option<usize>, OpeningError> {
-        if let Some(&version) = bytes.first()
-            && version != VERSION
-        {
-            return Err(OpeningError::Version(version));
-        }
-        match bytes.get(1) {
-            None => Ok(None),
-            Some(&IPV4) => Ok(Some(2 + 2 * (4 + 2))),
-            Some(&IPV6) => Ok(Some(MAX_BYTES)),
-            Some(&family) => Err(OpeningError::Family(family)),
+    /// Bytes that follow the prefix.
+    pub fn length(prefix: &[u8]) -> Result<usize, OpeningError> {
+        match prefix {
+            [VERSION, IPV4, ..] => Ok(IPV4_BYTES - PREFIX_BYTES),
+            [VERSION, IPV6, ..] => Ok(IPV6_BYTES - PREFIX_BYTES),
+            [VERSION, family, ..] => Err(OpeningError::Family(*family)),
+            [version, ..] => Err(OpeningError::Version(*version)),
+            [] => Err(OpeningError::Version(0)),
         }
     }
 
     /// Of as many bytes as `length` says.
     pub fn decode(bytes: &[u8]) -> Self {
-        let half = (bytes.len() - 2) / 2;
-        let (destination, source) = bytes[2..].split_at(half);
+        let (destination, source) = bytes.split_at(bytes.len() / 2);
         Self { destination: address(destination), source: address(source) }
     }
 }
@@ -105,25 +102,29 @@ mod tests {
             opening("192.0.2.1:21", "[2001:db8::2]:40000"),
         ] {
             let bytes = each.encode();
-            assert_eq!(Opening::length(&bytes), Ok(Some(bytes.len())));
-            assert_eq!(Opening::decode(&bytes), each);
+            assert_eq!(Opening::length(&bytes), Ok(bytes.len() - PREFIX_BYTES));
+            assert_eq!(Opening::decode(&bytes[PREFIX_BYTES..]), each);
         }
     }
 
     #[test]
     fn mapped_addresses_are_ipv4() {
         let mapped = opening("[::ffff:192.0.2.1]:21", "[::ffff:10.0.0.1]:40000");
-        assert_eq!(Opening::decode(&mapped.encode()), opening("192.0.2.1:21", "10.0.0.1:40000"));
+        assert_eq!(
+            Opening::decode(&mapped.encode()[PREFIX_BYTES..]),
+            opening("192.0.2.1:21", "10.0.0.1:40000")
+        );
         let mut bytes = opening("[2001:db8::1]:21", "[2001:db8::2]:40000").encode();
         bytes[2..18].copy_from_slice(&Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets());
-        assert_eq!(Opening::decode(&bytes).destination, "127.0.0.1:21".parse().expect("address"));
+        assert_eq!(
+            Opening::decode(&bytes[PREFIX_BYTES..]).destination,
+            "127.0.0.1:21".parse().expect("address")
+        );
     }
 
     #[test]
     fn what_is_none_is_refused() {
-        assert_eq!(Opening::length(&[]), Ok(None));
-        assert_eq!(Opening::length(&[1]), Ok(None));
-        assert_eq!(Opening::length(&[2]), Err(OpeningError::Version(2)));
+        assert_eq!(Opening::length(&[2, 4]), Err(OpeningError::Version(2)));
         assert_eq!(Opening::length(&[1, 5]), Err(OpeningError::Family(5)));
     }
 }

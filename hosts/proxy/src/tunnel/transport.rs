@@ -11,6 +11,8 @@ use crate::config::Limits;
 
 /// Datagrams that every path carries (RFC 9000, 14.1).
 const MIN_DATAGRAM_BYTES: u16 = 1200;
+/// QUIC's own flow control is no limit: credit.rs has another.
+const UNLIMITED_BYTES: VarInt = VarInt::from_u32(1 << 30);
 /// So often an idle tunnel shows that it lives; NAT bindings of UDP last 30 s at least (RFC 4787, REQ-5 allows 2 min).
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -26,10 +28,10 @@ pub fn transport_config(
     transport
         .congestion_controller_factory(law)
         .max_concurrent_bidi_streams(VarInt::from_u32(limits.max_connections))
-        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(1))
         .datagram_receive_buffer_size(None)
-        .stream_receive_window(varint(limits.stream_bytes))
-        .receive_window(varint(limits.buffer_bytes))
+        .stream_receive_window(UNLIMITED_BYTES)
+        .receive_window(UNLIMITED_BYTES)
         .send_window(limits.buffer_bytes)
         .max_idle_timeout(IdleTimeout::try_from(limits.idle_timeout).ok())
         .keep_alive_interval(Some(KEEP_ALIVE.min(limits.idle_timeout / 3)))
@@ -47,8 +49,4 @@ fn ack_frequency() -> AckFrequencyConfig {
         .max_ack_delay(Some(Duration::from_millis(10)))
         .reordering_threshold(VarInt::from_u32(3));
     frequency
-}
-
-fn varint(bytes: u64) -> VarInt {
-    VarInt::from_u64(bytes).unwrap_or(VarInt::MAX)
 }

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use clarion_proxy::config::{Destination, Limits, ServerSettings};
-use clarion_proxy::tunnel::{Arrival, Event, Node, Opening, Policy, Tunnel, TunnelId, transport_config};
+use clarion_proxy::tunnel::{
+    Arrival, Event, Front, Node, Opening, Policy, Tunnel, TunnelId, transport_config,
+};
 use noq_proto::congestion::CubicConfig;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{ClientConfig, EndpointConfig, ServerConfig, TransportConfig};
@@ -124,6 +126,7 @@ pub struct Pair {
     transport: Arc<TransportConfig>,
     policy: Policy,
     seed: u64,
+    limits: Limits,
     /// What newcomers come to: a server that is gone accepts nobody.
     pub accepts: bool,
     pub datagrams_to_server: Vec<Vec<u8>>,
@@ -171,8 +174,13 @@ impl Pair {
         Self {
             now,
             epoch: now,
-            client: Node::new(endpoint(setup.seed, 1), None, Policy::default()),
-            server: Node::new(endpoint(setup.seed, 2), Some(server_config.clone()), policy.clone()),
+            client: Node::new(endpoint(setup.seed, 1), None, Policy::default(), setup.limits),
+            server: Node::new(
+                endpoint(setup.seed, 2),
+                Some(server_config.clone()),
+                policy.clone(),
+                setup.limits,
+            ),
             up: setup.up,
             down: setup.down,
             client_address: address(CLIENT),
@@ -184,6 +192,7 @@ impl Pair {
             transport,
             policy,
             seed: setup.seed,
+            limits: setup.limits,
             accepts: true,
             datagrams_to_server: Vec::new(),
             records: false,
@@ -198,8 +207,12 @@ impl Pair {
         let mut config = ServerConfig::with_crypto(Arc::new(crypto));
         config.transport_config(self.transport.clone());
         self.server_config = Arc::new(config);
-        self.server =
-            Node::new(endpoint(self.seed, 2), Some(self.server_config.clone()), self.policy.clone());
+        self.server = Node::new(
+            endpoint(self.seed, 2),
+            Some(self.server_config.clone()),
+            self.policy.clone(),
+            self.limits,
+        );
     }
 
     pub fn connect(&mut self) -> TunnelId {
@@ -348,4 +361,12 @@ pub fn is_up(node: &mut Node, id: TunnelId) -> bool {
 /// All that a tunnel has to say now.
 pub fn events(tunnel: &mut Tunnel) -> Vec<Event> {
     std::iter::from_fn(|| tunnel.poll()).collect()
+}
+
+/// The bytes of a front, in one piece.
+pub fn bytes_of(front: &Front<'_>) -> Option<Vec<u8>> {
+    match front {
+        Front::Bytes(slices) => Some(slices.iter().flat_map(|slice| slice.iter()).copied().collect()),
+        Front::Empty | Front::Finished | Front::Aborted => None,
+    }
 }
