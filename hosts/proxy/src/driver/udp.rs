@@ -7,11 +7,13 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Instant;
 
 use bytes::BytesMut;
 use mio::net::UdpSocket;
+use nix::sys::socket::sockopt::{RcvBufForce, SndBufForce};
 use noq_proto::EcnCodepoint;
 use noq_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, SockRef, Socket as Socket2, Type};
@@ -19,10 +21,12 @@ use tracing::debug;
 
 use crate::header::HeaderSocket;
 
-/// Asked for; the kernel gives what net.core.rmem_max and wmem_max allow. A round of packets of a fast path fits.
+/// A round of packets of a fast path fits.
 const BUFFER_BYTES: usize = 8 << 20;
 /// The largest that a batch of the kernel's receive offload can be.
 const RECEIVE_BYTES: usize = 1 << 16;
+/// A piece of so many datagrams of a path with frames of 6 kB still is a datagram for the kernel.
+const SEGMENTS_MAX: NonZeroUsize = NonZeroUsize::new(10).expect("not 0");
 /// IP and UDP headers in front of a datagram.
 const IPV4_UDP_BYTES: u16 = 20 + 8;
 const IPV6_UDP_BYTES: u16 = 40 + 8;
@@ -86,8 +90,7 @@ impl Socket {
 
     fn new(socket: Socket2, remote: Option<SocketAddr>) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        let _ = socket.set_recv_buffer_size(BUFFER_BYTES);
-        let _ = socket.set_send_buffer_size(BUFFER_BYTES);
+        enlarge_buffers(&socket);
         let socket = UdpSocket::from_std(socket.into());
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         Ok(Self {
@@ -109,8 +112,11 @@ impl Socket {
     }
 
     /// Datagrams that may go down in one piece; with headers each goes alone, for the shim has to see it.
-    pub fn max_segments(&self) -> std::num::NonZeroUsize {
-        if self.header.is_some() { std::num::NonZeroUsize::MIN } else { self.state.max_gso_segments() }
+    pub fn max_segments(&self) -> NonZeroUsize {
+        match self.header {
+            Some(_) => NonZeroUsize::MIN,
+            None => self.state.max_gso_segments().min(SEGMENTS_MAX),
+        }
     }
 
     /// Whether a datagram still waits for room in the kernel; then nothing more may be sent.
@@ -226,6 +232,16 @@ fn open(address: SocketAddr) -> io::Result<Socket2> {
         socket.set_only_v6(true)?;
     }
     Ok(socket)
+}
+
+/// With the right to (CAP_NET_ADMIN) as large as wanted, else as net.core.rmem_max and wmem_max allow.
+fn enlarge_buffers(socket: &Socket2) {
+    if nix::sys::socket::setsockopt(socket, RcvBufForce, &BUFFER_BYTES).is_err() {
+        let _ = socket.set_recv_buffer_size(BUFFER_BYTES);
+    }
+    if nix::sys::socket::setsockopt(socket, SndBufForce, &BUFFER_BYTES).is_err() {
+        let _ = socket.set_send_buffer_size(BUFFER_BYTES);
+    }
 }
 
 /// What the kernel's route to the peer of a connected socket takes.
