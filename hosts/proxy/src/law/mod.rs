@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::header::Channel;
-use noq_proto::congestion::{Controller, ControllerFactory, CubicConfig};
-use std::sync::Arc;
-pub struct LawFactory(Arc<CubicConfig>);
-impl LawFactory {
-    pub fn new(_: &str, _: &[(String, u32)], _: Arc<dyn Channel>) -> anyhow::Result<Self> {
-        Ok(Self(Arc::default()))
-    }
-}
-impl ControllerFactory for LawFactory {
-    fn build(self: Arc<Self>, now: std::time::Instant, mtu: u16) -> Box<dyn Controller> {
-        self.0.clone().build(now, mtu)
-    }
-}
+//! Clarion's congestion-control laws as congestion controllers of QUIC.
+//!
+//! A law is one header of hosts/bpf/cc, the same that the kernel and the simulator run; `laws/` compiles it for this
+//! machine and `ffi` calls it. `transport` is what TCP would know of a connection, made of what noq tells its
+//! controllers; `recovery` keeps the states of loss recovery; `first_form` and `second_form` call the laws in the
+//! order in which TCP does.
+
+mod connection;
+mod controller;
+mod counters;
+mod delivery_rate;
+mod factory;
+mod ffi;
+mod first_form;
+mod recovery;
+mod registry;
+mod round_trip;
+mod second_form;
+mod sent;
+mod transport;
+mod transport_settings;
+mod usage;
+
+pub use controller::LawController;
+pub use counters::{Counters, Reason};
+pub use factory::LawFactory;
+pub use registry::{Form, LawError, Parameter, find, names, parameters};
+pub use transport_settings::tune;
