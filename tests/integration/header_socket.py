@@ -58,14 +58,18 @@ class Request:
 
 
 class HeaderSocket:
-    """A UDP socket of a host, connected to another, and what it asks for."""
+    """A UDP socket of a host, mostly connected to another, and what it asks for."""
 
-    def __init__(self, host: Host, peer: Host, family: int, ports: tuple[int, int], tags: bool = True) -> None:
+    def __init__(
+        self, host: Host, peer: Host | None, family: int, ports: tuple[int, int], tags: bool = True
+    ) -> None:
         with inside(host.netns):
             self.socket = socket.socket(family, socket.SOCK_DGRAM)
         self.socket.bind((host.address(family), ports[0]))
-        self.socket.connect((peer.address(family), ports[1]))
+        if peer is not None:
+            self.socket.connect((peer.address(family), ports[1]))
         self.socket.settimeout(PATIENCE_S)
+        self.cookies = [self._option(option) for option in (SO_NETNS_COOKIE, SO_COOKIE)]
         self.tags = tags
         self.request = Request()
         self._map = -1
@@ -75,12 +79,13 @@ class HeaderSocket:
         if self._map < 0:
             self._map = open_map("asks")
         self.request = request or self.request
-        cookies = [
-            struct.unpack("Q", self.socket.getsockopt(socket.SOL_SOCKET, option, 8))[0]
-            for option in (SO_NETNS_COOKIE, SO_COOKIE)
-        ]
-        value = struct.pack("QQ20sBB6xI", *cookies, self.request.encode(), carries, self.tags, 0)
+        value = struct.pack("QQ20sBB6xI", *self.cookies, self.request.encode(), carries, self.tags, 0)
         update(self._map, struct.pack("i", self.socket.fileno()), value, BPF_F_LOCK)
+
+    def _option(self, option: int) -> int:
+        (value,) = struct.unpack("Q", self.socket.getsockopt(socket.SOL_SOCKET, option, 8))
+        assert isinstance(value, int)
+        return value
 
     def send(self, carries: int, payload: bytes) -> None:
         self.ask(carries)
