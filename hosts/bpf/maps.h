@@ -13,8 +13,8 @@
 #include "flow.h"
 #include "record.h"
 
-/* State of each TCP socket of an attached namespace, from the end of the handshake on, and of each UDP socket with
- * an entry in `asks`, from its first packet on.
+/* State of each TCP socket of an attached namespace, from the end of the handshake on, and of each UDP socket
+ * with an entry in `asks`, from its first packet on.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);

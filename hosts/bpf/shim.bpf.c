@@ -220,8 +220,8 @@ static __always_inline struct flow *datagram_flow(struct bpf_sock *sk, const str
 	return flow;
 }
 
-/* Differs from zero if `address` is not the one that a socket is connected to. Each member is read by itself, as the
- * verifier wants it.
+/* Differs from zero if `address` is not the one that a socket is connected to. Each member is read by itself,
+ * as the verifier wants it.
  */
 static __always_inline __u32 differs_from_peer6(const struct bpf_sock *sk, const struct in6_addr *address)
 {
@@ -232,8 +232,8 @@ static __always_inline __u32 differs_from_peer6(const struct bpf_sock *sk, const
 }
 
 /* Is the other end of a datagram the one that the socket is connected to? A program may send to anyone by a
- * connected socket, a socket that is not connected hears anyone, and a tunnel's packets have the socket of what is
- * in them.
+ * connected socket, a socket that is not connected hears anyone, and a tunnel's packets have the socket of
+ * what is in them.
  */
 static __always_inline bool is_of_peer(const struct bpf_sock *sk, const struct packet *packet, __be16 port,
 				       bool leaves)
@@ -453,7 +453,8 @@ static __always_inline bool update_flow(struct __sk_buff *skb, const struct pack
 	return flow;
 }
 
-/* The same for a datagram. Its socket believes whoever has the peer's address and ports: UDP has no windows. */
+/* The same for a datagram. Its socket believes whoever has the peer's address and ports: UDP has no windows.
+ */
 static __always_inline bool update_datagram_flow(struct __sk_buff *skb, const struct packet *packet,
 						 const struct received *received,
 						 const struct clarion_sequence *wire)

@@ -130,7 +130,8 @@ class ShimTarget final : public Target {
   void connect(const Judgement& judged, bool leaves, std::uint64_t drawn) {
     bpf_sock& socket = shim_kernel.socket;
     socket = {};
-    const std::uint32_t udp = judged.payload_at + (judged.verdict == Verdict::valid ? judged.header_bytes : 0);
+    const std::uint32_t udp =
+        judged.payload_at + (judged.verdict == Verdict::valid ? judged.header_bytes : 0);
     if (!judged.is_ip || before_.length < udp + 4) return;
     const std::uint8_t* ip = before_.bytes + judged.ip_at;
     const std::uint32_t address_bytes = judged.is_v4 ? 4 : 16;
@@ -140,8 +141,10 @@ class ShimTarget final : public Target {
     std::memcpy(&socket.dst_port, before_.bytes + udp + (leaves ? 2 : 0), 2);
     socket.dst_port ^= drawn % 16 == 2;
     const std::uint8_t* peer = leaves ? source + address_bytes : source;
-    if (judged.is_v4) std::memcpy(&socket.dst_ip4, peer, 4);
-    else std::memcpy(socket.dst_ip6, peer, 16);
+    if (judged.is_v4)
+      std::memcpy(&socket.dst_ip4, peer, 4);
+    else
+      std::memcpy(socket.dst_ip6, peer, 16);
     socket.dst_ip4 ^= drawn % 16 == 3;
     socket.dst_ip6[3] ^= drawn % 16 == 3;
     is_peers_ = drawn % 16 == 0 || drawn % 16 > 3;
@@ -241,8 +244,8 @@ class ShimTarget final : public Target {
     const std::uint8_t* header = after_.bytes + judged.payload_at;
     const std::uint32_t bytes = after_.length - before_.length;
     const std::uint32_t format = bytes == 32 ? 1 : bytes == 12 ? 2 : 3;
-    require_after((bytes == 32 || bytes == 12 || bytes == 16) && header[0] == judged.protocol && header[1] == bytes &&
-                      header[2] == 0x10 + format,
+    require_after((bytes == 32 || bytes == 12 || bytes == 16) && header[0] == judged.protocol &&
+                      header[1] == bytes && header[2] == 0x10 + format,
                   "a header without its own length, version or format");
     const Bytes original = before_;
     set_ip(before_, judged, PROTOCOL, bytes);

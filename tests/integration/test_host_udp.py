@@ -153,7 +153,7 @@ def test_a_socket_of_both_families_carries_headers_on_ipv4(pair: Pair) -> None:
 
 
 def test_other_datagrams_are_untouched(pair: Pair) -> None:
-    """Of a socket that asks for nothing; of one that is not connected; and, of one that asks, to somebody else."""
+    """Of a socket that asks for nothing, of one that is not connected, and of one that asks to somebody else."""
     pair.attach()
     ends = Ends(pair, socket.AF_INET)
     with inside(pair.a.netns):
@@ -224,7 +224,7 @@ def test_datagrams_to_be_segmented_go_plain_and_are_counted(pair: Pair) -> None:
 
 
 def test_only_the_peer_is_believed(box_pair: Pair) -> None:
-    """A stranger with another port or address changes nothing. With the peer's he is the peer: UDP has no windows."""
+    """A stranger with another port or address changes nothing; with the peer's he is the peer."""
     box_pair.attach()
     box_pair.middlebox(lambda frame: False)
     ends = Ends(box_pair, socket.AF_INET)
