@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* State of one TCP flow, shared by the header shim, the handshake, the congestion controllers and the agent.
+/* State of one flow, shared by the header shim, the handshake, the congestion controllers and the agent. A
+ * flow is a TCP connection, or a connected UDP socket whose program asks for headers (`struct flow_ask`).
  *
  * One `struct flow` per socket, in socket storage (map `flows`). Each part writes its own section, reads the
  * others, and tolerates a value that is one packet old. Sending, timeouts and controllers run under the
@@ -135,6 +136,28 @@ struct flow {
 	__u8 pad[7];
 	__u64 law[CLARION_LAW_BYTES / 8]; /* private to the controller */
 	struct bpf_spin_lock lock;	  /* of what the shim writes on ingress */
+};
+
+/* What the next datagrams of a UDP flow carry. */
+enum flow_carries {
+	FLOW_CARRIES_NONE = 0,	  /* no header */
+	FLOW_CARRIES_ECHO = 1,	  /* as a pure ACK of TCP: an echo, if there is something to echo */
+	FLOW_CARRIES_REQUEST = 2, /* as TCP's payload: they will be acknowledged, and carry DATA or TAG */
+};
+
+/* What the program of a connected UDP socket wants of its datagrams, in socket storage of its own (map
+ * `asks`). Written by the program alone, as a whole and with BPF_F_LOCK, so that it never writes where the
+ * kernel does; a socket that has one is a flow. The cookies are what SO_NETNS_COOKIE and SO_COOKIE say of the
+ * socket.
+ */
+struct flow_ask {
+	__u64 netns_cookie;
+	__u64 cookie;
+	struct flow_request request;
+	__u8 carries; /* enum flow_carries */
+	__u8 tags;    /* loss causes are wanted */
+	__u8 pad[6];
+	struct bpf_spin_lock lock;
 };
 
 /* Counts a reduction; the glue around the laws reports it (decisions.h). */

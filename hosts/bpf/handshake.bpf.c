@@ -11,6 +11,7 @@
 #include <linux/tcp.h>
 #include <bpf/bpf_endian.h>
 
+#include "bucket.h"
 #include "fallback.h"
 #include "header.h"
 #include "maps.h"
@@ -19,8 +20,7 @@
 #define TCP_FLAG_BITS_SYN 0x02
 #define TCP_FLAG_BITS_ACK 0x10
 
-#define SYNS_WITH_OPTION 3	     /* then it goes without: a middlebox may drop what it does not know */
-#define BUCKET_HASH	 2654435769U /* 2^32 / golden ratio: spreads addresses that differ in the last bits */
+#define SYNS_WITH_OPTION 3 /* then it goes without: a middlebox may drop what it does not know */
 
 /* Calls of this program for the life of the connection, once established. */
 #define LASTING_CALLS (BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_STATE_CB_FLAG)
@@ -113,7 +113,7 @@ static __always_inline __u16 choose_bucket(struct bpf_sock_ops *skops, struct at
 	barrier_var(own); /* the verifier wants each member read at its own constant offset */
 	if (skops->family == AF_INET6)
 		own = skops->local_ip6[3];
-	return (bpf_ntohl(own) * BUCKET_HASH >> 16) + __sync_fetch_and_add(&attachment->next_bucket, 1);
+	return bucket_choose(attachment, own);
 }
 
 /* Opens the flow; a controller's init, which comes right after this, finds it. */

@@ -20,7 +20,7 @@
 #define TCP_STATE_TIME_WAIT    6
 #define TCP_STATE_NEW_SYN_RECV 12
 
-/* The packet of a TCP socket that is no longer TCP by its IP header: the shim has put a header on. */
+/* The packet of a flow that is neither TCP nor UDP by its IP header: the shim has put a header on. */
 static __always_inline bool has_header(const struct sk_buff *skb)
 {
 	__u32 at = skb->protocol == bpf_htons(ETH_P_IPV6) ? offsetof(struct ipv6hdr, nexthdr)
@@ -28,7 +28,7 @@ static __always_inline bool has_header(const struct sk_buff *skb)
 	__u8 protocol = IPPROTO_TCP;
 
 	bpf_probe_read_kernel(&protocol, sizeof(protocol), skb->head + skb->network_header + at);
-	return protocol != IPPROTO_TCP;
+	return protocol != IPPROTO_TCP && protocol != IPPROTO_UDP;
 }
 
 /* Still on its way out of the namespace of its flow? A veth hands packets over with their socket; what

@@ -13,7 +13,9 @@
 #include "flow.h"
 #include "record.h"
 
-/* State of each TCP socket of an attached namespace, from the end of the handshake on. */
+/* State of each TCP socket of an attached namespace, from the end of the handshake on, and of each UDP socket
+ * with an entry in `asks`, from its first packet on.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -21,6 +23,15 @@ struct {
 	__type(key, int);
 	__type(value, struct flow);
 } flows SEC(".maps");
+
+/* What programs want of their connected UDP sockets. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+	__type(key, int);
+	__type(value, struct flow_ask);
+} asks SEC(".maps");
 
 /* Last record of flows that closed, by socket cookie. */
 struct {

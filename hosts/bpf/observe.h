@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
-/* Filling records from a TCP socket: of a flow, for `stats` while it lives and for the handshake as it
+/* Filling records from a socket: of a flow, for `stats` while it lives and for the handshake as it
  * closes; and of a reduction of its window. `stats` has only addresses, which the verifier knows nothing of,
  * so every member is read as from one.
  */
@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "record.h"
 
+#include <linux/in.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -44,12 +45,14 @@ static __always_inline void observe_transport(struct flow_record *record, const 
 
 #define OBSERVE_FLOW(target, flow, member) bpf_probe_read_kernel(&(target), sizeof(target), &(flow)->member)
 
-/* Fills `record`, which is zero. */
+/* Fills `record`, which is zero. `tp` may be a UDP socket, of which only what all sockets have is read. */
 static __always_inline void observe(struct flow_record *record, const struct tcp_sock *tp,
 				    const struct flow *flow)
 {
+	record->protocol = BPF_CORE_READ(tp, inet_conn.icsk_inet.sk.sk_protocol);
 	observe_addresses(record, &tp->inet_conn.icsk_inet.sk.__sk_common);
-	observe_transport(record, tp);
+	if (record->protocol == IPPROTO_TCP)
+		observe_transport(record, tp);
 	OBSERVE_FLOW(record->id, flow, id);
 	OBSERVE_FLOW(record->seen, flow, seen);
 	OBSERVE_FLOW(record->echo, flow, echo);

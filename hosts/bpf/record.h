@@ -12,10 +12,10 @@
 
 #define CLARION_CC_NAME_MAX 16
 
-/* One attached namespace; `next_bucket` is counted up by the handshake, the rest is set by the agent. */
+/* One attached namespace; `next_bucket` is counted up as flows open, the rest is set by the agent. */
 struct attachment {
 	__u32 next_bucket; /* running number that spreads the flows of one host over the buckets */
-	__u8 tags;	   /* new flows want loss causes */
+	__u8 tags;	   /* new TCP flows want loss causes */
 	__u8 pad[3];
 };
 
@@ -47,7 +47,7 @@ struct wire {
 	__u8 pad[6];
 };
 
-/* State of one TCP socket and its flow; what `clarion-host stats` prints. */
+/* State of one socket and its flow; what `clarion-host stats` prints. What only TCP has is 0 for UDP. */
 struct flow_record {
 	struct flow_identity id;
 	struct flow_seen seen;
@@ -67,6 +67,8 @@ struct flow_record {
 	__u8 src[16];	 /* IPv4 addresses in the first four bytes */
 	__u8 dst[16];
 	char cc[CLARION_CC_NAME_MAX];
+	__u8 protocol; /* IPPROTO_TCP or IPPROTO_UDP */
+	__u8 pad[3];
 };
 
 /* One reduction of a window. */

@@ -8,8 +8,11 @@
 #include "kernel.h"
 
 #include <linux/pkt_cls.h>
+#include <linux/udp.h>
 
+#include "bucket.h"
 #include "compose.h"
+#include "datagram.h"
 #include "fallback.h"
 #include "maps.h"
 #include "option.h"
@@ -122,6 +125,7 @@ static __always_inline int put_on(struct __sk_buff *skb, struct packet *packet, 
 			link_seq = __sync_fetch_and_add(&bucket->next_seq, 1);
 	}
 	compose_header(&header, flow, format, skb->len, link_seq);
+	header.prefix.next_protocol = packet->protocol;
 	if (store_header(skb, packet->l4, &header, format) ||
 	    packet_rewrite_ip(skb, packet, header_protocol, length))
 		return TC_ACT_SHOT; /* out of memory half-way: the packet is no longer sound */
@@ -130,22 +134,30 @@ static __always_inline int put_on(struct __sk_buff *skb, struct packet *packet, 
 	return TC_ACT_UNSPEC;
 }
 
-SEC("tc")
-int clarion_egress(struct __sk_buff *skb)
+static __always_inline bool is_to_be_segmented(const struct __sk_buff *skb)
+{
+	return skb->gso_segs > 1 || skb->gso_size;
+}
+
+static __always_inline int pass_gso(struct flow *flow)
+{
+	flow->stats.gso_passed++;
+	count(gso_passed);
+	return TC_ACT_UNSPEC;
+}
+
+static __always_inline int send_segment(struct __sk_buff *skb, struct packet *packet)
 {
 	struct bpf_sock *sk = skb->sk;
 	enum clarion_format format;
 	__u32 tcp_bytes, payload_bytes;
-	struct packet packet;
 	struct tcphdr tcp;
 	struct flow *flow;
 
-	if (!packet_parse(skb, &packet) || packet.protocol != IPPROTO_TCP || packet.fragment)
-		return TC_ACT_UNSPEC;
-	if (bpf_skb_load_bytes(skb, packet.l4, &tcp, sizeof(tcp)))
+	if (bpf_skb_load_bytes(skb, packet->l4, &tcp, sizeof(tcp)))
 		return TC_ACT_UNSPEC;
 	if (tcp.syn) {
-		option_mark(skb, &packet, &tcp, CLARION_OPTION_LEFT);
+		option_mark(skb, packet, &tcp, CLARION_OPTION_LEFT);
 		return TC_ACT_UNSPEC;
 	}
 	if (tcp.rst || !sk)
@@ -157,22 +169,136 @@ int clarion_egress(struct __sk_buff *skb)
 	if (!flow)
 		return TC_ACT_UNSPEC;
 	if (flow->request.ect1)
-		packet_make_ect1(skb, &packet);
+		packet_make_ect1(skb, packet);
 	if (!knows_header(flow))
 		return TC_ACT_UNSPEC;
-	if (skb->gso_segs > 1 || skb->gso_size) {
-		flow->stats.gso_passed++;
-		count(gso_passed);
-		return TC_ACT_UNSPEC;
-	}
+	if (is_to_be_segmented(skb))
+		return pass_gso(flow);
 	tcp_bytes = tcp.doff * 4;
-	payload_bytes = packet.l4_bytes > tcp_bytes ? packet.l4_bytes - tcp_bytes : 0;
+	payload_bytes = packet->l4_bytes > tcp_bytes ? packet->l4_bytes - tcp_bytes : 0;
 	if (!allows_header(flow, sk, bpf_ntohl(tcp.seq), payload_bytes))
 		return TC_ACT_UNSPEC;
 	format = compose_format(flow, payload_bytes);
 	if (format == CLARION_NONE)
 		return TC_ACT_UNSPEC;
-	return put_on(skb, &packet, flow, format);
+	return put_on(skb, packet, flow, format);
+}
+
+/* --- UDP, both directions --- */
+
+/* What the program of a socket asks for on packets of this namespace; false if it asks for nothing. */
+static __always_inline bool load_ask(struct bpf_sock *sk, struct flow_ask *to)
+{
+	struct flow_ask *ask = bpf_sk_storage_get(&asks, sk, NULL, 0);
+
+	if (!ask)
+		return false;
+	bpf_spin_lock(&ask->lock);
+	to->netns_cookie = ask->netns_cookie;
+	to->cookie = ask->cookie;
+	to->request = ask->request;
+	to->carries = ask->carries;
+	to->tags = ask->tags;
+	bpf_spin_unlock(&ask->lock);
+	return to->netns_cookie == netns_cookie;
+}
+
+/* The flow of a socket whose program asks; opened by its first packet, whichever way that goes. `own` is the
+ * address of this end in that packet.
+ */
+static __always_inline struct flow *datagram_flow(struct bpf_sock *sk, const struct flow_ask *ask, __be32 own)
+{
+	struct flow *flow = bpf_sk_storage_get(&flows, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	__u64 key = netns_cookie;
+	struct attachment *attachment;
+
+	if (!flow || flow->id.aware)
+		return flow;
+	attachment = bpf_map_lookup_elem(&attached, &key);
+	if (attachment)
+		datagram_open(flow, ask, bucket_choose(attachment, own));
+	return flow;
+}
+
+/* Differs from zero if `address` is not the one that a socket is connected to. Each member is read by itself,
+ * as the verifier wants it.
+ */
+static __always_inline __u32 differs_from_peer6(const struct bpf_sock *sk, const struct in6_addr *address)
+{
+	const volatile __u32 *peer = sk->dst_ip6;
+
+	return (peer[0] ^ address->s6_addr32[0]) | (peer[1] ^ address->s6_addr32[1]) |
+	       (peer[2] ^ address->s6_addr32[2]) | (peer[3] ^ address->s6_addr32[3]);
+}
+
+/* Is the other end of a datagram the one that the socket is connected to? A program may send to anyone by a
+ * connected socket, a socket that is not connected hears anyone, and a tunnel's packets have the socket of
+ * what is in them.
+ */
+static __always_inline bool is_of_peer(const struct bpf_sock *sk, const struct packet *packet, __be16 port,
+				       bool leaves)
+{
+	if (sk->protocol != IPPROTO_UDP || sk->dst_port != port)
+		return false;
+	if (packet->family == AF_INET)
+		return sk->dst_ip4 == (leaves ? packet->ip4.daddr : packet->ip4.saddr);
+	return !differs_from_peer6(sk, leaves ? &packet->ip6.daddr : &packet->ip6.saddr);
+}
+
+/* The address of this end, or its last word. */
+static __always_inline __be32 own_address(const struct packet *packet, bool leaves)
+{
+	if (packet->family == AF_INET)
+		return leaves ? packet->ip4.saddr : packet->ip4.daddr;
+	return (leaves ? &packet->ip6.saddr : &packet->ip6.daddr)->s6_addr32[3];
+}
+
+/* Nearly all datagrams of a host are of programs that ask for nothing: these end at the first look-up. */
+static __always_inline int send_datagram(struct __sk_buff *skb, struct packet *packet)
+{
+	struct bpf_sock *sk = skb->sk;
+	enum clarion_format format;
+	struct flow_ask ask = {};
+	struct udphdr udp;
+	struct flow *flow;
+
+	if (!sk)
+		return TC_ACT_UNSPEC;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk || !load_ask(sk, &ask))
+		return TC_ACT_UNSPEC;
+	if (bpf_skb_load_bytes(skb, packet->l4, &udp, sizeof(udp)))
+		return TC_ACT_UNSPEC;
+	if (sk->src_port != bpf_ntohs(udp.source) || !is_of_peer(sk, packet, udp.dest, true))
+		return TC_ACT_UNSPEC;
+	flow = datagram_flow(sk, &ask, own_address(packet, true));
+	if (!flow || !flow->id.aware)
+		return TC_ACT_UNSPEC;
+	format = datagram_format(flow, &ask);
+	if (flow->request.ect1)
+		packet_make_ect1(skb, packet);
+	if (format == CLARION_NONE)
+		return TC_ACT_UNSPEC;
+	if (is_to_be_segmented(skb))
+		return pass_gso(flow);
+	return put_on(skb, packet, flow, format);
+}
+
+SEC("tc")
+int clarion_egress(struct __sk_buff *skb)
+{
+	struct packet packet;
+
+	if (!packet_parse(skb, &packet) || packet.fragment)
+		return TC_ACT_UNSPEC;
+	switch (packet.protocol) {
+	case IPPROTO_TCP:
+		return send_segment(skb, &packet);
+	case IPPROTO_UDP:
+		return send_datagram(skb, &packet);
+	default:
+		return TC_ACT_UNSPEC;
+	}
 }
 
 /* --- ingress --- */
@@ -256,24 +382,32 @@ static __always_inline const struct clarion_sequence *check_wire(const struct re
 	return &bucket->wire;
 }
 
+/* Fills in the ends of an incoming packet; the length for its family. */
+static __always_inline __u32 fill_tuple(struct bpf_sock_tuple *tuple, const struct packet *packet,
+					__be16 source, __be16 dest)
+{
+	if (packet->family == AF_INET) {
+		tuple->ipv4.saddr = packet->ip4.saddr;
+		tuple->ipv4.daddr = packet->ip4.daddr;
+		tuple->ipv4.sport = source;
+		tuple->ipv4.dport = dest;
+		return sizeof(tuple->ipv4);
+	}
+	__builtin_memcpy(tuple->ipv6.saddr, &packet->ip6.saddr, sizeof(tuple->ipv6.saddr));
+	__builtin_memcpy(tuple->ipv6.daddr, &packet->ip6.daddr, sizeof(tuple->ipv6.daddr));
+	tuple->ipv6.sport = source;
+	tuple->ipv6.dport = dest;
+	return sizeof(tuple->ipv6);
+}
+
 /* The socket that the segment behind the header is for; to be released. */
 static __always_inline struct bpf_sock *find_socket(struct __sk_buff *skb, const struct packet *packet,
 						    const struct tcphdr *tcp)
 {
 	struct bpf_sock_tuple tuple = {};
+	__u32 length = fill_tuple(&tuple, packet, tcp->source, tcp->dest);
 
-	if (packet->family == AF_INET) {
-		tuple.ipv4.saddr = packet->ip4.saddr;
-		tuple.ipv4.daddr = packet->ip4.daddr;
-		tuple.ipv4.sport = tcp->source;
-		tuple.ipv4.dport = tcp->dest;
-		return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv4), BPF_F_CURRENT_NETNS, 0);
-	}
-	__builtin_memcpy(tuple.ipv6.saddr, &packet->ip6.saddr, sizeof(tuple.ipv6.saddr));
-	__builtin_memcpy(tuple.ipv6.daddr, &packet->ip6.daddr, sizeof(tuple.ipv6.daddr));
-	tuple.ipv6.sport = tcp->source;
-	tuple.ipv6.dport = tcp->dest;
-	return bpf_sk_lookup_tcp(skb, &tuple, sizeof(tuple.ipv6), BPF_F_CURRENT_NETNS, 0);
+	return bpf_sk_lookup_tcp(skb, &tuple, length, BPF_F_CURRENT_NETNS, 0);
 }
 
 /* Would TCP take this segment for one of the connection (RFC 9293, 3.10.7.4; RFC 5961, 5.2)? A stranger who
@@ -319,6 +453,36 @@ static __always_inline bool update_flow(struct __sk_buff *skb, const struct pack
 	return flow;
 }
 
+/* The same for a datagram. Its socket believes whoever has the peer's address and ports: UDP has no windows.
+ */
+static __always_inline bool update_datagram_flow(struct __sk_buff *skb, const struct packet *packet,
+						 const struct received *received,
+						 const struct clarion_sequence *wire)
+{
+	struct bpf_sock_tuple tuple = {};
+	struct flow *flow = NULL;
+	struct flow_ask ask = {};
+	struct bpf_sock *sk;
+	struct udphdr udp;
+	__u32 length;
+
+	if (bpf_skb_load_bytes(skb, packet->l4 + received->length, &udp, sizeof(udp)))
+		return false;
+	length = fill_tuple(&tuple, packet, udp.source, udp.dest);
+	sk = bpf_sk_lookup_udp(skb, &tuple, length, BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return false;
+	if (is_of_peer(sk, packet, udp.source, false) && load_ask(sk, &ask))
+		flow = datagram_flow(sk, &ask, own_address(packet, false));
+	if (flow) {
+		bpf_spin_lock(&flow->lock);
+		receive_flow(flow, received, wire, datagram_shows_format(flow, received));
+		bpf_spin_unlock(&flow->lock);
+	}
+	bpf_sk_release(sk);
+	return flow;
+}
+
 /* A TCP packet without header. */
 static __always_inline void receive_without(struct __sk_buff *skb, const struct packet *packet)
 {
@@ -340,6 +504,11 @@ static __always_inline void receive_with(struct __sk_buff *skb, const struct pac
 	__u32 header_bytes, payload_bytes;
 	struct tcphdr tcp;
 
+	if (received->next_protocol == IPPROTO_UDP) {
+		if (!update_datagram_flow(skb, packet, received, wire))
+			count(no_flow);
+		return;
+	}
 	if (received->next_protocol != IPPROTO_TCP ||
 	    bpf_skb_load_bytes(skb, packet->l4 + received->length, &tcp, sizeof(tcp))) {
 		count(no_flow);

@@ -24,7 +24,7 @@ KINDS = {"ordinary", "malformed", "data", "ack", "tag"}
 DONE = {  # what each target must really have done, beside taking frames of every kind
     "core": {"changed"},
     "edits": {"stripped", "marked", "answered", "hellos"},
-    "shim": {"put_on", "taken_off", "marked"},
+    "shim": {"put_on", "put_on_udp", "taken_off", "marked"},
     "switch": {"copies", "changed", "dropped", "marked"},
 }
 

@@ -17,7 +17,7 @@
 struct shim_kernel shim_kernel;
 
 static struct bucket bucket_cells[BUCKETS];
-static struct bpf_sock the_socket;
+static struct attachment the_attachment;
 static struct bpf_tcp_sock tcp_view;
 static struct bpf_spin_lock* held;
 
@@ -40,13 +40,19 @@ void* bpf_map_lookup_elem(void* map, const void* key) {
   require_unlocked();
   if (map == &buckets) return *(const __u32*)key < BUCKETS ? &bucket_cells[*(const __u32*)key] : NULL;
   if (map == &devices) return shim_kernel.is_attached ? &shim_kernel.counters : NULL;
+  if (map == &attached) return shim_kernel.is_attached ? &the_attachment : NULL;
   require(map == &wires, "an unknown map is read");
   return shim_kernel.is_attached ? &shim_kernel.wire : NULL;
 }
 
 void* bpf_sk_storage_get(void* map, void* sk, void* value, __u64 flags) {
   require_unlocked();
-  require(map == &flows && sk == &the_socket && !value && !flags, "storage of something else is read");
+  require(sk == &shim_kernel.socket && !value, "storage of something else is read");
+  if (map == &asks) {
+    require(!flags, "the shim makes an ask");
+    return shim_kernel.has_ask ? &shim_kernel.ask : NULL;
+  }
+  require(map == &flows && (!flags || shim_kernel.has_ask), "a flow is made for no ask");
   return shim_kernel.has_flow ? &shim_kernel.flow : NULL;
 }
 
@@ -63,20 +69,30 @@ struct tcp_sock* bpf_skc_to_tcp_sock(void* sk) {
   return sk && shim_kernel.is_full_socket ? &shim_kernel.tcp : NULL;
 }
 
-struct bpf_sock* bpf_sk_lookup_tcp(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
-                                   __u64 flags) {
+static struct bpf_sock* look_up(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
+                                __u64 flags) {
   require_unlocked();
   require(ctx && tuple && (tuple_size == sizeof(tuple->ipv4) || tuple_size == sizeof(tuple->ipv6)) &&
               (__s64)netns == BPF_F_CURRENT_NETNS && !flags,
           "a socket is looked up wrongly");
   if (!shim_kernel.has_socket) return NULL;
   shim_kernel.held_sockets++;
-  return &the_socket;
+  return &shim_kernel.socket;
+}
+
+struct bpf_sock* bpf_sk_lookup_tcp(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
+                                   __u64 flags) {
+  return look_up(ctx, tuple, tuple_size, netns, flags);
+}
+
+struct bpf_sock* bpf_sk_lookup_udp(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
+                                   __u64 flags) {
+  return look_up(ctx, tuple, tuple_size, netns, flags);
 }
 
 long bpf_sk_release(void* sk) {
   require_unlocked();
-  require(sk == &the_socket, "something else than a socket is released");
+  require(sk == &shim_kernel.socket, "something else than a socket is released");
   shim_kernel.held_sockets--;
   return 0;
 }
@@ -191,5 +207,5 @@ static __u32 run(int (*program)(struct __sk_buff* skb), struct shim_packet* pack
 __u32 shim_ingress(struct shim_packet* packet) { return run(clarion_ingress, packet, NULL); }
 
 __u32 shim_egress(struct shim_packet* packet) {
-  return run(clarion_egress, packet, shim_kernel.has_socket ? &the_socket : NULL);
+  return run(clarion_egress, packet, shim_kernel.has_socket ? &shim_kernel.socket : NULL);
 }

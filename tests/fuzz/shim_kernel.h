@@ -29,11 +29,14 @@ struct shim_kernel {
   bool has_socket;
   bool is_full_socket;
   bool has_flow;
+  bool has_ask;
   bool is_short_of_memory; /* no room can be made or closed */
   __u32 mtu_bytes;         /* of the device */
   __u64 now_ns;
   struct tcp_sock tcp;
   struct flow flow;
+  struct flow_ask ask;
+  struct bpf_sock socket; /* of UDP */
   struct wire wire;
   struct device_counters counters;
   int held_sockets; /* looked up and not yet released */

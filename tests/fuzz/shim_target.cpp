@@ -63,12 +63,13 @@ class ShimTarget final : public Target {
     if (drawn % 64 == 0) any_flow(random);
     const bool is_tagged_twice = read16(before_.bytes + 12) == 0x8100;  // no IP packet for the stack
     const Judgement judged = is_tagged_twice ? Judgement{} : judge(before_.bytes, before_.length, PROTOCOL);
-    const bool leaves = drawn >> 6 & 1 && (judged.protocol == 6 || drawn % 64 == 1);
+    const bool leaves = drawn >> 6 & 1 && (judged.protocol == 6 || judged.protocol == 17 || drawn % 64 == 1);
+    connect(judged, leaves, drawn >> 44);
     leaves ? leave(judged, drawn) : arrive(judged);
   }
 
   Counts counts() const override {
-    return {{"put_on", put_on_}, {"taken_off", taken_off_}, {"marked", marked_}};
+    return {{"put_on", put_on_}, {"put_on_udp", put_on_udp_}, {"taken_off", taken_off_}, {"marked", marked_}};
   }
 
  private:
@@ -82,6 +83,7 @@ class ShimTarget final : public Target {
     shim_kernel.has_socket = (drawn >> 14) % 16 != 0;
     shim_kernel.is_full_socket = (drawn >> 18) % 16 != 0;
     shim_kernel.has_flow = (drawn >> 22) % 16 != 0;
+    shim_kernel.has_ask = (drawn >> 30) % 8 != 0;
     shim_kernel.is_short_of_memory = (drawn >> 26) % 64 == 0;
     shim_kernel.mtu_bytes = (drawn >> 32) % 4 == 0 ? 200 : (drawn >> 34) % 4 == 0 ? 9000 : 1532;
     shim_kernel.now_ns += drawn >> 40;
@@ -114,9 +116,45 @@ class ShimTarget final : public Target {
     flow.request.delta_throughput = static_cast<__s32>(random.extreme());
     flow.request.full_len = random.extreme() % 9100;
     flow.echo.nr_echoes = random.below(3);
+    flow_ask& ask = shim_kernel.ask;
+    ask.netns_cookie = random.one_in(16);
+    ask.request = flow.request;
+    ask.carries = static_cast<__u8>(random.one_in(4) ? random.extreme() : 2);
+    ask.tags = !random.one_in(4);
     wire& wire = shim_kernel.wire;
     wire.judgement = static_cast<__u8>(random.below(3));
     wire.until_ns = shim_kernel.now_ns + random.extreme();
+  }
+
+  // The UDP socket of the frame, mostly: sometimes it is one of TCP, or connected to somebody else.
+  void connect(const Judgement& judged, bool leaves, std::uint64_t drawn) {
+    bpf_sock& socket = shim_kernel.socket;
+    socket = {};
+    const std::uint32_t udp =
+        judged.payload_at + (judged.verdict == Verdict::valid ? judged.header_bytes : 0);
+    if (!judged.is_ip || before_.length < udp + 4) return;
+    const std::uint8_t* ip = before_.bytes + judged.ip_at;
+    const std::uint32_t address_bytes = judged.is_v4 ? 4 : 16;
+    const std::uint8_t* source = ip + (judged.is_v4 ? 12 : 8);
+    socket.protocol = drawn % 16 == 0 ? 6 : 17;
+    socket.src_port = read16(before_.bytes + udp + (leaves ? 0 : 2)) ^ (drawn % 16 == 1);
+    std::memcpy(&socket.dst_port, before_.bytes + udp + (leaves ? 2 : 0), 2);
+    socket.dst_port ^= drawn % 16 == 2;
+    const std::uint8_t* peer = leaves ? source + address_bytes : source;
+    if (judged.is_v4)
+      std::memcpy(&socket.dst_ip4, peer, 4);
+    else
+      std::memcpy(socket.dst_ip6, peer, 16);
+    socket.dst_ip4 ^= drawn % 16 == 3;
+    socket.dst_ip6[3] ^= drawn % 16 == 3;
+    is_peers_ = drawn % 16 == 0 || drawn % 16 > 3;
+  }
+
+  // Whose packets go with a header.
+  bool knows_header(const Judgement& judged) const {
+    if (!shim_kernel.has_socket || !shim_kernel.has_flow || shim_kernel.is_short_of_memory) return false;
+    if (judged.protocol == 6) return shim_kernel.flow.id.aware;
+    return shim_kernel.has_ask && shim_kernel.socket.protocol == 17 && is_peers_;
   }
 
   std::uint32_t run(std::uint32_t (*program)(shim_packet*), const Bytes& from, std::uint64_t drawn = 0) {
@@ -198,16 +236,16 @@ class ShimTarget final : public Target {
   }
 
   void require_put_on(const Judgement& judged) {
-    require_after(judged.is_ip && judged.protocol == 6 && !judged.is_fragment, "a header in front of no TCP");
-    require_after(shim_kernel.has_socket && shim_kernel.has_flow && shim_kernel.flow.id.aware &&
-                      !shim_kernel.is_short_of_memory,
-                  "a header for no flow that knows it");
+    require_after(judged.is_ip && (judged.protocol == 6 || judged.protocol == 17) && !judged.is_fragment,
+                  "a header in front of neither TCP nor UDP");
+    require_after(knows_header(judged), "a header for no flow that knows it");
+    put_on_udp_ += judged.protocol == 17;
     require_after(after_.length - 14 <= shim_kernel.mtu_bytes, "longer than the device takes");
     const std::uint8_t* header = after_.bytes + judged.payload_at;
     const std::uint32_t bytes = after_.length - before_.length;
     const std::uint32_t format = bytes == 32 ? 1 : bytes == 12 ? 2 : 3;
-    require_after((bytes == 32 || bytes == 12 || bytes == 16) && header[0] == 6 && header[1] == bytes &&
-                      header[2] == 0x10 + format,
+    require_after((bytes == 32 || bytes == 12 || bytes == 16) && header[0] == judged.protocol &&
+                      header[1] == bytes && header[2] == 0x10 + format,
                   "a header without its own length, version or format");
     const Bytes original = before_;
     set_ip(before_, judged, PROTOCOL, bytes);
@@ -243,7 +281,9 @@ class ShimTarget final : public Target {
   Bytes before_;
   Bytes after_;
   Bytes sent_;
+  bool is_peers_ = false;  // the socket is connected to the frame's other end
   std::uint64_t put_on_ = 0;
+  std::uint64_t put_on_udp_ = 0;
   std::uint64_t taken_off_ = 0;
   std::uint64_t marked_ = 0;
 };

@@ -178,15 +178,17 @@ class Network:
 
 
 class Switch:
-    """A clarion-switch in its namespace."""
+    """A clarion-switch in its namespace, or in another."""
 
-    def __init__(self, directory: Path, document: Json, binary: Path = SWITCH) -> None:
+    def __init__(
+        self, directory: Path, document: Json, binary: Path = SWITCH, netns: str = SWITCH_NETNS
+    ) -> None:
         self.truth_path = directory / "truth.csv"
         self.socket_path = directory / "switch.sock"
         config = directory / "switch.json"
         config.write_text(json.dumps({"truth_log": str(self.truth_path), **document}))
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", SWITCH_NETNS, str(binary), "--config", str(config), "--control",
+            ["ip", "netns", "exec", netns, str(binary), "--config", str(config), "--control",
              str(self.socket_path)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
         assert self.process.stdout is not None
@@ -239,9 +241,11 @@ class Switch:
 
 
 @contextmanager
-def switch(directory: Path, document: Json, binary: Path = SWITCH) -> Iterator[Switch]:
+def switch(
+    directory: Path, document: Json, binary: Path = SWITCH, netns: str = SWITCH_NETNS
+) -> Iterator[Switch]:
     """A switch that must end cleanly and silently."""
-    running = Switch(directory, document, binary)
+    running = Switch(directory, document, binary, netns)
     try:
         yield running
     finally:

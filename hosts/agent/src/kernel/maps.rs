@@ -181,7 +181,9 @@ mod tests {
             wanted,
             src,
             dst,
-            cc
+            cc,
+            protocol,
+            pad
         );
         assert_layout!(
             "device_counters",

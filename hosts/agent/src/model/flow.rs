@@ -31,6 +31,7 @@ const STATES: [&str; 13] = [
 pub struct Flow {
     pub cookie: u64,
     pub netns: String,
+    pub protocol: &'static str,
     pub family: &'static str,
     pub src: IpAddr,
     pub sport: u16,
@@ -73,6 +74,7 @@ impl Flow {
                 .get(&flow.id.netns_cookie)
                 .cloned()
                 .unwrap_or_else(|| flow.id.netns_cookie.to_string()),
+            protocol: if i32::from(flow.protocol) == libc::IPPROTO_UDP { "udp" } else { "tcp" },
             family: if src.is_ipv4() { "ipv4" } else { "ipv6" },
             src,
             sport: flow.sport,

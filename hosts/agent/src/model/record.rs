@@ -98,6 +98,8 @@ pub struct FlowRecord {
     pub src: [u8; 16],
     pub dst: [u8; 16],
     pub cc: [u8; 16],
+    pub protocol: u8,
+    pub pad: [u8; 3],
 }
 
 #[repr(C)]

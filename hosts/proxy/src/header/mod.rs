@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Clarion's header on the packets of a tunnel.
+//!
+//! The shim puts it on and takes it off (hosts/bpf); `passage` says which datagrams go with it, `socket` tells the
+//! kernel, by the maps that clarion-host pins.
 
 mod channel;
+mod layout;
+mod maps;
+mod passage;
+mod socket;
 
 pub use channel::{Channel, Echo, NoHeader, Request};
-
-/// Stub.
-#[derive(Clone, Debug)]
-pub struct HeaderSocket;
-impl HeaderSocket {
-    pub fn attach(_: std::os::fd::BorrowedFd<'_>, _: bool) -> anyhow::Result<Option<Self>> {
-        Ok(None)
-    }
-    pub fn before_send(&self, _: std::time::Instant) {}
-    pub fn after_receive(&self, _: std::time::Instant) {}
-}
-impl Channel for HeaderSocket {
-    fn echo(&self) -> Option<Echo> {
-        None
-    }
-    fn request(&self, _: Request) {}
-    fn note_eliciting(&self) {}
-}
+pub use maps::HeaderError;
+pub use passage::Mode;
+pub use socket::HeaderSocket;

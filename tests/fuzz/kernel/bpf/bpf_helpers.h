@@ -24,6 +24,8 @@ struct bpf_tcp_sock* bpf_tcp_sock(struct bpf_sock* sk);
 struct tcp_sock* bpf_skc_to_tcp_sock(void* sk);
 struct bpf_sock* bpf_sk_lookup_tcp(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
                                    __u64 flags);
+struct bpf_sock* bpf_sk_lookup_udp(void* ctx, struct bpf_sock_tuple* tuple, __u32 tuple_size, __u64 netns,
+                                   __u64 flags);
 long bpf_sk_release(void* sk);
 long bpf_skb_load_bytes(const void* skb, __u32 offset, void* to, __u32 len);
 long bpf_skb_store_bytes(void* skb, __u32 offset, const void* from, __u32 len, __u64 flags);
