@@ -24,6 +24,7 @@ use super::udp::{self, Buffers, Received, Socket};
 use super::{quic, tcp};
 use crate::config::{ClientSettings, Config, HeaderMode, Role, ServerSettings};
 use crate::header::HeaderSocket;
+use crate::law::Counters;
 use crate::tunnel::{Abort, Arrival, Event, Node, Opening, Policy, TunnelId};
 use crate::{keys, transparent};
 
@@ -46,6 +47,8 @@ struct Peer {
     socket: usize,
     channel: Switchboard,
     remote: SocketAddr,
+    /// What its law has done.
+    law: Arc<Counters>,
     /// Its TCP connections, by conduit.
     connections: HashMap<usize, usize>,
 }
@@ -275,10 +278,11 @@ impl EventLoop {
         let channel = Switchboard::default();
         channel.plug(socket.header.clone());
         let tls = self.tls.clone().context("client without TLS settings")?;
-        let config = quic::client(&self.config, tls, channel.clone(), socket.largest_datagram_bytes())?;
+        let path = path_of(&socket, channel.clone());
+        let (config, law) = quic::client(&self.config, tls, &path)?;
         let tunnel = self.node.connect(now, config, peer, &name)?;
         let socket = self.add_socket(socket)?;
-        self.peers.insert(tunnel, Peer { socket, channel, remote: peer, connections: HashMap::new() });
+        self.peers.insert(tunnel, Peer { socket, channel, remote: peer, law, connections: HashMap::new() });
         if let Some(link) = &mut self.link {
             link.state = State::Connecting { tunnel, until: now + self.config.limits.connect_timeout };
         }
@@ -328,19 +332,19 @@ impl EventLoop {
     ) -> Result<()> {
         let (Some(door), Some(any)) = (self.front_door, self.server.clone()) else { return Ok(()) };
         let channel = Switchboard::default();
-        let (socket, largest_datagram_bytes) = match self.socket_for(remote, local) {
+        let socket = match self.socket_for(remote, local) {
             Some(socket) => {
                 channel.plug(socket.header.clone());
-                let largest_datagram_bytes = socket.largest_datagram_bytes();
-                (self.add_socket(socket)?, largest_datagram_bytes)
+                self.add_socket(socket)?
             }
-            None => (door, self.sockets[door].largest_datagram_bytes()),
+            None => door,
         };
-        let config = quic::server(&self.config, &any, channel.clone(), largest_datagram_bytes)?;
+        let path = path_of(&self.sockets[socket], channel.clone());
+        let (config, law) = quic::server(&self.config, &any, &path)?;
         self.send_buffer.clear();
         match self.node.accept(now, incoming, config, &mut self.send_buffer) {
             Ok(tunnel) => {
-                self.peers.insert(tunnel, Peer { socket, channel, remote, connections: HashMap::new() });
+                self.peers.insert(tunnel, Peer { socket, channel, remote, law, connections: HashMap::new() });
             }
             Err(answer) => {
                 if let Some(transmit) = answer {
@@ -428,6 +432,7 @@ impl EventLoop {
     fn on_connected(&mut self, now: Instant, tunnel: TunnelId) -> Result<()> {
         let remote = self.peers.get(&tunnel).map(|peer| peer.remote);
         info!(?remote, "tunnel up");
+        self.establish_header(now, tunnel);
         let Some(link) = &mut self.link else { return Ok(()) };
         let is_first = link.is_first;
         link.on_up(tunnel);
@@ -436,6 +441,14 @@ impl EventLoop {
         }
         self.serve_waiting(now);
         Ok(())
+    }
+
+    /// From now on packets may carry headers.
+    fn establish_header(&mut self, now: Instant, tunnel: TunnelId) {
+        let Some(peer) = self.peers.get(&tunnel) else { return };
+        if let Some(header) = &self.sockets[peer.socket].header {
+            header.on_established(now);
+        }
     }
 
     /// Client: the first tunnel is up, so that applications may come.
@@ -654,6 +667,7 @@ impl EventLoop {
         self.serve_waiting(now);
         self.end_late(now);
         self.end_slow(now);
+        self.tell_round_trips();
         self.follow_address(now)
     }
 
@@ -715,6 +729,17 @@ impl EventLoop {
         }
     }
 
+    /// Headers are tried again after some round trips.
+    fn tell_round_trips(&mut self) {
+        for (id, peer) in &self.peers {
+            if let Some(header) = &self.sockets[peer.socket].header
+                && let Some(tunnel) = self.node.tunnel(*id)
+            {
+                header.on_rtt(tunnel.path_stats().rtt);
+            }
+        }
+    }
+
     /// Client: if datagrams would leave from another address now, the tunnel moves there (RFC 9000, 9). Server: a
     /// peer that has moved gets another socket.
     fn follow_address(&mut self, now: Instant) -> Result<()> {
@@ -746,6 +771,7 @@ impl EventLoop {
                 (peer.socket, peer.remote) = (number, remote);
             }
             self.remove_socket(old);
+            self.establish_header(now, id);
             if self.link.is_some()
                 && let Some(tunnel) = self.node.tunnel(id)
             {
@@ -773,4 +799,9 @@ impl EventLoop {
         }
         self.attend_tunnels(now)
     }
+}
+
+fn path_of(socket: &Socket, channel: Switchboard) -> quic::Path {
+    let (largest_datagram_bytes, is_ipv6) = (socket.largest_datagram_bytes(), socket.is_ipv6());
+    quic::Path { channel, largest_datagram_bytes, is_ipv6 }
 }

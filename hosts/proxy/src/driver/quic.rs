@@ -11,7 +11,7 @@ use ring::{digest, hmac};
 use super::switchboard::Switchboard;
 use crate::config::Config;
 use crate::keys;
-use crate::law::LawFactory;
+use crate::law::{Counters, LawFactory};
 use crate::tunnel::transport_config;
 
 const CID_BYTES: usize = 8;
@@ -42,31 +42,36 @@ pub fn any_server(config: &Config) -> Result<ServerConfig> {
 pub fn server(
     config: &Config,
     any: &ServerConfig,
-    channel: Switchboard,
-    largest_datagram_bytes: u16,
-) -> Result<Arc<ServerConfig>> {
+    path: &Path,
+) -> Result<(Arc<ServerConfig>, Arc<Counters>)> {
+    let (transport, counters) = transport(config, path)?;
     let mut server = any.clone();
-    server.transport_config(Arc::new(transport(config, channel, largest_datagram_bytes)?));
-    Ok(Arc::new(server))
+    server.transport_config(Arc::new(transport));
+    Ok((Arc::new(server), counters))
 }
 
 pub fn client(
     config: &Config,
     tls: Arc<rustls::ClientConfig>,
-    channel: Switchboard,
-    largest_datagram_bytes: u16,
-) -> Result<ClientConfig> {
+    path: &Path,
+) -> Result<(ClientConfig, Arc<Counters>)> {
     let crypto = QuicClientConfig::try_from(tls).context("TLS without a cipher suite for QUIC")?;
+    let (transport, counters) = transport(config, path)?;
     let mut client = ClientConfig::new(Arc::new(crypto));
-    client.transport_config(Arc::new(transport(config, channel, largest_datagram_bytes)?));
-    Ok(client)
+    client.transport_config(Arc::new(transport));
+    Ok((client, counters))
 }
 
-fn transport(
-    config: &Config,
-    channel: Switchboard,
-    largest_datagram_bytes: u16,
-) -> Result<noq_proto::TransportConfig> {
-    let law = LawFactory::new(&config.law.name, &config.law.parameters, Arc::new(channel))?;
-    Ok(transport_config(&config.limits, Arc::new(law), largest_datagram_bytes))
+/// What a tunnel's settings depend on of its path.
+pub struct Path {
+    pub channel: Switchboard,
+    pub largest_datagram_bytes: u16,
+    pub is_ipv6: bool,
+}
+
+fn transport(config: &Config, path: &Path) -> Result<(noq_proto::TransportConfig, Arc<Counters>)> {
+    let law = LawFactory::new(&config.law.name, &config.law.parameters, Arc::new(path.channel.clone()))?
+        .ipv6(path.is_ipv6);
+    let counters = law.counters();
+    Ok((transport_config(&config.limits, Arc::new(law), path.largest_datagram_bytes), counters))
 }

@@ -104,9 +104,14 @@ impl Socket {
         })
     }
 
+    /// Whether packets to the peer are IPv6.
+    pub fn is_ipv6(&self) -> bool {
+        self.remote.is_some_and(|remote| remote.ip().to_canonical().is_ipv6())
+    }
+
     /// The largest datagram that the route to the peer takes, bytes.
     pub fn largest_datagram_bytes(&self) -> u16 {
-        let is_ipv4 = self.remote.is_none_or(|remote| remote.is_ipv4());
+        let is_ipv4 = !self.is_ipv6();
         let mtu = route_mtu(&self.socket, is_ipv4).unwrap_or(DEFAULT_MTU);
         mtu.saturating_sub(if is_ipv4 { IPV4_UDP_BYTES } else { IPV6_UDP_BYTES })
     }
