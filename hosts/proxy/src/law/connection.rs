@@ -32,6 +32,7 @@ pub struct Host {
     /// Packets that the window never exceeds.
     pub cwnd_clamp: u32,
     pub ip_header_bytes: u32,
+    is_started: bool,
 }
 
 impl Host {
@@ -42,7 +43,29 @@ impl Host {
             cwnd_count: 0,
             pacing_bytes_per_s: NO_RATE,
         };
-        Self { law, transport, recovery: Recovery::default(), control, cwnd_clamp, ip_header_bytes }
+        Self {
+            law,
+            transport,
+            recovery: Recovery::default(),
+            control,
+            cwnd_clamp,
+            ip_header_bytes,
+            is_started: false,
+        }
+    }
+
+    /// Starts the law, unless it has been. TCP starts one when the handshake has measured a round trip, and laws of
+    /// the second form count on that; here it is the first acknowledgement that measures one. Before it the initial
+    /// window goes.
+    pub fn start(&mut self) {
+        if !self.is_started {
+            self.is_started = true;
+            self.change(|law, connection| law.start(connection));
+        }
+    }
+
+    pub fn is_started(&self) -> bool {
+        self.is_started
     }
 
     /// The same law in the same state on a new path. `None`: no memory.
@@ -54,6 +77,7 @@ impl Host {
             control: self.control,
             cwnd_clamp: self.cwnd_clamp,
             ip_header_bytes: self.ip_header_bytes,
+            is_started: self.is_started,
         })
     }
 

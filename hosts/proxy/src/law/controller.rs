@@ -60,7 +60,9 @@ impl LawController {
             newest_lost: None,
         };
         controller.hear();
-        controller.host.change(|law, connection| law.start(connection));
+        if entry.form == Form::First {
+            controller.host.start();
+        }
         controller.initial_window_bytes = controller.host.window_bytes();
         controller.report();
         controller
@@ -88,6 +90,13 @@ impl LawController {
 
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// One packet of an ACK frame: `on_ack` without what a law has no use for.
+    pub fn acknowledge(&mut self, now: Instant, sent: Instant, pn: u64) {
+        self.host.transport.tick(now);
+        let began_at = self.host.recovery.began_at();
+        self.host.transport.acknowledge(pn, sent, began_at);
     }
 
     fn hear(&mut self) {
@@ -156,7 +165,7 @@ impl Controller for LawController {
         if self.host.transport.is_probe(bytes) {
             return;
         }
-        if self.host.transport.sent.in_flight() == 0 {
+        if self.host.transport.sent.in_flight() == 0 && self.host.is_started() {
             self.hear();
             self.host.change(|law, connection| law.on_event(connection, TX_START));
             self.report();
@@ -178,9 +187,7 @@ impl Controller for LawController {
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        self.host.transport.tick(now);
-        let began_at = self.host.recovery.began_at();
-        self.host.transport.acknowledge(pn, sent, began_at);
+        self.acknowledge(now, sent, pn);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
@@ -188,6 +195,7 @@ impl Controller for LawController {
         self.host.transport.sent.forget_down_to(in_flight);
         let Some((acked, ack)) = self.host.transport.finish() else { return };
         self.hear();
+        self.host.start();
         let form = self.entry.form;
         if form != Form::First {
             second_form::on_acked(&mut self.host, &ack);

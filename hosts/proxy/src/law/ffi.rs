@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn structures_lie_as_in_c() {
         let of_c: Vec<usize> = (0..)
-            .map(law_layout)
+            .map(|index| law_layout(index))
             .take_while(|&value| value != u32::MAX)
             .map(|value| value as usize)
             .collect();
