@@ -1,55 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::config::*;
+//! The command line.
+
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::options::{self, ClientOptions, CommonOptions, ServerOptions};
+use crate::{driver, keys, law, observe};
+
+/// Carries unmodified TCP applications over QUIC, driven by Clarion's congestion-control laws.
+#[derive(Parser)]
+#[command(name = "clarion-proxy", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Accept TCP connections and carry them to a server
+    Client(ClientCommand),
+    /// Connect what clients carry here to its destinations
+    Server(ServerCommand),
+    /// Make keys: a private CA, and certificates of it for both ends
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Show what a running proxy does
+    Status(StatusCommand),
+    /// List the congestion-control laws, and with --json their parameters
+    Laws {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what proxies that died left: rules, routes, records
+    Cleanup,
+}
+
+#[derive(Args)]
+struct ClientCommand {
+    #[command(flatten)]
+    options: ClientOptions,
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Args)]
+struct ServerCommand {
+    #[command(flatten)]
+    options: ServerOptions,
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Args)]
+struct LogOptions {
+    /// Form of the log, on stderr
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    log: LogFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Subcommand)]
+enum KeysCommand {
+    /// Make the CA
+    Init {
+        #[arg(long, value_name = "DIR", default_value_os_t = options::default_keys())]
+        dir: PathBuf,
+    },
+    /// Make the certificate of one end, or replace it
+    Issue {
+        name: String,
+        #[arg(long, value_name = "DIR", default_value_os_t = options::default_keys())]
+        dir: PathBuf,
+        #[arg(long, default_value_t = 365)]
+        days: u32,
+    },
+}
+
+#[derive(Args)]
+struct StatusCommand {
+    /// Control socket of the proxy
+    #[arg(long, value_name = "PATH", conflicts_with = "name", required_unless_present = "name")]
+    control: Option<PathBuf>,
+    /// Name of the proxy, if its control socket is where it is by default
+    #[arg(long)]
+    name: Option<String>,
+    #[arg(long)]
+    json: bool,
+}
+
 pub fn main() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(std::io::stderr)
-        .init();
-    let a: Vec<String> = std::env::args().collect();
-    let dir = std::path::PathBuf::from(&a[2]);
-    let name = &a[3];
-    let identity = Identity {
-        ca: dir.join("ca.pem"),
-        certificate: dir.join(format!("{name}.pem")),
-        key: dir.join(format!("{name}.key")),
-    };
-    let any = Destination { address: "0.0.0.0".parse().expect("a"), prefix_bits: 0, ports: (0, 65535) };
-    let role = if a[1] == "server" {
-        Role::Server(ServerSettings {
-            listen: a[4].parse().expect("listen"),
-            allow: vec![any],
-            early: vec![],
-        })
-    } else {
-        Role::Client(ClientSettings {
-            peer: a[4].parse().expect("peer"),
-            peer_name: "ground".into(),
-            forwards: a[5..]
-                .iter()
-                .map(|f| {
-                    let (l, d) = f.split_once('=').expect("=");
-                    Forward { listen: l.parse().expect("l"), destination: d.parse().expect("d") }
-                })
-                .collect(),
-            transparent: None,
-        })
-    };
-    let config = Config {
-        role,
-        identity,
-        law: LawSettings { name: "cubic".into(), parameters: vec![] },
-        header: HeaderMode::Auto,
-        limits: Limits::default(),
-        metrics: None,
-        control_socket: "/tmp/x".into(),
-    };
-    let again = config.clone();
-    match crate::driver::run(config, Box::new(move || Ok(again.clone()))) {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("clarion-proxy: {e:#}");
+        Err(error) => {
+            eprintln!("clarion-proxy: {}", format!("{error:#}").replace('\n', "; "));
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Client(ClientCommand { options, common, log }) => {
+            start_log(&log);
+            let load = move || options::client(&options, &common);
+            driver::run(load()?, Box::new(load))
+        }
+        Command::Server(ServerCommand { options, common, log }) => {
+            start_log(&log);
+            let load = move || options::server(&options, &common);
+            driver::run(load()?, Box::new(load))
+        }
+        Command::Keys(KeysCommand::Init { dir }) => {
+            show(&keys::init(&dir)?);
+            Ok(())
+        }
+        Command::Keys(KeysCommand::Issue { name, dir, days }) => {
+            show(&keys::issue(&dir, &name, days)?);
+            Ok(())
+        }
+        Command::Status(_command) => Ok(()),
+        Command::Laws { json } => list_laws(json),
+        Command::Cleanup => Ok(()),
+    }
+}
+
+fn start_log(options: &LogOptions) {
+    let _ = observe::start_log(matches!(options.log, LogFormat::Json));
+}
+
+fn show(paths: &[PathBuf]) {
+    for path in paths {
+        println!("{}", path.display());
+    }
+}
+
+fn list_laws(is_json: bool) -> Result<()> {
+    if !is_json {
+        law::names().iter().for_each(|name| println!("{name}"));
+        return Ok(());
+    }
+    Ok(())
 }

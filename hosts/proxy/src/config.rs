@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a proxy is told to do: read from a file and the command line, checked as a whole before anything starts.
+//! What a proxy is told to do, as values. `options` makes them of a file and the command line.
 
-use std::net::{IpAddr, SocketAddr};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
+
+use thiserror::Error;
 
 /// All settings of one proxy.
 #[derive(Clone, Debug)]
@@ -65,7 +69,7 @@ pub struct ServerSettings {
     pub early: Vec<Destination>,
 }
 
-/// Addresses and ports: `10.0.0.0/8:1-1023`, `[2001:db8::]/32:*`.
+/// Addresses and ports: `10.0.0.0/8:1-1023`, `[2001:db8::]/32:*`, `192.0.2.1:21`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     pub address: IpAddr,
@@ -141,5 +145,135 @@ impl Destination {
         };
         let shift = bits - u32::from(self.prefix_bits).min(bits);
         own.checked_shr(shift) == other.checked_shr(shift)
+    }
+}
+
+/// How a text is none of what it should be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ParseError {
+    #[error(
+        "{0:?} is no destination: write ADDRESS[/BITS]:PORTS, as 10.0.0.0/8:*, 192.0.2.1:21 or [2001:db8::]/32:1-1023"
+    )]
+    Destination(String),
+    #[error("{0:?} is no forwarding: write LISTEN=DESTINATION, as 127.0.0.1:7001=192.0.2.1:21")]
+    Forward(String),
+}
+
+impl FromStr for Destination {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse_destination(text).ok_or_else(|| ParseError::Destination(text.to_owned()))
+    }
+}
+
+fn parse_destination(text: &str) -> Option<Destination> {
+    let (place, ports) = text.rsplit_once(':')?;
+    let (address, bits) = match place.rsplit_once('/') {
+        Some((address, bits)) => (address, Some(bits.parse().ok()?)),
+        None => (place, None),
+    };
+    let address: IpAddr = match address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inside) => inside.parse::<Ipv6Addr>().ok()?.into(),
+        None => address.parse::<Ipv4Addr>().ok()?.into(),
+    };
+    let longest = if address.is_ipv4() { 32 } else { 128 };
+    let prefix_bits = bits.unwrap_or(longest);
+    let destination = Destination { address, prefix_bits, ports: parse_ports(ports)? };
+    (prefix_bits <= longest).then_some(destination)
+}
+
+fn parse_ports(text: &str) -> Option<(u16, u16)> {
+    if text == "*" {
+        return Some((1, u16::MAX));
+    }
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (first > 0 && first <= last).then_some((first, last))
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address {
+            IpAddr::V4(address) => write!(f, "{address}")?,
+            IpAddr::V6(address) => write!(f, "[{address}]")?,
+        }
+        write!(f, "/{}:{}-{}", self.prefix_bits, self.ports.0, self.ports.1)
+    }
+}
+
+impl FromStr for Forward {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let parse = || {
+            let (listen, destination) = text.split_once('=')?;
+            Some(Self { listen: listen.parse().ok()?, destination: destination.parse().ok()? })
+        };
+        parse()
+            .filter(|forward| forward.destination.port() != 0)
+            .ok_or_else(|| ParseError::Forward(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn destination(text: &str) -> Destination {
+        text.parse().expect(text)
+    }
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn destinations_contain_what_they_say() {
+        let cases = [
+            ("10.0.0.0/8:1-1023", "10.9.8.7:21", true),
+            ("10.0.0.0/8:1-1023", "10.9.8.7:1024", false),
+            ("10.0.0.0/8:1-1023", "11.0.0.1:21", false),
+            ("192.0.2.1:21", "192.0.2.1:21", true),
+            ("192.0.2.1:21", "192.0.2.2:21", false),
+            ("0.0.0.0/0:*", "255.255.255.255:65535", true),
+            ("0.0.0.0/0:*", "[2001:db8::1]:80", false),
+            ("[2001:db8::]/32:*", "[2001:db8:ffff::1]:80", true),
+            ("[2001:db8::]/32:*", "[2001:db9::1]:80", false),
+            ("[::]/0:443", "[2001:db9::1]:443", true),
+        ];
+        for (text, inside, expected) in cases {
+            assert_eq!(destination(text).contains(address(inside)), expected, "{text} {inside}");
+        }
+    }
+
+    #[test]
+    fn texts_that_are_none_are_refused() {
+        for text in [
+            "",
+            "10.0.0.1",
+            "10.0.0.1:",
+            "10.0.0.1:0",
+            "10.0.0.1:2-1",
+            "10.0.0.0/33:*",
+            "2001:db8::1:80",
+            "[2001:db8::]/129:*",
+            "[10.0.0.1]:80",
+            "host:80",
+            "10.0.0.1:65536",
+            "10.0.0.1:-5",
+        ] {
+            assert!(text.parse::<Destination>().is_err(), "{text}");
+        }
+        for text in ["", "127.0.0.1:1", "127.0.0.1:1=", "127.0.0.1=10.0.0.1:2", "127.0.0.1:1=10.0.0.1:0"] {
+            assert!(text.parse::<Forward>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn destinations_are_written_as_they_are_read() {
+        for text in ["10.0.0.0/8:1-1023", "[2001:db8::]/32:1-65535", "192.0.2.1/32:21-21"] {
+            assert_eq!(destination(text).to_string(), text);
+        }
     }
 }

@@ -12,5 +12,6 @@ pub mod header;
 pub mod keys;
 pub mod law;
 pub mod observe;
+pub mod options;
 pub mod transparent;
 pub mod tunnel;
