@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The laws under noq itself, over the satellite link of the second source paper, in virtual time.
+#![allow(clippy::unwrap_used)]
 
 mod law_support;
 
