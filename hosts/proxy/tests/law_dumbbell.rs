@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The laws in a closed loop with one link.
+#![allow(clippy::unwrap_used)]
 
 mod law_support;
 

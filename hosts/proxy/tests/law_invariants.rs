@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whatever happens to a connection, in whatever order: every law keeps a window that a connection can live with.
+#![allow(clippy::unwrap_used)]
 
 mod law_support;
 

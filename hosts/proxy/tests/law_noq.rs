@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The laws under noq itself, over the satellite link of the second source paper, in virtual time.
+#![allow(clippy::unwrap_used)]
 
 mod law_support;
 
@@ -323,11 +324,20 @@ const STREAM_BYTES: f64 = DATAGRAM_BYTES - 33.0;
 
 /// Transfers for the scenario's time; what counts is what comes after ten seconds.
 fn transfer(scenario: &Scenario, law: &str, channel: Option<Arc<FakeChannel>>) -> (Outcome, Arc<Counters>) {
+    transfer_with(scenario, law, &[], channel)
+}
+
+fn transfer_with(
+    scenario: &Scenario,
+    law: &str,
+    set: &[(String, u32)],
+    channel: Option<Arc<FakeChannel>>,
+) -> (Outcome, Arc<Counters>) {
     let shared: Arc<dyn Channel> = match &channel {
         Some(channel) => channel.clone(),
         None => Arc::new(NoHeader),
     };
-    let factory = LawFactory::new(law, &[], shared).unwrap();
+    let factory = LawFactory::new(law, set, shared).unwrap();
     let counters = factory.counters();
     let began = Instant::now();
     let mut pair = Pair::new(scenario, factory, channel);
@@ -383,4 +393,30 @@ fn cubic_takes_every_loss_for_congestion() {
     let (outcome, counters) = transfer(&SATELLITE, "cubic", None);
     assert!(outcome.utilisation < 0.10, "{outcome:?}");
     assert!(counters.all_reductions() > 10);
+}
+
+/// Not a test: what the laws named in LAWS do here, as `cargo test --release --test law_noq -- --ignored --nocapture`
+/// with LAWS="boost+ boost:boost_loss=2 bbr" (`+`: with tags) and MS for the way there.
+#[test]
+#[ignore = "prints figures, holds none"]
+fn figures() {
+    let laws = std::env::var("LAWS").unwrap_or_else(|_| "boost+ cubic bbr".to_owned());
+    let one_way_ms = std::env::var("MS").map_or(270, |text| text.parse().unwrap());
+    let seconds = std::env::var("SECONDS").map_or(60, |text| text.parse().unwrap());
+    let scenario = Scenario {
+        one_way: Duration::from_millis(one_way_ms),
+        virtual_time: Duration::from_secs(seconds),
+        ..SATELLITE
+    };
+    for word in laws.split(' ') {
+        let (name, set) = word.split_once(':').unwrap_or((word, ""));
+        let set: Vec<_> = set
+            .split(',')
+            .filter_map(|each| each.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.parse().unwrap()))
+            .collect();
+        let channel = name.ends_with('+').then(|| Arc::new(FakeChannel::with_tags()));
+        println!("{word} at {} ms:", 2 * one_way_ms);
+        transfer_with(&scenario, name.trim_end_matches('+'), &set, channel);
+    }
 }

@@ -200,8 +200,8 @@ impl Controller for LawController {
         if form != Form::First {
             second_form::on_acked(&mut self.host, &ack);
         }
-        let is_over = self.host.recovery.is_after(acked.newest_sequence);
-        if self.host.recovery.state() != CaState::Open && is_over {
+        let next = self.host.transport.sent.next();
+        if self.host.recovery.ends_with(acked.newest_sequence, next) {
             self.leave();
         }
         match form {
@@ -245,7 +245,7 @@ impl Controller for LawController {
             self.host.transport.mark();
         }
         // Once for all packets that were sent before the last reduction (RFC 9002, 7.3.1).
-        let is_new = self.host.recovery.is_after(newest);
+        let is_new = self.host.recovery.state() == CaState::Open && self.host.recovery.is_after(newest);
         if is_persistent_congestion {
             self.enter(CaState::Loss);
         } else if is_new {

@@ -297,6 +297,7 @@ impl Drop for Law {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::mem::{offset_of, size_of};
 

@@ -13,7 +13,7 @@ pub fn on_ack(host: &mut Host, ack: &Ack) {
 pub fn enter(host: &mut Host, next: CaState) {
     host.change(|law, connection| law.on_state(connection, next as u8));
     let next_packet = host.transport.sent.next();
-    host.recovery.enter(next, next_packet, Some(host.control.ssthresh));
+    host.recovery.enter(next, 1, next_packet, Some(host.control.ssthresh));
 }
 
 pub fn leave(host: &mut Host) {

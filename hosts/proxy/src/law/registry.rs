@@ -158,6 +158,7 @@ pub(super) fn settle(entry: &Entry, set: &[(String, u32)]) -> Result<Vec<(u32, u
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -18,6 +18,9 @@ const LOSS: u8 = 3;
 /// Smallest window of QUIC (RFC 9002, 7.2), packets.
 const LEAST_CWND: u32 = 2;
 
+/// How long the recovery of a law that sets the window itself lasts: as TCP's (recovery.rs).
+const RATE_RECOVERY_ROUNDS: u8 = 2;
+
 /// Pacing of a law that has no rate of its own, in percent of a window per round trip: those of Linux
 /// (net.ipv4.tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). noq's own 125 % would hold back a window that doubles: ACKs
 /// of a round trip release twice what was sent in the one before, and a window that is never used up does not grow.
@@ -86,7 +89,8 @@ pub fn enter(host: &mut Host, form: Form, next: CaState, restarts: bool) {
         update_pacing_rate(host);
     }
     let next_packet = host.transport.sent.next();
-    host.recovery.enter(next, next_packet, undo_ssthresh);
+    let rounds = if form == Form::Rate { RATE_RECOVERY_ROUNDS } else { 1 };
+    host.recovery.enter(next, rounds, next_packet, undo_ssthresh);
 }
 
 fn reason_of(next: CaState) -> Reason {
