@@ -31,9 +31,10 @@ const ECHOES_PROVEN: u32 = 64;
 const ANSWERS_MAX: u32 = 16;
 
 /// What a datagram carries: `enum flow_carries` of hosts/bpf/flow.h.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Carries {
+    #[default]
     Nothing = 0,
     /// An echo of what was received: for datagrams that the peer does not acknowledge.
     Echo = 1,
