@@ -130,14 +130,17 @@ fn run(command: Command) -> Result<()> {
             show(&keys::issue(&dir, &name, days)?);
             Ok(())
         }
-        Command::Status(_command) => Ok(()),
+        Command::Status(command) => show_status(&command),
         Command::Laws { json } => list_laws(json),
         Command::Cleanup => Ok(()),
     }
 }
 
 fn start_log(options: &LogOptions) {
-    let _ = observe::start_log(matches!(options.log, LogFormat::Json));
+    observe::log::init(match options.log {
+        LogFormat::Text => observe::Format::Text,
+        LogFormat::Json => observe::Format::Json,
+    });
 }
 
 fn show(paths: &[PathBuf]) {
