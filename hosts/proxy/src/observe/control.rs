@@ -27,8 +27,9 @@ impl Control {
     /// Replaces what a dead proxy left there.
     pub fn start(path: &Path, observed: Arc<Observed>) -> Result<Self> {
         refuse_taken(path)?;
-        let listener = bind(path)
-            .with_context(|| format!("no control socket {}; choose another path in --control", path.display()))?;
+        let listener = bind(path).with_context(|| {
+            format!("no control socket {}; choose another path in --control", path.display())
+        })?;
         let inode = fs::metadata(path).map_or(0, |metadata| metadata.ino());
         thread::Builder::new()
             .name("control".into())
@@ -66,8 +67,8 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
     let draft = path.with_extension(format!("{}", std::process::id()));
     let _ = fs::remove_file(&draft);
     let listener = UnixListener::bind(&draft)?;
-    let placed = fs::set_permissions(&draft, Permissions::from_mode(0o600))
-        .and_then(|()| fs::rename(&draft, path));
+    let placed =
+        fs::set_permissions(&draft, Permissions::from_mode(0o600)).and_then(|()| fs::rename(&draft, path));
     if placed.is_err() {
         let _ = fs::remove_file(&draft);
     }
@@ -99,7 +100,9 @@ pub fn ask(path: &Path) -> Result<Status> {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
             anyhow::anyhow!("no proxy runs at {shown}; name its control socket with --control")
         }
-        io::ErrorKind::PermissionDenied => anyhow::anyhow!("no right to ask at {shown}; ask as its user, or root"),
+        io::ErrorKind::PermissionDenied => {
+            anyhow::anyhow!("no right to ask at {shown}; ask as its user, or root")
+        }
         _ => anyhow::anyhow!("cannot ask at {shown}: {error}"),
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -45,7 +45,12 @@ fn encode_program(page: &mut Page, status: &Status) -> fmt::Result {
     let since = status.since_unix_s;
     page.gauge("start_time", "Start of the program since 1970", Some(Unit::Seconds), since)?;
     let limits = &status.limits;
-    page.gauge("buffer_limit", "Bytes held at most for applications", Some(Unit::Bytes), limits.buffer_bytes)?;
+    page.gauge(
+        "buffer_limit",
+        "Bytes held at most for applications",
+        Some(Unit::Bytes),
+        limits.buffer_bytes,
+    )?;
     page.gauge("connections_limit", "TCP connections at most", None, u64::from(limits.max_connections))?;
     page.gauge("connections", "TCP connections that are open", None, status.connections)?;
     let waiting = status.waiting_connections;

@@ -17,7 +17,5 @@ pub use control::ask;
 pub use log::Format;
 pub use notify::{notify_ready, notify_reloading, notify_stopping};
 pub use observed::{Observed, Observers};
-pub use status::{
-    ForwardStatus, LimitsStatus, Reasons, Status, Totals, TransparentStatus, TunnelStatus,
-};
+pub use status::{ForwardStatus, LimitsStatus, Reasons, Status, Totals, TransparentStatus, TunnelStatus};
 pub use text::text;

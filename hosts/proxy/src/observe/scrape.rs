@@ -15,8 +15,9 @@ const PATH: &str = "/metrics";
 
 /// Answers in a thread until the program ends; returns the address, whose port the system chose if it was 0.
 pub fn start(address: SocketAddr, observed: Arc<Observed>) -> Result<SocketAddr> {
-    let server = Server::http(address)
-        .map_err(|error| anyhow!("cannot listen at TCP {address}: {error}; choose another address in --metrics"))?;
+    let server = Server::http(address).map_err(|error| {
+        anyhow!("cannot listen at TCP {address}: {error}; choose another address in --metrics")
+    })?;
     let bound = server.server_addr().to_ip().context("metrics without an IP address")?;
     thread::Builder::new()
         .name("metrics".into())

@@ -38,7 +38,8 @@ fn program(status: &Status) -> String {
     }
     if let Some(transparent) = &status.transparent {
         let kinds = [("local", transparent.local), ("forwarded", transparent.forwarded)];
-        let kinds: Vec<&str> = kinds.iter().filter(|(_, is_taken)| *is_taken).map(|(name, _)| *name).collect();
+        let kinds: Vec<&str> =
+            kinds.iter().filter(|(_, is_taken)| *is_taken).map(|(name, _)| *name).collect();
         line(&mut block, "transparent", format!("{}, port {}", kinds.join(" and "), transparent.port));
     }
     line(&mut block, "connections", connections(status));
