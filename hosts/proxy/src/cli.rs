@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::options::{self, ClientOptions, CommonOptions, ServerOptions};
@@ -130,14 +130,29 @@ fn run(command: Command) -> Result<()> {
             show(&keys::issue(&dir, &name, days)?);
             Ok(())
         }
-        Command::Status(_command) => Ok(()),
+        Command::Status(command) => show_status(&command),
         Command::Laws { json } => list_laws(json),
         Command::Cleanup => Ok(()),
     }
 }
 
 fn start_log(options: &LogOptions) {
-    let _ = observe::start_log(matches!(options.log, LogFormat::Json));
+    observe::log::init(match options.log {
+        LogFormat::Text => observe::Format::Text,
+        LogFormat::Json => observe::Format::Json,
+    });
+}
+
+fn show_status(command: &StatusCommand) -> Result<()> {
+    let by_name = || command.name.as_deref().map(options::control_socket);
+    let path = command.control.clone().or_else(by_name).context("--control or --name is needed")?;
+    let status = observe::ask(&path)?;
+    if command.json {
+        println!("{}", serde_json::to_string_pretty(&status)?);
+    } else {
+        print!("{}", observe::text(&status));
+    }
+    Ok(())
 }
 
 fn show(paths: &[PathBuf]) {

@@ -17,6 +17,7 @@ use tracing::{debug, info, warn};
 use super::clock::{Signals, Timer};
 use super::link::{Link, State};
 use super::listeners::Listener;
+use super::report::{self, Parts, Record, Tally};
 use super::switchboard::Switchboard;
 use super::tcp::{Connection, Phase, Turn};
 use super::tokens::Source;
@@ -25,6 +26,7 @@ use super::{quic, tcp};
 use crate::config::{ClientSettings, Config, HeaderMode, Role, ServerSettings};
 use crate::header::HeaderSocket;
 use crate::law::Counters;
+use crate::observe::{self, Observed, Observers};
 use crate::tunnel::{Abort, Arrival, Event, Node, Opening, Policy, TunnelId};
 use crate::{keys, transparent};
 
@@ -42,15 +44,16 @@ const REFUSED_LATER: Duration = Duration::from_secs(10);
 const GOODBYE: Duration = Duration::from_millis(200);
 
 /// What the driver keeps of one tunnel.
-struct Peer {
+pub struct Peer {
     /// Its socket, by its number.
-    socket: usize,
+    pub socket: usize,
     channel: Switchboard,
-    remote: SocketAddr,
+    pub remote: SocketAddr,
     /// What its law has done.
-    law: Arc<Counters>,
+    pub law: Arc<Counters>,
     /// Its TCP connections, by conduit.
-    connections: HashMap<usize, usize>,
+    pub connections: HashMap<usize, usize>,
+    pub record: Record,
 }
 
 pub struct EventLoop {
@@ -81,6 +84,9 @@ pub struct EventLoop {
     read_buffer: Vec<u8>,
     send_buffer: Vec<u8>,
     _interception: Option<transparent::Interception>,
+    tally: Tally,
+    observed: Arc<Observed>,
+    _observers: Observers,
 }
 
 impl EventLoop {
@@ -99,6 +105,8 @@ impl EventLoop {
         };
         let node = Node::new(quic::endpoint(&config)?, server.clone().map(Arc::new), policy, config.limits);
         let link = matches!(config.role, Role::Client(_)).then(|| Link::new(now));
+        let observed = Arc::new(Observed::default());
+        let observers = Observers::start(&config, &observed)?;
         let mut this = Self {
             reload,
             poll: Poll::new().context("epoll")?,
@@ -122,10 +130,14 @@ impl EventLoop {
             read_buffer: vec![0; READ_BYTES],
             send_buffer: Vec::new(),
             _interception: None,
+            tally: Tally::new(now),
+            observed,
+            _observers: observers,
             config,
         };
         this.watch_clocks()?;
         this.open_front_door()?;
+        this.report(now);
         Ok(this)
     }
 
@@ -142,7 +154,7 @@ impl EventLoop {
             .with_context(|| format!("cannot listen at UDP {listen}; choose another address in --listen"))?;
         self.front_door = Some(self.add_socket(socket)?);
         info!(%listen, "clarion-proxy ready");
-        crate::observe::notify_ready();
+        observe::notify_ready();
         Ok(())
     }
 
@@ -209,13 +221,16 @@ impl EventLoop {
     fn on_signal(&mut self, signal: Signal) {
         if signal != Signal::SIGHUP {
             info!(%signal, "ending");
+            observe::notify_stopping();
             self.is_ending = true;
             return;
         }
+        observe::notify_reloading();
         match (self.reload)().and_then(|config| self.reconfigure(config)) {
             Ok(()) => info!("settings read again"),
             Err(error) => warn!("settings as before: {error:#}"),
         }
+        observe::notify_ready();
     }
 
     /// Takes over what may change while it runs: certificates, destinations, and limits of what is new.
@@ -282,7 +297,9 @@ impl EventLoop {
         let (config, law) = quic::client(&self.config, tls, &path)?;
         let tunnel = self.node.connect(now, config, peer, &name)?;
         let socket = self.add_socket(socket)?;
-        self.peers.insert(tunnel, Peer { socket, channel, remote: peer, law, connections: HashMap::new() });
+        let record = self.tally.record(&self.config.law.name);
+        let connections = HashMap::new();
+        self.peers.insert(tunnel, Peer { socket, channel, remote: peer, law, connections, record });
         if let Some(link) = &mut self.link {
             link.state = State::Connecting { tunnel, until: now + self.config.limits.connect_timeout };
         }
@@ -342,7 +359,9 @@ impl EventLoop {
         self.send_buffer.clear();
         match self.node.accept(now, incoming, config, &mut self.send_buffer) {
             Ok(tunnel) => {
-                self.peers.insert(tunnel, Peer { socket, channel, remote, law, connections: HashMap::new() });
+                let record = self.tally.record(&self.config.law.name);
+                let connections = HashMap::new();
+                self.peers.insert(tunnel, Peer { socket, channel, remote, law, connections, record });
             }
             Err(answer) => {
                 if let Some(transmit) = answer {
@@ -428,8 +447,10 @@ impl EventLoop {
     }
 
     fn on_connected(&mut self, now: Instant, tunnel: TunnelId) -> Result<()> {
-        let remote = self.peers.get(&tunnel).map(|peer| peer.remote);
-        info!(?remote, "tunnel up");
+        if let Some(peer) = self.peers.get_mut(&tunnel) {
+            info!(remote = %peer.remote, "tunnel up");
+            self.tally.on_up(&mut peer.record, now);
+        }
         self.establish_header(now, tunnel);
         let Some(link) = &mut self.link else { return Ok(()) };
         let is_first = link.is_first;
@@ -438,6 +459,7 @@ impl EventLoop {
             self.open_listeners()?;
         }
         self.serve_waiting(now);
+        self.report(now);
         Ok(())
     }
 
@@ -461,17 +483,20 @@ impl EventLoop {
             self._interception = Some(transparent::Interception::set_up(transparent)?);
         }
         info!("clarion-proxy ready");
-        crate::observe::notify_ready();
+        observe::notify_ready();
         Ok(())
     }
 
     fn on_lost(&mut self, now: Instant, tunnel: TunnelId, reason: &ConnectionError) -> Result<()> {
         let why = keys::explain(reason, &self.config).unwrap_or_else(|| reason.to_string());
-        self.on_gone(now, tunnel, &why)
+        self.on_gone(now, tunnel, report::reason(reason), &why)
     }
 
     /// Nothing is carried any more: no application may believe otherwise.
-    fn on_gone(&mut self, now: Instant, tunnel: TunnelId, why: &str) -> Result<()> {
+    fn on_gone(&mut self, now: Instant, tunnel: TunnelId, reason: &str, why: &str) -> Result<()> {
+        if let Some(peer) = self.peers.get(&tunnel) {
+            self.tally.on_gone(&peer.record, reason);
+        }
         let numbers: Vec<usize> = self
             .peers
             .get(&tunnel)
@@ -481,6 +506,7 @@ impl EventLoop {
         for number in numbers {
             self.close(number, Some(Abort::TunnelLost));
         }
+        self.report(now);
         if self.link.as_ref().is_some_and(|link| link.tunnel() == Some(tunnel)) {
             self.on_link_down(now, why)?;
         }
@@ -514,7 +540,9 @@ impl EventLoop {
         for (stream, source, destination) in accepted {
             let until = now + self.config.limits.connect_timeout;
             let connection = Connection::new(stream, source, destination, Phase::Waiting { until });
-            self.add_connection(connection);
+            if self.add_connection(connection).is_none() {
+                self.tally.on_refused(Abort::TooMany);
+            }
         }
         self.serve_waiting(now);
         if is_more {
@@ -535,6 +563,7 @@ impl EventLoop {
             self.connections.remove(number);
             return None;
         }
+        self.tally.on_opened();
         if matches!(self.connections[number].phase, Phase::Waiting { .. }) {
             self.waiting.push_back(number);
         }
@@ -581,6 +610,7 @@ impl EventLoop {
     }
 
     fn refuse(&mut self, tunnel: TunnelId, conduit: usize, why: Abort) {
+        self.tally.on_refused(why);
         if let Some(tunnel) = self.node.tunnel(tunnel) {
             tunnel.abort(conduit, why);
             tunnel.release(conduit);
@@ -641,6 +671,7 @@ impl EventLoop {
             bytes_in = connection.bytes_in, bytes_out = connection.bytes_out,
             why = why.map_or("finished", Abort::name), "closed"
         );
+        self.tally.on_closed(&connection, why);
         self.waiting.retain(|&each| each != number);
         let Some(id) = connection.tunnel else { return };
         if let Some(peer) = self.peers.get_mut(&id) {
@@ -666,7 +697,15 @@ impl EventLoop {
         self.end_late(now);
         self.end_slow(now);
         self.tell_round_trips();
-        self.follow_address(now)
+        self.follow_address(now)?;
+        self.report(now);
+        Ok(())
+    }
+
+    /// Shows those who ask how things are.
+    fn report(&mut self, now: Instant) {
+        let Self { config, tally, node, peers, sockets, connections, .. } = self;
+        self.observed.show(Parts { config, tally, node, peers, sockets, connections }.status(now));
     }
 
     /// Tunnels whose peer does not answer: a server to the first handshake, or a peer whose kernel says that nobody
@@ -682,15 +721,15 @@ impl EventLoop {
             let silence = if connecting.is_some() { REFUSED_AT_FIRST } else { REFUSED_LATER };
             let is_refused = socket.refusals > 0 && now.duration_since(socket.last_received) >= silence;
             let is_late = connecting.is_some_and(|(tunnel, until)| tunnel == id && until <= now);
-            let why = match (is_refused, is_late) {
-                (true, _) => "nobody listens at its port",
-                (_, true) => "no answer",
+            let (reason, why) = match (is_refused, is_late) {
+                (true, _) => ("nobody_listens", "nobody listens at its port"),
+                (_, true) => ("no_answer", "no answer"),
                 _ => continue,
             };
             if let Some(tunnel) = self.node.tunnel(id)
                 && tunnel.close(now, "no answer")
             {
-                self.on_gone(now, id, why)?;
+                self.on_gone(now, id, reason, why)?;
             }
         }
         Ok(())

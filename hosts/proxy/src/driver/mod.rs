@@ -2,13 +2,15 @@
 //! Sockets and time for the core: one thread that waits for all of them.
 //!
 //! `event_loop` waits and hands on; `udp` has the sockets of the tunnels, `tcp` one TCP connection, `listeners` what
-//! accepts them at a client, `link` the client's way to its server, `quic` the settings of the library.
+//! accepts them at a client, `link` the client's way to its server, `quic` the settings of the library, `report` what the driver
+//! says of itself.
 
 mod clock;
 mod event_loop;
 mod link;
 mod listeners;
 mod quic;
+mod report;
 mod switchboard;
 mod tcp;
 mod tokens;

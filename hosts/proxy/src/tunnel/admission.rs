@@ -24,6 +24,7 @@ impl Tunnel {
     /// Refuses a conduit that the driver has not heard of.
     fn turn_away(&mut self, id: ConduitId, why: Abort) {
         debug!(conduit = id, %why, "refused");
+        self.refusals.push(why);
         self.abort(id, why);
         self.release(id);
     }

@@ -45,6 +45,8 @@ pub struct Node {
     tunnels: HashMap<TunnelId, Tunnel>,
     policy: Arc<Policy>,
     limits: Limits,
+    /// Newcomers not let in.
+    refused: u64,
 }
 
 impl Node {
@@ -57,6 +59,7 @@ impl Node {
     ) -> Self {
         Self {
             limits,
+            refused: 0,
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
             tunnels: HashMap::new(),
             policy: Arc::new(policy),
@@ -114,6 +117,7 @@ impl Node {
     fn meet(&mut self, incoming: Incoming, buffer: &mut Vec<u8>) -> Arrival {
         let handshakes = self.tunnels.values().filter(|tunnel| tunnel.is_handshaking()).count();
         if handshakes >= HANDSHAKES_MAX {
+            self.refused += 1;
             return Arrival::Answer(self.endpoint.refuse(incoming, buffer));
         }
         if handshakes < UNPROVEN_MAX || !incoming.may_retry() {
@@ -141,6 +145,7 @@ impl Node {
             }
             Err(error) => {
                 debug!(error = %error.cause, "newcomer not accepted");
+                self.refused += 1;
                 Err(error.response)
             }
         }
@@ -148,6 +153,11 @@ impl Node {
 
     pub fn tunnel(&mut self, id: TunnelId) -> Option<&mut Tunnel> {
         self.tunnels.get_mut(&id)
+    }
+
+    /// Newcomers that were not let in.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     pub fn ids(&self) -> Vec<TunnelId> {

@@ -41,6 +41,8 @@ pub struct Tunnel {
     pub(super) committed_bytes: u64,
     /// Openings that came as 0-RTT data and had to wait.
     pub(super) held: u64,
+    /// Why conduits were refused of which the driver has not heard; for status and metrics.
+    pub(super) refusals: Vec<Abort>,
     pub(super) is_up: bool,
     is_lost: bool,
     /// Conduits with news.
@@ -63,6 +65,7 @@ impl Tunnel {
             stream_bytes: limits.stream_bytes,
             committed_bytes: 0,
             held: 0,
+            refusals: Vec::new(),
             is_up: false,
             is_lost: false,
             listed: VecDeque::new(),
@@ -174,6 +177,11 @@ impl Tunnel {
     /// Openings that came as 0-RTT data and waited for the handshake.
     pub fn held(&self) -> u64 {
         self.held
+    }
+
+    /// Why conduits were refused by the core since the last call.
+    pub fn take_refusals(&mut self) -> Vec<Abort> {
+        std::mem::take(&mut self.refusals)
     }
 
     pub fn accepted_early(&self) -> bool {
