@@ -69,8 +69,7 @@ def sender(scenario: Scenario, flow: Flow, ends: Endpoints, zero_ns: int, burst_
     command = [*TRANSFER, "send", *where, "--law", flow.algorithm.kernel]
     if flow.size_bytes is not None:
         return [*command, *_options(bytes=flow.size_bytes, at_ns=at_ns)]
-    narrowest_bps = min(link.rate_bps for link in scenario.links_of(flow))
-    unsent = max(MIN_UNSENT_BYTES, int(narrowest_bps / 8 * UNSENT_S))
+    unsent = max(MIN_UNSENT_BYTES, int(scenario.narrowest_bps(flow) / 8 * UNSENT_S))
     return [*command, "--bursts", str(burst_file), *_options(unsent_bytes=unsent, at_ns=zero_ns)]
 
 

@@ -39,7 +39,7 @@ def buffer_bytes(scenario: Scenario) -> int:
 
 def unsent_bytes(scenario: Scenario) -> int:
     """How much a sender queues ahead of its window: enough for a late wake-up, little enough to drain."""
-    fastest = max(link.rate_bps for link in scenario.bottlenecks)
+    fastest = max(link.fastest_bps for link in scenario.bottlenecks)
     return max(MIN_UNSENT_BYTES, int(fastest / 8 * UNSENT_S))
 
 

@@ -57,6 +57,10 @@ class Flow:
         """Whether its hosts carry Clarion's shim."""
         return self.udp is None and (self.algorithm.needs_agent or self.tags)
 
+    def direction_over(self, hop: graph.Hop) -> str:
+        """In which direction of a link of its route its data goes, "forward" or "reverse"."""
+        return "forward" if hop.forward != self.reverse else "reverse"
+
     @property
     def name(self) -> str:
         """What people call it: its number, from 1, and its algorithm."""
@@ -134,7 +138,7 @@ def _group(
     stop_us = optional(group, "stop", quantities.parse_time, duration_us)
     if "size" in group and "stop" in group:
         raise refused(("size",), "must be without stop", Code.CONFLICT)
-    narrowest_bps = min(links[hop.link].rate_bps for hop in route)
+    narrowest_bps = _narrowest_bps(links, route, IS_REVERSE[group.get("direction", "forward")])
     sources = _sources(group, stop_us, narrowest_bps, drawn)
     _check_times(group, sources, stop_us, duration_us)
     count = len(sources)
@@ -165,6 +169,15 @@ def _group(
         )
         for number, (reverse, n) in enumerate(both)
     ]
+
+
+def _narrowest_bps(links: Sequence[Link], route: graph.Route, ways: Sequence[bool]) -> int:
+    """The slowest rate on a route; of both ways if data goes both."""
+    return min(
+        links[hop.link].rate_of("forward" if hop.forward != is_reverse else "reverse")
+        for hop in route
+        for is_reverse in ways
+    )
 
 
 def _check_times(
@@ -232,7 +245,9 @@ def _way_through_graph(group: Mapping[str, Any], links: Sequence[Link]) -> list[
         if name not in known:
             raise refused((key,), f'"{name}": unknown switch; use {", ".join(known)}', Code.UNKNOWN)
     try:
-        return graph.find_way(ends, [link.delay_us for link in links], [group["from"], *via, group["to"]])
+        return graph.find_way(
+            ends, [link.rtt_us() // 2 for link in links], [group["from"], *via, group["to"]]
+        )
     except FaultError as error:
         raise refused(("via" if via else "to",), error.fault.reason, error.fault.code) from error
 

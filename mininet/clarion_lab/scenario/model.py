@@ -101,13 +101,13 @@ class Scenario:
         """The largest frame of data."""
         return max(frame_bytes(flow.header) for flow in self.flows)
 
-    def ecn_threshold_bytes(self, link: Link) -> int:
-        """The queue above which a link's ports mark; 0: they do not."""
+    def ecn_threshold_bytes(self, link: Link, direction: str = "forward") -> int:
+        """The queue above which a link's port in a direction marks; 0: it does not."""
         if not self.ecn or not link.rate_bps or link.discipline:
             return 0
         if link.ecn_threshold is None:
-            return int(DEFAULT_ECN_SHARE * self.queue_bytes(link))
-        return self.limit_bytes(link.ecn_threshold, link.rate_bps)
+            return int(DEFAULT_ECN_SHARE * self.queue_bytes(link, direction))
+        return self.limit_bytes(link.ecn_threshold, link.rate_of(direction))
 
     def emulated_only(self) -> Path | None:
         """The first field that only the embedded switch and the simulated block carry out; None: none."""
@@ -122,6 +122,9 @@ class Scenario:
                 given = self.document["links"]["bottleneck"]
                 if key in (given[index] if isinstance(given, list) else given):
                     return (*self.bottleneck_path(index), key)
+            if self.bottlenecks[index].is_asymmetric:
+                key = "delay" if self.bottlenecks[index].reverse_rate_bps is None else "rate"
+                return (*self.bottleneck_path(index), key)
             if self.bottlenecks[index].changes:  # which is the doing of its satellites
                 return (*self.bottleneck_path(index), "orbit")
         return None
@@ -142,8 +145,11 @@ class Scenario:
         """A flow's round-trip time with empty queues at an instant of the run: both access links and the
         bottlenecks that it crosses.
         """
-        one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in self.links_of(flow))
-        return 2 * (2 * self.access.delay_us + one_way_us)
+        return 4 * self.access.delay_us + sum(link.rtt_us(time_us) for link in self.links_of(flow))
+
+    def narrowest_bps(self, flow: Flow) -> int:
+        """The rate of the slowest link on the way of a flow's data."""
+        return min(self.bottlenecks[hop.link].rate_of(flow.direction_over(hop)) for hop in flow.route)
 
     @cached_property
     def first_stop_us(self) -> int:
@@ -161,15 +167,15 @@ class Scenario:
         paths = {flow.route: flow for flow in self.flows}
         return max(self.path_rtt_us(flow) for flow in paths.values())
 
-    def queue_bytes(self, link: Link) -> int:
-        """A link's queue limit in bytes, in which a full frame always fits; one bdp is its rate times the
-        longest path's empty round trip.
+    def queue_bytes(self, link: Link, direction: str = "forward") -> int:
+        """The limit in bytes of a link's queue in a direction, in which a full frame always fits; one bdp is
+        the rate in that direction times the longest path's empty round trip.
         """
-        return max(quantities.MIN_QUEUE_BYTES, self.limit_bytes(link.queue, link.rate_bps))
+        return max(quantities.MIN_QUEUE_BYTES, self.limit_bytes(link.queue, link.rate_of(direction)))
 
     def bdp_bytes(self, link: Link) -> float:
-        """Rate times the longest path's empty round trip, in bytes."""
-        return link.rate_bps / 8 * self.max_rtt_us / 1e6
+        """The rate of the faster direction times the longest path's empty round trip, in bytes."""
+        return link.fastest_bps / 8 * self.max_rtt_us / 1e6
 
 
 def build(name: str, document: Document) -> Scenario:
@@ -240,10 +246,12 @@ def _check_queues(scenario: Scenario) -> None:
         if not link.rate_bps:
             continue
         with below(*path, "queue"):
-            size = scenario.queue_bytes(link)
-            if size > quantities.MAX_QUEUE_BYTES:
-                raise refused((), f"{size} bytes: must be at most 2 GiB", Code.OUT_OF_RANGE)
-            link.discipline.check_thresholds(partial(scenario.limit_bytes, rate_bps=link.rate_bps), size)
+            for direction in DIRECTIONS:
+                size = scenario.queue_bytes(link, direction)
+                if size > quantities.MAX_QUEUE_BYTES:
+                    raise refused((), f"{size} bytes: must be at most 2 GiB", Code.OUT_OF_RANGE)
+                limit_of = partial(scenario.limit_bytes, rate_bps=link.rate_of(direction))
+                link.discipline.check_thresholds(limit_of, size)
 
 
 def _check_hosts(scenario: Scenario) -> None:
@@ -281,7 +289,10 @@ def _check_marks(scenario: Scenario) -> None:
             raise refused(place, "only with ecn: true", Code.CONFLICT)
         if link.ecn_threshold is not None and link.discipline:
             raise refused(place, f"{link.discipline.name} decides when it marks; leave it out", Code.CONFLICT)
-        if scenario.ecn_threshold_bytes(link) >= scenario.queue_bytes(link) and scenario.ecn:
+        sides = (
+            (scenario.ecn_threshold_bytes(link, way), scenario.queue_bytes(link, way)) for way in DIRECTIONS
+        )
+        if scenario.ecn and any(threshold >= size for threshold, size in sides):
             raise refused(place, "must be below the queue's limit, or it never marks", Code.OUT_OF_RANGE)
 
 

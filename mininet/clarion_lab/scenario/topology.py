@@ -140,28 +140,28 @@ def _bottleneck_port(scenario: Scenario, link: Link, ends: tuple[str, str], dire
     return PlannedPort(
         name,
         peer,
-        link.rate_bps,
-        scenario.queue_bytes(link),
-        link.delay_us,
+        link.rate_of(direction),
+        scenario.queue_bytes(link, direction),
+        link.delay_of(direction),
         link.forward_loss if direction == "forward" else link.reverse_loss,
         role=f"{link.name} {direction}",
         rate_steps=link.rate_steps,
-        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
+        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link, direction),
         hazards=hazards.settings,
         changes=tuple(
             sorted([*_steps(scenario, link, direction), *hazards.changes], key=lambda change: change.at_us)
         ),
         wire=link.wire,
-        discipline=_discipline(scenario, link),
+        discipline=_discipline(scenario, link, direction),
     )
 
 
-def _discipline(scenario: Scenario, link: Link) -> dict[str, Any]:
-    """What the queues of a link do, as the switch's configuration."""
+def _discipline(scenario: Scenario, link: Link, direction: str = "forward") -> dict[str, Any]:
+    """What the queue of a link in a direction does, as the switch's configuration."""
     if not link.discipline:
         return {}
     return link.discipline.switch_config(
-        scenario.ecn, lambda limit: scenario.limit_bytes(limit, link.rate_bps)
+        scenario.ecn, lambda limit: scenario.limit_bytes(limit, link.rate_of(direction))
     )
 
 
