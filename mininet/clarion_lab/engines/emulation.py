@@ -31,6 +31,7 @@ class EmulationEngine(HostEngine):
     """Runs a scenario through the embedded switch."""
 
     name = "emu"
+    has_applications = True
     max_rate_bps = MAX_RATE_BPS
 
     def __init__(self) -> None:

@@ -33,6 +33,7 @@ class HlsSimEngine(EmulationEngine):
     """Runs a scenario through the FPGA block in C simulation."""
 
     name = "hls-sim"
+    has_applications = False
     generations = (1,)
     measures = False
     max_rate_bps = MAX_RATE_BPS

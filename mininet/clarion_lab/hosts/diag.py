@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import socket
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from clarion_lab.hosts.namespaces import in_namespace
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
 _NLM_F_REQUEST = 1
+_NLM_F_DUMP = 0x300
 _NLMSG_ERROR = 2
+_NLMSG_DONE = 3
 _INET_DIAG_INFO = 2
 _NO_COOKIE = 0xFFFFFFFF
 
@@ -26,6 +28,10 @@ _ATTRIBUTE = struct.Struct("=HH")
 _MESSAGE_BYTES = 72  # struct inet_diag_msg
 _STATE_OFFSET = 1  # in struct inet_diag_msg
 _LISTEN = 10
+_OPEN = 0xFFFFFFFF & ~(1 << 6 | 1 << 7 | 1 << _LISTEN)  # all states but time-wait, close, listen
+_PORTS = struct.Struct("!HH")  # local, remote
+_PORTS_OFFSET = 4  # in struct inet_diag_msg
+_MESSAGE_ID_BYTES = 48  # struct inet_diag_sockid
 _COOKIE = struct.Struct("=Q")
 _COOKIE_OFFSET = 44
 # mss, unacked, sacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
@@ -64,6 +70,9 @@ class SocketState:
         return self.bytes_acked + self.sacked_packets * self.mss_bytes
 
 
+NOTHING = SocketState(*[0] * len(fields(SocketState)))  # of a flow whose connection says nothing of its path
+
+
 class NamespaceDiag:
     """A netlink socket that lives in the network namespace of a process."""
 
@@ -77,6 +86,29 @@ class NamespaceDiag:
         self._socket.send(_request(source, sport, destination, dport))
         return _parse(self._socket.recv(4096))
 
+    def find(self, local_port: int = 0, remote_port: int = 0) -> SocketState | None:
+        """The state of the connection with these ports (0: any) that has moved most; None if there is none. A
+        dump: for connections whose other port nobody knows.
+        """
+        self._socket.send(_dump_request())
+        found: list[SocketState] = []
+        while True:
+            answer = self._socket.recv(1 << 17)
+            while len(answer) >= _HEADER.size:
+                length, kind = _HEADER.unpack_from(answer)[:2]
+                if kind in (_NLMSG_DONE, _NLMSG_ERROR):
+                    return max(
+                        found, key=lambda state: state.bytes_acked + state.bytes_received, default=None
+                    )
+                ports = _PORTS.unpack_from(answer, _HEADER.size + _PORTS_OFFSET)
+                if all(
+                    not wanted or wanted == port
+                    for wanted, port in zip((local_port, remote_port), ports, strict=True)
+                ):
+                    state = _parse(answer[:length])
+                    found += [state] if state is not None else []
+                answer = answer[(length + 3) & ~3 :]
+
     def close(self) -> None:
         """Closes the netlink socket."""
         self._socket.close()
@@ -89,6 +121,13 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
     body += struct.pack("!HH", sport, dport) + b"".join(addresses)
     body += struct.pack("=III", 0, _NO_COOKIE, _NO_COOKIE)
     return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
+
+
+def _dump_request() -> bytes:
+    body = _REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, _OPEN)
+    body += bytes(_MESSAGE_ID_BYTES)
+    flags = _NLM_F_REQUEST | _NLM_F_DUMP
+    return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, flags, 0, 0) + body
 
 
 def _parse(message: bytes) -> SocketState | None:

@@ -25,7 +25,9 @@ UNSENT_S = 0.01  # of the path: a burst ends no later
 
 
 def kind(flow: Flow) -> str:
-    """What sends a flow's data: "iperf3", "transfer", "bursts" or "datagrams"."""
+    """What sends a flow's data: "iperf3", "transfer", "bursts", "datagrams", or an application's name."""
+    if flow.application is not None:
+        return flow.application.name
     if flow.udp is not None:
         return "datagrams"
     if flow.bursts:
@@ -37,6 +39,8 @@ def lead_us(scenario: Scenario, flow: Flow) -> int:
     """How long before its first data a flow's client is launched. iperf3 talks over a control connection
     first.
     """
+    if flow.application is not None:  # its connections are part of what it takes
+        return PYTHON_LEAD_US
     if kind(flow) == "iperf3":
         return CONTROL_ROUND_TRIPS * scenario.path_rtt_us(flow) + LAUNCH_US
     return 2 * scenario.path_rtt_us(flow) + PYTHON_LEAD_US

@@ -13,6 +13,7 @@ from typing import Any
 from clarion_base import faults, paths, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import Code, ScenarioError
+from clarion_lab.hosts import applications
 from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
 from clarion_lab.scenario.algorithms import DEFAULT, OURS, Algorithm, lookup
 from clarion_lab.scenario.model import Scenario
@@ -28,9 +29,36 @@ def check(scenario: Scenario, engine: str) -> None:
     paths.binary("clarion-switch")
     if any(flow.uses_agent for flow in scenario.flows):
         paths.binary("clarion-host")
+    check_applications(scenario, engine)
+    check_proxy(scenario)
     check_congestion_controls(scenario)
     check_accurate_ecn(scenario)
     check_params(scenario)
+
+
+def check_applications(scenario: Scenario, engine: str) -> None:
+    """The programs of the flows' applications, and room for their files."""
+    for name in sorted({flow.application.name for flow in scenario.flows if flow.application}):
+        for program, remedy in applications.PROGRAMS[name].items():
+            if shutil.which(program) is None:
+                raise UserError(f"engine {engine}: application {name}: {program}: not found; {remedy}")
+    applications.check_room(scenario)
+
+
+def check_proxy(scenario: Scenario) -> None:
+    """The proxy, the law that the scenario names, and what its transparent client calls."""
+    if scenario.proxy is None:
+        return
+    program = paths.binary("clarion-proxy")
+    if shutil.which("nft") is None:
+        raise UserError("proxy: nft: not found; apt install nftables")
+    if scenario.proxy.uses_shim:
+        paths.binary("clarion-host")
+    listed = processes.run_all([("clarion-proxy laws", [program, "laws"])])[0]
+    laws = [line.split()[0] for line in listed.splitlines() if line.strip()]
+    if scenario.proxy.law not in laws:
+        reason = f'"{scenario.proxy.law}": unknown law; use none, {", ".join(laws)}'
+        raise ScenarioError(scenario.name, ("proxy", "law"), reason, Code.UNKNOWN)
 
 
 def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -> None:

@@ -55,6 +55,7 @@ def summarise(
         "totals": _totals(scenario, recording, flows, decisions),
         "flows": flows,
         "ports": _ports(scenario, network, recording),
+        "proxies": recording.proxies,
         "environment": recording.environment,
         "commands": recording.commands,
         "sampler": recording.sampler,
@@ -138,6 +139,7 @@ def _flow(
             if key in agent
         },
         "iperf3": recording.traffic.get(flow.number),
+        "application": recording.applications.get(flow.number),
     }
 
 
@@ -208,10 +210,29 @@ def _totals(
         "retransmits": sum(flow["retransmits"] for flow in flows),
         "losses": {cause: sum(flow["losses"][cause] for flow in flows) for cause in flows[0]["losses"]},
         "incidents": {kind: sum(flow["incidents"][kind] for flow in flows) for kind in INCIDENTS},
+        "idle_rtt_ms": _mean([rtt_us / 1e3 for rtt_us in recording.idle_rtt_us.values()]),
+        "proxy": _proxy(recording),
         "unasked_drop_packets": sum(recording.unasked_drops.values()),
         "tags": tag_qualities(scenario, recording),
         "decisions": _decisions(scenario, recording, decisions),
     }
+
+
+def _proxy(recording: Recording) -> dict[str, Any] | None:
+    """What the proxies took together, by their side; None without."""
+    if not recording.proxies:
+        return None
+    sides = {}
+    for role in ("client", "server"):
+        mine = [each for each in recording.proxies if each["role"] == role]
+        cpu_s, carried = (sum(each[key] for each in mine) for key in ("cpu_s", "carried_bytes"))
+        sides[role] = {
+            "cpu_s": cpu_s,
+            "cpu_share": _mean([each["cpu_share"] for each in mine if each["cpu_share"] is not None]),
+            "cpu_s_per_gbyte": cpu_s * 1e9 / carried if carried else None,
+            "peak_rss_bytes": max((each["peak_rss_bytes"] for each in mine), default=0),
+        }
+    return sides
 
 
 def _total_goodput(scenario: Scenario, recording: Recording, flows: Sequence[Mapping[str, Any]]) -> float:

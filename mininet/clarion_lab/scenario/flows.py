@@ -12,6 +12,7 @@ from clarion_base import units
 from clarion_base.faults import Code, FaultError
 from clarion_lab.scenario import graph, quantities, traffic
 from clarion_lab.scenario.algorithms import DEFAULT, Algorithm, lookup
+from clarion_lab.scenario.applications import Application, parse_application
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
 from clarion_lab.scenario.links import Link
@@ -51,6 +52,8 @@ class Flow:
     device: DeviceLimit | None = None
     bursts: tuple[traffic.Burst, ...] = ()  # when its application writes; empty: from start to stop
     udp: traffic.Udp | None = None
+    application: Application | None = None  # that moves a file of `size_bytes`
+    one_sided: bool = False  # only its sender's host carries the shim
 
     @property
     def uses_agent(self) -> bool:
@@ -64,7 +67,10 @@ class Flow:
     @property
     def name(self) -> str:
         """What people call it: its number, from 1, and its algorithm."""
-        return f"{self.number + 1} {'udp' if self.udp else self.algorithm.name}"
+        if self.udp:
+            return f"{self.number + 1} udp"
+        words = [f"{self.number + 1}", *([self.application.name] if self.application else [])]
+        return " ".join([*words, self.algorithm.name])
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,8 @@ def _group(
     wanted = int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count))
     pairs = max(1, min(wanted, count))
     device = _device(group)
+    application = parse_application(group)
+    one_sided = _is_one_sided(group, sender)
     if device is not None and pairs < count:
         raise refused(("host-pairs",), "with local-bottleneck every flow needs a host of its own")
     first_number, first_pair = first
@@ -166,6 +174,8 @@ def _group(
             device=device,
             bursts=sources[n].bursts,
             udp=sender.udp,
+            application=application,
+            one_sided=one_sided,
         )
         for number, (reverse, n) in enumerate(both)
     ]
@@ -250,6 +260,16 @@ def _way_through_graph(group: Mapping[str, Any], links: Sequence[Link]) -> list[
         )
     except FaultError as error:
         raise refused(("via" if via else "to",), error.fault.reason, error.fault.code) from error
+
+
+def _is_one_sided(group: Mapping[str, Any], sender: _Sender) -> bool:
+    """Whether the receiver's host stays as it is."""
+    if "shim" not in group:
+        return False
+    if sender.udp is not None or not (sender.algorithm.needs_agent or sender.tags):
+        reason = f"{sender.algorithm.name} needs none at either end; leave it out"
+        raise refused(("shim",), reason, Code.CONFLICT)
+    return bool(group["shim"] == "sender")
 
 
 def _device(group: Mapping[str, Any]) -> DeviceLimit | None:

@@ -12,6 +12,7 @@ from clarion_base import units
 from clarion_base.faults import Code, FaultError, Path, ScenarioError
 from clarion_contract.settings import XcpSettings
 from clarion_lab.scenario import graph, quantities
+from clarion_lab.scenario.applications import BULK
 from clarion_lab.scenario.bottlenecks import bottleneck_path, parse_bottlenecks
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
@@ -19,6 +20,7 @@ from clarion_lab.scenario.flows import Flow, parse_flows
 from clarion_lab.scenario.frames import frame_bytes
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.links import DIRECTIONS, MAX_RTT_US, Link, parse_access
+from clarion_lab.scenario.proxy import ProxySettings, parse_proxy
 from clarion_lab.scenario.routers import MARKING, RouterLaw, parse_router
 from clarion_lab.scenario.steps import Steps
 from clarion_lab.scenario.switches import (
@@ -56,6 +58,8 @@ class Scenario:
     seed: int
     expect: tuple[Mapping[str, Any], ...]
     document: Document
+    proxy: ProxySettings | None = None  # between the applications and the path
+    tuned: bool = True  # whether the hosts' buffers hold no flow back; else they are as Linux has them
 
     def bottleneck_path(self, index: int) -> Path:
         """Where the document has a bottleneck."""
@@ -161,6 +165,20 @@ class Scenario:
         """Whether a flow sends otherwise than from its start to its stop: no level to settle at."""
         return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in self.flows)
 
+    @property
+    def real_hosts_only(self) -> Path | None:
+        """The first field that only real hosts carry out; None: none."""
+        if self.proxy is not None:
+            return ("proxy",)
+        if not self.tuned:
+            return ("hosts",)
+        for index, group in enumerate(self.document["flows"]):
+            if group.get("application", BULK) != BULK:
+                return ("flows", index, "application")
+            if group.get("shim") == "sender":
+                return ("flows", index, "shim")
+        return None
+
     @cached_property
     def max_rtt_us(self) -> int:
         """The longest path's empty round-trip time."""
@@ -189,6 +207,7 @@ def build(name: str, document: Document) -> Scenario:
         _check_marks(scenario)
         _check_hazards(scenario)
         _check_router(scenario)
+        _check_proxy(scenario)
     except FaultError as error:
         raise ScenarioError(name, error.fault.path, error.fault.reason, error.fault.code) from error
     return scenario
@@ -230,6 +249,8 @@ def _build(name: str, document: Document) -> Scenario:
         seed=int(document.get("seed", 1)),
         expect=tuple(document.get("expect", ())),
         document=document,
+        proxy=parse_proxy(document["proxy"]) if "proxy" in document else None,
+        tuned=document.get("hosts", "tuned") == "tuned",
     )
 
 
@@ -312,6 +333,19 @@ def _check_router(scenario: Scenario) -> None:
     if scenario.ecn and router.name in MARKING:
         reason = f"router.law {router.name} has the bits that queues would mark; leave it out"
         raise refused(("ecn",), reason, Code.CONFLICT)
+
+
+def _check_proxy(scenario: Scenario) -> None:
+    """Proxies stand between TCP connections and the path, and have laws of their own there."""
+    if scenario.proxy is None:
+        return
+    for flow in scenario.flows:
+        if flow.udp is not None:
+            raise refused(("proxy",), "takes TCP only; leave the flows with protocol: udp out", Code.CONFLICT)
+        if flow.uses_agent:
+            sender = f"{flow.algorithm.name}{'' if flow.algorithm.needs_agent else ' with tags'}"
+            reason = f"its law is what crosses the path, so {sender} has no effect; use cubic, reno or bbr"
+            raise refused(("proxy",), reason, Code.CONFLICT)
 
 
 def _check_hazards(scenario: Scenario) -> None:
