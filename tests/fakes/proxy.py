@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for clarion-proxy in tests of what starts it: the same command line, TCP in place of QUIC.
 
-The client redirects connections of its host with nftables to itself, and tells the server, in the first line of
-a connection of its own, where each was going. Keys are empty files; a law is a name.
+The client redirects connections of its host with nftables to itself, and tells the server, in the first line
+of a connection of its own, where each was going. Keys are empty files; a law is a name.
 """
 
 from __future__ import annotations

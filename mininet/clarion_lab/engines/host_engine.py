@@ -27,6 +27,7 @@ from clarion_lab.hosts.agent import Agent, attach_commands
 from clarion_lab.hosts.decisions import DecisionStream
 from clarion_lab.hosts.proxies import Proxies
 from clarion_lab.hosts.traffic import Traffic
+from clarion_lab.hosts.tunnels import Tunnels
 from clarion_lab.machine import requirements
 from clarion_lab.machine.cleanup import tidy, undo
 from clarion_lab.machine.state import RunState, machine_lock
@@ -158,6 +159,10 @@ class HostEngine(ABC):
             stream = DecisionStream(state, directory)
             stack.callback(stream.stop)
             stream.start(pids[name] for name in {ends.sender.name for ends in network.endpoints})
+            tunnels = Tunnels(scenario, network, state, pids, directory)
+            stack.callback(tunnels.stop)
+            tunnels.start()
+            recording.commands.extend(tunnels.commands)
             proxies = Proxies(scenario, network, state, pids, directory)
             stack.callback(proxies.stop)
             traffic = Traffic(scenario, network, state, pids, directory)
@@ -179,6 +184,7 @@ class HostEngine(ABC):
                 switches.finish()
                 recording.proxies = proxies.results(sampler.delivered_bytes)
                 traffic.stop()
+                tunnels.check()
             finally:
                 recording.proxies = recording.proxies or proxies.results(sampler.delivered_bytes)
                 recording.ended_us = max(recording.ended_us, min(clock.now_us(), scenario.duration_us))

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clarion_lab.recording.recording import LossRecord
-from clarion_lab.scenario.proxy import PORT
+from clarion_lab.scenario import proxy, tunnel
 from clarion_lab.scenario.topology import Network
 
 LOG = "truth.csv"  # of a run's switches
+CARRIERS = {proxy.PORT, tunnel.PORT}
 TCP, UDP = TRANSPORTS = (6, 17)
 Assignment = tuple[int, bool]  # the flow, and whether in the direction of its data
 NO_FLOW: Assignment = (-1, True)
@@ -33,7 +34,7 @@ class FlowTable:
         """The flow of a packet's addresses and ports; NO_FLOW if it is no flow's."""
         if protocol not in TRANSPORTS:
             return NO_FLOW
-        if protocol == UDP and PORT in (sport, dport):
+        if protocol == UDP and {sport, dport} & CARRIERS:
             return self._carried.get((source, destination), NO_FLOW)
         for key in (
             (source, sport, destination, dport),
@@ -46,12 +47,12 @@ class FlowTable:
 
 
 def _carried(network: Network) -> dict[tuple[str, str], Assignment]:
-    """The flows whose data proxies carry, by source and destination, where they carry one flow only."""
+    """The flows in other datagrams, by source and destination, where these carry one flow only."""
     found: dict[tuple[str, str], Assignment] = {}
     counts = Counter(
-        frozenset((pair.client.name, pair.server.name)) for pair in network.proxies for _ in pair.flows
+        frozenset((pair.client.name, pair.server.name)) for pair in network.carriers for _ in pair.flows
     )
-    for pair in network.proxies:
+    for pair in network.carriers:
         if counts[frozenset((pair.client.name, pair.server.name))] == 1:
             number = pair.flows[0]
             ends = network.endpoints[number]

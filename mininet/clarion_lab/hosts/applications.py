@@ -24,6 +24,7 @@ from clarion_lab.machine.state import SCRATCH_ROOT
 from clarion_lab.scenario.flows import Flow
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Endpoints, PlannedHost
+from clarion_lab.scenario.tunnel import inner_address
 
 PROGRAMS = {  # by application: what its ends call, and how to get it
     "ftp": {"vsftpd": "apt install vsftpd", "lftp": "apt install lftp"},
@@ -80,6 +81,7 @@ class Session:
     flow: Flow
     client: PlannedHost
     server: PlannedHost
+    address: str  # of the server
     port: int  # of the server, for the file itself
     directory: Path
 
@@ -128,7 +130,7 @@ class Session:
     def server_configuration(self) -> str:
         """Of vsftpd."""
         return VSFTPD.format(
-            address=self.server.address,
+            address=self.address,
             control=self.control_port,
             data=self.port,
             root=self._served,
@@ -143,7 +145,7 @@ class Session:
         alone = ["unshare", "--fork", "--pid", "--kill-child=KILL"]
         if self.flow.application.name == "ftp":
             return [*alone, "vsftpd", str(self.directory / "vsftpd.conf")]
-        where = ["--bind", self.server.address, "--directory", str(self._served), str(self.port)]
+        where = ["--bind", self.address, "--directory", str(self._served), str(self.port)]
         return [*alone, sys.executable, "-I", "-m", "http.server", *where]
 
     def client_command(self, at_ns: int) -> list[str]:
@@ -165,10 +167,10 @@ class Session:
     def _client(self) -> list[str]:
         assert self.flow.application is not None
         if self.flow.application.name == "http":
-            url = f"http://{self.server.address}:{self.port}/{NAME}"
+            url = f"http://{self.address}:{self.port}/{NAME}"
             return ["curl", "-q", "-sS", "--fail", "--noproxy", "*", "-o", str(self.destination), url]
         what = f"put -O incoming {self.source}" if self._puts else f"get -O {self.destination.parent} {NAME}"
-        script = LFTP.format(address=self.server.address, control=self.control_port, what=what)
+        script = LFTP.format(address=self.address, control=self.control_port, what=what)
         return ["lftp", "--norc", "-c", script]
 
     def received_bytes(self) -> int:
@@ -179,12 +181,13 @@ class Session:
             return 0
 
 
-def session(flow: Flow, ends: Endpoints, directory: Path) -> Session:
+def session(scenario: Scenario, flow: Flow, ends: Endpoints, directory: Path) -> Session:
     """That of a flow whose ends are known; `directory` is the run's on tmpfs."""
     assert flow.application is not None
     client, server = (ends.sender, ends.receiver) if flow.application.put else (ends.receiver, ends.sender)
     place = directory / f"flow-{flow.number + 1}"
-    return Session(flow, client, server, ends.dport or ends.sport, place)
+    address = inner_address(server.address) if scenario.tunnel else server.address
+    return Session(flow, client, server, address, ends.dport or ends.sport, place)
 
 
 def outcome(made: Session, told: Mapping[str, Any], sha256: str, zero_us: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.proxy import PORT, ProxySettings
-from clarion_lab.scenario.topology import Network, PlannedHost, ProxyPair
+from clarion_lab.scenario.topology import Carrier, Network, PlannedHost
 
 PROGRAM = "clarion-proxy"
 READY = "clarion-proxy ready"
@@ -48,7 +48,7 @@ class Proxy:
     name: str
     role: str
     host: PlannedHost
-    pair: ProxyPair
+    pair: Carrier
     control: Path
     log: Path
     child: subprocess.Popen[bytes]
@@ -69,17 +69,17 @@ def usage(pid: int) -> Usage | None:
     return Usage(user, system, peak * 1024)
 
 
-def server_name(pair: ProxyPair) -> str:
+def server_name(pair: Carrier) -> str:
     """Its certificate's name; a host may be the server of one other host only, and the client of one."""
     return f"{pair.server.name}-server"
 
 
-def client_name(pair: ProxyPair) -> str:
+def client_name(pair: Carrier) -> str:
     """The same of the client."""
     return f"{pair.client.name}-client"
 
 
-def server_arguments(pair: ProxyPair, settings: ProxySettings, keys: Path, control: Path) -> list[str]:
+def server_arguments(pair: Carrier, settings: ProxySettings, keys: Path, control: Path) -> list[str]:
     """The command line of the end where connections are made again."""
     served = f"{pair.server.address}/32:*"
     return [
@@ -93,7 +93,7 @@ def server_arguments(pair: ProxyPair, settings: ProxySettings, keys: Path, contr
     ]
 
 
-def client_arguments(pair: ProxyPair, settings: ProxySettings, keys: Path, control: Path) -> list[str]:
+def client_arguments(pair: Carrier, settings: ProxySettings, keys: Path, control: Path) -> list[str]:
     """The command line of the end where connections are taken."""
     return [
         "client",
@@ -112,7 +112,7 @@ class Proxies:
         self, scenario: Scenario, network: Network, state: RunState, pids: Mapping[str, int], directory: Path
     ) -> None:
         self._scenario = scenario
-        self._pairs = network.proxies
+        self._pairs = network.carriers
         self._state = state
         self._pids = pids
         self._directory = directory
@@ -209,7 +209,7 @@ class Proxies:
                 [(f"{PROGRAM} keys", [program, "keys", *arguments, "--dir", str(keys)])], timeout_s=30
             )
 
-    def _spawn(self, name: str, role: str, host: PlannedHost, pair: ProxyPair, arguments: list[str]) -> None:
+    def _spawn(self, name: str, role: str, host: PlannedHost, pair: Carrier, arguments: list[str]) -> None:
         log = self._directory / f"proxy-{name}.log"
         command = processes.in_namespace(self._pids[host.name], [paths.binary(PROGRAM), *arguments])
         with log.open("wb") as output:

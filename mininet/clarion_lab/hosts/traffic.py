@@ -43,7 +43,7 @@ class Traffic:
         self._waiting = sorted(scenario.flows, key=self._launch_us)
         self._ended: set[int] = set()  # completed or paused
         self._sessions = {
-            flow.number: applications.session(flow, self._ends(flow), state.scratch())
+            flow.number: applications.session(scenario, flow, self._ends(flow), state.scratch())
             for flow in scenario.flows
             if flow.application is not None
         }

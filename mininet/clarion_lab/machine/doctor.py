@@ -199,6 +199,7 @@ CHECKS = (
     Check("nft", False, _program("nft", "--version"), "for scenarios with a proxy; apt install nftables"),
     Check("vsftpd", False, _program("vsftpd"), "for application: ftp; apt install vsftpd"),
     Check("lftp", False, _program("lftp", "--version"), "for application: ftp; apt install lftp"),
+    Check("openvpn", False, _program("openvpn", "--version"), "for tunnel: openvpn; apt install openvpn"),
     Check("curl", False, _program("curl", "--version"), "for application: http; apt install curl"),
     Check("clarion-sim", False, _built("clarion-sim"), "for engine sim; make build"),
     Check("clarion-hls-sim", False, _built("clarion-hls-sim"), "for engine hls-sim; make build"),

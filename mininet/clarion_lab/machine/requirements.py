@@ -13,7 +13,7 @@ from typing import Any
 from clarion_base import faults, paths, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import Code, ScenarioError
-from clarion_lab.hosts import applications
+from clarion_lab.hosts import applications, tunnels
 from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
 from clarion_lab.scenario.algorithms import DEFAULT, OURS, Algorithm, lookup
 from clarion_lab.scenario.model import Scenario
@@ -29,6 +29,8 @@ def check(scenario: Scenario, engine: str) -> None:
     paths.binary("clarion-switch")
     if any(flow.uses_agent for flow in scenario.flows):
         paths.binary("clarion-host")
+    if scenario.tunnel and shutil.which(tunnels.PROGRAM) is None:
+        raise UserError(f"tunnel: {tunnels.PROGRAM}: not found; {tunnels.REMEDY}")
     check_applications(scenario, engine)
     check_proxy(scenario)
     check_congestion_controls(scenario)

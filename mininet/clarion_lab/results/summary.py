@@ -99,6 +99,7 @@ def _flow(
     ends = network.endpoints[flow.number]
     begin_us, end_us = _flow_window(scenario, recording, flow)
     inside = [sample for sample in samples if begin_us <= sample.time_us <= end_us]
+    connected = [sample for sample in inside if sample.srtt_us]
     agent = recording.agent.get(flow.number, {})
     finished = recording.finished_us.get(flow.number)
     idle_rtt_us = recording.idle_rtt_us.get(flow.number)
@@ -123,8 +124,8 @@ def _flow(
         "acked_bytes": samples[-1].bytes_acked if samples else 0,
         "received_bytes": max((sample.received_bytes for sample in samples), default=0),
         "retransmits": samples[-1].retransmits if samples else 0,
-        "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in inside]),
-        "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in inside]),
+        "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in connected]),
+        "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in connected]),
         "receiver_limited": _share(inside, "rwnd_limited_us"),
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
         "losses": _losses(recording.losses_of(flow.number)),

@@ -103,7 +103,7 @@ def parse_bottleneck(document: Mapping[str, Any], duration_us: int) -> Link:
         raise refused(("rate",), "missing; a bottleneck needs a rate", Code.MISSING)
     for key, steps in (("rate", "rate-steps"), ("delay", "delay-steps")):
         if isinstance(document.get(key), Mapping) and steps in document:
-            reason = f"steps are of both directions; give one {key} for both, or leave them out"
+            reason = f"steps are of both directions; give one {key} for both, or leave them"
             raise refused((steps,), reason, Code.CONFLICT)
     return _parse_link(document)
 

@@ -59,6 +59,7 @@ class Scenario:
     expect: tuple[Mapping[str, Any], ...]
     document: Document
     proxy: ProxySettings | None = None  # between the applications and the path
+    tunnel: str = ""  # under the applications: "openvpn"; empty: none
     tuned: bool = True  # whether the hosts' buffers hold no flow back; else they are as Linux has them
 
     def bottleneck_path(self, index: int) -> Path:
@@ -170,6 +171,8 @@ class Scenario:
         """The first field that only real hosts carry out; None: none."""
         if self.proxy is not None:
             return ("proxy",)
+        if self.tunnel:
+            return ("tunnel",)
         if not self.tuned:
             return ("hosts",)
         for index, group in enumerate(self.document["flows"]):
@@ -208,6 +211,7 @@ def build(name: str, document: Document) -> Scenario:
         _check_hazards(scenario)
         _check_router(scenario)
         _check_proxy(scenario)
+        _check_tunnel(scenario)
     except FaultError as error:
         raise ScenarioError(name, error.fault.path, error.fault.reason, error.fault.code) from error
     return scenario
@@ -250,6 +254,7 @@ def _build(name: str, document: Document) -> Scenario:
         expect=tuple(document.get("expect", ())),
         document=document,
         proxy=parse_proxy(document["proxy"]) if "proxy" in document else None,
+        tunnel="" if (tunnel := document.get("tunnel", "none")) == "none" else tunnel,
         tuned=document.get("hosts", "tuned") == "tuned",
     )
 
@@ -346,6 +351,20 @@ def _check_proxy(scenario: Scenario) -> None:
             sender = f"{flow.algorithm.name}{'' if flow.algorithm.needs_agent else ' with tags'}"
             reason = f"its law is what crosses the path, so {sender} has no effect; use cubic, reno or bbr"
             raise refused(("proxy",), reason, Code.CONFLICT)
+
+
+def _check_tunnel(scenario: Scenario) -> None:
+    """Applications can be told the addresses inside a tunnel, and no header is on packets in there."""
+    if not scenario.tunnel:
+        return
+    if scenario.proxy is not None:
+        raise refused(("tunnel",), "not together with proxy; give one of them", Code.CONFLICT)
+    for flow in scenario.flows:
+        if flow.application is None:
+            raise refused(("tunnel",), "carries applications only; set application: ftp", Code.CONFLICT)
+        if flow.header != "none":
+            reason = f"hides what {flow.algorithm.name} would hear of switches; use a law without header"
+            raise refused(("tunnel",), reason, Code.CONFLICT)
 
 
 def _check_hazards(scenario: Scenario) -> None:

@@ -81,8 +81,8 @@ class Endpoints:
 
 
 @dataclass(frozen=True)
-class ProxyPair:
-    """The hosts of two proxies: where connections come from, and where they are made again."""
+class Carrier:
+    """Two hosts between which proxies or a tunnel carry connections: who opens them, and towards whom."""
 
     client: PlannedHost
     server: PlannedHost
@@ -107,7 +107,7 @@ class Network:
     restarts: list[Restart]  # of switches
     forwarding: dict[str, dict[str, str]]  # ports by address, for each switch; empty: switches learn
     links: list[tuple[str, str]]  # of switches
-    proxies: list[ProxyPair] = field(default_factory=list)
+    carriers: list[Carrier] = field(default_factory=list)  # the flows' data is in datagrams between them
 
     def neighbour(self, host: PlannedHost) -> PlannedHost:
         """The other host of the pair."""
@@ -141,11 +141,11 @@ def plan(scenario: Scenario) -> Network:
         [restart for restart in scenario.restarts if restart.switch is not None],
         _forwarding(scenario, hosts),
         [link.ends for link in scenario.bottlenecks],
-        _proxies(scenario, endpoints) if scenario.proxy else [],
+        _carriers(scenario, endpoints) if scenario.proxy or scenario.tunnel else [],
     )
 
 
-def _proxies(scenario: Scenario, endpoints: Sequence[Endpoints]) -> list[ProxyPair]:
+def _carriers(scenario: Scenario, endpoints: Sequence[Endpoints]) -> list[Carrier]:
     """A pair for each two hosts and way in which connections are opened between them."""
     flows: dict[tuple[str, str], list[int]] = {}
     hosts: dict[str, PlannedHost] = {}
@@ -154,7 +154,7 @@ def _proxies(scenario: Scenario, endpoints: Sequence[Endpoints]) -> list[ProxyPa
         client, server = (ends.receiver, ends.sender) if fetched else (ends.sender, ends.receiver)
         hosts |= {client.name: client, server.name: server}
         flows.setdefault((client.name, server.name), []).append(flow.number)
-    return [ProxyPair(hosts[a], hosts[b], tuple(numbers)) for (a, b), numbers in flows.items()]
+    return [Carrier(hosts[a], hosts[b], tuple(numbers)) for (a, b), numbers in flows.items()]
 
 
 def _bottleneck_port(scenario: Scenario, link: Link, ends: tuple[str, str], direction: str) -> PlannedPort:
