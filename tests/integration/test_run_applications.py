@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from clarion_lab.machine.state import SCRATCH_ROOT
+from clarion_lab.machine.state import SCRATCH_ROOT, start_time
 from clarion_lab.recording.files import read_table
 from clarion_lab.scenario.validation import first_fault
 
@@ -39,6 +39,7 @@ duration: 60 s
 """
 PUT = "{application: ftp, size: 4 MB}"
 GET = "{application: ftp, size: 1 MB, transfer: get, direction: reverse}"
+PROXY = "proxy={law: boost, header: off}"  # the stand-in has no header to put on
 HTTP = "{application: http, size: 4 MB}"
 
 
@@ -144,7 +145,7 @@ def test_a_tunnel_carries_the_application(scenario: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("flow", [PUT, GET], ids=["put", "get"])
 def test_proxies_carry_the_application(flow: str, scenario: Path, tmp_path: Path, proxy: None) -> None:
-    run(scenario, tmp_path / "out", "proxy={law: boost}", f"flows=[{flow}]")
+    run(scenario, tmp_path / "out", PROXY, f"flows=[{flow}]")
     made = summary(tmp_path / "out")
     assert made["flows"][0]["application"]["checksum_equal"] is True
     ends = {each["role"]: each for each in made["proxies"]}
@@ -159,7 +160,7 @@ def test_proxies_carry_the_application(flow: str, scenario: Path, tmp_path: Path
 
 
 def test_proxied_bulk_counts_what_its_receiver_has(scenario: Path, tmp_path: Path, proxy: None) -> None:
-    run(scenario, tmp_path / "out", "proxy={law: boost}", "flows=[{}]", "duration=4 s", "measure-from=1 s")
+    run(scenario, tmp_path / "out", PROXY, "flows=[{}]", "duration=4 s", "measure-from=1 s")
     made = summary(tmp_path / "out")
     # The sender's own connection ends at its proxy, which takes at once whatever fits into its buffers.
     assert 0.4 * FORWARD_BPS < made["totals"]["goodput_bits_per_s"] < FORWARD_BPS
@@ -170,7 +171,7 @@ def test_a_proxy_that_fails_is_one_line(
     scenario: Path, tmp_path: Path, proxy: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_PROXY_FAILS", "client")
-    said = run(scenario, tmp_path / "out", "proxy={law: boost}", status=1)
+    said = run(scenario, tmp_path / "out", PROXY, status=1)
     line = "clarion: clarion-proxy: peer does not answer; start the server first (partial results are in"
     assert line in said
     assert "Traceback" not in said
@@ -180,7 +181,7 @@ def test_a_proxy_that_fails_is_one_line(
 def start_long(scenario: Path, out: Path) -> subprocess.Popen[str]:
     """A run of proxies with a transfer that has begun."""
     command = [*CLARION, "run", str(scenario), "--set", "flows=[{application: ftp, size: 100 MB}]"]
-    command += ["--set", "proxy={law: boost}", "--out", str(out)]
+    command += ["--set", PROXY, "--out", str(out)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     file = SCRATCH_ROOT / f"clarion-run-{running.pid}" / "flow-1/served/incoming/file.bin"
@@ -207,7 +208,7 @@ def test_a_stopped_run_takes_its_proxies_along(scenario: Path, tmp_path: Path, p
     made = summary(tmp_path / "out")
     assert made["state"] == "interrupted"
     assert [each["role"] for each in made["proxies"]] == ["server", "client"]
-    assert [each["name"] for each in started if Path(f"/proc/{each['pid']}").exists()] == []
+    assert [each["name"] for each in started if start_time(each["pid"]) is not None] == []
     assert scratch() == []
 
 
@@ -219,7 +220,7 @@ def test_cleanup_after_kill_9_leaves_nothing(scenario: Path, tmp_path: Path, pro
     done = subprocess.run([*CLARION, "cleanup"], capture_output=True, text=True, timeout=120, check=True)
     assert "removed nothing" in done.stdout  # which is what the stand-in's own cleanup says
     assert scratch() == []
-    assert [each["name"] for each in started if Path(f"/proc/{each['pid']}").exists()] == []
+    assert [each["name"] for each in started if start_time(each["pid"]) is not None] == []
 
 
 def test_a_proxy_that_dies_fails_the_run(scenario: Path, tmp_path: Path, proxy: None) -> None:

@@ -139,7 +139,7 @@ def test_one_value_is_that_of_both_directions() -> None:
         ),
         (
             {"rate-steps": [{"at": "1 s", "rate": "1 Mbit/s"}]},
-            "links.bottleneck.rate-steps: steps are of both directions; give one rate for both, or leave them",
+            "links.bottleneck.rate-steps: steps are of both directions; give one rate for both",
         ),
         (
             {"delay-steps": [{"at": "1 s", "delay": "1 ms"}]},

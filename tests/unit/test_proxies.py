@@ -81,6 +81,13 @@ def test_the_command_lines_of_a_pair() -> None:
     ]
 
 
+def test_a_plain_off_of_yaml_is_off() -> None:
+    _, settings = documents.parse_assignment("proxy={law: boost, header: off}")
+    made = load(settings)
+    assert made.proxy is not None
+    assert made.proxy.header == "off"
+
+
 def test_early_data_is_for_the_destinations_that_are_allowed() -> None:
     scenario = load({"law": "boost", "early": True})
     assert scenario.proxy is not None

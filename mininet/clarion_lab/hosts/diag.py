@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from clarion_lab.hosts.namespaces import in_namespace
@@ -32,6 +33,7 @@ _OPEN = 0xFFFFFFFF & ~(1 << 6 | 1 << 7 | 1 << _LISTEN)  # all states but time-wa
 _PORTS = struct.Struct("!HH")  # local, remote
 _PORTS_OFFSET = 4  # in struct inet_diag_msg
 _MESSAGE_ID_BYTES = 48  # struct inet_diag_sockid
+_DUMP_BYTES = 1 << 17  # the kernel's messages of a dump are shorter
 _COOKIE = struct.Struct("=Q")
 _COOKIE_OFFSET = 44
 # mss, unacked, sacked, lost, rtt, rttvar, ssthresh, cwnd, retransmits, pacing, bytes acked and
@@ -90,23 +92,24 @@ class NamespaceDiag:
         """The state of the connection with these ports (0: any) that has moved most; None if there is none. A
         dump: for connections whose other port nobody knows.
         """
-        self._socket.send(_dump_request())
-        found: list[SocketState] = []
+        found = [
+            state
+            for family in (socket.AF_INET, socket.AF_INET6)  # which a program that takes both may have
+            for message in self._dump(family)
+            if _has_ports(message, local_port, remote_port) and (state := _parse(message)) is not None
+        ]
+        return max(found, key=lambda state: state.bytes_acked + state.bytes_received, default=None)
+
+    def _dump(self, family: int) -> Iterator[bytes]:
+        """Messages of all connections."""
+        self._socket.send(_dump_request(family))
         while True:
-            answer = self._socket.recv(1 << 17)
+            answer = self._socket.recv(_DUMP_BYTES)
             while len(answer) >= _HEADER.size:
                 length, kind = _HEADER.unpack_from(answer)[:2]
                 if kind in (_NLMSG_DONE, _NLMSG_ERROR):
-                    return max(
-                        found, key=lambda state: state.bytes_acked + state.bytes_received, default=None
-                    )
-                ports = _PORTS.unpack_from(answer, _HEADER.size + _PORTS_OFFSET)
-                if all(
-                    not wanted or wanted == port
-                    for wanted, port in zip((local_port, remote_port), ports, strict=True)
-                ):
-                    state = _parse(answer[:length])
-                    found += [state] if state is not None else []
+                    return
+                yield answer[:length]
                 answer = answer[(length + 3) & ~3 :]
 
     def close(self) -> None:
@@ -123,8 +126,13 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
 
 
-def _dump_request() -> bytes:
-    body = _REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, _OPEN)
+def _has_ports(message: bytes, local_port: int, remote_port: int) -> bool:
+    local, remote = _PORTS.unpack_from(message, _HEADER.size + _PORTS_OFFSET)
+    return local_port in (0, local) and remote_port in (0, remote)
+
+
+def _dump_request(family: int) -> bytes:
+    body = _REQUEST.pack(family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, _OPEN)
     body += bytes(_MESSAGE_ID_BYTES)
     flags = _NLM_F_REQUEST | _NLM_F_DUMP
     return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, flags, 0, 0) + body

@@ -45,7 +45,7 @@ def parse_proxy(document: Mapping[str, Any]) -> ProxySettings | None:
     return ProxySettings(
         law=document["law"],
         parameters={key: str(value) for key, value in document.get("set", {}).items()},
-        header=document.get("header", "auto"),
+        header=document.get("header", "auto") or "off",  # YAML reads a plain off as false
         buffer_mib=None if buffer_mib is None else int(buffer_mib),
         early=document.get("early", False),
     )
