@@ -272,15 +272,15 @@ def test_a_missing_program_is_named_with_its_package(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None if name == missing else f"/bin/{name}")
     with pytest.raises(UserError) as caught:
-        requirements.check_applications(load(group), "emu")
-    assert str(caught.value) == f"engine emu: {remedy}"
+        requirements.check_applications(load(group))
+    assert str(caught.value) == remedy
 
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    applications.check_room(load(PUT), tmp_path)
-    applications.check_room(load({}), tmp_path / "nowhere")  # nothing to hold
+    requirements.check_room(load(PUT), tmp_path)
+    requirements.check_room(load({}), tmp_path / "nowhere")  # nothing to hold
     with pytest.raises(UserError, match=r"has room for .*, the files of this scenario need 2e\+06 GB; set a"):
-        applications.check_room(load({**PUT, "size": "1000000 GB"}), tmp_path)
+        requirements.check_room(load({**PUT, "size": "1000000 GB"}), tmp_path)
 
 
 def test_a_tunnel_carries_applications_by_addresses_of_its_own(tmp_path: Path) -> None:

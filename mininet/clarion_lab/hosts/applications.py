@@ -9,7 +9,6 @@ own configuration is read or changed.
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 import shutil
 import sys
@@ -18,23 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clarion_base.errors import UserError
-from clarion_base.units import format_size
-from clarion_lab.machine.state import SCRATCH_ROOT
 from clarion_lab.scenario.flows import Flow
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Endpoints, PlannedHost
 from clarion_lab.scenario.tunnel import inner_address
 
-PROGRAMS = {  # by application: what its ends call, and how to get it
-    "ftp": {"vsftpd": "apt install vsftpd", "lftp": "apt install lftp"},
-    "http": {"curl": "apt install curl"},
-}
 FIRST_CONTROL_PORT = 30_001  # of FTP's servers; a flow's server listens there + its number
 WATCHED = (sys.executable, str(Path(__file__).with_name("watched_client.py")))
 NAME = "file.bin"
 BLOCK_BYTES = 1 << 20
-SPARE_BYTES = 64 << 20  # of the tmpfs, for others
 USER = "ftp"  # whom anonymous sessions run as; vsftpd's package makes it
 PATIENCE_S = 86_400  # of both ends of FTP; how long a transfer takes is measured, not bounded
 
@@ -238,18 +229,3 @@ def digest(path: Path) -> str:
         while block := file.read(BLOCK_BYTES):
             found.update(block)
     return found.hexdigest()
-
-
-def check_room(scenario: Scenario, place: Path = SCRATCH_ROOT) -> None:
-    """Every file is there twice, sent and received. UserError if the tmpfs has no room for that."""
-    needed = 2 * sum(flow.size_bytes or 0 for flow in scenario.flows if flow.application) + SPARE_BYTES
-    if needed == SPARE_BYTES:
-        return
-    try:
-        found = os.statvfs(place)
-    except OSError as error:
-        raise UserError(f"{place}: {error.strerror}; applications move files on a tmpfs there") from error
-    free = found.f_bavail * found.f_frsize
-    if free < needed:
-        reason = f"the files of this scenario need {format_size(needed)}; set a smaller size"
-        raise UserError(f"{place}: has room for {format_size(free)}, {reason}")

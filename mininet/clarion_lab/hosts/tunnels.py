@@ -19,7 +19,6 @@ from clarion_lab.scenario.topology import Network, PlannedHost
 from clarion_lab.scenario.tunnel import PORT, inner_address
 
 PROGRAM = "openvpn"
-REMEDY = "apt install openvpn"
 READY = "Initialization Sequence Completed"
 READY_S = 20.0  # beside round trips
 READY_ROUND_TRIPS = 10
