@@ -156,6 +156,9 @@ def test_proxies_carry_the_application(flow: str, scenario: Path, tmp_path: Path
         assert end["peak_rss_bytes"] > 1_000_000
         assert end["carried_bytes"] == made["flows"][0]["size_bytes"]
     assert made["totals"]["proxy"]["client"]["cpu_s_per_gbyte"] > 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<h2>Proxies</h2>" in page
+    assert "<td>equal</td>" in page
     assert scratch() == []
 
 
