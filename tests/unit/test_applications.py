@@ -15,6 +15,7 @@ import pytest
 
 from clarion_base.errors import UserError
 from clarion_base.faults import ScenarioError
+from clarion_lab.engines.emulation import EmulationEngine
 from clarion_lab.engines.simulation import SimulationEngine
 from clarion_lab.engines.truth import FlowTable
 from clarion_lab.hosts import applications, programs, tuning
@@ -315,3 +316,8 @@ def test_a_missing_tunnel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clarion_base.paths.binary", lambda name: sys.executable)
     with pytest.raises(UserError, match=r"^tunnel: openvpn: not found; apt install openvpn$"):
         requirements.check(load(PUT, tunnel="openvpn"), "emu")
+
+
+def test_more_applications_than_hosts_run_are_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"flows: 101 applications: engine emu runs 100$"):
+        EmulationEngine().check(load({**PUT, "count": 101, "host-pairs": 1}))

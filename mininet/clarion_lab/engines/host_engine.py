@@ -40,6 +40,7 @@ from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400
 MAX_FLOWS = 1000
+MAX_APPLICATIONS = 100  # each with a server and a client of its own
 PINGS = 3
 
 
@@ -102,6 +103,10 @@ class HostEngine(ABC):
     def _check_traffic(self, scenario: Scenario) -> None:
         if len(scenario.flows) > MAX_FLOWS:
             reason = f"{len(scenario.flows)} in all: engine {self.name} runs {MAX_FLOWS}; use --engine sim"
+            raise ScenarioError(scenario.name, ("flows",), reason)
+        applications = [flow for flow in scenario.flows if flow.application is not None]
+        if len(applications) > MAX_APPLICATIONS:
+            reason = f"{len(applications)} applications: engine {self.name} runs {MAX_APPLICATIONS}"
             raise ScenarioError(scenario.name, ("flows",), reason)
         per_s = sum(flow.udp.packets_per_s for flow in scenario.flows if flow.udp is not None)
         if per_s > self.max_datagrams_per_s:

@@ -67,6 +67,7 @@ class Sampler:
             if flow.device is not None
         }
         self._dropped = dict.fromkeys(self._devices, 0)
+        self._dumped: dict[str, dict[tuple[str, int], SocketState]] = {}  # by host, of this sample
         self._states: dict[int, SocketState] = {}  # of applications, by flow, as last seen
         self._pending: dict[int, bool] = {}
         self._datagrams_until_us = max(
@@ -89,6 +90,7 @@ class Sampler:
         began = _cpu_seconds()
         now_us = self._now_us()
         self._gaps.add(now_us)
+        self._dumped.clear()
         self._sample_agent()
         for flow in self._scenario.flows:
             if flow.udp is None and now_us >= flow.start_us - 10 * self._scenario.path_rtt_us(flow):
@@ -157,13 +159,19 @@ class Sampler:
         if state is not None:
             self._store_sample(flow.number, self._now_us(), state, received_bytes, state.delivered_bytes)
 
+    def _connections(self, host: str) -> dict[tuple[str, int], SocketState]:
+        """All of a host by their ports, read once for each sample."""
+        if host not in self._dumped:
+            self._dumped[host] = self._diag[host].by_port()
+        return self._dumped[host]
+
     def _sample_application(self, flow: Flow, received_bytes: int) -> None:
         """The file as it grows, and the connection that carries it if that is one from end to end."""
         ends = self._network.endpoints[flow.number]
         state = None
         if self._scenario.proxy is None:
-            port = {"remote_port": ends.dport} if ends.dport else {"local_port": ends.sport}
-            state = self._diag[ends.sender.name].find(**port)
+            key = ("remote", ends.dport) if ends.dport else ("local", ends.sport)
+            state = self._connections(ends.sender.name).get(key)
             if state is not None:
                 self._states[flow.number] = state
         state = self._states.get(flow.number, NOTHING)
@@ -172,7 +180,7 @@ class Sampler:
     def _sample_proxied(self, flow: Flow) -> None:
         """What the receiver has: the sender's connection ends at its proxy."""
         ends = self._network.endpoints[flow.number]
-        state = self._diag[ends.receiver.name].find(local_port=ends.dport)
+        state = self._connections(ends.receiver.name).get(("local", ends.dport))
         if state is not None:
             received = max(0, state.bytes_received - preface_bytes(flow))
             self._store_sample(flow.number, self._now_us(), NOTHING, received, received)

@@ -71,6 +71,11 @@ class SocketState:
         """Payload that the receiver has acknowledged, in order or selectively, each byte once."""
         return self.bytes_acked + self.sacked_packets * self.mss_bytes
 
+    @property
+    def moved_bytes(self) -> int:
+        """Payload that has gone, in both directions."""
+        return self.bytes_acked + self.bytes_received
+
 
 NOTHING = SocketState(*[0] * len(fields(SocketState)))  # of a flow whose connection says nothing of its path
 
@@ -88,17 +93,21 @@ class NamespaceDiag:
         self._socket.send(_request(source, sport, destination, dport))
         return _parse(self._socket.recv(4096))
 
-    def find(self, local_port: int = 0, remote_port: int = 0) -> SocketState | None:
-        """The state of the connection with these ports (0: any) that has moved most; None if there is none. A
-        dump: for connections whose other port nobody knows.
+    def by_port(self) -> dict[tuple[str, int], SocketState]:
+        """All connections, each by ("local", port) and by ("remote", port); of several the one that has moved
+        most. A dump: for connections whose other port nobody knows.
         """
-        found = [
-            state
-            for family in (socket.AF_INET, socket.AF_INET6)  # which a program that takes both may have
-            for message in self._dump(family)
-            if _has_ports(message, local_port, remote_port) and (state := _parse(message)) is not None
-        ]
-        return max(found, key=lambda state: state.bytes_acked + state.bytes_received, default=None)
+        found: dict[tuple[str, int], SocketState] = {}
+        for family in (socket.AF_INET, socket.AF_INET6):  # which a program that takes both may have
+            for message in self._dump(family):
+                state = _parse(message)
+                if state is None:
+                    continue
+                local, remote = _PORTS.unpack_from(message, _HEADER.size + _PORTS_OFFSET)
+                for key in (("local", local), ("remote", remote)):
+                    if key not in found or state.moved_bytes > found[key].moved_bytes:
+                        found[key] = state
+        return found
 
     def _dump(self, family: int) -> Iterator[bytes]:
         """Messages of all connections."""
@@ -124,11 +133,6 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
     body += struct.pack("!HH", sport, dport) + b"".join(addresses)
     body += struct.pack("=III", 0, _NO_COOKIE, _NO_COOKIE)
     return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
-
-
-def _has_ports(message: bytes, local_port: int, remote_port: int) -> bool:
-    local, remote = _PORTS.unpack_from(message, _HEADER.size + _PORTS_OFFSET)
-    return local_port in (0, local) and remote_port in (0, remote)
 
 
 def _dump_request(family: int) -> bytes:

@@ -38,6 +38,7 @@ class Usage:
 
     user_s: float
     system_s: float
+    rss_bytes: int
     peak_rss_bytes: int
 
 
@@ -64,9 +65,10 @@ def usage(pid: int) -> Usage | None:
         status = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return None
-    peak = next((int(line.split()[1]) for line in status if line.startswith("VmHWM:")), 0)
+    sizes = {line.split(":")[0]: line.split()[1] for line in status if line.startswith("Vm")}
+    rss, peak = (int(sizes.get(key, 0)) * 1024 for key in ("VmRSS", "VmHWM"))
     user, system = (int(ticks) / TICKS_PER_S for ticks in times)
-    return Usage(user, system, peak * 1024)
+    return Usage(user, system, rss, peak)
 
 
 def server_name(pair: Carrier) -> str:
@@ -156,7 +158,7 @@ class Proxies:
                 continue
             proxy.last = taken
             cpu_s = taken.user_s + taken.system_s - proxy.first.user_s - proxy.first.system_s
-            row = {"at_s": now_us / 1e6, "cpu_s": round(cpu_s, 3)}
+            row = {"at_s": now_us / 1e6, "cpu_s": round(cpu_s, 3), "rss_bytes": taken.rss_bytes}
             if not proxy.samples or row["at_s"] - proxy.samples[-1]["at_s"] >= 1:
                 proxy.samples.append(row)
 
@@ -172,8 +174,8 @@ class Proxies:
         return [self._result(proxy, delivered, elapsed_s) for proxy in self._running]
 
     def _result(self, proxy: Proxy, delivered: Mapping[int, int], elapsed_s: float) -> dict[str, Any]:
-        now = usage(proxy.child.pid) or proxy.last or Usage(0.0, 0.0, 0)
-        first = proxy.first or Usage(0.0, 0.0, 0)
+        now = usage(proxy.child.pid) or proxy.last or Usage(0.0, 0.0, 0, 0)
+        first = proxy.first or Usage(0.0, 0.0, 0, 0)
         user_s, system_s = now.user_s - first.user_s, now.system_s - first.system_s
         carried = sum(delivered.get(number, 0) for number in proxy.pair.flows)
         settings = self._scenario.proxy
@@ -193,7 +195,7 @@ class Proxies:
             "carried_bytes": carried,
             "cpu_s_per_gbyte": (user_s + system_s) * BYTES_PER_GB / carried if carried else None,
             "peak_rss_bytes": now.peak_rss_bytes,
-            "cpu_over_time": proxy.samples,
+            "over_time": proxy.samples,
             "status": status(proxy.control),
         }
 

@@ -303,6 +303,7 @@ def _port(
         "drop_packets": last.drop_packets if last else 0,
         "drop_packets_measured": round(rate("drop_packets") * (window[1] - window[0]) / 1e6),
         "wire_lost_packets": last.wire_lost_packets if last else 0,
+        "wire_loss": last.wire_lost_packets / last.tx_packets if last and last.tx_packets else None,
         "unasked_drop_packets": recording.unasked_drops.get(port.name, 0),
         "packet_queue": recording.packet_queues.get(port.name),
     }

@@ -13,7 +13,6 @@ from clarion_lab.scenario.fields import refused
 BULK = "bulk"  # no application: iperf3, or what sends a transfer
 TRANSFERS = {"ftp": ("put", "get"), "http": ("get",)}  # what each does; the first is the default
 CONFLICTS = ("bursts", "arrivals", "stop")
-MAX_APPLICATIONS = 100  # each with a server and a client of its own
 
 
 @dataclass(frozen=True)
