@@ -65,7 +65,8 @@ class Proxy:
         if self.options.role == "server":
             await asyncio.start_server(self.serve, *address(self.options.listen))
         else:
-            redirect(self.options.take)
+            if os.environ.get("FAKE_PROXY_FAILS") != "redirect":
+                redirect(self.options.take)
             await asyncio.start_server(self.take, "0.0.0.0", PORT)
         print("clarion-proxy ready", file=sys.stderr, flush=True)
         await stopped.wait()

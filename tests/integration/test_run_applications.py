@@ -181,6 +181,15 @@ def test_a_proxy_that_fails_is_one_line(
     assert scratch() == []
 
 
+@pytest.mark.parametrize("flow", [PUT, GET, "{}"], ids=["put", "get", "bulk"])
+def test_a_connection_past_the_proxies_is_not_measured_as_theirs(
+    flow: str, scenario: Path, tmp_path: Path, proxy: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_PROXY_FAILS", "redirect")
+    said = run(scenario, tmp_path / "out", PROXY, f"flows=[{flow}]", status=1)
+    assert ": its connection goes past the proxies (partial results are in" in said
+
+
 def start_long(scenario: Path, out: Path) -> subprocess.Popen[str]:
     """A run of proxies with a transfer that has begun."""
     command = [*CLARION, "run", str(scenario), "--set", "flows=[{application: ftp, size: 100 MB}]"]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from clarion_base.errors import RunFailedError
 from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts.agent import Agent, FlowKey
 from clarion_lab.hosts.applications import Session
@@ -146,6 +147,8 @@ class Sampler:
         """Each at its own time: on a busy machine a sample of many flows takes a while."""
         ends = self._network.endpoints[flow.number]
         source, sport, destination, dport = self._keys[flow.number]
+        if self._scenario.proxy is not None:
+            self._check_proxied(flow)
         if flow.application is not None:
             self._sample_application(flow, self._sessions[flow.number].received_bytes())
             return
@@ -164,6 +167,18 @@ class Sampler:
         if host not in self._dumped:
             self._dumped[host] = self._diag[host].by_port()
         return self._dumped[host]
+
+    def _check_proxied(self, flow: Flow) -> None:
+        """RunFailedError if a connection goes past the proxies, which would be measured as theirs."""
+        ends = self._network.endpoints[flow.number]
+        server, client, port = (
+            (ends.receiver, ends.sender, ends.dport)
+            if ends.dport
+            else (ends.sender, ends.receiver, ends.sport)
+        )
+        state = self._connections(server.name).get(("local", port))
+        if state is not None and state.remote_address == client.address:
+            raise RunFailedError(f"flow {flow.name}: its connection goes past the proxies")
 
     def _sample_application(self, flow: Flow, received_bytes: int) -> None:
         """The file as it grows, and the connection that carries it if that is one from end to end."""

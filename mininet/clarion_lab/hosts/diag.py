@@ -7,10 +7,11 @@ linux/inet_diag.h and struct tcp_info of linux/tcp.h, which only ever grow at th
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from clarion_lab.hosts.namespaces import in_namespace
 
@@ -31,7 +32,7 @@ _STATE_OFFSET = 1  # in struct inet_diag_msg
 _LISTEN = 10
 _OPEN = 0xFFFFFFFF & ~(1 << 6 | 1 << 7 | 1 << _LISTEN)  # all states but time-wait, close, listen
 _PORTS = struct.Struct("!HH")  # local, remote
-_PORTS_OFFSET = 4  # in struct inet_diag_msg
+_PORTS_OFFSET, _REMOTE_OFFSET = 4, 24  # in struct inet_diag_msg
 _MESSAGE_ID_BYTES = 48  # struct inet_diag_sockid
 _DUMP_BYTES = 1 << 17  # the kernel's messages of a dump are shorter
 _COOKIE = struct.Struct("=Q")
@@ -65,6 +66,7 @@ class SocketState:
     busy_us: int
     rwnd_limited_us: int
     sndbuf_limited_us: int
+    remote_address: str = ""  # of connections that a dump found
 
     @property
     def delivered_bytes(self) -> int:
@@ -77,7 +79,9 @@ class SocketState:
         return self.bytes_acked + self.bytes_received
 
 
-NOTHING = SocketState(*[0] * len(fields(SocketState)))  # of a flow whose connection says nothing of its path
+NOTHING = SocketState(
+    *[0] * (len(fields(SocketState)) - 1)
+)  # of a flow whose connection says nothing of its path
 
 
 class NamespaceDiag:
@@ -103,6 +107,7 @@ class NamespaceDiag:
                 state = _parse(message)
                 if state is None:
                     continue
+                state = replace(state, remote_address=_remote_address(message))
                 local, remote = _PORTS.unpack_from(message, _HEADER.size + _PORTS_OFFSET)
                 for key in (("local", local), ("remote", remote)):
                     if key not in found or state.moved_bytes > found[key].moved_bytes:
@@ -133,6 +138,15 @@ def _request(source: str, sport: int, destination: str, dport: int) -> bytes:
     body += struct.pack("!HH", sport, dport) + b"".join(addresses)
     body += struct.pack("=III", 0, _NO_COOKIE, _NO_COOKIE)
     return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
+
+
+def _remote_address(message: bytes) -> str:
+    family = message[_HEADER.size]
+    (raw,) = struct.unpack_from("16s", message, _HEADER.size + _REMOTE_OFFSET)
+    if family == socket.AF_INET:
+        return str(ipaddress.IPv4Address(raw[:4]))
+    address = ipaddress.IPv6Address(raw)
+    return str(address.ipv4_mapped or address)
 
 
 def _dump_request(family: int) -> bytes:

@@ -22,7 +22,9 @@ PROGRAM = "openvpn"
 READY = "Initialization Sequence Completed"
 READY_S = 20.0  # beside round trips
 READY_ROUND_TRIPS = 10
-SOCKET_BYTES = 4 << 20  # of its UDP socket, so that it does not lose what comes in a burst
+# Of its UDP socket and of its device, so that what comes in a burst is not lost there.
+SOCKET_BYTES = 4 << 20
+QUEUE_PACKETS = 20_000
 
 
 def arguments(host: PlannedHost, peer: PlannedHost, key: Path) -> list[str]:
@@ -33,7 +35,7 @@ def arguments(host: PlannedHost, peer: PlannedHost, key: Path) -> list[str]:
         *("--remote", peer.address, "--rport", str(PORT)),
         *("--ifconfig", inner_address(host.address), inner_address(peer.address)),
         *("--secret", str(key), "--cipher", "AES-256-CBC", "--auth", "SHA256"),
-        *("--sndbuf", str(SOCKET_BYTES), "--rcvbuf", str(SOCKET_BYTES)),
+        *("--sndbuf", str(SOCKET_BYTES), "--rcvbuf", str(SOCKET_BYTES), "--txqueuelen", str(QUEUE_PACKETS)),
         *("--ping", "1", "--verb", "1"),
     ]
 
