@@ -171,12 +171,8 @@ class Sampler:
     def _check_proxied(self, flow: Flow) -> None:
         """RunFailedError if a connection goes past the proxies, which would be measured as theirs."""
         ends = self._network.endpoints[flow.number]
-        server, client, port = (
-            (ends.receiver, ends.sender, ends.dport)
-            if ends.dport
-            else (ends.sender, ends.receiver, ends.sport)
-        )
-        state = self._connections(server.name).get(("local", port))
+        server, client = (ends.receiver, ends.sender) if ends.dport else (ends.sender, ends.receiver)
+        state = self._connections(server.name).get(("local", ends.dport or ends.sport))
         if state is not None and state.remote_address == client.address:
             raise RunFailedError(f"flow {flow.name}: its connection goes past the proxies")
 

@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from clarion_lab.hosts.namespaces import in_namespace
 
@@ -79,9 +79,8 @@ class SocketState:
         return self.bytes_acked + self.bytes_received
 
 
-NOTHING = SocketState(
-    *[0] * (len(fields(SocketState)) - 1)
-)  # of a flow whose connection says nothing of its path
+# Of a flow whose connection says nothing of its path.
+NOTHING = SocketState(0, *_INFO.unpack(bytes(_INFO.size)))
 
 
 class NamespaceDiag:
