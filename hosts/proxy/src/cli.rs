@@ -166,5 +166,20 @@ fn list_laws(is_json: bool) -> Result<()> {
         law::names().iter().for_each(|name| println!("{name}"));
         return Ok(());
     }
+    let laws: Vec<_> = law::names()
+        .into_iter()
+        .map(|name| {
+            let parameters: Vec<_> = law::parameters(name)
+                .into_iter()
+                .map(|each| {
+                    serde_json::json!({
+                        "name": each.name, "default": each.default, "min": each.min, "max": each.max
+                    })
+                })
+                .collect();
+            serde_json::json!({"name": name, "parameters": parameters})
+        })
+        .collect();
+    println!("{}", serde_json::to_string_pretty(&laws)?);
     Ok(())
 }
