@@ -395,6 +395,46 @@ fn cubic_takes_every_loss_for_congestion() {
     assert!(counters.all_reductions() > 10);
 }
 
+/// Seconds from the end of an outage until data flows at half of the link's rate again.
+fn recovery_after(law: &str, channel: Option<Arc<FakeChannel>>, outage: Duration) -> u64 {
+    let shared: Arc<dyn Channel> = match &channel {
+        Some(channel) => channel.clone(),
+        None => Arc::new(NoHeader),
+    };
+    let factory = LawFactory::new(law, &[], shared).unwrap();
+    let counters = factory.counters();
+    let mut pair = Pair::new(&SATELLITE, factory, channel);
+    pair.run_for(Duration::from_secs(20));
+    let until = Some(pair.now + outage);
+    (pair.there.dead_until, pair.back.dead_until) = (until, until);
+    pair.run_for(outage);
+    for second in 0..300 {
+        let before = pair.received_bytes;
+        pair.run_for(Duration::from_secs(1));
+        let bits = 8 * (pair.received_bytes - before);
+        if bits > SATELLITE.there_bits_per_s / 2 {
+            println!(
+                "{law}: {second} s after an outage of {outage:?}; {} timeouts, {} reductions, {} lost",
+                counters.reductions(clarion_proxy::law::Reason::Timeout),
+                counters.all_reductions(),
+                counters.lost_packets(),
+            );
+            return second;
+        }
+    }
+    panic!("{law} does not come back after an outage of {outage:?}");
+}
+
+#[test]
+fn boost_comes_back_after_an_outage() {
+    for seconds in [1, 10] {
+        let outage = Duration::from_secs(seconds);
+        let took = recovery_after("boost", Some(Arc::new(FakeChannel::with_tags())), outage);
+        // noq probes at intervals that double: the next probe may be as far away as the outage was long.
+        assert!(took <= 15 + seconds, "{took} s after {outage:?}");
+    }
+}
+
 /// Not a test: what the laws named in LAWS do here, as `cargo test --release --test law_noq -- --ignored --nocapture`
 /// with LAWS="boost+ boost:boost_loss=2 bbr" (`+`: with tags) and MS for the way there.
 #[test]
