@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use clarion_proxy::header::{Channel, NoHeader};
-use clarion_proxy::law::{Counters, LawFactory, tune};
+use clarion_proxy::law::{Counters, LawFactory, Reason, tune};
 use law_support::channel::FakeChannel;
 use law_support::link::{FRAME_BYTES, Link};
 use noq_proto::{
@@ -369,8 +369,13 @@ fn transfer_with(
     let ceiling = carried * (1.0 - scenario.there_loss_ppm as f64 / 1e6);
     let utilisation = (pair.received_bytes - before_bytes) as f64 / ceiling;
     let outcome = Outcome { utilisation, reductions: counters.all_reductions(), spent: began.elapsed() };
+    let reasons: Vec<_> = Reason::ALL
+        .iter()
+        .filter(|&&reason| counters.reductions(reason) > 0)
+        .map(|&reason| format!("{} {}", counters.reductions(reason), reason.name()))
+        .collect();
     println!(
-        "{law}: {outcome:?}; {:.2} Mbit/s of ACKs, {} of them; {:?}",
+        "{law}: {outcome:?} {reasons:?}; {:.2} Mbit/s of ACKs, {} of them; {:?}",
         pair.back.bytes as f64 * 8e-6 / scenario.virtual_time.as_secs_f64(),
         pair.acks,
         pair.client.connection.as_mut().map(|(_, connection)| connection.stats()).map(|stats| (
@@ -415,7 +420,7 @@ fn recovery_after(law: &str, channel: Option<Arc<FakeChannel>>, outage: Duration
         if bits > SATELLITE.there_bits_per_s / 2 {
             println!(
                 "{law}: {second} s after an outage of {outage:?}; {} timeouts, {} reductions, {} lost",
-                counters.reductions(clarion_proxy::law::Reason::Timeout),
+                counters.reductions(Reason::Timeout),
                 counters.all_reductions(),
                 counters.lost_packets(),
             );
