@@ -268,7 +268,7 @@ impl Pair {
         }
     }
 
-    /// Unordered: of what waits for a lost packet noq's own buffer takes 1024 pieces at most, and gives up the
+    /// Unordered: of what waits for a lost packet noq's own buffer takes 2048 pieces at most, and gives up the
     /// connection then; a path like this has more in flight.
     fn read(&mut self, connection: &mut Connection, stream: StreamId) {
         let mut receiving = connection.recv_stream(stream);
