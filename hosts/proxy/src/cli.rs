@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::options::{self, ClientOptions, CommonOptions, ServerOptions};
-use crate::{driver, keys, law, observe};
+use crate::{driver, keys, law, observe, transparent};
 
 /// Carries unmodified TCP applications over QUIC, driven by Clarion's congestion-control laws.
 #[derive(Parser)]
@@ -132,7 +132,12 @@ fn run(command: Command) -> Result<()> {
         }
         Command::Status(command) => show_status(&command),
         Command::Laws { json } => list_laws(json),
-        Command::Cleanup => Ok(()),
+        Command::Cleanup => {
+            transparent::cleanup(Path::new(options::RUN_DIRECTORY))?
+                .iter()
+                .for_each(|line| println!("{line}"));
+            Ok(())
+        }
     }
 }
 
