@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The units of clarion-proxy: systemd understands them, and the program understands what they call it with."""
+"""The units of clarion-proxy: systemd understands them, and the program has the options in them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,8 @@ def complaints(unit: Path, text: str, folder: Path) -> str:
     """What systemd-analyze says of a unit; the program need not be installed."""
     copy = folder / unit.name
     copy.write_text(text.replace(INSTALLED, shutil.which("true") or "/bin/true"))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(copy)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = ["systemd-analyze", "verify", "--man=no", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout + done.stderr
 
 
@@ -43,9 +38,12 @@ def test_both_roles_have_a_unit() -> None:
     assert [path.name for path in UNITS] == ["clarion-proxy-client@.service", "clarion-proxy-server@.service"]
 
 
-@pytest.mark.skipif(
+needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (apt install systemd)"
 )
+
+
+@needs_systemd
 @each_unit
 def test_systemd_understands_a_unit(unit: Path, tmp_path: Path) -> None:
     text = unit.read_text()
