@@ -254,6 +254,7 @@ impl EventLoop {
             }
             _ => return Err(anyhow!("addresses to listen at change only with a restart")),
         }
+        self.node.set_limits(config.limits);
         self.config = config;
         Ok(())
     }
