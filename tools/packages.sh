@@ -12,9 +12,9 @@ packages=(
 	# Python environment and lint, which asks git for its files
 	python3-venv python3-dev shellcheck git
 )
-# For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md and of the FPGA's RTL
-# and Tcl; without them those tests are skipped.
-optional=(chromium postgresql curl iverilog verilator yosys tcl)
+# For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md, of the FPGA's RTL and Tcl,
+# and for scenarios with applications, proxies and tunnels; without them those tests are skipped.
+optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn)
 
 apt_install() { # apt_install PACKAGE...
 	if [ "$(id -u)" != 0 ]; then

@@ -17,6 +17,7 @@ _BUILT = {
     "clarion-sim": ("CLARION_SIM_BIN", "build/cpp/sim/clarion-sim"),
     "clarion-hls-sim": ("CLARION_HLS_SIM_BIN", "build/cpp/hls/sim/clarion-hls-sim"),
     "clarion-host": ("CLARION_HOST_BIN", "build/cargo/release/clarion-host"),
+    "clarion-proxy": ("CLARION_PROXY_BIN", "build/cargo/release/clarion-proxy"),
 }
 
 

@@ -48,4 +48,11 @@ static __always_inline bool datagram_shows_format(const struct flow *flow, const
 	return received->format == CLARION_DATA || flow->id.peer_format != CLARION_DATA;
 }
 
+/* Has a datagram the bytes that its program expects at the place of `guard_at`? They stand in for TCP's
+ * windows. */
+static __always_inline bool datagram_is_guarded(const struct flow_ask *ask, __u64 found)
+{
+	return ((found ^ ask->guard) & ask->guard_mask) == 0;
+}
+
 #endif /* CLARION_DATAGRAM_H */

@@ -154,10 +154,15 @@ struct flow_ask {
 	__u64 netns_cookie;
 	__u64 cookie;
 	struct flow_request request;
-	__u8 carries; /* enum flow_carries */
-	__u8 tags;    /* loss causes are wanted */
-	__u8 pad[6];
+	__u8 carries;  /* enum flow_carries */
+	__u8 tags;     /* loss causes are wanted */
+	__u8 guard_at; /* offset in a datagram's payload of eight bytes that the peer knows, a stranger does
+			  not */
+	__u8 pad[9];
+	__u64 guard;	  /* these bytes, in memory order; the headers of other datagrams are not believed */
+	__u64 guard_mask; /* the bits of them that count; 0: no such bytes */
 	struct bpf_spin_lock lock;
+	__u32 tail;
 };
 
 /* Counts a reduction; the glue around the laws reports it (decisions.h). */

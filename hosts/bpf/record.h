@@ -29,7 +29,7 @@ struct device_counters {
 	__u64 malformed;   /* header protocol on ingress, but no valid header: left as it came */
 	__u64 no_flow;	   /* header taken off, but no socket with a flow: nothing to update */
 	__u64 corrupt;	   /* wire losses seen by the ingress check, all buckets together */
-	__u64 refused;	   /* header taken off a segment that TCP would not accept: not believed */
+	__u64 refused;	   /* header taken off what TCP would not accept, or a guard: not believed */
 };
 
 /* What LLDP says of a wire. */

@@ -199,6 +199,9 @@ static __always_inline bool load_ask(struct bpf_sock *sk, struct flow_ask *to)
 	to->request = ask->request;
 	to->carries = ask->carries;
 	to->tags = ask->tags;
+	to->guard_at = ask->guard_at;
+	to->guard = ask->guard;
+	to->guard_mask = ask->guard_mask;
 	bpf_spin_unlock(&ask->lock);
 	return to->netns_cookie == netns_cookie;
 }
@@ -453,7 +456,20 @@ static __always_inline bool update_flow(struct __sk_buff *skb, const struct pack
 	return flow;
 }
 
-/* The same for a datagram. Its socket believes whoever has the peer's address and ports: UDP has no windows.
+/* Does the datagram at `at` come from somebody who knows what the program expects of its peer? */
+static __always_inline bool passes_guard(struct __sk_buff *skb, const struct flow_ask *ask, __u32 at)
+{
+	__u64 found;
+
+	if (!ask->guard_mask)
+		return true;
+	if (bpf_skb_load_bytes(skb, at + sizeof(struct udphdr) + ask->guard_at, &found, sizeof(found)))
+		return false;
+	return datagram_is_guarded(ask, found);
+}
+
+/* The same for a datagram. UDP has no windows: without a guard its socket believes whoever has the peer's
+ * address and ports.
  */
 static __always_inline bool update_datagram_flow(struct __sk_buff *skb, const struct packet *packet,
 						 const struct received *received,
@@ -474,7 +490,10 @@ static __always_inline bool update_datagram_flow(struct __sk_buff *skb, const st
 		return false;
 	if (is_of_peer(sk, packet, udp.source, false) && load_ask(sk, &ask))
 		flow = datagram_flow(sk, &ask, own_address(packet, false));
-	if (flow) {
+	if (flow && !passes_guard(skb, &ask, packet->l4 + received->length)) {
+		flow->stats.refused_segments++;
+		count(refused);
+	} else if (flow) {
 		bpf_spin_lock(&flow->lock);
 		receive_flow(flow, received, wire, datagram_shows_format(flow, received));
 		bpf_spin_unlock(&flow->lock);

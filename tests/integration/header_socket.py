@@ -71,6 +71,7 @@ class HeaderSocket:
         self.socket.settimeout(PATIENCE_S)
         self.cookies = [self._option(option) for option in (SO_NETNS_COOKIE, SO_COOKIE)]
         self.tags = tags
+        self.guard = b""  # the beginning of what the peer sends
         self.request = Request()
         self._map = -1
 
@@ -79,7 +80,9 @@ class HeaderSocket:
         if self._map < 0:
             self._map = open_map("asks")
         self.request = request or self.request
-        value = struct.pack("QQ20sBB6xI", *self.cookies, self.request.encode(), carries, self.tags, 0)
+        wishes = struct.pack("20sBB10x", self.request.encode(), carries, self.tags)
+        mask = b"\xff" * len(self.guard)
+        value = struct.pack("QQ32s8s8s8x", *self.cookies, wishes, self.guard, mask)
         update(self._map, struct.pack("i", self.socket.fileno()), value, BPF_F_LOCK)
 
     def _option(self, option: int) -> int:

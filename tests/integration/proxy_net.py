@@ -45,7 +45,7 @@ class Ends:
     @contextlib.contextmanager
     def interrupted(self) -> Iterator[None]:
         """Nothing gets through between the namespaces, as in a fade: no device goes down."""
-        rules = "table inet fade { chain in { type filter hook input priority 0; iifname eth0 drop; } }"
+        rules = "table inet fade { chain in { type filter hook input priority 0; iifname eth0 drop; }; }"
         for netns in (CLIENT, SERVER):
             run("ip", "netns", "exec", netns, "nft", rules)
         try:

@@ -244,6 +244,23 @@ def test_only_the_peer_is_believed(box_pair: Pair) -> None:
     ends.close()
 
 
+def test_a_guard_tells_the_peer_from_who_has_its_address(pair: Pair) -> None:
+    pair.attach()
+    ends = Ends(pair, socket.AF_INET)
+    ends.b.guard = b"secret"
+    ends.b.ask(ECHO)
+    for refused, payload in enumerate((b"sec", b"Secret and", b"secre" + bytes(100)), 1):
+        ends.a.send(REQUEST, payload)
+        assert ends.b.socket.recv(2000) == payload
+        flow = flow_at(pair.b.netns, PORTS[0])
+        assert (flow["rx_headers"], flow["refused_segments"]) == (0, refused)
+    ends.a.send(REQUEST, b"secret and more")
+    assert ends.b.socket.recv(2000) == b"secret and more"
+    assert flow_at(pair.b.netns, PORTS[0])["rx_headers"] == 1
+    assert counters(pair.b.netns)["refused"] == 3
+    ends.close()
+
+
 def forged(echo: Frame, at: int) -> Frame:
     """The frame with another byte, and its IPv4 checksum."""
     ip = bytearray(echo)
@@ -297,6 +314,7 @@ def test_drops_of_the_own_queue_are_counted_with_header_only(pair: Pair) -> None
 def test_without_a_shim_at_the_peer_only_what_has_a_header_is_lost(pair: Pair) -> None:
     pair.a.attach()
     ends = Ends(pair, socket.AF_INET)
+    pass_on(ends.a, ends.b, NONE)  # who waits for ARP leaves as is asked when he leaves
     ends.a.send(REQUEST, b"probe")
     ends.a.send(NONE, b"plain")
     assert ends.b.socket.recv(100) == b"plain"

@@ -42,8 +42,8 @@ static struct cc_sample sample_of(const struct law *law, const struct law_connec
 	return s;
 }
 
-/* sample_ack(). QUIC sends no packet twice, and what the receiver's window holds back noq counts as a limit of
- * the application.
+/* sample_ack(). QUIC sends no packet twice, and what the receiver's window holds back noq counts as a limit
+ * of the application.
  */
 static struct cc_sample sample_ack(const struct law *law, const struct law_connection *c,
 				   const struct law_ack *ack)
@@ -111,13 +111,13 @@ static void apply(struct law_connection *c, struct cc_control control)
 
 #define FIRST_FORM_ENTRY(law_)                                                                               \
 	{                                                                                                    \
-		.description = {#law_, "clarion_" #law_, #law_, LAW_FIRST, sizeof(struct law_)},             \
-		.start = law_##_start,                                                                       \
-		.on_ack = law_##_ack,                                                                        \
-		.on_state = law_##_state,                                                                    \
-		.on_event = law_##_event,                                                                    \
-		.ssthresh = law_##_half,                                                                     \
-		.undo = law_##_give_back,                                                                    \
+	    .description = {#law_, "clarion_" #law_, #law_, LAW_FIRST, sizeof(struct law_)},                 \
+	    .start = law_##_start,                                                                           \
+	    .on_ack = law_##_ack,                                                                            \
+	    .on_state = law_##_state,                                                                        \
+	    .on_event = law_##_event,                                                                        \
+	    .ssthresh = law_##_half,                                                                         \
+	    .undo = law_##_give_back,                                                                        \
 	}
 
 FIRST_FORM(boost)
@@ -125,8 +125,8 @@ FIRST_FORM(fast)
 FIRST_FORM(xcp)
 
 const struct law_calls law_first_form[] = {
-	FIRST_FORM_ENTRY(boost),
-	FIRST_FORM_ENTRY(fast),
-	FIRST_FORM_ENTRY(xcp),
-	{.description = {0}},
+    FIRST_FORM_ENTRY(boost),
+    FIRST_FORM_ENTRY(fast),
+    FIRST_FORM_ENTRY(xcp),
+    {.description = {0}},
 };

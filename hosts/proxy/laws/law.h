@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The laws of hosts/bpf/cc as a flat C interface, for the proxy's QUIC. A law with its parameters, its state and
- * the flow that it reads is one opaque object; what it sees of its connection and what it answers are the plain
- * structures below, which src/law/ffi.rs repeats and a test compares.
+/* The laws of hosts/bpf/cc as a flat C interface, for the proxy's QUIC. A law with its parameters, its state
+ * and the flow that it reads is one opaque object; what it sees of its connection and what it answers are the
+ * plain structures below, which src/law/ffi.rs repeats and a test compares.
  */
 #ifndef CLARION_PROXY_LAW_H
 #define CLARION_PROXY_LAW_H
@@ -130,7 +130,8 @@ __u32 law_get_parameter(const struct law *law, __u32 index);
 void law_hear(struct law *law, const struct law_echo *echo);
 void law_request(const struct law *law, struct law_request *request);
 
-/* Reductions so far by enum flow_reason; 0 for other reasons. law_note_reduction: one that the transport made. */
+/* Reductions so far by enum flow_reason; 0 for other reasons. law_note_reduction: one that the transport
+ * made. */
 __u32 law_reductions(const struct law *law, __u32 reason);
 void law_note_reduction(struct law *law, __u32 reason);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The laws of stack.h that set window and pacing rate themselves. JetMax and MaxNet are not among them, as their
- * routers answer in options that QUIC does not hand on; nor is Prague, which has to know how many packets were
- * marked and to send ECT(1), while noq tells of a mark only that there was one.
+/* The laws of stack.h that set window and pacing rate themselves. JetMax and MaxNet are not among them, as
+ * their routers answer in options that QUIC does not hand on; nor is Prague, which has to know how many
+ * packets were marked and to send ECT(1), while noq tells of a mark only that there was one.
  */
 #include "connection.h"
 
@@ -169,9 +169,9 @@ static __u32 keshav_host_undo(struct law *law, struct law_connection *c)
 	.undo = law_##_host_undo
 
 const struct law_calls law_rate_form[] = {
-	{ENTRY(bbr, "bbr"), .on_event = bbr_host_event},
-	{ENTRY(bbr3, "bbr3"), .on_event = bbr3_host_event, .on_lost = bbr3_host_lost},
-	{ENTRY(keshav, "packet_pair")},
-	{ENTRY(pcc, "pcc"), .on_event = pcc_host_event},
-	{.description = {0}},
+    {ENTRY(bbr, "bbr"), .on_event = bbr_host_event},
+    {ENTRY(bbr3, "bbr3"), .on_event = bbr3_host_event, .on_lost = bbr3_host_lost},
+    {ENTRY(keshav, "packet_pair")},
+    {ENTRY(pcc, "pcc"), .on_event = pcc_host_event},
+    {.description = {0}},
 };

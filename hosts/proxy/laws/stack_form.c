@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The laws of stack.h that leave the reduction to their transport: what stack_ops.h is for the kernel. VCP is not
- * among them: its routers answer in bits that QUIC does not hand on.
+/* The laws of stack.h that leave the reduction to their transport: what stack_ops.h is for the kernel. VCP is
+ * not among them: its routers answer in bits that QUIC does not hand on.
  */
 #include "connection.h"
 
@@ -27,8 +27,8 @@
 	CHANGES(law_, host_acked, law_##_on_acked,                                                           \
 		(struct law * law, struct law_connection * c, __u32 packets, __s64 rtt_us),                  \
 		COMMA packets COMMA rtt_us)                                                                  \
-	CHANGES(law_, host_state, law_##_on_state,                                                           \
-		(struct law * law, struct law_connection * c, __u8 next), COMMA next)                        \
+	CHANGES(law_, host_state, law_##_on_state, (struct law * law, struct law_connection * c, __u8 next), \
+		COMMA next)                                                                                  \
 	CHANGES(law_, host_event, law_##_on_event,                                                           \
 		(struct law * law, struct law_connection * c, __u8 event), COMMA event)                      \
 	static __u32 law_##_host_ssthresh(struct law *law, struct law_connection *c)                         \
@@ -53,18 +53,18 @@ STACK_LAW(tahoe, "tahoe")
 
 #define STACK_LAW(law_, name)                                                                                \
 	{                                                                                                    \
-		.description = {#law_, name, #law_, LAW_STACK, sizeof(struct law_)},                         \
-		.start = law_##_host_start,                                                                  \
-		.grow = law_##_host_grow,                                                                    \
-		.on_acked = law_##_host_acked,                                                               \
-		.on_state = law_##_host_state,                                                               \
-		.on_event = law_##_host_event,                                                               \
-		.ssthresh = law_##_host_ssthresh,                                                            \
-		.undo = law_##_host_undo,                                                                    \
+	    .description = {#law_, name, #law_, LAW_STACK, sizeof(struct law_)},                             \
+	    .start = law_##_host_start,                                                                      \
+	    .grow = law_##_host_grow,                                                                        \
+	    .on_acked = law_##_host_acked,                                                                   \
+	    .on_state = law_##_host_state,                                                                   \
+	    .on_event = law_##_host_event,                                                                   \
+	    .ssthresh = law_##_host_ssthresh,                                                                \
+	    .undo = law_##_host_undo,                                                                        \
 	},
 
 const struct law_calls law_stack_form[] = {
-	STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
+    STACK_LAW(cubic, "cubic") STACK_LAW(reno, "reno") STACK_LAW(tahoe, "tahoe")
 #include "cc/stack_laws.def"
 	{.description = {0}},
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::options::{self, ClientOptions, CommonOptions, ServerOptions};
-use crate::{driver, keys, law, observe};
+use crate::{driver, keys, law, observe, transparent};
 
 /// Carries unmodified TCP applications over QUIC, driven by Clarion's congestion-control laws.
 #[derive(Parser)]
@@ -132,7 +132,12 @@ fn run(command: Command) -> Result<()> {
         }
         Command::Status(command) => show_status(&command),
         Command::Laws { json } => list_laws(json),
-        Command::Cleanup => Ok(()),
+        Command::Cleanup => {
+            transparent::cleanup(Path::new(options::RUN_DIRECTORY))?
+                .iter()
+                .for_each(|line| println!("{line}"));
+            Ok(())
+        }
     }
 }
 
@@ -166,5 +171,20 @@ fn list_laws(is_json: bool) -> Result<()> {
         law::names().iter().for_each(|name| println!("{name}"));
         return Ok(());
     }
+    let laws: Vec<_> = law::names()
+        .into_iter()
+        .map(|name| {
+            let parameters: Vec<_> = law::parameters(name)
+                .into_iter()
+                .map(|each| {
+                    serde_json::json!({
+                        "name": each.name, "default": each.default, "min": each.min, "max": each.max
+                    })
+                })
+                .collect();
+            serde_json::json!({"name": name, "parameters": parameters})
+        })
+        .collect();
+    println!("{}", serde_json::to_string_pretty(&laws)?);
     Ok(())
 }

@@ -17,7 +17,8 @@ use crate::config::{
 use crate::law;
 
 const DEFAULT_KEYS: &str = "/etc/clarion/proxy";
-const CONTROL_DIRECTORY: &str = "/run/clarion/proxy";
+/// Control sockets, and records of what is to be taken back.
+pub const RUN_DIRECTORY: &str = "/run/clarion/proxy";
 const DEFAULT_LAW: &str = "boost";
 const DEFAULT_TRANSPARENT_PORT: u16 = 7443;
 const MIB: u64 = 1 << 20;
@@ -185,7 +186,7 @@ pub fn server(options: &ServerOptions, common: &CommonOptions) -> Result<Config>
 
 /// Where `clarion-proxy status` asks by default.
 pub fn control_socket(name: &str) -> PathBuf {
-    Path::new(CONTROL_DIRECTORY).join(format!("{name}.sock"))
+    Path::new(RUN_DIRECTORY).join(format!("{name}.sock"))
 }
 
 pub fn default_keys() -> PathBuf {

@@ -139,3 +139,14 @@ fn without_headers_xcp_is_told_nothing_and_grows_by_itself() {
     path.run_for(Duration::from_secs(3));
     assert!(path.law.window() > BDP_BYTES / 2);
 }
+
+#[test]
+fn a_window_that_the_application_does_not_use_does_not_grow() {
+    for law in ["reno", "cubic", "hybla", "boost", "xcp", "fast"] {
+        let mut path = Dumbbell::new(law, None, link(0, BDP_BYTES));
+        path.app_gap = Duration::from_millis(5); // eight packets in flight
+        path.run_for(Duration::from_secs(30));
+        let window = path.law.window_packets();
+        assert!(window <= 20, "{law} has a window of {window} packets");
+    }
+}

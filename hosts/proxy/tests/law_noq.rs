@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use clarion_proxy::header::{Channel, NoHeader};
-use clarion_proxy::law::{Counters, LawFactory, tune};
+use clarion_proxy::law::{Counters, LawFactory, Reason, tune};
 use law_support::channel::FakeChannel;
 use law_support::link::{FRAME_BYTES, Link};
 use noq_proto::{
@@ -268,7 +268,7 @@ impl Pair {
         }
     }
 
-    /// Unordered: of what waits for a lost packet noq's own buffer takes 1024 pieces at most, and gives up the
+    /// Unordered: of what waits for a lost packet noq's own buffer takes 2048 pieces at most, and gives up the
     /// connection then; a path like this has more in flight.
     fn read(&mut self, connection: &mut Connection, stream: StreamId) {
         let mut receiving = connection.recv_stream(stream);
@@ -369,8 +369,13 @@ fn transfer_with(
     let ceiling = carried * (1.0 - scenario.there_loss_ppm as f64 / 1e6);
     let utilisation = (pair.received_bytes - before_bytes) as f64 / ceiling;
     let outcome = Outcome { utilisation, reductions: counters.all_reductions(), spent: began.elapsed() };
+    let reasons: Vec<_> = Reason::ALL
+        .iter()
+        .filter(|&&reason| counters.reductions(reason) > 0)
+        .map(|&reason| format!("{} {}", counters.reductions(reason), reason.name()))
+        .collect();
     println!(
-        "{law}: {outcome:?}; {:.2} Mbit/s of ACKs, {} of them; {:?}",
+        "{law}: {outcome:?} {reasons:?}; {:.2} Mbit/s of ACKs, {} of them; {:?}",
         pair.back.bytes as f64 * 8e-6 / scenario.virtual_time.as_secs_f64(),
         pair.acks,
         pair.client.connection.as_mut().map(|(_, connection)| connection.stats()).map(|stats| (
@@ -393,6 +398,46 @@ fn cubic_takes_every_loss_for_congestion() {
     let (outcome, counters) = transfer(&SATELLITE, "cubic", None);
     assert!(outcome.utilisation < 0.10, "{outcome:?}");
     assert!(counters.all_reductions() > 10);
+}
+
+/// Seconds from the end of an outage until data flows at half of the link's rate again.
+fn recovery_after(law: &str, channel: Option<Arc<FakeChannel>>, outage: Duration) -> u64 {
+    let shared: Arc<dyn Channel> = match &channel {
+        Some(channel) => channel.clone(),
+        None => Arc::new(NoHeader),
+    };
+    let factory = LawFactory::new(law, &[], shared).unwrap();
+    let counters = factory.counters();
+    let mut pair = Pair::new(&SATELLITE, factory, channel);
+    pair.run_for(Duration::from_secs(20));
+    let until = Some(pair.now + outage);
+    (pair.there.dead_until, pair.back.dead_until) = (until, until);
+    pair.run_for(outage);
+    for second in 0..300 {
+        let before = pair.received_bytes;
+        pair.run_for(Duration::from_secs(1));
+        let bits = 8 * (pair.received_bytes - before);
+        if bits > SATELLITE.there_bits_per_s / 2 {
+            println!(
+                "{law}: {second} s after an outage of {outage:?}; {} timeouts, {} reductions, {} lost",
+                counters.reductions(Reason::Timeout),
+                counters.all_reductions(),
+                counters.lost_packets(),
+            );
+            return second;
+        }
+    }
+    panic!("{law} does not come back after an outage of {outage:?}");
+}
+
+#[test]
+fn boost_comes_back_after_an_outage() {
+    for seconds in [1, 10] {
+        let outage = Duration::from_secs(seconds);
+        let took = recovery_after("boost", Some(Arc::new(FakeChannel::with_tags())), outage);
+        // noq probes every one and a half round trips, so it soon finds out.
+        assert!(took <= 15, "{took} s after {outage:?}");
+    }
 }
 
 /// Not a test: what the laws named in LAWS do here, as `cargo test --release --test law_noq -- --ignored --nocapture`

@@ -20,7 +20,7 @@ from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import LossRecord, PortSample, Recording
-from clarion_lab.scenario.links import Link
+from clarion_lab.scenario.links import DIRECTIONS, Link
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, embedded_cables, switch_config
 
@@ -31,6 +31,7 @@ class EmulationEngine(HostEngine):
     """Runs a scenario through the embedded switch."""
 
     name = "emu"
+    has_applications = True
     max_rate_bps = MAX_RATE_BPS
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class EmulationEngine(HostEngine):
                 if rate_bps > self.max_rate_bps:
                     reason = f"{format_rate(rate_bps)}: beyond the {limit} of engine {self.name}"
                     raise ScenarioError(scenario.name, (*path, *key), reason)
-        total_bps = sum(link.rate_bps for link in scenario.bottlenecks)
+        total_bps = sum(link.fastest_bps for link in scenario.bottlenecks)
         if total_bps > self.max_rate_bps:
             reason = (
                 f"{format_rate(total_bps)} in sum: beyond the {limit} of engine {self.name}'s one process"
@@ -177,7 +178,9 @@ def _rates(link: Link) -> list[tuple[faults.Path, int]]:
     """Every rate that a link takes, with the key that gives it."""
     steps = enumerate(link.rate_steps.steps)
     stepped = ((("rate-steps", index, "rate"), rate_bps) for index, (_, rate_bps) in steps)
-    return [(("rate",), link.rate_bps), *stepped]
+    if link.reverse_rate_bps is None:
+        return [(("rate",), link.rate_bps), *stepped]
+    return [(("rate", direction), link.rate_of(direction)) for direction in DIRECTIONS]
 
 
 def _port_sample(now_us: int, port: dict[str, Any]) -> PortSample:

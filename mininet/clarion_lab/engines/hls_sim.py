@@ -18,7 +18,7 @@ from clarion_lab.machine import cpus
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording.recording import Recording
 from clarion_lab.scenario.frames import frame_bytes
-from clarion_lab.scenario.links import Link
+from clarion_lab.scenario.links import DIRECTIONS, Link
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, switch_config
 
@@ -33,6 +33,7 @@ class HlsSimEngine(EmulationEngine):
     """Runs a scenario through the FPGA block in C simulation."""
 
     name = "hls-sim"
+    has_applications = False
     generations = (1,)
     measures = False
     max_rate_bps = MAX_RATE_BPS
@@ -80,9 +81,10 @@ class HlsSimEngine(EmulationEngine):
         frame = max(frame_bytes(flow.header) for flow in scenario.flows)
         room = QUEUE_BEATS // -(-frame // BEAT_BYTES) * frame
         for path, link in link_fields(scenario):
-            if link.rate_bps and scenario.queue_bytes(link) > room:
+            size = max(scenario.queue_bytes(link, direction) for direction in DIRECTIONS)
+            if link.rate_bps and size > room:
                 reason = (
-                    f"{scenario.queue_bytes(link)} bytes: the block's packet memory has room for {room} bytes"
+                    f"{size} bytes: the block's packet memory has room for {room} bytes"
                     f" in frames of {frame}; set a smaller queue"
                 )
                 raise ScenarioError(scenario.name, (*path, "queue"), reason)

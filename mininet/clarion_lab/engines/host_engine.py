@@ -25,7 +25,9 @@ from clarion_lab.engines.switches import Switches
 from clarion_lab.hosts import tuning
 from clarion_lab.hosts.agent import Agent, attach_commands
 from clarion_lab.hosts.decisions import DecisionStream
+from clarion_lab.hosts.proxies import Proxies
 from clarion_lab.hosts.traffic import Traffic
+from clarion_lab.hosts.tunnels import Tunnels
 from clarion_lab.machine import requirements
 from clarion_lab.machine.cleanup import tidy, undo
 from clarion_lab.machine.state import RunState, machine_lock
@@ -38,6 +40,7 @@ from clarion_lab.scenario.topology import Network, PlannedHost, plan
 
 MAX_HOSTS = 400
 MAX_FLOWS = 1000
+MAX_APPLICATIONS = 100  # each with a server and a client of its own
 PINGS = 3
 
 
@@ -47,6 +50,7 @@ class HostEngine(ABC):
     name: str
     generations: tuple[int, ...] = (1, 2)  # of XCP
     measures = True  # whether its ports can measure their capacity
+    has_applications = False  # and proxies
     max_datagrams_per_s = 20_000  # of UDP: what Python sends and receives beside the rest
 
     @abstractmethod
@@ -88,6 +92,10 @@ class HostEngine(ABC):
             reason = f"{len(network.hosts)} hosts: engine {self.name} makes {MAX_HOSTS}; use host-pairs"
             raise ScenarioError(scenario.name, ("flows",), reason)
         self._check_traffic(scenario)
+        place = scenario.real_hosts_only
+        if place is not None and not self.has_applications:
+            reason = f"engine {self.name} does not have it; use --engine emu"
+            raise ScenarioError(scenario.name, place, reason, Code.UNSUPPORTED)
         if os.geteuid() != 0:
             raise UserError(f"engine {self.name}: needs root for network namespaces; run with sudo")
         requirements.check(scenario, self.name)
@@ -95,6 +103,10 @@ class HostEngine(ABC):
     def _check_traffic(self, scenario: Scenario) -> None:
         if len(scenario.flows) > MAX_FLOWS:
             reason = f"{len(scenario.flows)} in all: engine {self.name} runs {MAX_FLOWS}; use --engine sim"
+            raise ScenarioError(scenario.name, ("flows",), reason)
+        applications = [flow for flow in scenario.flows if flow.application is not None]
+        if len(applications) > MAX_APPLICATIONS:
+            reason = f"{len(applications)} applications: engine {self.name} runs {MAX_APPLICATIONS}"
             raise ScenarioError(scenario.name, ("flows",), reason)
         per_s = sum(flow.udp.packets_per_s for flow in scenario.flows if flow.udp is not None)
         if per_s > self.max_datagrams_per_s:
@@ -152,19 +164,34 @@ class HostEngine(ABC):
             stream = DecisionStream(state, directory)
             stack.callback(stream.stop)
             stream.start(pids[name] for name in {ends.sender.name for ends in network.endpoints})
+            tunnels = Tunnels(scenario, network, state, pids, directory)
+            stack.callback(tunnels.stop)
+            tunnels.start()
+            recording.commands.extend(tunnels.commands)
+            proxies = Proxies(scenario, network, state, pids, directory)
+            stack.callback(proxies.stop)
             traffic = Traffic(scenario, network, state, pids, directory)
             stack.callback(traffic.stop)
             traffic.listen()
+            try:
+                proxies.start()
+            finally:
+                recording.commands.extend(proxies.commands)
             clock = _Clock(traffic.first_launch_us)
             sampler = Sampler(scenario, network, switches, agent, pids, recording, clock.now_us)
+            sampler.watch(traffic.sessions, proxies)
             stack.callback(sampler.close)
+            proxies.begin()
             try:
                 due = _ControllerRestarts(scenario, self.restart_controller)
                 run_flows(scenario, network, traffic, sampler, switches, recording, progress, clock, due)
                 sampler.finish()
                 switches.finish()
+                recording.proxies = proxies.results(sampler.delivered_bytes)
                 traffic.stop()
+                tunnels.check()
             finally:
+                recording.proxies = recording.proxies or proxies.results(sampler.delivered_bytes)
                 recording.ended_us = max(recording.ended_us, min(clock.now_us(), scenario.duration_us))
                 recording.commands.extend(traffic.commands)
                 switches.stop()
@@ -172,6 +199,7 @@ class HostEngine(ABC):
                 _note_truth(recording, switches.truth(clock.zero_us))
                 _note_reductions(recording, stream, clock.zero_us)
                 recording.traffic.update(traffic.reports())
+                recording.applications.update(traffic.outcomes(clock.zero_us))
                 recording.flow_samples.extend(traffic.datagram_samples(clock.zero_us))
                 for number, last_us in traffic.last_bytes_us().items():
                     recording.finished_us[number] = last_us - clock.zero_us

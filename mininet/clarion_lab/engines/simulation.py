@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from clarion_base import paths, processes
 from clarion_base.errors import UserError
-from clarion_base.faults import ScenarioError
+from clarion_base.faults import Code, ScenarioError
 from clarion_lab.engines import truth
 from clarion_lab.engines.drain import drain_us
 from clarion_lab.hosts import tuning
@@ -61,6 +61,10 @@ class SimulationEngine:
             if flow.udp is None and (is_machines or flow.algorithm.kernel not in laws):
                 reason = f"{flow.algorithm.name}: engine sim lacks this sender; use --engine emu"
                 raise ScenarioError(scenario.name, ("flows",), reason)
+        place = scenario.real_hosts_only
+        if place is not None:
+            reason = "engine sim has no real hosts; use --engine emu"
+            raise ScenarioError(scenario.name, place, reason, Code.UNSUPPORTED)
         for index, restart in enumerate(scenario.restarts):
             if restart.switch is None:
                 reason = "engine sim has no controller; use --engine emu"

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from clarion_lab.recording.recording import LossRecord
+from clarion_lab.scenario import proxy, tunnel
 from clarion_lab.scenario.topology import Network
 
 LOG = "truth.csv"  # of a run's switches
-TRANSPORTS = (6, 17)  # TCP and UDP
+CARRIERS = {proxy.PORT, tunnel.PORT}
+TCP, UDP = TRANSPORTS = (6, 17)
 Assignment = tuple[int, bool]  # the flow, and whether in the direction of its data
 NO_FLOW: Assignment = (-1, True)
 
@@ -21,6 +24,7 @@ class FlowTable:
 
     def __init__(self, network: Network) -> None:
         self._flows: dict[tuple[str, int, str, int], Assignment] = {}
+        self._carried = _carried(network)
         for number, ends in enumerate(network.endpoints):
             sender, receiver = ends.sender.address, ends.receiver.address
             self._flows[sender, ends.sport, receiver, ends.dport] = number, True
@@ -28,11 +32,33 @@ class FlowTable:
 
     def find(self, protocol: int, source: str, sport: int, destination: str, dport: int) -> Assignment:
         """The flow of a packet's addresses and ports; NO_FLOW if it is no flow's."""
-        return (
-            self._flows.get((source, sport, destination, dport), NO_FLOW)
-            if protocol in TRANSPORTS
-            else NO_FLOW
-        )
+        if protocol not in TRANSPORTS:
+            return NO_FLOW
+        if protocol == UDP and {sport, dport} & CARRIERS:
+            return self._carried.get((source, destination), NO_FLOW)
+        for key in (
+            (source, sport, destination, dport),
+            (source, 0, destination, dport),
+            (source, sport, destination, 0),
+        ):
+            if key in self._flows:
+                return self._flows[key]
+        return NO_FLOW
+
+
+def _carried(network: Network) -> dict[tuple[str, str], Assignment]:
+    """The flows in other datagrams, by source and destination, where these carry one flow only."""
+    found: dict[tuple[str, str], Assignment] = {}
+    counts = Counter(
+        frozenset((pair.client.name, pair.server.name)) for pair in network.carriers for _ in pair.flows
+    )
+    for pair in network.carriers:
+        if counts[frozenset((pair.client.name, pair.server.name))] == 1:
+            number = pair.flows[0]
+            ends = network.endpoints[number]
+            found[ends.sender.address, ends.receiver.address] = number, True
+            found[ends.receiver.address, ends.sender.address] = number, False
+    return found
 
 
 def read(

@@ -25,6 +25,9 @@ def attach_commands(scenario: Scenario, network: Network) -> list[tuple[PlannedH
     """The options of `clarion-host attach`, without the namespace, for every host that carries the shim."""
     commands: dict[str, tuple[PlannedHost, list[str]]] = {}
     for flow, ends in zip(scenario.flows, network.endpoints, strict=True):
+        if scenario.proxy is not None and scenario.proxy.uses_shim:
+            for host in (ends.sender, ends.receiver):
+                commands[host.name] = (host, ["--tags", "on", *_wire(scenario, host)])
         if not flow.uses_agent:
             continue
         options = ["--tags", "on" if flow.tags else "off"]
@@ -32,10 +35,14 @@ def attach_commands(scenario: Scenario, network: Network) -> list[tuple[PlannedH
             options += ["--cc", flow.algorithm.kernel]
             for key, value in flow.params.items():
                 options += ["--set", f"{key}={value}"]
-        for host in (ends.sender, ends.receiver):
-            wire = wire_to(host.switch, scenario.access.wire, scenario)
-            commands[host.name] = (host, [*options, "--wire"] if wire == "declared" else options)
+        for host in (ends.sender,) if flow.one_sided else (ends.sender, ends.receiver):
+            commands[host.name] = (host, [*options, *_wire(scenario, host)])
     return list(commands.values())
+
+
+def _wire(scenario: Scenario, host: PlannedHost) -> list[str]:
+    wire = wire_to(host.switch, scenario.access.wire, scenario)
+    return ["--wire"] if wire == "declared" else []
 
 
 class Agent:

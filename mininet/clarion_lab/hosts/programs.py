@@ -25,7 +25,9 @@ UNSENT_S = 0.01  # of the path: a burst ends no later
 
 
 def kind(flow: Flow) -> str:
-    """What sends a flow's data: "iperf3", "transfer", "bursts" or "datagrams"."""
+    """What sends a flow's data: "iperf3", "transfer", "bursts", "datagrams", or an application's name."""
+    if flow.application is not None:
+        return flow.application.name
     if flow.udp is not None:
         return "datagrams"
     if flow.bursts:
@@ -37,6 +39,8 @@ def lead_us(scenario: Scenario, flow: Flow) -> int:
     """How long before its first data a flow's client is launched. iperf3 talks over a control connection
     first.
     """
+    if flow.application is not None:  # its connections are part of what it takes
+        return PYTHON_LEAD_US
     if kind(flow) == "iperf3":
         return CONTROL_ROUND_TRIPS * scenario.path_rtt_us(flow) + LAUNCH_US
     return 2 * scenario.path_rtt_us(flow) + PYTHON_LEAD_US
@@ -69,8 +73,7 @@ def sender(scenario: Scenario, flow: Flow, ends: Endpoints, zero_ns: int, burst_
     command = [*TRANSFER, "send", *where, "--law", flow.algorithm.kernel]
     if flow.size_bytes is not None:
         return [*command, *_options(bytes=flow.size_bytes, at_ns=at_ns)]
-    narrowest_bps = min(link.rate_bps for link in scenario.links_of(flow))
-    unsent = max(MIN_UNSENT_BYTES, int(narrowest_bps / 8 * UNSENT_S))
+    unsent = max(MIN_UNSENT_BYTES, int(scenario.narrowest_bps(flow) / 8 * UNSENT_S))
     return [*command, "--bursts", str(burst_file), *_options(unsent_bytes=unsent, at_ns=zero_ns)]
 
 

@@ -9,12 +9,13 @@ import json
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError
-from clarion_lab.hosts import programs
+from clarion_lab.hosts import applications, programs
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording import files
@@ -41,6 +42,12 @@ class Traffic:
         self._clients: dict[int, subprocess.Popen[bytes]] = {}
         self._waiting = sorted(scenario.flows, key=self._launch_us)
         self._ended: set[int] = set()  # completed or paused
+        self._sessions = {
+            flow.number: applications.session(scenario, flow, self._ends(flow), state.scratch())
+            for flow in scenario.flows
+            if flow.application is not None
+        }
+        self._sent: dict[int, str] = {}  # by flow with an application: the SHA-256 of its file
         self.commands: list[str] = []
 
     @property
@@ -49,29 +56,54 @@ class Traffic:
         return min(0, min(map(self._launch_us, self._waiting)))
 
     def listen(self) -> None:
-        """Starts the receivers and waits until all of them listen."""
+        """Starts the receivers and servers, and waits until all of them listen."""
         self._directory.mkdir(exist_ok=True)
+        for number, session in self._sessions.items():
+            self._sent[number] = session.prepare(self._scenario.seed)
         for flow in self._scenario.flows:
-            ends = self._ends(flow)
-            command = programs.receiver(flow, ends)
-            keep = programs.kind(flow) != "iperf3"
-            self._servers.append(self._spawn(flow, "server", self._pids[ends.receiver.name], command, keep))
+            host, _ = self._listener(flow)
+            self._servers.append(self._spawn_server(flow, self._pids[host]))
         deadline = time.monotonic() + LISTEN_TIMEOUT_S
-        for flow in self._scenario.flows:
-            ends = self._ends(flow)
-            while not _listens(self._pids[ends.receiver.name], ends.dport, flow.udp is not None):
-                if time.monotonic() > deadline:
-                    raise RunFailedError(
-                        f"flow {flow.name}: its receiver does not listen on port {ends.dport}"
-                    )
+        for flow, server in zip(self._scenario.flows, self._servers, strict=True):
+            host, port = self._listener(flow)
+            while not _listens(self._pids[host], port, flow.udp is not None):
+                if server.poll() is not None or time.monotonic() > deadline:
+                    raise RunFailedError(self._deaf(flow, port))
                 time.sleep(0.01)
+
+    def _listener(self, flow: Flow) -> tuple[str, int]:
+        """The host and the port where a flow's receiver or server listens."""
+        session = self._sessions.get(flow.number)
+        if session is not None:
+            return session.server.name, session.control_port
+        ends = self._ends(flow)
+        return ends.receiver.name, ends.dport
+
+    def _spawn_server(self, flow: Flow, pid: int) -> subprocess.Popen[bytes]:
+        session = self._sessions.get(flow.number)
+        if session is None:
+            command = programs.receiver(flow, self._ends(flow))
+            return self._spawn(flow, "server", pid, command, programs.kind(flow) != "iperf3")
+        command = session.server_command()
+        self.commands.append(f"{session.server.name}: {' '.join(command)}")
+        with session.server_log.open("wb") as log:
+            name = f"{programs.kind(flow)} server {flow.number + 1}"
+            inside = processes.in_namespace(pid, command)
+            return children.spawn(self._state, name, inside, stdout=log, stderr=log)
+
+    def _deaf(self, flow: Flow, port: int) -> str:
+        session = self._sessions.get(flow.number)
+        if session is None:
+            return f"flow {flow.name}: its receiver does not listen on port {port}"
+        said = processes.last_line(session.server_log.read_text(errors="replace"))
+        return f"flow {flow.name}: its server does not listen on port {port}{': ' if said else ''}{said}"
 
     def advance(self, now_us: int) -> None:
         """Launches the clients that are due, pauses those whose time is over, and notices those that ended.
 
         A client is paused, not ended: iperf3 would close the connection over the packets that are still under
-        way, and the last losses would never be reported. Datagrams end by themselves. RunFailedError if a
-        client failed.
+        way, and the last losses would never be reported. Datagrams end by themselves, an application is
+        ended. RunFailedError if a client failed.
         """
         while self._waiting and self._launch_us(self._waiting[0]) <= now_us:
             self._launch(self._waiting.pop(0), now_us)
@@ -84,7 +116,7 @@ class Traffic:
                 if client.returncode != 0:
                     raise RunFailedError(self._failure(flow))
             elif now_us >= flow.stop_us and flow.udp is None:
-                client.send_signal(signal.SIGSTOP)
+                client.send_signal(signal.SIGSTOP if flow.application is None else signal.SIGTERM)
                 self._ended.add(number)
 
     @property
@@ -98,6 +130,9 @@ class Traffic:
             if client.poll() is None:
                 client.send_signal(signal.SIGTERM)
                 client.send_signal(signal.SIGCONT)
+        for flow, server in zip(self._scenario.flows, self._servers, strict=False):
+            if flow.application is not None:
+                server.kill()  # which ends all in its process namespace, and waits for nobody
         processes.stop([*self._clients.values(), *self._servers])
 
     def reports(self) -> dict[int, dict[str, Any]]:
@@ -105,6 +140,8 @@ class Traffic:
         reports = {}
         for flow in self._scenario.flows:
             report = self._report(flow)
+            if flow.application is not None:
+                continue
             if programs.kind(flow) != "iperf3" and "seconds" in report:
                 received = self._received(flow).get("received_bytes", 0)
                 totals = {key: report[key] for key in ("sent_bytes", "seconds")}
@@ -124,9 +161,25 @@ class Traffic:
         found = {}
         for flow in self._scenario.flows:
             received = self._received(flow) if flow.size_bytes is not None else {}
+            if flow.application is not None:
+                received = self._report(flow)
             if received.get("received_bytes") == flow.size_bytes and "last_byte_ns" in received:
                 found[flow.number] = received["last_byte_ns"] // 1000
         return found
+
+    @property
+    def sessions(self) -> Mapping[int, applications.Session]:
+        """The applications, by flow."""
+        return self._sessions
+
+    def outcomes(self, zero_us: int) -> dict[int, dict[str, Any]]:
+        """What came of the applications, by flow; `zero_us` is the run's start on CLOCK_MONOTONIC."""
+        return {
+            number: applications.outcome(
+                session, self._report(session.flow), self._sent.get(number, ""), zero_us
+            )
+            for number, session in self._sessions.items()
+        }
 
     def datagram_samples(self, zero_us: int) -> list[FlowSample]:
         """What has come of each flow of datagrams, over time; `zero_us` is the run's start on
@@ -149,12 +202,21 @@ class Traffic:
     def _launch(self, flow: Flow, now_us: int) -> None:
         ends = self._ends(flow)
         burst_file = self._directory / f"flow-{flow.number + 1}-bursts.json"
+        session = self._sessions.get(flow.number)
+        if session is not None:
+            at_ns = time.monotonic_ns() + (flow.start_us - now_us) * 1000
+            command = session.client_command(at_ns)
+            self._start_client(flow, session.client.name, command)
+            return
         if flow.bursts:
             burst_file.write_text(json.dumps(flow.bursts))
         zero_ns = time.monotonic_ns() - now_us * 1000
         command = programs.sender(self._scenario, flow, ends, zero_ns, burst_file)
-        self._clients[flow.number] = self._spawn(flow, "client", self._pids[ends.sender.name], command, True)
-        self.commands.append(f"{ends.sender.name}: {' '.join(command)}")
+        self._start_client(flow, ends.sender.name, command)
+
+    def _start_client(self, flow: Flow, host: str, command: list[str]) -> None:
+        self._clients[flow.number] = self._spawn(flow, "client", self._pids[host], command, True)
+        self.commands.append(f"{host}: {' '.join(command)}")
 
     def _spawn(
         self, flow: Flow, role: str, pid: int, command: list[str], keep: bool
@@ -194,7 +256,8 @@ class Traffic:
 
     def _failure(self, flow: Flow) -> str:
         said = self._report(flow).get("error", "stopped without a reason")
-        return f"flow {flow.name}: its sender: {said}"
+        who = "sender" if flow.application is None else "client"
+        return f"flow {flow.name}: its {who}: {said}"
 
 
 def _listens(pid: int, port: int, udp: bool) -> bool:

@@ -29,6 +29,14 @@ UNSENT_S = 0.02
 # Senders that do not pace themselves use the pacing rate only to bound what lies below TCP to 1 ms of it; a
 # host that gets its processor a little later than that would limit the flow.
 PACING_PERCENT = 1000
+# What hosts with `hosts: stock` get too: it keeps one run from another, and flows comparable.
+ALWAYS = (
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_orphan_retries",
+    "net.ipv6.conf.all.disable_ipv6",
+)
 
 
 def buffer_bytes(scenario: Scenario) -> int:
@@ -39,12 +47,17 @@ def buffer_bytes(scenario: Scenario) -> int:
 
 def unsent_bytes(scenario: Scenario) -> int:
     """How much a sender queues ahead of its window: enough for a late wake-up, little enough to drain."""
-    fastest = max(link.rate_bps for link in scenario.bottlenecks)
+    fastest = max(link.fastest_bps for link in scenario.bottlenecks)
     return max(MIN_UNSENT_BYTES, int(fastest / 8 * UNSENT_S))
 
 
 def sysctls(scenario: Scenario) -> dict[str, str]:
     """What is set in each host's namespace (they go away with it)."""
+    settings = _tuned(scenario)
+    return settings if scenario.tuned else {name: settings[name] for name in ALWAYS}
+
+
+def _tuned(scenario: Scenario) -> dict[str, str]:
     largest = buffer_bytes(scenario)
     return {
         "net.ipv4.tcp_rmem": f"4096 {largest} {largest}",
@@ -89,6 +102,18 @@ def without_sack(host: PlannedHost, senders: Mapping[str, Flow]) -> list[str]:
     return [] if flow is None or flow.algorithm.sack else ["sysctl -qw net.ipv4.tcp_sack=0"]
 
 
+def default_sender(scenario: Scenario, pair: int) -> list[str]:
+    """The command that sets what programs send with that choose no congestion control: applications, and
+    proxies towards them. Those of Clarion's are set with its shim.
+    """
+    flow = next((flow for flow in scenario.flows if flow.pair == pair), None)
+    if flow is None or flow.udp is not None or flow.algorithm.needs_agent:
+        return []
+    if flow.application is None and scenario.proxy is None:
+        return []
+    return [f"sysctl -qw net.ipv4.tcp_congestion_control={flow.algorithm.kernel}"]
+
+
 def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
     """The command that keeps what a host receives off the CPU that the switch is bound to. Mininet's hosts
     have a /sys of their own; kernels without packet steering (CONFIG_RPS) lack the file, and do without.
@@ -117,6 +142,7 @@ def script(
             f"sysctl -qw {settings}",
             f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
             *without_sack(host, senders),
+            *default_sender(scenario, int(host.name[1:]) - 1),
             *receive_steering(device, switch_cpu),
             *device_limit(scenario, host, senders),
         ]
@@ -128,6 +154,6 @@ def described(scenario: Scenario, switch_cpu: int | None) -> dict[str, Any]:
     return {
         "sysctls": sysctls(scenario),
         "offloads_off": list(OFFLOADS_OFF),
-        "buffer_bytes": buffer_bytes(scenario),
+        "buffer_bytes": buffer_bytes(scenario) if scenario.tuned else None,
         "switch_cpu": switch_cpu,
     }

@@ -18,7 +18,14 @@ from typing import Any
 from clarion_base.errors import UserError
 from clarion_base.paths import find_binary
 from clarion_lab.machine.attachments import attachments
-from clarion_lab.machine.state import alive, left_behind, machine_lock, same_device
+from clarion_lab.machine.state import (
+    alive,
+    is_scratch,
+    left_behind,
+    machine_lock,
+    remove_scratch,
+    same_device,
+)
 
 GRACE_S = 5.0
 COMMAND_TIMEOUT_S = 60
@@ -40,6 +47,8 @@ def undo() -> list[str]:
         done += _kill(data)
         done += _delete_devices(data)
         done += _forget_lost(data)
+        done += _delete_scratch(data)
+        done += _clean_proxies(data)
         left = _left(data)
         if left:
             done += [f"could not {what}; its record stays in {directory}" for what in left]
@@ -109,6 +118,28 @@ def _delete_devices(data: dict[str, Any]) -> list[str]:
     return [f"deleted device {device['name']}" for device in left if not same_device(device)]
 
 
+def _delete_scratch(data: dict[str, Any]) -> list[str]:
+    """The files of applications on tmpfs."""
+    left = [directory for directory in data.get("scratch", []) if is_scratch(directory)]
+    for directory in left:
+        remove_scratch(directory)
+    return [f"removed {directory}" for directory in left if not is_scratch(directory)]
+
+
+def _clean_proxies(data: dict[str, Any]) -> list[str]:
+    """What dead proxies left, as they say themselves; their rules went with the namespaces of the hosts."""
+    program = find_binary("clarion-proxy")
+    if not data.get("proxies") or program is None:
+        return []
+    try:
+        done = subprocess.run(
+            [str(program), "cleanup"], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [line for line in done.stdout.splitlines() if line.strip()]
+
+
 def _left(data: dict[str, Any]) -> list[str]:
     """What is still there, each as words that follow "could not"."""
     recorded = _recorded(data)
@@ -119,6 +150,7 @@ def _left(data: dict[str, Any]) -> list[str]:
         recorded &= attachments(str(program))
     return [
         *(f"detach clarion-host from {device} in {netns}" for netns, device in sorted(recorded)),
+        *(f"remove {directory}" for directory in data.get("scratch", []) if is_scratch(directory)),
         *(f"stop {process['name']}" for process in data.get("processes", []) if alive(process)),
         *(f"delete device {device['name']}" for device in data.get("devices", []) if same_device(device)),
     ]

@@ -27,6 +27,13 @@ PROGRAMS = {  # what a run calls, and how to get it
     "ip": "apt install iproute2",
 }
 
+APPLICATIONS = {  # the same by what asks for it: an application, a tunnel, a proxy
+    "ftp": {"vsftpd": "apt install vsftpd", "lftp": "apt install lftp"},
+    "http": {"curl": "apt install curl"},
+    "openvpn": {"openvpn": "apt install openvpn"},
+    "proxy": {"nft": "apt install nftables"},
+}
+
 
 @dataclass(frozen=True)
 class Check:
@@ -195,6 +202,26 @@ CHECKS = (
     Check("iperf3", True, _program("iperf3", "--version"), PROGRAMS["iperf3"]),
     Check("clarion-switch", True, _built("clarion-switch"), "make build"),
     Check("clarion-host", True, _built("clarion-host"), "make build"),
+    Check("clarion-proxy", False, _built("clarion-proxy"), "for scenarios with a proxy; make build"),
+    Check(
+        "nft",
+        False,
+        _program("nft", "--version"),
+        f"for scenarios with a proxy; {APPLICATIONS['proxy']['nft']}",
+    ),
+    Check("vsftpd", False, _program("vsftpd"), f"for application: ftp; {APPLICATIONS['ftp']['vsftpd']}"),
+    Check(
+        "lftp", False, _program("lftp", "--version"), f"for application: ftp; {APPLICATIONS['ftp']['lftp']}"
+    ),
+    Check(
+        "openvpn",
+        False,
+        _program("openvpn", "--version"),
+        f"for tunnel: openvpn; {APPLICATIONS['openvpn']['openvpn']}",
+    ),
+    Check(
+        "curl", False, _program("curl", "--version"), f"for application: http; {APPLICATIONS['http']['curl']}"
+    ),
     Check("clarion-sim", False, _built("clarion-sim"), "for engine sim; make build"),
     Check("clarion-hls-sim", False, _built("clarion-hls-sim"), "for engine hls-sim; make build"),
     Check("netem", False, _qdisc("netem"), "not needed: the switch emulates links; modprobe sch_netem"),

@@ -21,7 +21,7 @@ GLOBAL_SYSCTLS = (
     "net.ipv4.tcp_mem",
     "net.ipv4.tcp_available_congestion_control",
 )
-PROGRAMS = ("clarion-switch", "clarion-host", "clarion-sim", "clarion-hls-sim")
+PROGRAMS = ("clarion-switch", "clarion-host", "clarion-proxy", "clarion-sim", "clarion-hls-sim")
 
 
 def describe() -> dict[str, Any]:
@@ -39,6 +39,9 @@ def describe() -> dict[str, Any]:
             "python": platform.python_version(),
             "mininet": _installed("mininet"),
             "iperf3": _first_line(["iperf3", "--version"]),
+            "lftp": _first_line(["lftp", "--version"]),
+            "vsftpd": _first_line(["sh", "-c", "vsftpd -v 0>&1"]),  # which answers on its standard input
+            "curl": _first_line(["curl", "--version"]),
             **{name: _digest(name) for name in PROGRAMS},
         },
         "git": git_state(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -13,10 +14,13 @@ from typing import Any
 from clarion_base import faults, paths, processes
 from clarion_base.errors import UserError
 from clarion_base.faults import Code, ScenarioError
-from clarion_lab.machine.doctor import AVAILABLE, PROGRAMS
+from clarion_base.units import format_size
+from clarion_lab.machine.doctor import APPLICATIONS, AVAILABLE, PROGRAMS
+from clarion_lab.machine.state import SCRATCH_ROOT
 from clarion_lab.scenario.algorithms import DEFAULT, OURS, Algorithm, lookup
 from clarion_lab.scenario.model import Scenario
 
+SPARE_BYTES = 64 << 20  # of the tmpfs of applications' files, for others
 ACCURATE_ECN = Path("/proc/sys/net/ipv4/tcp_ecn_option")  # there since kernels have it
 
 
@@ -28,9 +32,56 @@ def check(scenario: Scenario, engine: str) -> None:
     paths.binary("clarion-switch")
     if any(flow.uses_agent for flow in scenario.flows):
         paths.binary("clarion-host")
+    if scenario.tunnel:
+        _check_programs("tunnel", scenario.tunnel)
+    check_applications(scenario)
+    check_proxy(scenario)
     check_congestion_controls(scenario)
     check_accurate_ecn(scenario)
     check_params(scenario)
+
+
+def check_applications(scenario: Scenario) -> None:
+    """The programs of the flows' applications, and room for their files."""
+    for name in sorted({flow.application.name for flow in scenario.flows if flow.application}):
+        _check_programs(f"application {name}", name)
+    check_room(scenario)
+
+
+def _check_programs(who: str, name: str) -> None:
+    for program, remedy in APPLICATIONS[name].items():
+        if shutil.which(program) is None:
+            raise UserError(f"{who}: {program}: not found; {remedy}")
+
+
+def check_room(scenario: Scenario, place: Path = SCRATCH_ROOT) -> None:
+    """Every file is there twice, sent and received. UserError if the tmpfs has no room for that."""
+    needed = 2 * sum(flow.size_bytes or 0 for flow in scenario.flows if flow.application) + SPARE_BYTES
+    if needed == SPARE_BYTES:
+        return
+    try:
+        found = os.statvfs(place)
+    except OSError as error:
+        raise UserError(f"{place}: {error.strerror}; applications move files on a tmpfs there") from error
+    free = found.f_bavail * found.f_frsize
+    if free < needed:
+        reason = f"the files of this scenario need {format_size(needed)}; set a smaller size"
+        raise UserError(f"{place}: has room for {format_size(free)}, {reason}")
+
+
+def check_proxy(scenario: Scenario) -> None:
+    """The proxy, the law that the scenario names, and what its transparent client calls."""
+    if scenario.proxy is None:
+        return
+    program = paths.binary("clarion-proxy")
+    _check_programs("proxy", "proxy")
+    if scenario.proxy.uses_shim:
+        paths.binary("clarion-host")
+    listed = processes.run_all([("clarion-proxy laws", [program, "laws"])])[0]
+    laws = [line.split()[0] for line in listed.splitlines() if line.strip()]
+    if scenario.proxy.law not in laws:
+        reason = f'"{scenario.proxy.law}": unknown law; use none, {", ".join(laws)}'
+        raise ScenarioError(scenario.name, ("proxy", "law"), reason, Code.UNKNOWN)
 
 
 def check_congestion_controls(scenario: Scenario, available: Path = AVAILABLE) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 from clarion_base import paths
 from clarion_base.errors import UserError
 
+SCRATCH_ROOT = Path("/dev/shm")
 EXIT_WAIT_S = 10.0  # for stopped processes to end and for the kernel to remove devices
 
 
@@ -74,6 +75,8 @@ class RunState:
             "processes": [],
             "devices": [],
             "attached": [],
+            "scratch": [],
+            "proxies": False,
         }
 
     def __enter__(self) -> RunState:
@@ -83,6 +86,8 @@ class RunState:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for directory in self._data["scratch"]:
+            remove_scratch(directory)
         deadline = time.monotonic() + EXIT_WAIT_S
         while remains(self._data) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -126,6 +131,21 @@ class RunState:
             self._data["attached"].remove({"netns": netns, "device": device})
         self._write()
 
+    def scratch(self) -> Path:
+        """A directory of this run on tmpfs, for the files that applications move; made once."""
+        directory = SCRATCH_ROOT / f"clarion-{self.directory.name}"
+        if str(directory) not in self._data["scratch"]:
+            self._data["scratch"].append(str(directory))
+            self._write()
+            remove_scratch(str(directory))
+            directory.mkdir()
+        return directory
+
+    def proxies(self) -> None:
+        """Records that proxies run, which may leave something behind, before they do."""
+        self._data["proxies"] = True
+        self._write()
+
     def _write(self) -> None:
         temporary = self.directory / "state.json.new"
         temporary.write_text(json.dumps(self._data, indent=1))
@@ -152,7 +172,21 @@ def remains(data: dict[str, Any]) -> bool:
         bool(data.get("attached"))
         or any(alive(process) for process in data.get("processes", []))
         or any(same_device(device) for device in data.get("devices", []))
+        or any(is_scratch(directory) for directory in data.get("scratch", []))
     )
+
+
+def is_scratch(directory: str) -> bool:
+    """Whether a recorded directory on tmpfs is there, and of a name that runs give."""
+    path = Path(directory)
+    named = path.parent == SCRATCH_ROOT and path.name.startswith("clarion-run-")
+    return named and path.is_dir() and not path.is_symlink()
+
+
+def remove_scratch(directory: str) -> None:
+    """Removes a run's directory on tmpfs, and nothing else."""
+    if is_scratch(directory):
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def left_behind() -> list[tuple[Path, dict[str, Any]]]:

@@ -29,7 +29,7 @@ DECISIONS = "decisions.json"  # of the tuner
 TRAFFIC = "iperf3"
 _FILES = re.compile(
     r"summary\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
-    r"|report\.html|(switch|simulation)\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)"
+    r"|report\.html|(switch|simulation)\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)|proxy-[hr][0-9]+-(client|server)\.log|tunnel-[hr][0-9]+\.log"
 )
 _TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received|-bursts)?\.json")
 

@@ -137,6 +137,8 @@ class Recording:
     )  # flows with a size: when the last byte was at the receiver
     idle_rtt_us: dict[int, float] = field(default_factory=dict)  # per flow, before any traffic
     traffic: dict[int, dict[str, Any]] = field(default_factory=dict)  # iperf3's own summary per flow
+    applications: dict[int, dict[str, Any]] = field(default_factory=dict)  # what came of them, by flow
+    proxies: list[dict[str, Any]] = field(default_factory=list)  # what each took, and says of itself
     environment: dict[str, Any] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
     sampler: dict[str, float] = field(default_factory=dict)

@@ -20,6 +20,18 @@ def estimate_all(samples: Sequence[dict[str, float | None]]) -> dict[str, Any]:
     return found
 
 
+def _applications(summary: dict[str, Any]) -> dict[str, float | None]:
+    """Of runs with applications or proxies; other runs have no such metrics."""
+    moved = [flow["application"] for flow in summary["flows"] if flow.get("application")]
+    found: dict[str, float | None] = {}
+    for metric in ("completed_s", "first_byte_s") if moved else ():
+        times = [each[metric] for each in moved]
+        found[metric] = max(times) if None not in times else None
+    for role, took in (summary["totals"].get("proxy") or {}).items():
+        found[f"{role}_cpu_s_per_gbyte"] = took["cpu_s_per_gbyte"]
+    return found
+
+
 def key_metrics(summary: dict[str, Any]) -> dict[str, float | None]:
     """From a run's summary; None for what was not measured."""
     totals = summary["totals"]
@@ -34,6 +46,7 @@ def key_metrics(summary: dict[str, Any]) -> dict[str, float | None]:
         "convergence_s": totals["convergence"]["time_s"] if totals["convergence"] else None,
         "settling_s": totals["settling"]["time_s"] if totals["settling"] else None,
         "newcomer_round_trips": totals["newcomer"]["round_trips"] if totals["newcomer"] else None,
+        **_applications(summary),
         "retransmits": totals["retransmits"],
         "lost_wire": totals["losses"].get("data_wire", 0),
         "lost_queue": totals["losses"].get("data_queue", 0),

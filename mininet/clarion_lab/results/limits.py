@@ -25,7 +25,8 @@ def payload_ceiling(scenario: Scenario, begin_us: int = 0, end_us: int = 0) -> f
     if len(paths) > 1:
         return None
     rate = min(
-        link.rate_steps.mean(link.rate_bps, begin_us, end_us, float) for link in scenario.links_of(first)
+        link.rate_steps.mean(link.rate_of(first.direction_over(hop)), begin_us, end_us, float)
+        for hop, link in zip(first.route, scenario.links_of(first), strict=True)
     )
     return rate * sum(payload_share(flow.header) for flow in scenario.flows) / len(scenario.flows)
 

@@ -37,6 +37,17 @@ _PERIOD_COLUMNS = (
     "recall",
 )
 _PORT_COLUMNS = ("port", "rate", "utilisation", "queue mean", "queue p99", "dropped", "lost on wire")
+_APPLICATION_COLUMNS = (
+    "flow",
+    "application",
+    "client to server",
+    "received",
+    "first byte s",
+    "completed s",
+    "mean rate",
+    "checksum",
+)
+_PROXY_COLUMNS = ("host", "role", "law", "CPU s", "of one CPU", "CPU s per GB", "peak memory")
 _environment = jinja2.Environment(
     loader=jinja2.PackageLoader("clarion_lab.results"),
     autoescape=True,
@@ -74,6 +85,10 @@ def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
         "flow_rows": [
             _flow_row(flow, way) for flow, way in zip(summary["flows"], _ways(summary), strict=True)
         ],
+        "application_columns": _APPLICATION_COLUMNS,
+        "application_rows": [_application_row(flow) for flow in summary["flows"] if flow.get("application")],
+        "proxy_columns": _PROXY_COLUMNS,
+        "proxy_rows": [_proxy_row(proxy) for proxy in summary.get("proxies", ())],
         "port_columns": _PORT_COLUMNS,
         "port_rows": [_port_row(port) for port in summary["ports"]],
     }
@@ -120,6 +135,34 @@ def _flow_row(flow: dict[str, Any], way: str) -> list[str]:
         text_table.number(tagged.get("corrupt"), 0),
         text_table.number(tagged.get("congest"), 0),
         tables.verdicts(flow["decisions"]),
+    ]
+
+
+def _application_row(flow: dict[str, Any]) -> list[str]:
+    moved = flow["application"]
+    checksums = {True: "equal", False: "differs", None: text_table.MISSING}
+    rate = moved["mean_bits_per_s"]
+    return [
+        str(flow["flow"]),
+        f"{moved['name']} {moved['transfer']}",
+        f"{moved['client']} to {moved['server']}",
+        format_size(moved["received_bytes"]),
+        text_table.number(moved["first_byte_s"], 2),
+        text_table.number(moved["completed_s"], 2),
+        text_table.MISSING if rate is None else format_rate(rate),
+        checksums[moved["checksum_equal"]],
+    ]
+
+
+def _proxy_row(proxy: dict[str, Any]) -> list[str]:
+    return [
+        proxy["host"],
+        proxy["role"],
+        proxy["law"],
+        text_table.number(proxy["cpu_s"], 2),
+        text_table.percent(proxy["cpu_share"]),
+        text_table.number(proxy["cpu_s_per_gbyte"], 2),
+        format_size(proxy["peak_rss_bytes"]),
     ]
 
 

@@ -55,6 +55,7 @@ def summarise(
         "totals": _totals(scenario, recording, flows, decisions),
         "flows": flows,
         "ports": _ports(scenario, network, recording),
+        "proxies": recording.proxies,
         "environment": recording.environment,
         "commands": recording.commands,
         "sampler": recording.sampler,
@@ -98,6 +99,7 @@ def _flow(
     ends = network.endpoints[flow.number]
     begin_us, end_us = _flow_window(scenario, recording, flow)
     inside = [sample for sample in samples if begin_us <= sample.time_us <= end_us]
+    connected = [sample for sample in inside if sample.srtt_us]
     agent = recording.agent.get(flow.number, {})
     finished = recording.finished_us.get(flow.number)
     idle_rtt_us = recording.idle_rtt_us.get(flow.number)
@@ -122,8 +124,8 @@ def _flow(
         "acked_bytes": samples[-1].bytes_acked if samples else 0,
         "received_bytes": max((sample.received_bytes for sample in samples), default=0),
         "retransmits": samples[-1].retransmits if samples else 0,
-        "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in inside]),
-        "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in inside]),
+        "srtt_ms_mean": _mean([sample.srtt_us / 1e3 for sample in connected]),
+        "cwnd_packets_mean": _mean([sample.cwnd_packets for sample in connected]),
         "receiver_limited": _share(inside, "rwnd_limited_us"),
         "send_buffer_limited": _share(inside, "sndbuf_limited_us"),
         "losses": _losses(recording.losses_of(flow.number)),
@@ -138,6 +140,7 @@ def _flow(
             if key in agent
         },
         "iperf3": recording.traffic.get(flow.number),
+        "application": recording.applications.get(flow.number),
     }
 
 
@@ -208,10 +211,29 @@ def _totals(
         "retransmits": sum(flow["retransmits"] for flow in flows),
         "losses": {cause: sum(flow["losses"][cause] for flow in flows) for cause in flows[0]["losses"]},
         "incidents": {kind: sum(flow["incidents"][kind] for flow in flows) for kind in INCIDENTS},
+        "idle_rtt_ms": _mean([rtt_us / 1e3 for rtt_us in recording.idle_rtt_us.values()]),
+        "proxy": _proxy(recording),
         "unasked_drop_packets": sum(recording.unasked_drops.values()),
         "tags": tag_qualities(scenario, recording),
         "decisions": _decisions(scenario, recording, decisions),
     }
+
+
+def _proxy(recording: Recording) -> dict[str, Any] | None:
+    """What the proxies took together, by their side; None without."""
+    if not recording.proxies:
+        return None
+    sides = {}
+    for role in ("client", "server"):
+        mine = [each for each in recording.proxies if each["role"] == role]
+        cpu_s, carried = (sum(each[key] for each in mine) for key in ("cpu_s", "carried_bytes"))
+        sides[role] = {
+            "cpu_s": cpu_s,
+            "cpu_share": _mean([each["cpu_share"] for each in mine if each["cpu_share"] is not None]),
+            "cpu_s_per_gbyte": cpu_s * 1e9 / carried if carried else None,
+            "peak_rss_bytes": max((each["peak_rss_bytes"] for each in mine), default=0),
+        }
+    return sides
 
 
 def _total_goodput(scenario: Scenario, recording: Recording, flows: Sequence[Mapping[str, Any]]) -> float:
@@ -281,6 +303,7 @@ def _port(
         "drop_packets": last.drop_packets if last else 0,
         "drop_packets_measured": round(rate("drop_packets") * (window[1] - window[0]) / 1e6),
         "wire_lost_packets": last.wire_lost_packets if last else 0,
+        "wire_loss": last.wire_lost_packets / last.tx_packets if last and last.tx_packets else None,
         "unasked_drop_packets": recording.unasked_drops.get(port.name, 0),
         "packet_queue": recording.packet_queues.get(port.name),
     }

@@ -12,6 +12,7 @@ from clarion_base import units
 from clarion_base.faults import Code, FaultError
 from clarion_lab.scenario import graph, quantities, traffic
 from clarion_lab.scenario.algorithms import DEFAULT, Algorithm, lookup
+from clarion_lab.scenario.applications import Application, parse_application
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
 from clarion_lab.scenario.links import Link
@@ -51,16 +52,25 @@ class Flow:
     device: DeviceLimit | None = None
     bursts: tuple[traffic.Burst, ...] = ()  # when its application writes; empty: from start to stop
     udp: traffic.Udp | None = None
+    application: Application | None = None  # that moves a file of `size_bytes`
+    one_sided: bool = False  # only its sender's host carries the shim
 
     @property
     def uses_agent(self) -> bool:
         """Whether its hosts carry Clarion's shim."""
         return self.udp is None and (self.algorithm.needs_agent or self.tags)
 
+    def direction_over(self, hop: graph.Hop) -> str:
+        """In which direction of a link of its route its data goes, "forward" or "reverse"."""
+        return "forward" if hop.forward != self.reverse else "reverse"
+
     @property
     def name(self) -> str:
         """What people call it: its number, from 1, and its algorithm."""
-        return f"{self.number + 1} {'udp' if self.udp else self.algorithm.name}"
+        if self.udp:
+            return f"{self.number + 1} udp"
+        words = [f"{self.number + 1}", *([self.application.name] if self.application else [])]
+        return " ".join([*words, self.algorithm.name])
 
 
 @dataclass(frozen=True)
@@ -134,13 +144,15 @@ def _group(
     stop_us = optional(group, "stop", quantities.parse_time, duration_us)
     if "size" in group and "stop" in group:
         raise refused(("size",), "must be without stop", Code.CONFLICT)
-    narrowest_bps = min(links[hop.link].rate_bps for hop in route)
+    narrowest_bps = _narrowest_bps(links, route, IS_REVERSE[group.get("direction", "forward")])
     sources = _sources(group, stop_us, narrowest_bps, drawn)
     _check_times(group, sources, stop_us, duration_us)
     count = len(sources)
     wanted = int(group.get("host-pairs", ARRIVAL_PAIRS if "arrivals" in group else count))
     pairs = max(1, min(wanted, count))
     device = _device(group)
+    application = parse_application(group)
+    one_sided = _is_one_sided(group, sender)
     if device is not None and pairs < count:
         raise refused(("host-pairs",), "with local-bottleneck every flow needs a host of its own")
     first_number, first_pair = first
@@ -162,9 +174,20 @@ def _group(
             device=device,
             bursts=sources[n].bursts,
             udp=sender.udp,
+            application=application,
+            one_sided=one_sided,
         )
         for number, (reverse, n) in enumerate(both)
     ]
+
+
+def _narrowest_bps(links: Sequence[Link], route: graph.Route, ways: Sequence[bool]) -> int:
+    """The slowest rate on a route; of both ways if data goes both."""
+    return min(
+        links[hop.link].rate_of("forward" if hop.forward != is_reverse else "reverse")
+        for hop in route
+        for is_reverse in ways
+    )
 
 
 def _check_times(
@@ -232,9 +255,21 @@ def _way_through_graph(group: Mapping[str, Any], links: Sequence[Link]) -> list[
         if name not in known:
             raise refused((key,), f'"{name}": unknown switch; use {", ".join(known)}', Code.UNKNOWN)
     try:
-        return graph.find_way(ends, [link.delay_us for link in links], [group["from"], *via, group["to"]])
+        return graph.find_way(
+            ends, [link.rtt_us() // 2 for link in links], [group["from"], *via, group["to"]]
+        )
     except FaultError as error:
         raise refused(("via" if via else "to",), error.fault.reason, error.fault.code) from error
+
+
+def _is_one_sided(group: Mapping[str, Any], sender: _Sender) -> bool:
+    """Whether the receiver's host stays as it is."""
+    if "shim" not in group:
+        return False
+    if sender.udp is not None or not (sender.algorithm.needs_agent or sender.tags):
+        reason = f"{sender.algorithm.name} needs none at either end; leave it out"
+        raise refused(("shim",), reason, Code.CONFLICT)
+    return bool(group["shim"] == "sender")
 
 
 def _device(group: Mapping[str, Any]) -> DeviceLimit | None:

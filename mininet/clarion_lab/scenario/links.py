@@ -11,7 +11,7 @@ from clarion_base import units
 from clarion_base.faults import Code
 from clarion_lab.scenario import graph, orbit, quantities
 from clarion_lab.scenario.disciplines import DEFAULT_LIMIT, Discipline, parse_queue
-from clarion_lab.scenario.fields import below, optional, refused
+from clarion_lab.scenario.fields import below, optional, parsed, refused
 from clarion_lab.scenario.loss import LossModel, parse_loss
 from clarion_lab.scenario.steps import Steps, delay_of, parse_steps, rate_of
 
@@ -33,7 +33,7 @@ BOTTLENECK_KEYS = (
 
 @dataclass(frozen=True)
 class Link:
-    """A link, the same in both directions but for its errors. rate_bps 0: not shaped."""
+    """A link; what it has both ways unless it says otherwise is that of "forward". rate_bps 0: not shaped."""
 
     rate_bps: int  # and what XCP takes it to have
     delay_us: int
@@ -49,6 +49,34 @@ class Link:
     discipline: Discipline = DROP_TAIL_QUEUE  # of its queues
     ends: graph.Ends = ("s1", "s2")  # forward is from the first switch to the second
     name: str = "bottleneck 1"
+    reverse_rate_bps: int | None = None  # None: as forward
+    reverse_delay_us: int | None = None
+
+    def rate_of(self, direction: str) -> int:
+        """What it carries in a direction, "forward" or "reverse", bit/s."""
+        is_own = direction == "reverse" and self.reverse_rate_bps is not None
+        return self.reverse_rate_bps or 0 if is_own else self.rate_bps
+
+    def delay_of(self, direction: str) -> int:
+        """One way, in us."""
+        is_own = direction == "reverse" and self.reverse_delay_us is not None
+        return self.reverse_delay_us or 0 if is_own else self.delay_us
+
+    @property
+    def fastest_bps(self) -> int:
+        """The larger of its two rates."""
+        return max(map(self.rate_of, DIRECTIONS))
+
+    @property
+    def is_asymmetric(self) -> bool:
+        """Whether it has a rate or a delay for each direction."""
+        return self.reverse_rate_bps is not None or self.reverse_delay_us is not None
+
+    def rtt_us(self, time_us: int = 0) -> int:
+        """There and back at an instant of the run."""
+        if self.delay_steps.steps:
+            return 2 * self.delay_steps.at(self.delay_us, time_us)
+        return sum(map(self.delay_of, DIRECTIONS))
 
     @property
     def changes(self) -> bool:
@@ -61,6 +89,9 @@ def parse_access(document: Mapping[str, Any]) -> Link:
     for key in BOTTLENECK_KEYS:
         if key in document:
             raise refused((key,), "only a bottleneck has it")
+    for key in ("rate", "delay"):
+        if isinstance(document.get(key), Mapping):
+            raise refused((key,), "of each direction only a bottleneck has; give one for both")
     return _parse_link(document)
 
 
@@ -70,14 +101,20 @@ def parse_bottleneck(document: Mapping[str, Any], duration_us: int) -> Link:
         document = _in_orbit(document, duration_us)
     if "rate" not in document:
         raise refused(("rate",), "missing; a bottleneck needs a rate", Code.MISSING)
+    for key, steps in (("rate", "rate-steps"), ("delay", "delay-steps")):
+        if isinstance(document.get(key), Mapping) and steps in document:
+            reason = f"steps are of both directions; give one {key} for both, or leave them"
+            raise refused((steps,), reason, Code.CONFLICT)
     return _parse_link(document)
 
 
 def _parse_link(document: Mapping[str, Any]) -> Link:
-    rate_bps = optional(document, "rate", quantities.parse_rate, 0)
-    if rate_bps == 0 and "rate" in document:
-        raise refused(("rate",), "must be above 0")
-    delay_us = _delay_us(document)
+    rate_bps, reverse_rate_bps = _both_ways(document, "rate", quantities.parse_rate)
+    if "rate" in document and (rate_bps == 0 or reverse_rate_bps == 0):
+        direction = ("forward" if rate_bps == 0 else "reverse",)
+        is_own = isinstance(document["rate"], Mapping)
+        raise refused(("rate", *(direction if is_own else ())), "must be above 0")
+    delay_us, reverse_delay_us = _delays_us(document)
     queue, discipline = _queue(document, rate_bps)
     losses = _losses(document.get("loss", {}))
     return Link(
@@ -92,19 +129,38 @@ def _parse_link(document: Mapping[str, Any]) -> Link:
         optional(document, "ecn-threshold", units.parse_queue, None),
         document.get("hazards", {}),
         discipline,
+        reverse_rate_bps=reverse_rate_bps,
+        reverse_delay_us=reverse_delay_us,
     )
 
 
-def _delay_us(document: Mapping[str, Any]) -> int:
-    """One way."""
+def _both_ways(document: Mapping[str, Any], key: str, parser: Callable[[Any], int]) -> tuple[int, int | None]:
+    """A value for both directions, 0 where it is not given, and that of reverse if it has one of its own."""
+    given = document.get(key)
+    if not isinstance(given, Mapping):
+        return optional(document, key, parser, 0), None
+    with below(key):
+        for direction in DIRECTIONS:
+            if direction not in given:
+                raise refused((direction,), f"missing; give the {key} of both directions", Code.MISSING)
+        forward, reverse = (parsed(given, direction, parser) for direction in DIRECTIONS)
+    return forward, reverse
+
+
+def _delays_us(document: Mapping[str, Any]) -> tuple[int, int | None]:
+    """One way, and the other way if that has one of its own."""
     if "rtt" in document and "delay" in document:
         raise refused(("delay",), "given together with rtt; give one of them", Code.CONFLICT)
-    rtt_us = optional(document, "rtt", quantities.parse_time, 0)
-    delay_us = optional(document, "delay", quantities.parse_time, rtt_us // 2)
-    if 2 * delay_us >= MAX_RTT_US:
+    if "delay" not in document:
+        delay_us, reverse_us = optional(document, "rtt", quantities.parse_time, 0) // 2, None
+    else:
+        delay_us, reverse_us = _both_ways(document, "delay", quantities.parse_time)
+    if max(delay_us, reverse_us or 0) * 2 >= MAX_RTT_US:
         key, bound = ("delay", "8 s") if "delay" in document else ("rtt", "16 s")
-        raise refused((key,), f"{document[key]}: must be below {bound}, what the header holds")
-    return delay_us
+        shown = document[key]
+        given = " and ".join(shown.values()) if isinstance(shown, Mapping) else shown
+        raise refused((key,), f"{given}: must be below {bound}, what the header holds")
+    return delay_us, reverse_us
 
 
 def _queue(document: Mapping[str, Any], rate_bps: int) -> tuple[units.QueueLimit, Discipline]:

@@ -12,6 +12,7 @@ from clarion_base import units
 from clarion_base.faults import Code, FaultError, Path, ScenarioError
 from clarion_contract.settings import XcpSettings
 from clarion_lab.scenario import graph, quantities
+from clarion_lab.scenario.applications import BULK
 from clarion_lab.scenario.bottlenecks import bottleneck_path, parse_bottlenecks
 from clarion_lab.scenario.documents import Document
 from clarion_lab.scenario.fields import below, optional, parsed, refused
@@ -19,6 +20,7 @@ from clarion_lab.scenario.flows import Flow, parse_flows
 from clarion_lab.scenario.frames import frame_bytes
 from clarion_lab.scenario.hazards import Hazards, parse_hazards
 from clarion_lab.scenario.links import DIRECTIONS, MAX_RTT_US, Link, parse_access
+from clarion_lab.scenario.proxy import ProxySettings, parse_proxy
 from clarion_lab.scenario.routers import MARKING, RouterLaw, parse_router
 from clarion_lab.scenario.steps import Steps
 from clarion_lab.scenario.switches import (
@@ -56,6 +58,9 @@ class Scenario:
     seed: int
     expect: tuple[Mapping[str, Any], ...]
     document: Document
+    proxy: ProxySettings | None = None  # between the applications and the path
+    tunnel: str = ""  # under the applications: "openvpn"; empty: none
+    tuned: bool = True  # whether the hosts' buffers hold no flow back; else they are as Linux has them
 
     def bottleneck_path(self, index: int) -> Path:
         """Where the document has a bottleneck."""
@@ -101,13 +106,13 @@ class Scenario:
         """The largest frame of data."""
         return max(frame_bytes(flow.header) for flow in self.flows)
 
-    def ecn_threshold_bytes(self, link: Link) -> int:
-        """The queue above which a link's ports mark; 0: they do not."""
+    def ecn_threshold_bytes(self, link: Link, direction: str = "forward") -> int:
+        """The queue above which a link's port in a direction marks; 0: it does not."""
         if not self.ecn or not link.rate_bps or link.discipline:
             return 0
         if link.ecn_threshold is None:
-            return int(DEFAULT_ECN_SHARE * self.queue_bytes(link))
-        return self.limit_bytes(link.ecn_threshold, link.rate_bps)
+            return int(DEFAULT_ECN_SHARE * self.queue_bytes(link, direction))
+        return self.limit_bytes(link.ecn_threshold, link.rate_of(direction))
 
     def emulated_only(self) -> Path | None:
         """The first field that only the embedded switch and the simulated block carry out; None: none."""
@@ -122,6 +127,9 @@ class Scenario:
                 given = self.document["links"]["bottleneck"]
                 if key in (given[index] if isinstance(given, list) else given):
                     return (*self.bottleneck_path(index), key)
+            if self.bottlenecks[index].is_asymmetric:
+                key = "delay" if self.bottlenecks[index].reverse_rate_bps is None else "rate"
+                return (*self.bottleneck_path(index), key)
             if self.bottlenecks[index].changes:  # which is the doing of its satellites
                 return (*self.bottleneck_path(index), "orbit")
         return None
@@ -142,8 +150,11 @@ class Scenario:
         """A flow's round-trip time with empty queues at an instant of the run: both access links and the
         bottlenecks that it crosses.
         """
-        one_way_us = sum(link.delay_steps.at(link.delay_us, time_us) for link in self.links_of(flow))
-        return 2 * (2 * self.access.delay_us + one_way_us)
+        return 4 * self.access.delay_us + sum(link.rtt_us(time_us) for link in self.links_of(flow))
+
+    def narrowest_bps(self, flow: Flow) -> int:
+        """The rate of the slowest link on the way of a flow's data."""
+        return min(self.bottlenecks[hop.link].rate_of(flow.direction_over(hop)) for hop in flow.route)
 
     @cached_property
     def first_stop_us(self) -> int:
@@ -155,21 +166,37 @@ class Scenario:
         """Whether a flow sends otherwise than from its start to its stop: no level to settle at."""
         return any(flow.size_bytes is not None or flow.bursts or flow.udp for flow in self.flows)
 
+    @property
+    def real_hosts_only(self) -> Path | None:
+        """The first field that only real hosts carry out; None: none."""
+        if self.proxy is not None:
+            return ("proxy",)
+        if self.tunnel:
+            return ("tunnel",)
+        if not self.tuned:
+            return ("hosts",)
+        for index, group in enumerate(self.document["flows"]):
+            if group.get("application", BULK) != BULK:
+                return ("flows", index, "application")
+            if group.get("shim") == "sender":
+                return ("flows", index, "shim")
+        return None
+
     @cached_property
     def max_rtt_us(self) -> int:
         """The longest path's empty round-trip time."""
         paths = {flow.route: flow for flow in self.flows}
         return max(self.path_rtt_us(flow) for flow in paths.values())
 
-    def queue_bytes(self, link: Link) -> int:
-        """A link's queue limit in bytes, in which a full frame always fits; one bdp is its rate times the
-        longest path's empty round trip.
+    def queue_bytes(self, link: Link, direction: str = "forward") -> int:
+        """The limit in bytes of a link's queue in a direction, in which a full frame always fits; one bdp is
+        the rate in that direction times the longest path's empty round trip.
         """
-        return max(quantities.MIN_QUEUE_BYTES, self.limit_bytes(link.queue, link.rate_bps))
+        return max(quantities.MIN_QUEUE_BYTES, self.limit_bytes(link.queue, link.rate_of(direction)))
 
     def bdp_bytes(self, link: Link) -> float:
-        """Rate times the longest path's empty round trip, in bytes."""
-        return link.rate_bps / 8 * self.max_rtt_us / 1e6
+        """The rate of the faster direction times the longest path's empty round trip, in bytes."""
+        return link.fastest_bps / 8 * self.max_rtt_us / 1e6
 
 
 def build(name: str, document: Document) -> Scenario:
@@ -183,6 +210,8 @@ def build(name: str, document: Document) -> Scenario:
         _check_marks(scenario)
         _check_hazards(scenario)
         _check_router(scenario)
+        _check_proxy(scenario)
+        _check_tunnel(scenario)
     except FaultError as error:
         raise ScenarioError(name, error.fault.path, error.fault.reason, error.fault.code) from error
     return scenario
@@ -224,6 +253,9 @@ def _build(name: str, document: Document) -> Scenario:
         seed=int(document.get("seed", 1)),
         expect=tuple(document.get("expect", ())),
         document=document,
+        proxy=parse_proxy(document["proxy"]) if "proxy" in document else None,
+        tunnel="" if (tunnel := document.get("tunnel", "none")) == "none" else tunnel,
+        tuned=document.get("hosts", "tuned") == "tuned",
     )
 
 
@@ -240,10 +272,12 @@ def _check_queues(scenario: Scenario) -> None:
         if not link.rate_bps:
             continue
         with below(*path, "queue"):
-            size = scenario.queue_bytes(link)
-            if size > quantities.MAX_QUEUE_BYTES:
-                raise refused((), f"{size} bytes: must be at most 2 GiB", Code.OUT_OF_RANGE)
-            link.discipline.check_thresholds(partial(scenario.limit_bytes, rate_bps=link.rate_bps), size)
+            for direction in DIRECTIONS:
+                size = scenario.queue_bytes(link, direction)
+                if size > quantities.MAX_QUEUE_BYTES:
+                    raise refused((), f"{size} bytes: must be at most 2 GiB", Code.OUT_OF_RANGE)
+                limit_of = partial(scenario.limit_bytes, rate_bps=link.rate_of(direction))
+                link.discipline.check_thresholds(limit_of, size)
 
 
 def _check_hosts(scenario: Scenario) -> None:
@@ -281,7 +315,10 @@ def _check_marks(scenario: Scenario) -> None:
             raise refused(place, "only with ecn: true", Code.CONFLICT)
         if link.ecn_threshold is not None and link.discipline:
             raise refused(place, f"{link.discipline.name} decides when it marks; leave it out", Code.CONFLICT)
-        if scenario.ecn_threshold_bytes(link) >= scenario.queue_bytes(link) and scenario.ecn:
+        sides = (
+            (scenario.ecn_threshold_bytes(link, way), scenario.queue_bytes(link, way)) for way in DIRECTIONS
+        )
+        if scenario.ecn and any(threshold >= size for threshold, size in sides):
             raise refused(place, "must be below the queue's limit, or it never marks", Code.OUT_OF_RANGE)
 
 
@@ -301,6 +338,33 @@ def _check_router(scenario: Scenario) -> None:
     if scenario.ecn and router.name in MARKING:
         reason = f"router.law {router.name} has the bits that queues would mark; leave it out"
         raise refused(("ecn",), reason, Code.CONFLICT)
+
+
+def _check_proxy(scenario: Scenario) -> None:
+    """Proxies stand between TCP connections and the path, and have laws of their own there."""
+    if scenario.proxy is None:
+        return
+    for flow in scenario.flows:
+        if flow.udp is not None:
+            raise refused(("proxy",), "takes TCP only; leave the flows with protocol: udp out", Code.CONFLICT)
+        if flow.uses_agent:
+            sender = f"{flow.algorithm.name}{'' if flow.algorithm.needs_agent else ' with tags'}"
+            reason = f"its law is what crosses the path, so {sender} has no effect; use cubic, reno or bbr"
+            raise refused(("proxy",), reason, Code.CONFLICT)
+
+
+def _check_tunnel(scenario: Scenario) -> None:
+    """Applications can be told the addresses inside a tunnel, and no header is on packets in there."""
+    if not scenario.tunnel:
+        return
+    if scenario.proxy is not None:
+        raise refused(("tunnel",), "not together with proxy; give one of them", Code.CONFLICT)
+    for flow in scenario.flows:
+        if flow.application is None:
+            raise refused(("tunnel",), "carries applications only; set application: ftp", Code.CONFLICT)
+        if flow.header != "none":
+            reason = f"hides what {flow.algorithm.name} would hear of switches; use a law without header"
+            raise refused(("tunnel",), reason, Code.CONFLICT)
 
 
 def _check_hazards(scenario: Scenario) -> None:

@@ -72,12 +72,21 @@ class PlannedHost:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where a flow's data comes from and goes to."""
+    """Where a flow's data comes from and goes to. Port 0: the application's client has whichever it gets."""
 
     sender: PlannedHost
     receiver: PlannedHost
     sport: int
     dport: int
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """Two hosts between which proxies or a tunnel carry connections: who opens them, and towards whom."""
+
+    client: PlannedHost
+    server: PlannedHost
+    flows: tuple[int, ...]  # by number
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,7 @@ class Network:
     restarts: list[Restart]  # of switches
     forwarding: dict[str, dict[str, str]]  # ports by address, for each switch; empty: switches learn
     links: list[tuple[str, str]]  # of switches
+    carriers: list[Carrier] = field(default_factory=list)  # the flows' data is in datagrams between them
 
     def neighbour(self, host: PlannedHost) -> PlannedHost:
         """The other host of the pair."""
@@ -131,7 +141,20 @@ def plan(scenario: Scenario) -> Network:
         [restart for restart in scenario.restarts if restart.switch is not None],
         _forwarding(scenario, hosts),
         [link.ends for link in scenario.bottlenecks],
+        _carriers(scenario, endpoints) if scenario.proxy or scenario.tunnel else [],
     )
+
+
+def _carriers(scenario: Scenario, endpoints: Sequence[Endpoints]) -> list[Carrier]:
+    """A pair for each two hosts and way in which connections are opened between them."""
+    flows: dict[tuple[str, str], list[int]] = {}
+    hosts: dict[str, PlannedHost] = {}
+    for flow, ends in zip(scenario.flows, endpoints, strict=True):
+        fetched = flow.application is not None and not flow.application.put
+        client, server = (ends.receiver, ends.sender) if fetched else (ends.sender, ends.receiver)
+        hosts |= {client.name: client, server.name: server}
+        flows.setdefault((client.name, server.name), []).append(flow.number)
+    return [Carrier(hosts[a], hosts[b], tuple(numbers)) for (a, b), numbers in flows.items()]
 
 
 def _bottleneck_port(scenario: Scenario, link: Link, ends: tuple[str, str], direction: str) -> PlannedPort:
@@ -140,28 +163,28 @@ def _bottleneck_port(scenario: Scenario, link: Link, ends: tuple[str, str], dire
     return PlannedPort(
         name,
         peer,
-        link.rate_bps,
-        scenario.queue_bytes(link),
-        link.delay_us,
+        link.rate_of(direction),
+        scenario.queue_bytes(link, direction),
+        link.delay_of(direction),
         link.forward_loss if direction == "forward" else link.reverse_loss,
         role=f"{link.name} {direction}",
         rate_steps=link.rate_steps,
-        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link),
+        ecn_threshold_bytes=scenario.ecn_threshold_bytes(link, direction),
         hazards=hazards.settings,
         changes=tuple(
             sorted([*_steps(scenario, link, direction), *hazards.changes], key=lambda change: change.at_us)
         ),
         wire=link.wire,
-        discipline=_discipline(scenario, link),
+        discipline=_discipline(scenario, link, direction),
     )
 
 
-def _discipline(scenario: Scenario, link: Link) -> dict[str, Any]:
-    """What the queues of a link do, as the switch's configuration."""
+def _discipline(scenario: Scenario, link: Link, direction: str = "forward") -> dict[str, Any]:
+    """What the queue of a link in a direction does, as the switch's configuration."""
     if not link.discipline:
         return {}
     return link.discipline.switch_config(
-        scenario.ecn, lambda limit: scenario.limit_bytes(limit, link.rate_bps)
+        scenario.ecn, lambda limit: scenario.limit_bytes(limit, link.rate_of(direction))
     )
 
 
@@ -271,7 +294,10 @@ def _endpoints(hosts: dict[str, PlannedHost], flows: Sequence[Flow]) -> list[End
         sender, receiver = (right, left) if flow.reverse else (left, right)
         offset = flow.number if len(flows) <= MAX_NUMBERED_PORTS else of_pair[flow.pair]
         of_pair[flow.pair] += 1
-        found.append(Endpoints(sender, receiver, FIRST_SOURCE_PORT + offset, FIRST_PORT + offset))
+        sport, dport = FIRST_SOURCE_PORT + offset, FIRST_PORT + offset
+        if flow.application is not None:  # only its server's port is settled
+            sport, dport = (0, dport) if flow.application.put else (dport, 0)
+        found.append(Endpoints(sender, receiver, sport, dport))
     return found
 
 

@@ -70,7 +70,8 @@ def _described(error: ValidationError) -> Fault:
         missing = next(str(key) for key in schema["required"] if key not in value)
         return Fault((*path, missing), "missing", Code.MISSING)
     if error.validator == "enum":
-        return Fault(path, f"{_shown(value)}: use {', '.join(map(str, schema['enum']))}", Code.UNKNOWN)
+        legal = [choice for choice in schema["enum"] if choice is not False]  # which is YAML's "off"
+        return Fault(path, f"{_shown(value)}: use {', '.join(map(str, legal))}", Code.UNKNOWN)
     if error.validator == "type":
         if "units" in schema and isinstance(value, (int, float)) and not isinstance(value, bool):
             return Fault(path, f"{_shown(value)}: missing unit; use {', '.join(UNITS[schema['units']])}")

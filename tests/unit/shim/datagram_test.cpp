@@ -76,4 +76,13 @@ TEST(Datagram, APeerThatAsksForARateKeepsItsGrantsEchoed) {
   EXPECT_EQ(f.id.peer_format, CLARION_DATA);
 }
 
+TEST(Datagram, AGuardComparesTheBitsThatCount) {
+  flow_ask ask{};
+  EXPECT_TRUE(datagram_is_guarded(&ask, 0x1234));
+  ask.guard = 0x1234;
+  ask.guard_mask = 0xff00;
+  EXPECT_TRUE(datagram_is_guarded(&ask, 0x12ff));
+  EXPECT_FALSE(datagram_is_guarded(&ask, 0x1334));
+}
+
 }  // namespace

@@ -155,6 +155,14 @@ mod tests {
     }
 
     #[test]
+    fn a_socket_is_of_tcp_or_udp() {
+        let mut flow = FlowRecord { protocol: libc::IPPROTO_UDP as u8, ..FlowRecord::default() };
+        assert_eq!(Flow::new(&flow, false, &BTreeMap::new()).protocol, "udp");
+        flow.protocol = libc::IPPROTO_TCP as u8;
+        assert_eq!(Flow::new(&flow, false, &BTreeMap::new()).protocol, "tcp");
+    }
+
+    #[test]
     fn totals_may_be_below_zero() {
         assert_eq!(total(7), 7);
         assert_eq!(total(u32::MAX), -1);

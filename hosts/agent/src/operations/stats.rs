@@ -93,7 +93,7 @@ fn table(sample: &Sample) -> String {
             "{:<12} {ends:<44} {:<12} {:<14} {:<5} {:>9.3} {:>8} {pacing_mbit:>10} {:>8} {:>8} {:>8}",
             flow.netns,
             if flow.closed { "closed" } else { flow.state },
-            flow.cc,
+            if flow.protocol == "udp" { "- (udp)" } else { &flow.cc },
             flow.mode,
             f64::from(flow.srtt_us) / 1e3,
             flow.cwnd_packets,

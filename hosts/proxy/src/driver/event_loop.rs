@@ -317,11 +317,10 @@ impl EventLoop {
         loop {
             let now = Instant::now();
             let mut newcomers = Vec::new();
-            let mut buffers = std::mem::replace(&mut self.buffers, Buffers::empty());
-            let Some(socket) = self.sockets.get_mut(number) else { return Ok(()) };
+            let Some(socket) = self.sockets.get_mut(number) else { return Ok(()) }; // its tunnel has ended
             let mut answers = Vec::new();
             let (node, answer) = (&mut self.node, &mut self.send_buffer);
-            let is_more = socket.receive(&mut buffers, now, |datagram: Received| {
+            let is_more = socket.receive(&mut self.buffers, now, |datagram: Received| {
                 answer.clear();
                 let Received { remote, local, ecn, contents } = datagram;
                 match node.handle_datagram(now, remote, local, ecn, contents, answer) {
@@ -333,7 +332,6 @@ impl EventLoop {
             for (transmit, contents) in answers {
                 socket.send(now, &transmit, &contents[..transmit.size]);
             }
-            self.buffers = buffers;
             for (incoming, remote, local) in newcomers {
                 self.admit(now, *incoming, remote, local)?;
             }

@@ -9,8 +9,9 @@ use std::net::{Shutdown, SocketAddr};
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use crate::transparent;
 use crate::tunnel::{Abort, ConduitId, Front, SendError, Tunnel, TunnelId};
 
 /// Bytes that one connection moves before others have their turn.
@@ -208,9 +209,15 @@ fn offer(tunnel: &mut Tunnel, conduit: ConduitId, bytes: &[u8]) -> Result<usize,
     Ok(taken)
 }
 
-/// Begins to connect.
+/// Begins to connect; a client's interception on this host leaves such connections alone.
 pub fn connect(destination: SocketAddr) -> io::Result<TcpStream> {
-    TcpStream::connect(destination)
+    let socket = Socket::new(Domain::for_address(destination), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    let _ = transparent::mark_own(&socket); // without the right to there is no interception either
+    match socket.connect(&destination.into()) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+        _ => Ok(TcpStream::from_std(socket.into())),
+    }
 }
 
 /// What a failed attempt to connect is to the other end.

@@ -224,11 +224,6 @@ impl Buffers {
     pub fn new() -> Self {
         Self { bytes: vec![0; RECEIVE_BYTES * BATCH_SIZE] }
     }
-
-    /// In the place of others that are in use.
-    pub fn empty() -> Self {
-        Self { bytes: Vec::new() }
-    }
 }
 
 fn open(address: SocketAddr) -> io::Result<Socket2> {

@@ -49,8 +49,12 @@ pub struct FlowAsk {
     pub request: FlowRequest,
     pub carries: u8,
     pub tags: u8,
-    pub pad: [u8; 6],
+    pub guard_at: u8,
+    pub pad: [u8; 9],
+    pub guard: [u8; 8],
+    pub guard_mask: u64,
     pub lock: u32,
+    pub tail: u32,
 }
 
 /// `struct flow_identity`.
@@ -187,7 +191,21 @@ mod tests {
             delta_throughput,
             full_len
         );
-        assert_layout!("flow_ask", FlowAsk, netns_cookie, cookie, request, carries, tags, pad, lock);
+        assert_layout!(
+            "flow_ask",
+            FlowAsk,
+            netns_cookie,
+            cookie,
+            request,
+            carries,
+            tags,
+            guard_at,
+            pad,
+            guard,
+            guard_mask,
+            lock,
+            tail
+        );
         assert_layout!(
             "flow_identity",
             FlowIdentity,

@@ -13,4 +13,4 @@ mod socket;
 pub use channel::{Channel, Echo, NoHeader, Request};
 pub use maps::HeaderError;
 pub use passage::Mode;
-pub use socket::HeaderSocket;
+pub use socket::{Guard, HeaderSocket};

@@ -24,6 +24,14 @@ pub struct HeaderSocket {
     inner: Arc<Inner>,
 }
 
+/// Eight bytes that every datagram of the peer has at a place of its payload, and that a stranger cannot guess: of
+/// QUIC's packets with short header, the begin of the connection ID that this end has chosen, at 1 (RFC 9000, 17.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    pub at: u8,
+    pub bytes: [u8; 8],
+}
+
 #[derive(Debug)]
 struct Inner {
     socket: OwnedFd,
@@ -40,6 +48,9 @@ struct State {
     request: Request,
     /// The datagram that is sent next will be acknowledged.
     is_eliciting: bool,
+    /// What the one before carried.
+    carries: Carries,
+    guard: Option<Guard>,
     /// What the kernel has.
     written: Option<FlowAsk>,
     echo: Echo,
@@ -63,6 +74,14 @@ impl HeaderSocket {
         let socket = Self { inner: Arc::new(inner) };
         socket.inner.ask(&mut socket.inner.state(), Carries::Nothing)?;
         Ok(Some(socket))
+    }
+
+    /// From now on only headers of datagrams with these bytes are believed. Others come off all the same.
+    pub fn guard(&self, guard: Guard) -> Result<(), HeaderError> {
+        let mut state = self.inner.state();
+        state.guard = Some(guard);
+        let carries = state.carries;
+        self.inner.ask(&mut state, carries)
     }
 
     /// The connection is established; from now on datagrams may carry headers.
@@ -137,13 +156,13 @@ impl Inner {
             request: state.request.into(),
             carries: carries as u8,
             tags: self.tags.into(),
+            guard_at: state.guard.map_or(0, |guard| guard.at),
+            guard: state.guard.map_or([0; 8], |guard| guard.bytes),
+            guard_mask: if state.guard.is_some() { u64::MAX } else { 0 },
             ..FlowAsk::default()
         };
-        // While nothing is carried, what it would ask for does not matter.
-        let is_same = state
-            .written
-            .is_some_and(|old| old == ask || (carries == Carries::Nothing && old.carries == ask.carries));
-        if !is_same {
+        state.carries = carries;
+        if state.written.is_none_or(|old| !is_same(&old, &ask)) {
             self.maps.write_ask(self.socket.as_fd(), &ask)?;
             state.written = Some(ask);
         }
@@ -155,6 +174,12 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.maps.delete_ask(self.socket.as_fd()); // the socket may live on, without headers
     }
+}
+
+/// While nothing is carried, a new request need not be told.
+fn is_same(old: &FlowAsk, new: &FlowAsk) -> bool {
+    let request = if new.carries == Carries::Nothing as u8 { old.request } else { new.request };
+    *old == FlowAsk { request, ..*new }
 }
 
 fn heard_of(flow: &Flow) -> Heard {
@@ -211,6 +236,19 @@ mod tests {
         let refusal = HeaderSocket::attach(socket.as_fd(), true).expect_err("refused");
         assert!(matches!(refusal, HeaderError::NotConnected));
         assert_eq!(refusal.to_string(), "headers need a connected UDP socket");
+    }
+
+    #[test]
+    fn only_a_request_that_is_carried_is_told() {
+        let old = FlowAsk::default();
+        let mut new = FlowAsk { cookie: 7, ..old };
+        assert!(!is_same(&old, &new));
+        new = old;
+        new.request.rtt = 7;
+        assert!(is_same(&old, &new));
+        new.carries = Carries::Request as u8;
+        assert!(!is_same(&old, &new));
+        assert!(!is_same(&FlowAsk { carries: new.carries, ..old }, &new));
     }
 
     #[test]

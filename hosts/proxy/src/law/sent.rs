@@ -71,7 +71,7 @@ impl Sent {
 
     /// Takes a packet that has been acknowledged.
     pub fn take_acked(&mut self, number: u64, sent_us: u64) -> Option<Packet> {
-        let first = self.slots.partition_point(|slot| slot.packet.sent_us < sent_us);
+        let first = self.first_sent_at(sent_us);
         let is_it = |slot: &Slot| slot.is_in_flight && slot.packet.number == number;
         // Of a burst that was sent at once the numbers mostly follow each other.
         let guess = self
@@ -86,6 +86,23 @@ impl Sent {
             burst.enumerate().find(|(_, slot)| is_it(slot)).map(|(ahead, _)| first + ahead)
         })?;
         self.take(place)
+    }
+
+    /// Place of the first packet that was not sent before `sent_us`. What is acknowledged is mostly among the oldest:
+    /// so the part that is searched grows from there.
+    fn first_sent_at(&self, sent_us: u64) -> usize {
+        let is_before =
+            |place: usize| self.slots.get(place).is_some_and(|slot| slot.packet.sent_us < sent_us);
+        let (mut low, mut high) = (0, 1);
+        while is_before(high - 1) {
+            low = high;
+            high *= 2;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle) { low = middle + 1 } else { high = middle }
+        }
+        low
     }
 
     fn is_at(&self, place: usize, number: u64, sent_us: u64) -> bool {
@@ -152,6 +169,22 @@ mod tests {
         assert!(sent.take_acked(6, 10).is_none());
         assert_eq!(sent.take_lost(7, 1200).unwrap().sequence, 1);
         assert_eq!(sent.oldest(), 0);
+    }
+
+    #[test]
+    fn a_packet_is_found_wherever_it_is() {
+        for wanted in 0..40 {
+            let mut sent = Sent::default();
+            for number in 0..40 {
+                burst(&mut sent, 10 * (number / 3), &[number]);
+            }
+            assert_eq!(
+                sent.take_acked(wanted, 10 * (wanted / 3)).map(|packet| packet.sequence),
+                Some(wanted)
+            );
+            assert!(sent.take_acked(wanted, 10 * (wanted / 3)).is_none());
+            assert!(sent.take_acked(wanted, 5).is_none());
+        }
     }
 
     #[test]

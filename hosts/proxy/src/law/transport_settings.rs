@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Settings of noq's transport without which no law fills a long path.
+//!
+//! One thing is no setting: streams must be read unordered. What waits for a lost packet noq 1.4 keeps in at most
+//! 2048 pieces (`COMPACT_THRESHOLD` of its assembler), one for each packet, and beyond closes the connection with "too many
+//! gaps in stream buffer". At 150 Mbit/s that is 160 ms.
 
 use noq_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
 

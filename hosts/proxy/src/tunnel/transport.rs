@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use noq_proto::congestion::ControllerFactory;
-use noq_proto::{AckFrequencyConfig, IdleTimeout, MtuDiscoveryConfig, TransportConfig, VarInt};
+use noq_proto::{IdleTimeout, MtuDiscoveryConfig, TransportConfig, VarInt};
 
 use crate::config::Limits;
+use crate::law::tune;
 
 /// Datagrams that every path carries (RFC 9000, 14.1).
 const MIN_DATAGRAM_BYTES: u16 = 1200;
@@ -23,6 +24,7 @@ pub fn transport_config(
     largest_datagram_bytes: u16,
 ) -> TransportConfig {
     let mut transport = TransportConfig::default();
+    tune(&mut transport);
     let mut discovery = MtuDiscoveryConfig::default();
     discovery.upper_bound(largest_datagram_bytes.max(MIN_DATAGRAM_BYTES));
     transport
@@ -35,18 +37,6 @@ pub fn transport_config(
         .send_window(limits.buffer_bytes)
         .max_idle_timeout(IdleTimeout::try_from(limits.idle_timeout).ok())
         .keep_alive_interval(Some(KEEP_ALIVE.min(limits.idle_timeout / 3)))
-        .mtu_discovery_config(Some(discovery))
-        .ack_frequency_config(Some(ack_frequency()));
+        .mtu_discovery_config(Some(discovery));
     transport
-}
-
-/// An ACK for every tenth packet, out of order or not after 10 ms: a return link of a fifteenth of the rate carries
-/// them, and with some hundred packets in each of the laws' rounds none is late by them.
-fn ack_frequency() -> AckFrequencyConfig {
-    let mut frequency = AckFrequencyConfig::default();
-    frequency
-        .ack_eliciting_threshold(VarInt::from_u32(9))
-        .max_ack_delay(Some(Duration::from_millis(10)))
-        .reordering_threshold(VarInt::from_u32(3));
-    frequency
 }

@@ -29,6 +29,9 @@ pub struct Dumbbell {
     pub counters: Arc<Counters>,
     pub delivered: u64,
     pub grants_per_ack: i64,
+    /// How often the application has a packet to send; zero: always.
+    pub app_gap: Duration,
+    app_ready_at: Instant,
     granted: u32,
     channel: Option<Arc<FakeChannel>>,
     in_flight: BTreeMap<u64, Instant>,
@@ -52,6 +55,8 @@ impl Dumbbell {
             counters: factory.counters(),
             delivered: 0,
             grants_per_ack: 0,
+            app_gap: Duration::ZERO,
+            app_ready_at: now,
             granted: 0,
             channel,
             in_flight: BTreeMap::new(),
@@ -74,7 +79,7 @@ impl Dumbbell {
         loop {
             self.send();
             let ack_at = self.acks.front().map(|ack| ack.at);
-            let send_at = Some(self.may_send_at).filter(|_| self.fits());
+            let send_at = Some(self.may_send_at.max(self.app_ready_at)).filter(|_| self.fits());
             let Some(next) = ack_at.into_iter().chain(send_at).min().filter(|&next| next <= until) else {
                 break;
             };
@@ -87,7 +92,7 @@ impl Dumbbell {
     }
 
     fn send(&mut self) {
-        while self.may_send_at <= self.now {
+        while self.may_send_at <= self.now && self.app_ready_at <= self.now {
             if !self.fits() {
                 self.law.on_cwnd_limited();
                 return;
@@ -102,6 +107,7 @@ impl Dumbbell {
                 self.acks.push_back(Ack { at: arrival + self.link.delay, number: self.next, totals });
             }
             self.next += 1;
+            self.app_ready_at = self.now + self.app_gap;
         }
     }
 
@@ -119,7 +125,8 @@ impl Dumbbell {
             self.law.acknowledge(self.now, sent, ack.number);
             self.delivered += 1;
         }
-        self.law.on_end_acks(self.now, self.in_flight_bytes(), false, Some(ack.number));
+        let app_limited = self.app_ready_at > self.now;
+        self.law.on_end_acks(self.now, self.in_flight_bytes(), app_limited, Some(ack.number));
         self.detect_losses(ack.number);
     }
 

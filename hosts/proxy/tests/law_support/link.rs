@@ -15,6 +15,8 @@ pub struct Link {
     pub loss_ppm: u64,
     pub queue_bytes: u64,
     pub random: Random,
+    /// Until then nothing gets through.
+    pub dead_until: Option<Instant>,
     free_at: Instant,
     /// Totals of packets lost on the wire and dropped by the queue.
     pub corrupt: u32,
@@ -30,6 +32,7 @@ impl Link {
             loss_ppm,
             queue_bytes,
             random: Random::new(loss_ppm + bits_per_s),
+            dead_until: None,
             free_at: now,
             corrupt: 0,
             congest: 0,
@@ -49,7 +52,7 @@ impl Link {
         let takes = Duration::from_nanos(bytes * 8 * 1_000_000 / (self.bits_per_s / 1000));
         self.free_at = self.free_at.max(now) + takes;
         self.bytes += bytes;
-        if self.random.happens(self.loss_ppm) {
+        if self.dead_until.is_some_and(|until| now < until) || self.random.happens(self.loss_ppm) {
             self.corrupt += 1;
             return None;
         }

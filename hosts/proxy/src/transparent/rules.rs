@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Text of the nftables table (nft(8)).
+//!
+//! This host's packets are marked as they leave, which sends them round by the loopback device; there, and where
+//! packets come to be forwarded, `tproxy` hands them to the listener, or to the connection that it has accepted.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::earlier::Earlier;
+use super::family::Family;
+use super::marks;
+use crate::config::{Destination, TransparentSettings};
+
+/// In the family inet.
+pub const TABLE: &str = "clarion_proxy";
+/// First packet of a connection.
+const FIRST: &str = "tcp flags & (fin | syn | rst | ack) == syn";
+
+/// The table, ready for `nft`.
+pub fn text(settings: &TransparentSettings, families: &[Family], earlier: &[Earlier]) -> String {
+    let mut text = Text::default();
+    text.open(&format!("table inet {TABLE}"));
+    // The table lives as long as the connection to the kernel that made it.
+    text.line("flags owner;");
+    if settings.local {
+        local(&mut text, settings, families, earlier);
+    }
+    if settings.forwarded {
+        forwarded(&mut text, settings, families);
+    }
+    direct(&mut text, settings, families);
+    text.close();
+    text.0
+}
+
+/// Packets of this host's programs.
+fn local(text: &mut Text, settings: &TransparentSettings, families: &[Family], earlier: &[Earlier]) {
+    for &family in families {
+        earlier_set(text, family, earlier);
+    }
+    text.open("chain local_taken");
+    // Connections within this host, by whichever of its addresses.
+    text.line("fib daddr type local return;");
+    // What the proxy says in the name of others, to those whose connections this host forwards.
+    text.line("fib saddr type != local return;");
+    for &family in families {
+        let (name, set) = (name(family), set_of(family));
+        text.line(&format!("{name} saddr . tcp sport . {name} daddr . tcp dport @{set} return;"));
+    }
+    text.line(&format!("meta mark set {:#x};", marks::LOCAL));
+    text.close();
+
+    destinations(text, "local", settings, families);
+
+    text.open("chain output");
+    // A chain of type route has the packet routed again if its mark has changed.
+    text.line("type route hook output priority mangle; policy accept;");
+    text.line("meta l4proto != tcp return;");
+    text.line(&format!("meta mark {:#x} return;", marks::OWN));
+    text.line("jump local_destinations;");
+    text.close();
+
+    text.open("chain local_prerouting");
+    text.line("type filter hook prerouting priority mangle; policy accept;");
+    // Not only first packets: of a SYN cookie's connection there is nothing yet when its second packet comes.
+    for &family in families {
+        let to = tproxy(family, settings.port);
+        text.line(&format!("iif \"lo\" meta mark {:#x} meta l4proto tcp {to} accept;", marks::LOCAL));
+    }
+    text.close();
+}
+
+/// Packets that this host would forward.
+fn forwarded(text: &mut Text, settings: &TransparentSettings, families: &[Family]) {
+    let marked = format!("meta mark set {:#x} accept;", marks::FORWARDED);
+    text.open("chain forwarded_taken");
+    text.line("fib daddr type local return;");
+    for &family in families {
+        text.line(&format!("{} {marked}", tproxy(family, settings.port)));
+    }
+    text.close();
+
+    destinations(text, "forwarded", settings, families);
+
+    text.open("chain forwarded_prerouting");
+    text.line("type filter hook prerouting priority mangle; policy accept;");
+    text.line("meta l4proto != tcp return;");
+    text.line("iif \"lo\" return;");
+    // Only first packets are taken by destination: connections from before the interception are left alone.
+    text.line(&format!("{FIRST} goto forwarded_destinations;"));
+    text.line(&format!("socket transparent 1 {marked}"));
+    text.close();
+}
+
+/// Nobody connects to the listeners themselves: such a connection has no destination but the proxy.
+fn direct(text: &mut Text, settings: &TransparentSettings, families: &[Family]) {
+    text.open("chain direct");
+    text.line("type filter hook input priority filter; policy accept;");
+    for &family in families {
+        let (name, address, port) = (name(family), family.listen_address(), settings.port);
+        text.line(&format!("{name} daddr {address} tcp dport {port} {FIRST} reject with tcp reset;"));
+    }
+    text.close();
+}
+
+/// A chain that goes to `..._taken` for the destinations.
+fn destinations(text: &mut Text, way: &str, settings: &TransparentSettings, families: &[Family]) {
+    text.open(&format!("chain {way}_destinations"));
+    if families.contains(&Family::Ipv6) {
+        // A link-local address means nothing to the other end of the tunnel.
+        text.line("ip6 daddr fe80::/10 return;");
+    }
+    for destination in &settings.destinations {
+        if families.contains(&Family::of(destination.address)) {
+            text.line(&format!("{} goto {way}_taken;", matching(destination)));
+        }
+    }
+    text.close();
+}
+
+fn matching(destination: &Destination) -> String {
+    let family = Family::of(destination.address);
+    let network = network(destination);
+    let address = match destination.prefix_bits {
+        0 => format!("meta nfproto {}", protocol(family)),
+        bits => format!("{} daddr {network}/{bits}", name(family)),
+    };
+    match destination.ports {
+        (0, u16::MAX) => address,
+        (first, last) if first == last => format!("{address} tcp dport {first}"),
+        (first, last) => format!("{address} tcp dport {first}-{last}"),
+    }
+}
+
+/// The address without the bits behind the prefix.
+fn network(destination: &Destination) -> IpAddr {
+    let bits = u32::from(destination.prefix_bits);
+    match destination.address {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32u32.saturating_sub(bits)).unwrap_or(0);
+            Ipv4Addr::from(u32::from(ip) & mask).into()
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128u32.saturating_sub(bits)).unwrap_or(0);
+            Ipv6Addr::from(u128::from(ip) & mask).into()
+        }
+    }
+}
+
+fn earlier_set(text: &mut Text, family: Family, earlier: &[Earlier]) {
+    let address = match family {
+        Family::Ipv4 => "ipv4_addr",
+        Family::Ipv6 => "ipv6_addr",
+    };
+    let elements: Vec<String> = earlier
+        .iter()
+        .filter(|each| Family::of(each.remote.ip()) == family)
+        .map(|Earlier { local, remote }| {
+            format!("{} . {} . {} . {}", local.ip(), local.port(), remote.ip(), remote.port())
+        })
+        .collect();
+    text.open(&format!("set {}", set_of(family)));
+    text.line(&format!("type {address} . inet_service . {address} . inet_service;"));
+    if !elements.is_empty() {
+        text.line(&format!("elements = {{ {} }};", elements.join(", ")));
+    }
+    text.close();
+}
+
+fn tproxy(family: Family, port: u16) -> String {
+    let address = match family.listen_address() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    };
+    format!("meta nfproto {} tproxy {} to {address}:{port}", protocol(family), name(family))
+}
+
+fn name(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "ip",
+        Family::Ipv6 => "ip6",
+    }
+}
+
+fn protocol(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "ipv4",
+        Family::Ipv6 => "ipv6",
+    }
+}
+
+fn set_of(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "earlier_ipv4",
+        Family::Ipv6 => "earlier_ipv6",
+    }
+}
+
+/// Statements on one line, as the interactive `nft` wants them.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: &str) {
+        self.0.push_str(line);
+        self.0.push(' ');
+    }
+
+    fn open(&mut self, what: &str) {
+        self.line(&format!("{what} {{"));
+    }
+
+    fn close(&mut self) {
+        self.line("};");
+    }
+}
