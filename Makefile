@@ -11,6 +11,7 @@ python := .venv/bin/python
 python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
 agent := --manifest-path hosts/agent/Cargo.toml
+proxy := --manifest-path hosts/proxy/Cargo.toml
 
 .PHONY: help demo check test unit integration bench bench-list mutate fuzz lint build p4 clean hls-test hls-synth hls-ip
 
@@ -31,7 +32,7 @@ demo: build ## The geo path (100 Mbit/s, 570 ms, 0.1 % errors) under six senders
 pytest := $(python) -m pytest --quiet
 spread := --numprocesses auto --maxprocesses 8 --dist loadfile
 cpp_tests := ctest --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(shell nproc)
-rust_tests := $(cargo) test --quiet --release --locked $(agent)
+rust_tests := $(cargo) test --quiet --release --locked $(agent) && $(cargo) test --quiet --release --locked $(proxy)
 
 # What is left out: tests of long programs (marked slow), of the FPGA block, RTL, other programs and the network.
 check: build ## Lint of what changed since main, and the fast tests: about two minutes on two CPUs
@@ -79,6 +80,7 @@ lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, s
 build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is compiled
 	@cmake --build build/cpp $(if $(VERBOSE),--verbose) | grep -v '^ninja: no work' || test $${PIPESTATUS[0]} -eq 0
 	@$(cargo) build --quiet --release --locked $(agent)
+	@$(cargo) build --quiet --release --locked $(proxy)
 
 p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 	@p4/build.py

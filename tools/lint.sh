@@ -80,10 +80,13 @@ mapfile -t shell_files < <(
 )
 [ ${#shell_files[@]} -eq 0 ] || check shellcheck shellcheck "${shell_files[@]}"
 
-if concerned hosts/agent; then
-	check_cargo rustfmt fmt --check --manifest-path hosts/agent/Cargo.toml
-	check_cargo clippy clippy --quiet --release --locked --all-targets --manifest-path hosts/agent/Cargo.toml -- -D warnings
-fi
+for crate in hosts/agent hosts/proxy; do
+	if concerned "$crate"; then
+		manifest=$crate/Cargo.toml
+		check_cargo "rustfmt $crate" fmt --check --manifest-path "$manifest"
+		check_cargo "clippy $crate" clippy --quiet --release --locked --all-targets --manifest-path "$manifest" -- -D warnings
+	fi
+done
 
 # A module is checked with those that it is made of. hls/synth has benches around modules that only synthesis makes.
 if concerned '*.sv' '*.v' '*.vh'; then

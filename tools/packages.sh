@@ -45,13 +45,16 @@ for package in "${optional[@]}"; do # Ubuntu's chromium is a snap: not for a tes
 done
 
 # Rust: the distribution's own cargo is too old, but a newer one is packaged beside it.
-need=1.85
+need=1.88
 is_recent() { # is_recent VERSION
 	[ -n "$1" ] && [ "$(printf '%s\n' "$need" "$1" | sort -V | head -n 1)" = "$need" ]
 }
 cargo_version() {
 	hash -r
 	cargo --version 2>/dev/null | awk '{print $2}' || true
+}
+newest_numbered() { # of the packages cargo-1.N
+	apt-cache search --names-only '^cargo-1\.[0-9]+$' | awk '{sub("cargo-", "", $1); print $1}' | sort -V | tail -n 1
 }
 is_packaged() { # is_packaged PACKAGE: apt has a version of it that is recent enough
 	is_recent "$(apt-cache policy "$1" | awk '$1 == "Candidate:" && $2 != "(none)" {print $2}')"
@@ -61,9 +64,9 @@ if ! is_recent "$(cargo_version)"; then
 	update
 	if is_packaged cargo-web; then # Debian 12
 		apt_install cargo-web rustc-web rustfmt-web rust-web-clippy
-	elif is_packaged "cargo-$need"; then # Ubuntu 22.04 and 24.04; the programs are not on the PATH
-		apt_install "cargo-$need" "rustc-$need" "rustfmt-$need" "rust-$need-clippy"
-		ln -sf "/usr/lib/rust-$need/bin/"* /usr/local/bin/
+	elif newest=$(newest_numbered) && is_recent "$newest"; then # Ubuntu; the programs are not on the PATH
+		apt_install "cargo-$newest" "rustc-$newest" "rustfmt-$newest" "rust-$newest-clippy"
+		ln -sf "/usr/lib/rust-$newest/bin/"* /usr/local/bin/
 	elif is_packaged cargo; then # newer releases
 		apt_install cargo rustc rustfmt rust-clippy
 	fi

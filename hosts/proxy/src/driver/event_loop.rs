@@ -225,12 +225,17 @@ impl EventLoop {
             self.is_ending = true;
             return;
         }
-        observe::notify_reloading();
+        let is_ready = self.link.as_ref().is_none_or(|link| !link.is_first);
+        if is_ready {
+            observe::notify_reloading();
+        }
         match (self.reload)().and_then(|config| self.reconfigure(config)) {
             Ok(()) => info!("settings read again"),
             Err(error) => warn!("settings as before: {error:#}"),
         }
-        observe::notify_ready();
+        if is_ready {
+            observe::notify_ready();
+        }
     }
 
     /// Takes over what may change while it runs: certificates, destinations, and limits of what is new.
@@ -249,6 +254,7 @@ impl EventLoop {
             }
             _ => return Err(anyhow!("addresses to listen at change only with a restart")),
         }
+        self.node.set_limits(config.limits);
         self.config = config;
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::fmt::{self, Debug};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, EncodeLabelSet, EncodeMetric, NoLabelSet,
+    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, EncodeLabelSet, EncodeMetric,
 };
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
@@ -213,5 +213,91 @@ impl Page<'_> {
             metric(value).encode(encoder.encode_family(&labels)?)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::status::Totals;
+    use super::*;
+
+    fn page() -> String {
+        let tunnel = |number| TunnelStatus {
+            number,
+            remote: "[2001:db8::1]:4433".into(),
+            state: "up".into(),
+            srtt_us: 541_250,
+            bytes_sent: 7,
+            reductions: Reasons::from([("loss".into(), 3), ("timeout".into(), 0)]),
+            ..TunnelStatus::default()
+        };
+        let aborted = Reasons::from([("reset".into(), 5)]);
+        let totals = Totals { connections_aborted: aborted, ..Totals::default() };
+        let status = Status {
+            role: "client".into(),
+            tunnels: vec![tunnel(1), tunnel(2)],
+            totals,
+            ..Status::default()
+        };
+        render(status).expect("page")
+    }
+
+    #[test]
+    fn has_the_figures_of_the_status() {
+        let page = page();
+        let of = r#"{tunnel="2",remote="[2001:db8::1]:4433""#;
+        for expected in [
+            "# UNIT clarion_proxy_tunnel_smoothed_rtt_seconds seconds".to_owned(),
+            "clarion_proxy_tunnels 2".to_owned(),
+            r#"clarion_proxy_connections_aborted_total{reason="reset"} 5"#.to_owned(),
+            format!("clarion_proxy_tunnel_smoothed_rtt_seconds{of}}} 0.54125"),
+            format!("clarion_proxy_tunnel_sent_bytes_total{of}}} 7"),
+            format!(r#"clarion_proxy_tunnel_reductions_total{of},reason="loss"}} 3"#),
+        ] {
+            assert!(page.lines().any(|line| line == expected), "{expected} is not in\n{page}");
+        }
+        assert!(page.ends_with("# EOF\n"));
+    }
+
+    /// Prometheus refuses a page in which a series comes twice.
+    #[test]
+    fn no_series_comes_twice() {
+        let page = page();
+        let mut seen = HashSet::new();
+        for line in page.lines().filter(|line| !line.starts_with('#')) {
+            let (series, _) = line.rsplit_once(' ').expect("a value");
+            assert!(series.starts_with("clarion_proxy_"), "{line}");
+            assert!(seen.insert(series), "twice: {series}");
+        }
+        assert!(seen.len() > 40);
+    }
+
+    /// docs/proxy.md lists every metric, and no other.
+    #[test]
+    fn the_document_lists_every_metric() {
+        let document = include_str!("../../../../docs/proxy.md");
+        let status = Status { tunnels: vec![TunnelStatus::default()], ..Status::default() };
+        let page = render(status).expect("page");
+        let kinds: HashSet<String> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE clarion_proxy_")?.split_once(' '))
+            .map(|(name, kind)| match kind {
+                "counter" => format!("{name}_total"),
+                "info" => format!("{name}_info"),
+                _ => name.to_owned(),
+            })
+            .collect();
+        let table =
+            document.split("| metric ").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("table");
+        let listed: HashSet<String> = table
+            .lines()
+            .skip(2)
+            .filter_map(|row| row.split('|').nth(1))
+            .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+            .map(|name| name.split('{').next().unwrap_or_default().to_owned())
+            .collect();
+        assert_eq!(kinds, listed);
     }
 }

@@ -75,6 +75,11 @@ impl Node {
         }
     }
 
+    /// For tunnels from now on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Begins a tunnel to a server.
     pub fn connect(
         &mut self,
