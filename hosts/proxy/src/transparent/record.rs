@@ -62,7 +62,8 @@ impl Store {
             fs::read_dir(&self.directory).with_context(|| format!("read {}", self.directory.display()))?;
         for entry in entries {
             let name = entry.with_context(|| format!("read {}", self.directory.display()))?.file_name();
-            let is_record = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+            let is_record =
+                name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
             if is_record {
                 records.extend(read(&self.directory.join(name))?);
             }

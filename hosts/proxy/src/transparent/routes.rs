@@ -17,7 +17,8 @@ const TABLE: &str = "49575";
 /// Makes rules and routes; those that are there already, of an owner whose record was lost, are kept.
 pub fn make(families: &[Family]) -> Result<()> {
     for &family in families {
-        let local = [family.option(), "route", "replace", "local", family.everything(), "dev", "lo", "table", TABLE];
+        let local =
+            [family.option(), "route", "replace", "local", family.everything(), "dev", "lo", "table", TABLE];
         run("ip", &local)?;
         for rule in rules(family) {
             change_rule(family, "add", &rule, "File exists")?;
@@ -32,15 +33,20 @@ pub fn take_back(families: &[Family]) -> Result<()> {
         for rule in rules(family) {
             change_rule(family, "del", &rule, "No such file or directory")?;
         }
-        let route = [family.option(), "route", "del", "local", family.everything(), "dev", "lo", "table", TABLE];
-        unless(run("ip", &route), &["No such process", "FIB table does not exist", "No such file or directory"])?;
+        let route =
+            [family.option(), "route", "del", "local", family.everything(), "dev", "lo", "table", TABLE];
+        unless(
+            run("ip", &route),
+            &["No such process", "FIB table does not exist", "No such file or directory"],
+        )?;
     }
     Ok(())
 }
 
 /// Numbers before 1000, where administrators and other programs usually begin.
 fn rules(family: Family) -> Vec<Vec<String>> {
-    let to_proxy = |preference: &str, mark: u32| words(&format!("pref {preference} fwmark {mark:#x} lookup {TABLE}"));
+    let to_proxy =
+        |preference: &str, mark: u32| words(&format!("pref {preference} fwmark {mark:#x} lookup {TABLE}"));
     let mut rules = vec![to_proxy("91", marks::LOCAL), to_proxy("92", marks::FORWARDED)];
     if family == Family::Ipv4 {
         // With rp_filter and src_valid_mark (which wg-quick sets) the kernel asks for the way back to the source

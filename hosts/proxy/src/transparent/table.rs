@@ -119,7 +119,10 @@ mod tests {
         assert!(reason("meta expression, datatype mark (packet mark) (basetype integer), 32 bits").is_none());
         let shown = |line| reason(line).map(|error| error.to_string()).expect("an error");
         assert!(shown("Error: Could not process rule: Operation not permitted").contains("must end first"));
-        assert!(shown("<stdin>:1:1-2: Error: Could not process rule: No such file or directory").contains("modules"));
+        assert!(
+            shown("<stdin>:1:1-2: Error: Could not process rule: No such file or directory")
+                .contains("modules")
+        );
         assert!(shown("Error: syntax error, unexpected string").ends_with("syntax error, unexpected string"));
     }
 }
