@@ -6,28 +6,23 @@
 //! input ends with this process, `nft` with its input, and the table with `nft`. The other way, `nft -f` and a record
 //! for cleanup, would after kill -9 leave connections to a port where nobody listens until somebody cleans up.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
-use super::commands::{first_line, not_started};
+use super::commands::not_started;
+use super::rules::TABLE;
 
 /// Asks for something that is answered without the kernel, so the answer says that all before it is done.
 const QUESTION: &str = "describe meta mark";
 const ANSWER: &str = "meta expression";
 /// The transaction waits for other users of nftables.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What a line of output is.
-enum Said {
-    Done,
-    Error(String),
-}
 
 pub struct Table {
     nft: Child,
@@ -38,6 +33,7 @@ pub struct Table {
 impl Table {
     /// Makes the table of this text, which is one line.
     pub fn open(text: &str) -> Result<Self> {
+        let (output, writer) = io::pipe().context("open a pipe for nft")?;
         let mut nft = Command::new("nft")
             .arg("-i")
             .env("LC_ALL", "C")
@@ -45,15 +41,15 @@ impl Table {
             // Ctrl-C is for this process, which may have connections to end first.
             .process_group(0)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            // One pipe, so that an error is read before the answer that follows it.
+            .stdout(writer.try_clone().context("open a pipe for nft")?)
+            .stderr(writer)
             .spawn()
             .map_err(|error| not_started("nft", error))?;
-        let (input, output, errors) = (nft.stdin.take(), nft.stdout.take(), nft.stderr.take());
+        let input = nft.stdin.take();
         let mut table = Self { nft, input };
-        let (Some(output), Some(errors)) = (output, errors) else { bail!("nft has no output") };
         table.tell(text)?;
-        wait(output, errors)?;
+        wait(output)?;
         Ok(table)
     }
 
@@ -61,7 +57,6 @@ impl Table {
         let Some(input) = &mut self.input else { bail!("nft has no input") };
         input
             .write_all(format!("{text}\n{QUESTION}\n").as_bytes())
-            .and_then(|()| input.flush())
             .context("nft ended before it had its rules; try `nft -i`")
     }
 
@@ -72,36 +67,62 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         drop(self.input.take());
-        // Output that nobody reads does not keep it: it has nothing to say any more.
         let _ = self.nft.wait();
     }
 }
 
 /// Reads what `nft` says until it has made the table, or has refused.
-fn wait(output: impl Read + Send + 'static, errors: impl Read + Send + 'static) -> Result<()> {
-    let (sender, said) = mpsc::channel();
-    let of_errors = sender.clone();
+fn wait(output: PipeReader) -> Result<()> {
+    let (sender, outcome) = mpsc::channel();
+    // It goes on reading until the end, so that `nft` can always write.
     thread::spawn(move || {
+        let mut error = None;
         for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if error.is_none() {
+                error = reason(&line);
+            }
             if line.contains(ANSWER) {
-                let _ = sender.send(Said::Done);
+                let _ = sender.send(error.take());
             }
         }
     });
-    thread::spawn(move || {
-        for line in BufReader::new(errors).lines().map_while(Result::ok) {
-            let _ = of_errors.send(Said::Error(line));
-        }
-    });
-    match said.recv_timeout(PATIENCE) {
-        Ok(Said::Done) => Ok(()),
-        Ok(Said::Error(line)) => bail!("nft refuses the interception: {}", reason(&line)),
+    match outcome.recv_timeout(PATIENCE) {
+        Ok(None) => Ok(()),
+        Ok(Some(error)) => Err(error),
         Err(RecvTimeoutError::Timeout) => bail!("nft did not answer for {} s", PATIENCE.as_secs()),
-        Err(RecvTimeoutError::Disconnected) => bail!("nft ended without a word; try `nft -i`"),
+        Err(RecvTimeoutError::Disconnected) => bail!("nft ended without an answer; try `nft -i`"),
     }
 }
 
-fn reason(line: &str) -> &str {
-    let line = first_line(line);
-    line.strip_prefix("Error: ").unwrap_or(line)
+/// The reason, if a line of output is the first one of an error; what follows it quotes the input.
+fn reason(line: &str) -> Option<anyhow::Error> {
+    let (_, reason) = line.split_once("Error: ")?;
+    Some(match reason {
+        _ if reason.contains("Operation not permitted") => anyhow!(
+            "nftables table inet {TABLE} cannot be made: another clarion-proxy of this network namespace owns it, \
+             which must end first, or the right CAP_NET_ADMIN is missing"
+        ),
+        _ if reason.contains("No such file or directory") => anyhow!(
+            "the kernel lacks something for transparent mode; load its modules nft_tproxy, nft_socket, \
+             nft_fib_inet and nft_reject_inet"
+        ),
+        _ => anyhow!("nft refuses the rules of transparent mode: {reason}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_errors_from_answers() {
+        assert!(reason("meta expression, datatype mark (packet mark) (basetype integer), 32 bits").is_none());
+        let shown = |line| reason(line).map(|error| error.to_string()).expect("an error");
+        assert!(shown("Error: Could not process rule: Operation not permitted").contains("must end first"));
+        assert!(
+            shown("<stdin>:1:1-2: Error: Could not process rule: No such file or directory")
+                .contains("modules")
+        );
+        assert!(shown("Error: syntax error, unexpected string").ends_with("syntax error, unexpected string"));
+    }
 }
