@@ -186,7 +186,8 @@ impl Socket {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
             Err(error) => {
                 self.note(&error);
-                return true;
+                // What ICMP said is told once, and datagrams may wait behind it; other errors would come again at once.
+                return error.kind() == io::ErrorKind::ConnectionRefused;
             }
         };
         if let Some(header) = &self.header {
