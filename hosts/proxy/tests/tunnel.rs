@@ -265,3 +265,17 @@ fn a_peer_that_moves_is_followed() {
     assert!(received == bytes);
     assert_eq!(pair.server_tunnel(server).remote(), Some(address("10.0.7.1:3000")));
 }
+
+#[test]
+fn conduits_that_are_over_leave_nothing_committed() {
+    let (mut pair, (client, conduit), (server, far)) = connected(Setup::default());
+    let at_client = pair.client_tunnel(client);
+    at_client.abort(conduit, Abort::Reset);
+    at_client.release(conduit);
+    pair.until(|pair| {
+        events(pair.server_tunnel(server)).iter().any(|event| matches!(event, Event::Aborted { .. }))
+    });
+    pair.server_tunnel(server).release(far);
+    assert_eq!(pair.server_tunnel(server).committed_bytes(), 0);
+    assert_eq!(pair.client_tunnel(client).committed_bytes(), 0);
+}

@@ -31,24 +31,32 @@ impl Tunnel {
 
     /// Reads on in the opening, and when it is whole decides.
     pub(super) fn read_opening(&mut self, id: ConduitId) {
-        let conduit = &mut self.conduits[id];
-        if conduit.prefix.is_empty() {
-            match conduit.received.take(PREFIX_BYTES) {
-                Some(prefix) => conduit.prefix = prefix,
+        if self.conduits[id].prefix.is_empty() {
+            match self.take(id, PREFIX_BYTES) {
+                Some(prefix) => self.conduits[id].prefix = prefix,
                 None => return self.expect_more(id),
             }
         }
-        let length = match Opening::length(&conduit.prefix) {
+        let length = match Opening::length(&self.conduits[id].prefix) {
             Ok(length) => length,
             Err(error) => {
                 debug!(conduit = id, %error, "malformed");
                 return self.turn_away(id, Abort::Malformed);
             }
         };
-        match conduit.received.take(length) {
+        match self.take(id, length) {
             Some(bytes) => self.consider(id, Opening::decode(&bytes)),
             None => self.expect_more(id),
         }
+    }
+
+    /// Takes bytes of the opening, which are not owed to a reader any more.
+    fn take(&mut self, id: ConduitId, bytes: usize) -> Option<Vec<u8>> {
+        let conduit = &mut self.conduits[id];
+        let before = conduit.committed_bytes();
+        let taken = conduit.received.take(bytes);
+        self.committed_bytes = self.committed_bytes - before + conduit.committed_bytes();
+        taken
     }
 
     fn expect_more(&mut self, id: ConduitId) {
