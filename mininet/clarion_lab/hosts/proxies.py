@@ -213,7 +213,9 @@ class Proxies:
 
     def _spawn(self, name: str, role: str, host: PlannedHost, pair: Carrier, arguments: list[str]) -> None:
         log = self._directory / f"proxy-{name}.log"
-        command = processes.in_namespace(self._pids[host.name], [paths.binary(PROGRAM), *arguments])
+        # Into its network alone: Mininet's own way goes into its mounts, too, where the shim's maps are out of sight.
+        netns = f"--net=/proc/{self._pids[host.name]}/ns/net"
+        command = ["nsenter", netns, paths.binary(PROGRAM), *arguments]
         with log.open("wb") as output:
             child = children.spawn(self._state, f"{PROGRAM} {name}", command, stdout=output, stderr=output)
         self._running.append(Proxy(name, role, host, pair, self._control(name), log, child))

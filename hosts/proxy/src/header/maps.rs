@@ -12,8 +12,6 @@ use super::layout::{self, Flow, FlowAsk};
 
 /// Where clarion-host pins them.
 const PINS: &str = "/sys/fs/bpf/clarion";
-/// The same, as the machine sees it: `ip netns exec` hides /sys behind one without it.
-const MACHINE_PINS: &str = "/proc/1/root/sys/fs/bpf/clarion";
 
 /// Why packets cannot carry headers.
 #[derive(Debug, thiserror::Error)]
@@ -81,14 +79,7 @@ fn key(socket: BorrowedFd<'_>) -> [u8; 4] {
 }
 
 fn open(name: &'static str) -> Result<Option<MapHandle>, HeaderError> {
-    match open_in(PINS, name)? {
-        Some(map) => Ok(Some(map)),
-        None => open_in(MACHINE_PINS, name),
-    }
-}
-
-fn open_in(pins: &str, name: &'static str) -> Result<Option<MapHandle>, HeaderError> {
-    match MapHandle::from_pinned_path(Path::new(pins).join(name)) {
+    match MapHandle::from_pinned_path(Path::new(PINS).join(name)) {
         Ok(map) => Ok(Some(map)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(HeaderError::NotAllowed),

@@ -5,6 +5,8 @@
 //! 2048 pieces (`COMPACT_THRESHOLD` of its assembler), one for each packet, and beyond closes the connection with "too many
 //! gaps in stream buffer". At 150 Mbit/s that is 160 ms.
 
+use std::time::Duration;
+
 use noq_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
 
 /// Ethernet's 1500 bytes less IPv4, UDP and the Clarion header of 32 bytes. Behind IPv6, and where the path has less,
@@ -21,13 +23,17 @@ const CONNECTION_BYTES: u32 = 256 << 20;
 /// would be 15 Mbit/s of ACKs for 150 Mbit/s of data: more than the way back of a satellite carries.
 const PACKETS_PER_ACK: u32 = 10;
 
+/// So long the peer may wait for them: laws take a round trip that is 4 ms longer for a queue (hosts/bpf/cc/window.h),
+/// and cannot tell it from a late ACK.
+const ACK_DELAY: Duration = Duration::from_millis(2);
+
 /// For paths of several thousand packets in flight, of which some get lost in every round trip. Limits of memory may
 /// be set after it.
 pub fn tune(transport: &mut TransportConfig) {
     let mut discovery = MtuDiscoveryConfig::default();
     discovery.upper_bound(LARGEST_DATAGRAM_BYTES);
     let mut acks = AckFrequencyConfig::default();
-    acks.ack_eliciting_threshold(VarInt::from_u32(PACKETS_PER_ACK - 1));
+    acks.ack_eliciting_threshold(VarInt::from_u32(PACKETS_PER_ACK - 1)).max_ack_delay(Some(ACK_DELAY));
     transport
         .mtu_discovery_config(Some(discovery))
         .stream_receive_window(VarInt::from_u32(STREAM_BYTES))
