@@ -65,7 +65,7 @@ fn local(text: &mut Text, settings: &TransparentSettings, families: &[Family], e
     // Not only first packets: of a SYN cookie's connection there is nothing yet when its second packet comes.
     for &family in families {
         let to = tproxy(family, settings.port);
-        text.line(&format!("iif \"lo\" meta mark {:#x} meta l4proto tcp {to} accept;", marks::LOCAL));
+        text.line(&format!("iif \"lo\" meta mark {:#x} {to} accept;", marks::LOCAL));
     }
     text.close();
 }
@@ -172,7 +172,7 @@ fn tproxy(family: Family, port: u16) -> String {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     };
-    format!("meta nfproto {} tproxy {} to {address}:{port}", protocol(family), name(family))
+    format!("meta nfproto {} meta l4proto tcp tproxy {} to {address}:{port}", protocol(family), name(family))
 }
 
 fn name(family: Family) -> &'static str {
