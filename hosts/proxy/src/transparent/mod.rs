@@ -61,6 +61,8 @@ impl Interception {
         rights::check()?;
         let families = Family::of_settings(settings)?;
         rights::check_loopback()?;
+        // Now, because without it what is made could not be taken back.
+        commands::run("ip", &["-V"])?;
         let namespace = Namespace::current()?;
         let store = Store::lock(directory)?;
         if let Some(old) = store.read(namespace.inode())? {
