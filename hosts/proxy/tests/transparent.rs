@@ -55,12 +55,15 @@ fn proxy_process() {
         nix::unistd::setuid(nix::unistd::Uid::from_raw(65534)).expect("setuid");
     }
     match serve(&mode, Path::new(&directory)) {
-        Ok(_interception) => {
+        Ok(interception) => {
             println!("\nready");
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            drop(interception);
         }
         Err(error) => println!("\nrefused {error:#}\nend of the refusal"),
     }
+    // Without the words of the test harness, which nobody would read.
+    std::process::exit(0);
 }
 
 /// Intercepts; whatever is intercepted is told its destination, and then gets back what it sends.
@@ -423,6 +426,21 @@ fn needs_no_laxer_check_of_sources() {
         let (mut stream, greeting) = connect(&namespace, DESTINATION[0], TAKEN);
         assert_eq!(greeting, taken(DESTINATION[0]));
         assert!(carries(&mut stream));
+    }
+}
+
+#[test]
+fn takes_connections_by_syn_cookies() {
+    let Some(net) = Net::new("cookies") else { return };
+    let _proxy = Proxy::ready(&net, "both");
+    // Always, as otherwise only under a flood.
+    run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_syncookies=2", net.router()));
+    for to in DESTINATION {
+        for namespace in [net.client(), net.router()] {
+            let (mut stream, greeting) = connect(&namespace, to, TAKEN);
+            assert_eq!(greeting, taken(to));
+            assert!(carries(&mut stream), "{to}");
+        }
     }
 }
 

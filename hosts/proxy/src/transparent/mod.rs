@@ -61,6 +61,8 @@ impl Interception {
         rights::check()?;
         let families = Family::of_settings(settings)?;
         rights::check_loopback()?;
+        // Now, because without it what is made could not be taken back.
+        commands::run("ip", &["-V"])?;
         let namespace = Namespace::current()?;
         let store = Store::lock(directory)?;
         if let Some(old) = store.read(namespace.inode())? {
@@ -74,14 +76,19 @@ impl Interception {
             routes::take_back(&old.families)?;
             store.forget(namespace.inode())?;
         }
+        // Before anything is made that a proxy which this one knows nothing of might share.
+        let table = Table::claim()?;
         let record = Record::new(&namespace, &families)?;
         store.save(&record)?;
-        // From here on whatever fails is taken back by Drop.
         drop(store);
-        let mut interception = Self { directory: directory.to_owned(), namespace, record, table: None };
+        // From here on whatever fails is taken back by Drop.
+        let mut interception =
+            Self { directory: directory.to_owned(), namespace, record, table: Some(table) };
         routes::make(&families)?;
         let earlier = if settings.local { earlier::connections(settings)? } else { Vec::new() };
-        interception.table = Some(Table::open(&rules::text(settings, &families, &earlier))?);
+        if let Some(table) = &mut interception.table {
+            table.tell(&rules::text(settings, &families, &earlier))?;
+        }
         Ok(interception)
     }
 

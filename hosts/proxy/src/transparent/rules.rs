@@ -15,6 +15,9 @@ use crate::config::{Destination, TransparentSettings};
 pub const TABLE: &str = "clarion_proxy";
 /// First packet of a connection.
 const FIRST: &str = "tcp flags & (fin | syn | rst | ack) == syn";
+/// So long, and so many connections, wait for their second packet.
+const FRESH_S: u32 = 10;
+const FRESH_MAX: u32 = 65_536;
 
 /// The table, ready for `nft`.
 pub fn text(settings: &TransparentSettings, families: &[Family], earlier: &[Earlier]) -> String {
@@ -44,8 +47,7 @@ fn local(text: &mut Text, settings: &TransparentSettings, families: &[Family], e
     // What the proxy says in the name of others, to those whose connections this host forwards.
     text.line("fib saddr type != local return;");
     for &family in families {
-        let (name, set) = (name(family), set_of(family));
-        text.line(&format!("{name} saddr . tcp sport . {name} daddr . tcp dport @{set} return;"));
+        text.line(&format!("{} @{} return;", connection(family), earlier_name(family)));
     }
     text.line(&format!("meta mark set {:#x};", marks::LOCAL));
     text.close();
@@ -65,7 +67,7 @@ fn local(text: &mut Text, settings: &TransparentSettings, families: &[Family], e
     // Not only first packets: of a SYN cookie's connection there is nothing yet when its second packet comes.
     for &family in families {
         let to = tproxy(family, settings.port);
-        text.line(&format!("iif \"lo\" meta mark {:#x} meta l4proto tcp {to} accept;", marks::LOCAL));
+        text.line(&format!("iif \"lo\" meta mark {:#x} {to} accept;", marks::LOCAL));
     }
     text.close();
 }
@@ -73,8 +75,14 @@ fn local(text: &mut Text, settings: &TransparentSettings, families: &[Family], e
 /// Packets that this host would forward.
 fn forwarded(text: &mut Text, settings: &TransparentSettings, families: &[Family]) {
     let marked = format!("meta mark set {:#x} accept;", marks::FORWARDED);
+    for &family in families {
+        fresh_set(text, family);
+    }
     text.open("chain forwarded_taken");
     text.line("fib daddr type local return;");
+    for &family in families {
+        text.line(&format!("{FIRST} update @{} {{ {} }};", fresh(family), connection(family)));
+    }
     for &family in families {
         text.line(&format!("{} {marked}", tproxy(family, settings.port)));
     }
@@ -89,6 +97,9 @@ fn forwarded(text: &mut Text, settings: &TransparentSettings, families: &[Family
     // Only first packets are taken by destination: connections from before the interception are left alone.
     text.line(&format!("{FIRST} goto forwarded_destinations;"));
     text.line(&format!("socket transparent 1 {marked}"));
+    for &family in families {
+        text.line(&format!("{} @{} goto forwarded_taken;", connection(family), fresh(family)));
+    }
     text.close();
 }
 
@@ -147,11 +158,29 @@ fn network(destination: &Destination) -> IpAddr {
     }
 }
 
+/// What a packet is looked up by in sets of connections.
+fn connection(family: Family) -> String {
+    let name = name(family);
+    format!("{name} saddr . tcp sport . {name} daddr . tcp dport")
+}
+
+fn connection_type(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "type ipv4_addr . inet_service . ipv4_addr . inet_service;",
+        Family::Ipv6 => "type ipv6_addr . inet_service . ipv6_addr . inet_service;",
+    }
+}
+
+/// Connections whose first packet was taken a moment ago. When the listener answers a flood with SYN cookies, it
+/// knows nothing of a connection until its second packet, which is known by this.
+fn fresh_set(text: &mut Text, family: Family) {
+    text.open(&format!("set {}", fresh(family)));
+    text.line(connection_type(family));
+    text.line(&format!("flags dynamic, timeout; timeout {FRESH_S}s; size {FRESH_MAX};"));
+    text.close();
+}
+
 fn earlier_set(text: &mut Text, family: Family, earlier: &[Earlier]) {
-    let address = match family {
-        Family::Ipv4 => "ipv4_addr",
-        Family::Ipv6 => "ipv6_addr",
-    };
     let elements: Vec<String> = earlier
         .iter()
         .filter(|each| Family::of(each.remote.ip()) == family)
@@ -159,8 +188,8 @@ fn earlier_set(text: &mut Text, family: Family, earlier: &[Earlier]) {
             format!("{} . {} . {} . {}", local.ip(), local.port(), remote.ip(), remote.port())
         })
         .collect();
-    text.open(&format!("set {}", set_of(family)));
-    text.line(&format!("type {address} . inet_service . {address} . inet_service;"));
+    text.open(&format!("set {}", earlier_name(family)));
+    text.line(connection_type(family));
     if !elements.is_empty() {
         text.line(&format!("elements = {{ {} }};", elements.join(", ")));
     }
@@ -172,7 +201,7 @@ fn tproxy(family: Family, port: u16) -> String {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     };
-    format!("meta nfproto {} tproxy {} to {address}:{port}", protocol(family), name(family))
+    format!("meta nfproto {} meta l4proto tcp tproxy {} to {address}:{port}", protocol(family), name(family))
 }
 
 fn name(family: Family) -> &'static str {
@@ -189,10 +218,17 @@ fn protocol(family: Family) -> &'static str {
     }
 }
 
-fn set_of(family: Family) -> &'static str {
+fn earlier_name(family: Family) -> &'static str {
     match family {
         Family::Ipv4 => "earlier_ipv4",
         Family::Ipv6 => "earlier_ipv6",
+    }
+}
+
+fn fresh(family: Family) -> &'static str {
+    match family {
+        Family::Ipv4 => "fresh_ipv4",
+        Family::Ipv6 => "fresh_ipv6",
     }
 }
 

@@ -2,14 +2,14 @@
 //! The nftables table, which dies with this process, however that dies.
 //!
 //! A table with `flags owner` is removed by the kernel when the netlink socket that made it is closed, and nobody
-//! else can change it. So it is made, in one transaction, by an interactive `nft` whose input this process holds: the
+//! else can change it. So it is made by an interactive `nft` whose input this process holds: the
 //! input ends with this process, `nft` with its input, and the table with `nft`. The other way, `nft -f` and a record
 //! for cleanup, would after kill -9 leave connections to a port where nobody listens until somebody cleans up.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,11 +28,13 @@ pub struct Table {
     nft: Child,
     /// Held open; `None` once it is closed.
     input: Option<ChildStdin>,
+    /// What has come of each line of input.
+    outcomes: Receiver<Option<anyhow::Error>>,
 }
 
 impl Table {
-    /// Makes the table of this text, which is one line.
-    pub fn open(text: &str) -> Result<Self> {
+    /// Makes the empty table. In one network namespace only one process can have it.
+    pub fn claim() -> Result<Self> {
         let (output, writer) = io::pipe().context("open a pipe for nft")?;
         let mut nft = Command::new("nft")
             .arg("-i")
@@ -47,17 +49,23 @@ impl Table {
             .spawn()
             .map_err(|error| not_started("nft", error))?;
         let input = nft.stdin.take();
-        let mut table = Self { nft, input };
-        table.tell(text)?;
-        wait(output)?;
+        let mut table = Self { nft, input, outcomes: read(output) };
+        table.tell(&format!("add table inet {TABLE} {{ flags owner; }}"))?;
         Ok(table)
     }
 
-    fn tell(&mut self, text: &str) -> Result<()> {
+    /// Has `nft` carry out one line, as one transaction.
+    pub fn tell(&mut self, line: &str) -> Result<()> {
         let Some(input) = &mut self.input else { bail!("nft has no input") };
         input
-            .write_all(format!("{text}\n{QUESTION}\n").as_bytes())
-            .context("nft ended before it had its rules; try `nft -i`")
+            .write_all(format!("{line}\n{QUESTION}\n").as_bytes())
+            .context("nft ended before it had its rules; try `nft -i`")?;
+        match self.outcomes.recv_timeout(PATIENCE) {
+            Ok(None) => Ok(()),
+            Ok(Some(error)) => Err(error),
+            Err(RecvTimeoutError::Timeout) => bail!("nft did not answer for {} s", PATIENCE.as_secs()),
+            Err(RecvTimeoutError::Disconnected) => bail!("nft ended without an answer; try `nft -i`"),
+        }
     }
 
     /// Takes the table away, and waits until it is gone.
@@ -71,10 +79,9 @@ impl Drop for Table {
     }
 }
 
-/// Reads what `nft` says until it has made the table, or has refused.
-fn wait(output: PipeReader) -> Result<()> {
-    let (sender, outcome) = mpsc::channel();
-    // It goes on reading until the end, so that `nft` can always write.
+/// Reads what `nft` says, until it ends, so that it can always write.
+fn read(output: PipeReader) -> Receiver<Option<anyhow::Error>> {
+    let (sender, outcomes) = mpsc::channel();
     thread::spawn(move || {
         let mut error = None;
         for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -86,12 +93,7 @@ fn wait(output: PipeReader) -> Result<()> {
             }
         }
     });
-    match outcome.recv_timeout(PATIENCE) {
-        Ok(None) => Ok(()),
-        Ok(Some(error)) => Err(error),
-        Err(RecvTimeoutError::Timeout) => bail!("nft did not answer for {} s", PATIENCE.as_secs()),
-        Err(RecvTimeoutError::Disconnected) => bail!("nft ended without an answer; try `nft -i`"),
-    }
+    outcomes
 }
 
 /// The reason, if a line of output is the first one of an error; what follows it quotes the input.
