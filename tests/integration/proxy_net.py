@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from integration.switch_net import PATIENCE_S, inside, run, wait_until
 
@@ -31,7 +32,21 @@ class Ends:
         self.clean()
         for netns in (CLIENT, SERVER):
             run("ip", "netns", "add", netns)
-        run("ip", "link", "add", "eth0", "netns", CLIENT, "type", "veth", "peer", "name", "eth0", "netns", SERVER)
+        run(
+            "ip",
+            "link",
+            "add",
+            "eth0",
+            "netns",
+            CLIENT,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            SERVER,
+        )
         for netns, address in ((CLIENT, CLIENT_IP), (SERVER, SERVER_IP)):
             for command in (f"addr add {address}/24 dev eth0", "link set lo up", "link set eth0 up"):
                 run("ip", "-n", netns, *command.split())
@@ -58,6 +73,8 @@ class Ends:
 class Proxy:
     """A running clarion-proxy."""
 
+    running: ClassVar[list[Proxy]] = []
+
     def __init__(self, netns: str, directory: Path, *arguments: str, wait: bool = True) -> None:
         self.log_path = directory / f"{netns}-{time.monotonic_ns()}.log"
         self.control = directory / f"{netns}.sock"
@@ -65,8 +82,17 @@ class Proxy:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", netns, str(PROXY), *arguments, "--control", str(self.control)],
                 stdout=log, stderr=log)  # fmt: skip
+        self.running.append(self)
         if wait:
             self.wait_ready()
+
+    @classmethod
+    def end_all(cls) -> None:
+        """Those that a failed test has left run."""
+        while cls.running:
+            proxy = cls.running.pop()
+            if proxy.process.poll() is None:
+                proxy.kill()
 
     def log(self) -> str:
         return self.log_path.read_text()
@@ -158,4 +184,10 @@ def echo(connection: socket.socket) -> None:
     """Sends all back, and ends when the other end has."""
     while piece := connection.recv(1 << 16):
         connection.sendall(piece)
+    connection.shutdown(socket.SHUT_WR)
+
+
+def send_all(connection: socket.socket, payload: bytes) -> None:
+    """Sends it, and says that it was all."""
+    connection.sendall(payload)
     connection.shutdown(socket.SHUT_WR)

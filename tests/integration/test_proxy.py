@@ -24,13 +24,13 @@ from integration.proxy_net import (
     echo,
     make_keys,
     read_all,
+    send_all,
     start_client,
     start_server,
 )
 from integration.switch_net import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
-TORN = (errno.ECONNRESET, errno.EPIPE)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ends() -> Iterator[Ends]:
     made = Ends()
     yield made
+    Proxy.end_all()
     made.clean()
 
 
@@ -89,7 +90,7 @@ def test_carries_both_directions_and_their_ends(client: Proxy) -> None:
     service = Service(echo)
     payload = os.urandom(5_000_000)
     with dial() as connection:
-        sender = threading.Thread(target=lambda: (connection.sendall(payload), connection.shutdown(socket.SHUT_WR)))
+        sender = threading.Thread(target=send_all, args=(connection, payload))
         sender.start()
         assert read_all(connection) == payload
         sender.join(PATIENCE_S)
@@ -154,7 +155,9 @@ def test_a_destination_off_the_list_is_an_error(ends: Ends, keys: Path, tmp_path
 
 
 @pytest.mark.parametrize("victim", ["client", "server"])
-def test_a_killed_proxy_leaves_no_end_that_looks_well(victim: str, ends: Ends, keys: Path, tmp_path: Path) -> None:
+def test_a_killed_proxy_leaves_no_end_that_looks_well(
+    victim: str, ends: Ends, keys: Path, tmp_path: Path
+) -> None:
     """One connection in mid-transfer in each direction, one idle."""
     torn = Torn()
 
@@ -215,7 +218,7 @@ def test_nothing_is_lost_in_an_outage(outage_s: int, ends: Ends, client: Proxy) 
     service = Service(take)
     payload = os.urandom(20_000_000)
     with dial() as connection:
-        sender = threading.Thread(target=lambda: (connection.sendall(payload), connection.shutdown(socket.SHUT_WR)))
+        sender = threading.Thread(target=send_all, args=(connection, payload))
         with ends.interrupted():
             sender.start()
             time.sleep(outage_s)  # the length of the outage is what is tried
@@ -231,10 +234,10 @@ def test_a_thousand_connections_at_once(client: Proxy) -> None:
     service = Service(echo)
     connections = [dial() for _ in range(1000)]
     for number, connection in enumerate(connections):
-        connection.sendall(number.to_bytes(4) * 1000)
+        connection.sendall(number.to_bytes(4, "big") * 1000)
         connection.shutdown(socket.SHUT_WR)
     for number, connection in enumerate(connections):
-        assert read_all(connection) == number.to_bytes(4) * 1000
+        assert read_all(connection) == number.to_bytes(4, "big") * 1000
         connection.close()
     service.close()
 
@@ -269,7 +272,7 @@ def test_a_slow_reader_holds_up_nobody(client: Proxy) -> None:
                 connection.send(bytes(1 << 16))
     with dial() as connection:
         payload = os.urandom(3_000_000)
-        sender = threading.Thread(target=lambda: (connection.sendall(b"f" + payload), connection.shutdown(socket.SHUT_WR)))
+        sender = threading.Thread(target=send_all, args=(connection, b"f" + payload))
         sender.start()
         assert read_all(connection) == payload
         sender.join(PATIENCE_S)
