@@ -124,8 +124,8 @@ def make_keys(directory: Path, *names: str) -> Path:
 def start_server(keys: Path, directory: Path, *options: str, name: str = "ground") -> Proxy:
     allow = [] if "--allow" in options else ["--allow", f"{SERVER_IP}:*"]
     return Proxy(
-        SERVER, directory, "server", "--listen", f"0.0.0.0:{TUNNEL_PORT}", "--keys", str(keys), "--name", name,
-        *allow, *options,
+        SERVER, directory, "server", "--listen", f"0.0.0.0:{TUNNEL_PORT}", "--keys", str(keys),
+        "--name", name, *allow, *options,
     )  # fmt: skip
 
 

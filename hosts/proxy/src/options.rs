@@ -413,7 +413,7 @@ mod tests {
     fn a_bad_file_is_one_line_that_names_place_and_field() {
         for (text, words) in [
             ("[tunnel]\nlow = 'cubic'\n", ["line 2", "low"]),
-            ("[tunnel]\nbuffer_mib = 'much'\n", ["line 2", "integer"]),
+            ("[tunnel]\nbuffer_mib = 'much'\n", ["line 2", "u32"]),
             ("[client]\nforward = ['x']\n", ["line 2", "LISTEN=DESTINATION"]),
             ("[server]\nlisten = '0.0.0.0:1'\n", ["[server]", "client"]),
             ("[client\n", ["line 1", "table"]),

@@ -213,7 +213,7 @@ class Proxies:
 
     def _spawn(self, name: str, role: str, host: PlannedHost, pair: Carrier, arguments: list[str]) -> None:
         log = self._directory / f"proxy-{name}.log"
-        # Into its network alone: Mininet's own way goes into its mounts, too, where the shim's maps are out of sight.
+        # Into its network alone: Mininet's own way is into its mounts, too, which hide the shim's maps.
         netns = f"--net=/proc/{self._pids[host.name]}/ns/net"
         command = ["nsenter", netns, paths.binary(PROGRAM), *arguments]
         with log.open("wb") as output:

@@ -5,7 +5,9 @@
 //! QUIC's own windows are no limit here, for what it receives is taken at once. Each end has one unidirectional
 //! stream on which it says what the other may send:
 //!
-//!     stream 64 | offset 64 up to which it may be sent
+//! ```text
+//! stream 64 | offset 64 up to which it may be sent
+//! ```
 
 use bytes::Bytes;
 use noq_proto::{StreamId, VarInt};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The first bytes of a stream: what is to be connected.
 //!
-//!     version 8 = 1 | family 8 = 4 or 6 | destination address, port 16 | source address, port 16
+//! ```text
+//! version 8 = 1 | family 8 = 4 or 6 | destination address, port 16 | source address, port 16
+//! ```
 //!
 //! Network byte order. Bytes of the TCP connection follow at once: the client does not wait for an answer. A
 //! connection that does not come about is answered by a reset of the stream, whose code says why.
