@@ -56,6 +56,11 @@ def in_namespace(pid: int | None, command: Sequence[str]) -> list[str]:
     return [*([] if pid is None else ["mnexec", "-a", str(pid)]), *command]
 
 
+def in_network(pid: int, command: Sequence[str]) -> list[str]:
+    """The same, but with the files of this machine: Mininet's hosts have mounts of their own."""
+    return ["nsenter", f"--net=/proc/{pid}/ns/net", *command]
+
+
 def background(
     command: Sequence[str],
     stdout: int | IO[Any] = subprocess.DEVNULL,

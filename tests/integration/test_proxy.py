@@ -315,10 +315,12 @@ def test_a_server_that_does_not_answer_is_one_line(ends: Ends, keys: Path, tmp_p
 
 
 def test_a_port_in_use_is_one_line(server: Proxy, client: Proxy, keys: Path, tmp_path: Path) -> None:
-    second = start_client(keys, tmp_path, wait=False)
+    elsewhere = tmp_path / "second"
+    elsewhere.mkdir()
+    second = start_client(keys, elsewhere, wait=False)
     assert second.process.wait(PATIENCE_S) == 1
     assert f"127.0.0.1:{FORWARDED_PORT}" in second.log().splitlines()[-1]
-    other = start_server_unready(keys, tmp_path)
+    other = start_server_unready(keys, elsewhere)
     assert other.process.wait(PATIENCE_S) == 1
     assert "0.0.0.0:4433" in other.log().splitlines()[-1]
 

@@ -218,7 +218,7 @@ def test_what_carried_nothing_has_no_time_per_gbyte() -> None:
 
 def test_a_proxy_that_does_not_start_is_quoted(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_PROXY_FAILS", "server")
-    monkeypatch.setattr("clarion_base.processes.in_namespace", lambda _, command: list(command))
+    monkeypatch.setattr("clarion_base.processes.in_network", lambda _, command: list(command))
     scenario = load({"law": "boost"})
     with state.RunState() as record:
         started = Proxies(scenario, plan(scenario), record, {"h1": 1, "r1": 1}, fake)

@@ -213,9 +213,8 @@ class Proxies:
 
     def _spawn(self, name: str, role: str, host: PlannedHost, pair: Carrier, arguments: list[str]) -> None:
         log = self._directory / f"proxy-{name}.log"
-        # Into its network alone: Mininet's own way is into its mounts, too, which hide the shim's maps.
-        netns = f"--net=/proc/{self._pids[host.name]}/ns/net"
-        command = ["nsenter", netns, paths.binary(PROGRAM), *arguments]
+        # The shim's maps are among the machine's files.
+        command = processes.in_network(self._pids[host.name], [paths.binary(PROGRAM), *arguments])
         with log.open("wb") as output:
             child = children.spawn(self._state, f"{PROGRAM} {name}", command, stdout=output, stderr=output)
         self._running.append(Proxy(name, role, host, pair, self._control(name), log, child))
