@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sockets and time for the core: one thread that waits for all of them.
 //!
-//! `event_loop` waits and hands on; `udp` has the sockets of the tunnels, `tcp` one TCP connection, `listeners` what
-//! accepts them at a client, `link` the client's way to its server, `quic` the settings of the library, `report` what the driver
-//! says of itself.
+//! `event_loop` waits and hands on: to `tunnels`, with the sockets of `udp`, to `connections`, each of them a
+//! `tcp::Connection`, and to `upkeep` twice a second. `listeners` has what accepts connections at a client, `link` the
+//! client's way to its server, `quic` the settings of the library, `report` what is shown of all that.
 
 mod clock;
+mod connections;
 mod event_loop;
 mod link;
 mod listeners;
@@ -14,7 +15,9 @@ mod report;
 mod switchboard;
 mod tcp;
 mod tokens;
+mod tunnels;
 mod udp;
+mod upkeep;
 
 use anyhow::Result;
 

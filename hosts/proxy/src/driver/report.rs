@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use noq_proto::ConnectionError;
 use slab::Slab;
 
-use super::event_loop::Peer;
 use super::tcp::{Connection, Phase};
+use super::tunnels::Peer;
 use super::udp::Socket;
 use crate::config::{Config, Role};
 use crate::law::Reason;
