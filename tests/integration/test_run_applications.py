@@ -87,6 +87,22 @@ def scratch(pid: int) -> Path:
     return SCRATCH_ROOT / f"clarion-run-{pid}"
 
 
+@pytest.mark.parametrize("flow", [PUT, GET, HTTP], ids=["put", "get", "http"])
+def test_the_proxy_carries_a_file_and_its_law_hears_the_causes(
+    flow: str, scenario: Path, tmp_path: Path
+) -> None:
+    """clarion-proxy itself, with headers on its packets through switches that tag."""
+    needs("nft", *(("curl",) if flow == HTTP else ("vsftpd", "lftp")))
+    run(scenario, tmp_path / "out", "proxy={law: boost}", f"flows=[{flow}]")
+    made = summary(tmp_path / "out")
+    (entry,) = made["flows"]
+    assert entry["application"]["checksum_equal"] is True
+    for each in made["proxies"]:
+        (tunnel,) = each["status"]["tunnels"]
+        assert tunnel["header"] == "open", each["name"]
+        assert tunnel["reductions"]["loss"] == 0, tunnel["reductions"]
+
+
 @pytest.mark.parametrize(
     ("flow", "size", "rate_bps", "port"),
     [

@@ -19,6 +19,11 @@ impl EventLoop {
     }
 
     pub(super) fn accept(&mut self, number: usize) {
+        while self.accept_some(number) {}
+    }
+
+    /// Returns whether more may wait.
+    fn accept_some(&mut self, number: usize) -> bool {
         let now = Instant::now();
         let mut accepted = Vec::new();
         let is_more = self.listeners[number].accept(|stream, source, destination| {
@@ -32,9 +37,7 @@ impl EventLoop {
             }
         }
         self.serve_waiting(now);
-        if is_more {
-            self.accept(number);
-        }
+        is_more
     }
 
     pub(super) fn add_connection(&mut self, connection: Connection) -> Option<usize> {

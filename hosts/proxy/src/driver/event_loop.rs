@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use noq_proto::ServerConfig;
 use slab::Slab;
@@ -69,6 +70,7 @@ impl EventLoop {
     pub fn new(config: Config, reload: Box<dyn Fn() -> Result<Config>>) -> Result<Self> {
         let now = Instant::now();
         let signals = Signals::new().context("signals")?;
+        raise_descriptor_limit();
         let (server, policy) = match &config.role {
             Role::Server(settings) => {
                 (Some(quic::any_server(&config)?), Policy::new(settings, config.limits.max_connections))
@@ -253,4 +255,10 @@ impl EventLoop {
         }
         self.attend_tunnels(now)
     }
+}
+
+/// As many descriptors as this program may have: each TCP connection takes one.
+fn raise_descriptor_limit() {
+    let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
 }

@@ -27,13 +27,20 @@ impl EventLoop {
             self.connect(now)?;
         }
         self.end_unanswered(now)?;
-        self.serve_waiting(now);
+        self.accept_late();
         self.end_late(now);
         self.end_slow(now);
         self.tell_round_trips();
         self.follow_address(now)?;
         self.report(now);
         Ok(())
+    }
+
+    /// What could not be accepted when it came, for want of descriptors: no listener says so a second time.
+    fn accept_late(&mut self) {
+        for number in 0..self.listeners.len() {
+            self.accept(number);
+        }
     }
 
     /// Shows those who ask how things are.
