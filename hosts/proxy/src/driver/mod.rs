@@ -8,6 +8,7 @@
 mod clock;
 mod connections;
 mod event_loop;
+mod identifiers;
 mod link;
 mod listeners;
 mod quic;

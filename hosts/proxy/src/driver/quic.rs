@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use noq_proto::{ClientConfig, EndpointConfig, RandomConnectionIdGenerator, ServerConfig};
+use noq_proto::{ClientConfig, EndpointConfig, ServerConfig};
 use ring::{digest, hmac};
 
+use super::identifiers::Secret;
 use super::switchboard::Switchboard;
 use crate::config::Config;
 use crate::keys;
 use crate::law::{Counters, LawFactory};
 use crate::tunnel::transport_config;
 
-const CID_BYTES: usize = 8;
 /// A stateless reset says that this program has lost its connections (RFC 9000, 10.3): made of the private key, it is
 /// the same after a restart, so a peer learns of that at once.
 const RESET_CONTEXT: &[u8] = b"clarion-proxy stateless reset";
 
-pub fn endpoint(config: &Config) -> Result<EndpointConfig> {
+pub fn endpoint(config: &Config, secret: &Secret) -> Result<EndpointConfig> {
     let path = &config.identity.key;
     let key = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut hash = digest::Context::new(&digest::SHA256);
@@ -27,8 +27,8 @@ pub fn endpoint(config: &Config) -> Result<EndpointConfig> {
     hash.update(&key);
     let mut endpoint =
         EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, hash.finish().as_ref())));
-    // Identifiers of a dead program have to look valid to its successor, or it would not answer them.
-    endpoint.cid_generator(Arc::new(|| Box::new(RandomConnectionIdGenerator::new(CID_BYTES))));
+    let secret = secret.clone();
+    endpoint.cid_generator(Arc::new(move || secret.generator()));
     Ok(endpoint)
 }
 

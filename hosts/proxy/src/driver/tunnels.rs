@@ -63,7 +63,12 @@ impl EventLoop {
         if self.config.header == HeaderMode::Off {
             return;
         }
-        match HeaderSocket::attach(std::os::fd::AsFd::as_fd(&socket.socket), true) {
+        let attached = HeaderSocket::attach(std::os::fd::AsFd::as_fd(&socket.socket), true);
+        let guarded = attached.and_then(|header| match header {
+            Some(header) => header.guard(self.secret.guard()).map(|()| Some(header)),
+            None => Ok(None),
+        });
+        match guarded {
             Ok(header) => socket.header = header,
             Err(error) => warn!("packets go without header: {error}"),
         }
