@@ -279,3 +279,18 @@ fn conduits_that_are_over_leave_nothing_committed() {
     assert_eq!(pair.server_tunnel(server).committed_bytes(), 0);
     assert_eq!(pair.client_tunnel(client).committed_bytes(), 0);
 }
+
+#[test]
+fn a_newcomer_gets_nothing_of_a_tunnel_that_is_over() {
+    let limits = Limits { idle_timeout: Duration::from_secs(5), ..Limits::default() };
+    let (mut pair, _, (old, far)) = connected(Setup { limits, ..Setup::default() });
+    (pair.up.is_down, pair.down.is_down) = (true, true);
+    pair.pass(Duration::from_secs(10)); // over, and nobody has asked for its events
+    (pair.up.is_down, pair.down.is_down) = (false, false);
+    pair.connect();
+    pair.until(|pair| pair.server_id() != Some(old));
+    assert_eq!(pair.server_id().map(|id| pair.server_tunnel(id).conduits()), Some(0));
+    assert!(events(pair.server_tunnel(old)).iter().any(|event| matches!(event, Event::Lost(_))));
+    assert!(!matches!(pair.server_tunnel(old).front(far), Front::Finished));
+    assert!(pair.server.forget_drained(old));
+}

@@ -69,7 +69,7 @@ mod tests {
         }
         assert!(!link.is_due(now + LONGEST_WAIT / 2));
         assert!(link.is_due(now + LONGEST_WAIT));
-        link.on_up(noq_proto::ConnectionHandle(0));
+        link.on_up(TunnelId(0));
         link.on_down(now);
         assert!(link.is_due(now + FIRST_WAIT));
     }

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use bytes::BytesMut;
 use noq_proto::{
-    ClientConfig, ConnectError, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
-    FourTuple, Incoming, ServerConfig, Transmit,
+    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
+    EndpointConfig, FourTuple, Incoming, ServerConfig, Transmit,
 };
 use tracing::debug;
 
@@ -18,7 +18,10 @@ use super::peer::Tunnel;
 use super::policy::Policy;
 use crate::config::Limits;
 
-pub type TunnelId = ConnectionHandle;
+/// Names a tunnel for good. The library's handles do not: it gives that of a connection that is over to the next one,
+/// while sockets still have what the first was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TunnelId(pub u64);
 
 /// Handshakes at once from which on a newcomer has to prove its address first (RFC 9000, 8.1.2), at the price of a
 /// round trip.
@@ -43,6 +46,9 @@ pub enum Arrival {
 pub struct Node {
     endpoint: Endpoint,
     tunnels: HashMap<TunnelId, Tunnel>,
+    /// Of connections that the library still knows.
+    by_handle: HashMap<ConnectionHandle, TunnelId>,
+    next_id: u64,
     policy: Arc<Policy>,
     limits: Limits,
     /// Newcomers not let in.
@@ -62,6 +68,8 @@ impl Node {
             refused: 0,
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
             tunnels: HashMap::new(),
+            by_handle: HashMap::new(),
+            next_id: 0,
             policy: Arc::new(policy),
         }
     }
@@ -88,8 +96,8 @@ impl Node {
         server: SocketAddr,
         name: &str,
     ) -> Result<TunnelId, ConnectError> {
-        let (id, connection) = self.endpoint.connect(now, config, server, name)?;
-        self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone(), &self.limits));
+        let (handle, connection) = self.endpoint.connect(now, config, server, name)?;
+        let id = self.add(now, handle, connection);
         Ok(id)
     }
 
@@ -108,7 +116,8 @@ impl Node {
             None => Arrival::Nothing,
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),
-            Some(DatagramEvent::ConnectionEvent(id, event)) => {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                let Some(&id) = self.by_handle.get(&handle) else { return Arrival::Nothing };
                 if let Some(tunnel) = self.tunnels.get_mut(&id) {
                     tunnel.handle_datagram(now, event);
                     self.attend(id);
@@ -143,8 +152,8 @@ impl Node {
         buffer: &mut Vec<u8>,
     ) -> Result<TunnelId, Option<Transmit>> {
         match self.endpoint.accept(incoming, now, buffer, Some(config)) {
-            Ok((id, connection)) => {
-                self.tunnels.insert(id, Tunnel::new(now, connection, self.policy.clone(), &self.limits));
+            Ok((handle, connection)) => {
+                let id = self.add(now, handle, connection);
                 self.attend(id);
                 Ok(id)
             }
@@ -211,11 +220,26 @@ impl Node {
         is_drained
     }
 
+    fn add(&mut self, now: Instant, handle: ConnectionHandle, connection: Connection) -> TunnelId {
+        let id = TunnelId(self.next_id);
+        self.next_id += 1;
+        self.by_handle.insert(handle, id);
+        self.tunnels.insert(id, Tunnel::new(now, handle, connection, self.policy.clone(), &self.limits));
+        id
+    }
+
     /// Carries what connection and endpoint have to say to each other, and takes in the news.
     fn attend(&mut self, id: TunnelId) {
         let Some(tunnel) = self.tunnels.get_mut(&id) else { return };
         while let Some(event) = tunnel.poll_endpoint_events() {
-            if let Some(answer) = self.endpoint.handle_event(id, event) {
+            let handle = tunnel.handle();
+            if self.by_handle.get(&handle) != Some(&id) {
+                break; // the library has forgotten it
+            }
+            if event.is_drained() {
+                self.by_handle.remove(&handle);
+            }
+            if let Some(answer) = self.endpoint.handle_event(handle, event) {
                 tunnel.handle_event(answer);
             }
         }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use noq_proto::{
-    Connection, ConnectionEvent, ConnectionStats, Dir, EndpointEvent, PathId, PathStats, Side, StreamEvent,
-    StreamId, Transmit, VarInt,
+    Connection, ConnectionEvent, ConnectionHandle, ConnectionStats, Dir, EndpointEvent, PathId, PathStats,
+    Side, StreamEvent, StreamId, Transmit, VarInt,
 };
 use slab::Slab;
 
@@ -29,6 +29,8 @@ const REVIVAL: Duration = Duration::from_secs(6);
 /// One peer.
 #[derive(Debug)]
 pub struct Tunnel {
+    /// What the library calls the connection, until it is drained.
+    handle: ConnectionHandle,
     pub(super) connection: Connection,
     pub(super) policy: Arc<Policy>,
     pub(super) conduits: Slab<Conduit>,
@@ -54,8 +56,15 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    pub(super) fn new(now: Instant, connection: Connection, policy: Arc<Policy>, limits: &Limits) -> Self {
+    pub(super) fn new(
+        now: Instant,
+        handle: ConnectionHandle,
+        connection: Connection,
+        policy: Arc<Policy>,
+        limits: &Limits,
+    ) -> Self {
         Self {
+            handle,
             connection,
             policy,
             conduits: Slab::new(),
@@ -150,6 +159,10 @@ impl Tunnel {
 
     pub(super) fn handle_event(&mut self, event: ConnectionEvent) {
         self.connection.handle_event(event);
+    }
+
+    pub(super) fn handle(&self) -> ConnectionHandle {
+        self.handle
     }
 
     pub(super) fn poll_endpoint_events(&mut self) -> Option<EndpointEvent> {
