@@ -111,3 +111,28 @@ fn a_server_that_has_forgotten_gets_it_all_again() {
     assert!(was_known);
     assert!(!pair.client_tunnel(client).accepted_early());
 }
+
+#[test]
+fn a_handshake_that_is_given_up_connects_nothing() {
+    let mut pair = acquainted(Setup { early: vec![anywhere()], ..Setup::default() });
+    (pair.records, pair.up.is_down) = (true, true);
+    let client = open_early(&mut pair);
+    pair.step();
+    let now = pair.now;
+    pair.client_tunnel(client).close(now, "test");
+    pair.step();
+    let recorded = std::mem::take(&mut pair.datagrams_to_server);
+    assert!(recorded.len() >= 2, "what is early, and the end");
+    pair.records = false;
+    for datagram in recorded {
+        pair.replay(datagram);
+    }
+    let until = pair.now + Duration::from_secs(10);
+    while pair.now < until && pair.step() {
+        for id in pair.server.ids() {
+            for event in events(pair.server_tunnel(id)) {
+                assert!(!matches!(event, Event::Opened { .. } | Event::Connected), "{event:?}");
+            }
+        }
+    }
+}

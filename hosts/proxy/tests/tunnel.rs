@@ -294,3 +294,17 @@ fn a_newcomer_gets_nothing_of_a_tunnel_that_is_over() {
     assert!(!matches!(pair.server_tunnel(old).front(far), Front::Finished));
     assert!(pair.server.forget_drained(old));
 }
+
+#[test]
+fn nothing_is_connected_for_a_tunnel_that_is_over() {
+    let mut pair = Pair::new(Setup::default());
+    let (client, server) = pair.established();
+    pair.client_tunnel(client).open(opening()).expect("open");
+    pair.step();
+    let now = pair.now;
+    pair.client_tunnel(client).close(now, "test");
+    pair.pass(Duration::from_millis(30)); // both are there, and nobody has asked for the events in between
+    let seen = events(pair.server_tunnel(server));
+    assert!(seen.iter().any(|event| matches!(event, Event::Lost(_))), "{seen:?}");
+    assert!(!seen.iter().any(|event| matches!(event, Event::Opened { .. })), "{seen:?}");
+}

@@ -142,7 +142,10 @@ impl EventLoop {
             let Some(number) = self.turns.pop_front() else { return };
             let Some(connection) = self.connections.get_mut(number) else { continue };
             connection.is_listed = false;
-            let Some(tunnel) = connection.tunnel.and_then(|id| self.node.tunnel(id)) else { continue };
+            let Some(tunnel) = connection.tunnel.and_then(|id| self.node.tunnel(id)) else {
+                self.close(number, Some(Abort::TunnelLost));
+                continue;
+            };
             match connection.turn(tunnel, &mut self.read_buffer, now) {
                 Turn::Rests => {}
                 Turn::Again => self.list(number),

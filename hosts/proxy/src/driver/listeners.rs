@@ -3,9 +3,11 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use mio::net::{TcpListener, TcpStream};
+use socket2::SockRef;
 
 use crate::config::{ClientSettings, Forward};
 use crate::transparent;
@@ -42,6 +44,10 @@ impl Listener {
                 let listener = TcpListener::from_std(listener);
                 listeners.push(Self { listener, destination: Destination::Original });
             }
+        }
+        for each in &listeners {
+            // What is accepted inherits it, so that it is reset even if the program dies before it is looked at.
+            let _ = SockRef::from(&each.listener).set_linger(Some(Duration::ZERO));
         }
         Ok(listeners)
     }

@@ -213,6 +213,7 @@ fn offer(tunnel: &mut Tunnel, conduit: ConduitId, bytes: &[u8]) -> Result<usize,
 pub fn connect(destination: SocketAddr) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(destination), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
+    let _ = socket.set_linger(Some(Duration::ZERO));
     let _ = transparent::mark_own(&socket); // without the right to there is no interception either
     match socket.connect(&destination.into()) {
         Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),

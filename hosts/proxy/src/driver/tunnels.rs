@@ -116,7 +116,9 @@ impl EventLoop {
                 }
             });
             for (transmit, contents) in answers {
-                socket.send(now, &transmit, &contents[..transmit.size]);
+                if !socket.is_blocked() {
+                    socket.send(now, &transmit, &contents[..transmit.size]);
+                }
             }
             for (incoming, remote, local) in newcomers {
                 self.admit(now, *incoming, remote, local)?;

@@ -27,6 +27,8 @@ const BUFFER_BYTES: usize = 8 << 20;
 const RECEIVE_BYTES: usize = 1 << 16;
 /// A piece of so many datagrams of a path with frames of 6 kB still is a datagram for the kernel.
 const SEGMENTS_MAX: NonZeroUsize = NonZeroUsize::new(10).expect("not 0");
+/// Errors in a row after which a socket is left alone until it has something new.
+const ERRORS_MAX: u32 = 8;
 /// IP and UDP headers in front of a datagram.
 const IPV4_UDP_BYTES: u16 = 20 + 8;
 const IPV6_UDP_BYTES: u16 = 40 + 8;
@@ -52,6 +54,8 @@ pub struct Socket {
     /// How often the peer's kernel has said since the last datagram that nobody listens there (ICMP).
     pub refusals: u32,
     pub last_received: Instant,
+    /// Of receiving, in a row.
+    errors: u32,
 }
 
 /// A datagram received.
@@ -100,6 +104,7 @@ impl Socket {
             remote,
             waiting: None,
             refusals: 0,
+            errors: 0,
             last_received: Instant::now(),
         })
     }
@@ -186,14 +191,15 @@ impl Socket {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
             Err(error) => {
                 self.note(&error);
-                // What ICMP said is told once, and datagrams may wait behind it; other errors would come again at once.
-                return error.kind() == io::ErrorKind::ConnectionRefused;
+                // What ICMP said is told once, and datagrams may wait behind it; other errors may come again at once.
+                self.errors += 1;
+                return self.errors < ERRORS_MAX;
             }
         };
         if let Some(header) = &self.header {
             header.after_receive(now);
         }
-        (self.refusals, self.last_received) = (0, now);
+        (self.refusals, self.errors, self.last_received) = (0, 0, now);
         for (meta, slice) in metas.iter().zip(&slices).take(count) {
             for contents in slice[..meta.len].chunks(meta.stride.max(1)) {
                 each(Received {
@@ -229,7 +235,7 @@ impl Buffers {
 
 fn open(address: SocketAddr) -> io::Result<Socket2> {
     let socket = Socket2::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-    if address.is_ipv6() && !address.ip().is_unspecified() {
+    if address.ip().to_canonical().is_ipv6() && !address.ip().is_unspecified() {
         socket.set_only_v6(true)?;
     }
     Ok(socket)

@@ -61,7 +61,12 @@ impl EventLoop {
             let socket = &self.sockets[peer.socket];
             let silence = if connecting.is_some() { REFUSED_AT_FIRST } else { REFUSED_LATER };
             let is_refused = socket.refusals > 0 && now.duration_since(socket.last_received) >= silence;
-            let is_late = connecting.is_some_and(|(tunnel, until)| tunnel == id && until <= now);
+            let unproven = self.node.tunnel(id).and_then(|tunnel| tunnel.unproven_since());
+            let is_newcomer_late = self.link.is_none()
+                && unproven
+                    .is_some_and(|since| now.duration_since(since) >= self.config.limits.connect_timeout);
+            let is_late =
+                is_newcomer_late || connecting.is_some_and(|(tunnel, until)| tunnel == id && until <= now);
             let (reason, why) = match (is_refused, is_late) {
                 (true, _) => ("nobody_listens", "nobody listens at its port"),
                 (_, true) => ("no_answer", "no answer"),

@@ -70,7 +70,10 @@ impl Tunnel {
         if !self.policy.allows(opening.destination) {
             return self.turn_away(id, Abort::NotAllowed);
         }
-        if self.connection.is_handshaking() && !self.policy.allows_early(opening.destination) {
+        if self.is_lost {
+            return self.turn_away(id, Abort::TunnelLost);
+        }
+        if !self.is_up && !self.policy.allows_early(opening.destination) {
             self.held += 1;
             self.conduits[id].stage = Stage::Held(opening);
             return;

@@ -10,6 +10,8 @@ use std::io::IoSlice;
 
 use bytes::{Buf, Bytes};
 
+/// A shorter piece does not keep the datagram that it came in.
+const SHARED_BYTES: usize = 512;
 /// Pieces shown at once.
 const PIECES: usize = 64;
 
@@ -29,6 +31,7 @@ pub struct Assembly {
 impl Assembly {
     /// Takes a piece that has not been inserted before.
     pub fn insert(&mut self, offset: u64, bytes: Bytes) {
+        let bytes = if bytes.len() < SHARED_BYTES { Bytes::copy_from_slice(&bytes) } else { bytes };
         self.end = self.end.max(offset + bytes.len() as u64);
         if offset != self.next {
             self.early.insert(offset, bytes);
@@ -75,6 +78,11 @@ impl Assembly {
         let taken: Vec<u8> = self.ready.iter().flat_map(|bytes| bytes.iter()).take(length).copied().collect();
         self.consume(length);
         Some(taken)
+    }
+
+    /// Pieces behind a gap.
+    pub fn early(&self) -> usize {
+        self.early.len()
     }
 
     pub fn is_empty(&self) -> bool {

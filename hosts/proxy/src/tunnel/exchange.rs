@@ -15,6 +15,9 @@ use super::peer::Tunnel;
 /// rejected.
 const EARLY_BYTES: usize = 64 << 10;
 
+/// Pieces behind a gap are longer than this on average, or there are few of them.
+const CRUMB_BYTES: u64 = 256;
+
 impl Tunnel {
     /// Client: a new conduit; `None` while there are as many as the server allows.
     pub fn open(&mut self, opening: Opening) -> Option<ConduitId> {
@@ -78,7 +81,8 @@ impl Tunnel {
 
     /// What there is for the TCP connection next.
     pub fn front(&mut self, id: ConduitId) -> Front<'_> {
-        let Some(conduit) = self.conduits.get_mut(id) else { return Front::Aborted };
+        let is_lost = self.is_lost;
+        let Some(conduit) = self.conduits.get_mut(id).filter(|_| !is_lost) else { return Front::Aborted };
         if conduit.receive == Half::Open && conduit.has_all && conduit.received.is_empty() {
             conduit.receive = Half::Finished;
         }
@@ -199,7 +203,8 @@ impl Tunnel {
             }
         };
         let _ = chunks.finalize(); // the caller transmits in any case
-        if !conduit.window.covers(conduit.received.end()) {
+        let is_crumbled = conduit.received.early() as u64 > self.stream_bytes / CRUMB_BYTES;
+        if is_crumbled || !conduit.window.covers(conduit.received.end()) {
             return Err(Abort::Malformed);
         }
         if conduit.has_all {

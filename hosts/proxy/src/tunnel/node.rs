@@ -129,7 +129,7 @@ impl Node {
 
     /// Lets few newcomers in without a proof of their address, and not too many at all.
     fn meet(&mut self, incoming: Incoming, buffer: &mut Vec<u8>) -> Arrival {
-        let handshakes = self.tunnels.values().filter(|tunnel| tunnel.is_handshaking()).count();
+        let handshakes = self.tunnels.values().filter(|tunnel| tunnel.unproven_since().is_some()).count();
         if handshakes >= HANDSHAKES_MAX {
             self.refused += 1;
             return Arrival::Answer(self.endpoint.refuse(incoming, buffer));

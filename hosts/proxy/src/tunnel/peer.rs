@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use noq_proto::{
-    Connection, ConnectionEvent, ConnectionHandle, ConnectionStats, Dir, EndpointEvent, PathId, PathStats,
-    Side, StreamEvent, StreamId, Transmit, VarInt,
+    Connection, ConnectionError, ConnectionEvent, ConnectionHandle, ConnectionStats, Dir, EndpointEvent,
+    PathId, PathStats, Side, StreamEvent, StreamId, Transmit, VarInt,
 };
 use slab::Slab;
 
 use super::codes::Abort;
-use super::conduit::{Conduit, ConduitId, Stage};
+use super::conduit::{Conduit, ConduitId, News, Stage};
 use super::events::{Event, next_event};
 use super::opening::Opening;
 use super::policy::Policy;
@@ -46,10 +46,11 @@ pub struct Tunnel {
     /// Why conduits were refused of which the driver has not heard; for status and metrics.
     pub(super) refusals: Vec<Abort>,
     pub(super) is_up: bool,
-    is_lost: bool,
+    pub(super) is_lost: bool,
     /// Conduits with news.
     listed: VecDeque<ConduitId>,
     events: VecDeque<Event>,
+    began_at: Instant,
     /// When the last datagram came.
     heard_at: Instant,
     revived_at: Instant,
@@ -79,6 +80,7 @@ impl Tunnel {
             is_lost: false,
             listed: VecDeque::new(),
             events: VecDeque::new(),
+            began_at: now,
             heard_at: now,
             revived_at: now,
         }
@@ -175,12 +177,33 @@ impl Tunnel {
             return false;
         }
         self.connection.close(now, VarInt::from_u32(0), Bytes::from_static(reason.as_bytes()));
-        self.is_lost = true;
+        self.silence();
         true
+    }
+
+    /// The tunnel is over: nothing more is said of its conduits, so that nobody connects anything for them.
+    fn silence(&mut self) {
+        self.is_lost = true;
+        self.listed.clear();
+        for (_, conduit) in &mut self.conduits {
+            conduit.news = News::default();
+        }
+    }
+
+    /// Ends the tunnel with a peer that does what no peer of ours does.
+    pub(super) fn denounce(&mut self, what: &'static str) {
+        if self.close(self.heard_at, what) {
+            self.events.push_back(Event::Lost(ConnectionError::LocallyClosed));
+        }
     }
 
     pub fn is_up(&self) -> bool {
         self.is_up && !self.is_lost
+    }
+
+    /// Since when a peer has not proven who it is; `None` if it has.
+    pub fn unproven_since(&self) -> Option<Instant> {
+        (!self.is_up).then_some(self.began_at)
     }
 
     pub fn is_drained(&self) -> bool {
@@ -229,7 +252,7 @@ impl Tunnel {
             match event {
                 noq_proto::Event::Connected => self.on_connected(),
                 noq_proto::Event::ConnectionLost { reason } => {
-                    self.is_lost = true;
+                    self.silence();
                     self.events.push_back(Event::Lost(reason));
                 }
                 noq_proto::Event::Stream(event) => self.on_stream(event),
@@ -303,6 +326,9 @@ impl Tunnel {
     }
 
     pub(super) fn list(&mut self, id: ConduitId) {
+        if self.is_lost {
+            return;
+        }
         let news = &mut self.conduits[id].news;
         if !news.is_listed {
             news.is_listed = true;

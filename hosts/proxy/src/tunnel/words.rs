@@ -4,9 +4,13 @@
 use noq_proto::{Dir, StreamId};
 use tracing::debug;
 
+use super::assembly::Assembly;
 use super::conduit::{ConduitId, Half};
 use super::credit::{self, FRAME_BYTES, Outbox};
 use super::peer::Tunnel;
+
+/// What may wait behind a packet that was lost.
+const INBOX_BYTES: u64 = 1 << 20;
 
 /// Both directions of credit.
 #[derive(Debug, Default)]
@@ -14,7 +18,7 @@ pub struct Words {
     outbox: Outbox,
     to_peer: Option<StreamId>,
     from_peer: Option<StreamId>,
-    inbox: Vec<u8>,
+    inbox: Assembly,
 }
 
 impl Tunnel {
@@ -46,9 +50,13 @@ impl Tunnel {
         let opened = self.words.to_peer.or_else(|| self.connection.streams().open(Dir::Uni));
         let Some(stream) = opened else { return };
         self.words.to_peer = Some(stream);
-        let contents = self.words.outbox.contents();
-        if let Ok(written) = self.connection.send_stream(stream).write(&contents) {
-            self.words.outbox.written(written);
+        // Until it takes nothing at all: only then the library says when there is room again.
+        while !self.words.outbox.is_empty() {
+            let contents = self.words.outbox.contents();
+            match self.connection.send_stream(stream).write(&contents) {
+                Ok(written) => self.words.outbox.written(written),
+                Err(_) => return,
+            }
         }
     }
 
@@ -64,17 +72,20 @@ impl Tunnel {
 
     pub(super) fn hear(&mut self, stream: StreamId) {
         let mut reader = self.connection.recv_stream(stream);
-        if let Ok(mut chunks) = reader.read(true) {
+        let inbox = &mut self.words.inbox;
+        if let Ok(mut chunks) = reader.read(false) {
             while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                self.words.inbox.extend_from_slice(&chunk.bytes);
+                inbox.insert(chunk.offset, chunk.bytes);
             }
             let _ = chunks.finalize();
         }
-        let inbox = std::mem::take(&mut self.words.inbox);
-        let (frames, rest) = inbox.as_chunks::<FRAME_BYTES>();
-        self.words.inbox = rest.to_vec();
-        for frame in frames {
-            self.take_credit(frame);
+        if inbox.end() - inbox.consumed() > INBOX_BYTES {
+            return self.denounce("more credit than a tunnel can use");
+        }
+        while let Some(frame) = self.words.inbox.take(FRAME_BYTES) {
+            if let Ok(frame) = <[u8; FRAME_BYTES]>::try_from(frame) {
+                self.take_credit(&frame);
+            }
         }
     }
 
