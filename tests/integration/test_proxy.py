@@ -204,6 +204,7 @@ def test_a_restarted_server_is_found_again(ends: Ends, keys: Path, tmp_path: Pat
         assert connection.recv(6) == b"before"
         server.kill()
         server = start_server(keys, tmp_path)
+        connection.sendall(b"more")  # a silent tunnel would ask after 15 s only
         assert how_it_ends(connection) == errno.ECONNRESET
     with dial() as connection:
         connection.sendall(b"after")
