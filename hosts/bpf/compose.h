@@ -99,16 +99,18 @@ static __always_inline __u8 compose_echo_flags(const struct flow_seen *seen, enu
 	return flags | seen->field << CLARION_REV_FIELD_SHIFT;
 }
 
-/* Fills `header`, which is zero, for a frame of `frame_bytes` with the header in it. */
+/* Fills `header`, which is zero, for a frame of `frame_bytes` with the header in it; `protocol` follows it.
+ */
 static __always_inline void compose_header(union clarion_header *header, const struct flow *flow,
-					   enum clarion_format format, __u32 frame_bytes, __u16 link_seq)
+					   enum clarion_format format, __u8 protocol, __u32 frame_bytes,
+					   __u16 link_seq)
 {
 	__be16 rev_corrupt = bpf_htons(flow->seen.corrupt);
 	__be16 rev_congest = bpf_htons(flow->seen.congest);
 	__be32 reverse_feedback = bpf_htonl(flow->seen.granted);
 	__be16 bucket = bpf_htons(flow->id.bucket);
 
-	header->prefix.next_protocol = IPPROTO_TCP;
+	header->prefix.next_protocol = protocol;
 	header->prefix.length = clarion_length(format);
 	header->prefix.version_format = clarion_version_format(format);
 	header->prefix.flags = flow->id.heard ? compose_echo_flags(&flow->seen, format) : 0;

@@ -124,8 +124,7 @@ static __always_inline int put_on(struct __sk_buff *skb, struct packet *packet, 
 		if (bucket)
 			link_seq = __sync_fetch_and_add(&bucket->next_seq, 1);
 	}
-	compose_header(&header, flow, format, skb->len, link_seq);
-	header.prefix.next_protocol = packet->protocol;
+	compose_header(&header, flow, format, packet->protocol, skb->len, link_seq);
 	if (store_header(skb, packet->l4, &header, format) ||
 	    packet_rewrite_ip(skb, packet, header_protocol, length))
 		return TC_ACT_SHOT; /* out of memory half-way: the packet is no longer sound */

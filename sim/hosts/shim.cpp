@@ -37,7 +37,7 @@ HeaderBytes Shim::put_on(flow& flow, const OutgoingState& segment) {
     link_seq = static_cast<std::uint16_t>(buckets_[flow.id.bucket % BUCKETS].next_seq++);
   }
   header_ = {};
-  compose_header(&header_, &flow, format, segment.frame_bytes + length, link_seq);
+  compose_header(&header_, &flow, format, IPPROTO_TCP, segment.frame_bytes + length, link_seq);
   ++flow.stats.tx_headers;
   return {reinterpret_cast<const std::uint8_t*>(&header_), length, settings_.protocol};
 }

@@ -38,7 +38,7 @@ flow full_flow() {
 
 Bytes compose(const flow& f, clarion_format format, __u32 frame_bytes = 1546) {
   clarion_header header{};
-  compose_header(&header, &f, format, frame_bytes, 0x1819);
+  compose_header(&header, &f, format, IPPROTO_TCP, frame_bytes, 0x1819);
   return bytes_of(header, format);
 }
 
@@ -85,7 +85,7 @@ TEST(Compose, ShorterPacketsRequestTheirShare) {
   flow f{};
   f.request = {1, 0, 0, 0, 1000, 3000, -3001, 1500};
   clarion_header header{};
-  compose_header(&header, &f, CLARION_DATA, 500, 0);
+  compose_header(&header, &f, CLARION_DATA, IPPROTO_TCP, 500, 0);
   EXPECT_EQ(bpf_ntohl(header.data.rtt), 1000u);  // of the flow, not of the packet
   EXPECT_EQ(bpf_ntohl(header.data.x), 1000u);    // a third
   EXPECT_EQ(static_cast<__s32>(bpf_ntohl(header.data.delta_throughput)), -1000);  // -1000.33, towards zero

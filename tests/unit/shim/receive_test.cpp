@@ -218,7 +218,7 @@ TEST_F(Receive, PlainPayloadStartsTurnsAndAHeaderEndsThem) {
 TEST_F(Receive, WhatWasReceivedIsEchoed) {
   take(data());
   clarion_header header{};
-  compose_header(&header, &flow_, compose_format(&flow_, 0), 78, 0);
+  compose_header(&header, &flow_, compose_format(&flow_, 0), IPPROTO_TCP, 78, 0);
   EXPECT_EQ(header.prefix.version_format, 0x12);  // ACK, for DATA
   EXPECT_EQ(bpf_ntohl(header.ack.reverse_feedback), 5000u);
   EXPECT_EQ(bpf_ntohs(header.ack.rev_corrupt), 15);
