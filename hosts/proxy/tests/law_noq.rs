@@ -12,10 +12,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use clarion_proxy::config::Limits;
 use clarion_proxy::header::{Channel, NoHeader};
-use clarion_proxy::law::{Counters, LawFactory, Reason, tune};
+use clarion_proxy::law::{Counters, LawFactory, Reason};
+use clarion_proxy::tunnel::transport_config;
 use law_support::channel::FakeChannel;
 use law_support::link::{FRAME_BYTES, Link};
+use noq_proto::congestion::{ControllerFactory, CubicConfig};
 use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
     FourTuple, ServerConfig, StreamEvent, StreamId, TransportConfig,
@@ -108,10 +111,9 @@ fn certified() -> (rustls::pki_types::CertificateDer<'static>, PrivateKeyDer<'st
     (made.cert.der().clone(), key.into())
 }
 
-fn transport() -> TransportConfig {
-    let mut transport = TransportConfig::default();
-    tune(&mut transport);
-    transport
+/// As the proxy has it, for Ethernet's 1500 bytes less IPv4, UDP and the Clarion header.
+fn transport(law: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+    transport_config(&Limits::default(), law, 1500 - 20 - 8 - 32)
 }
 
 impl Pair {
@@ -119,13 +121,11 @@ impl Pair {
         let now = Instant::now();
         let (certificate, key) = certified();
         let mut server_config = ServerConfig::with_single_cert(vec![certificate.clone()], key).unwrap();
-        server_config.transport = Arc::new(transport());
+        server_config.transport = Arc::new(transport(Arc::new(CubicConfig::default())));
         let mut roots = rustls::RootCertStore::empty();
         roots.add(certificate).unwrap();
         let mut client_config = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
-        let mut client_transport = transport();
-        client_transport.congestion_controller_factory(Arc::new(law));
-        client_config.transport_config(Arc::new(client_transport));
+        client_config.transport_config(Arc::new(transport(Arc::new(law))));
 
         let address = |host, port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, host), port));
         let mut client = End {

@@ -19,11 +19,9 @@ mod round_trip;
 mod second_form;
 mod sent;
 mod transport;
-mod transport_settings;
 mod usage;
 
 pub use controller::LawController;
 pub use counters::{Counters, Reason};
 pub use factory::LawFactory;
 pub use registry::{Form, LawError, Parameter, find, names, parameters};
-pub use transport_settings::tune;
