@@ -404,6 +404,11 @@ fn takes_forwarded_connections_and_nothing_else() {
 fn takes_both() {
     let Some(net) = Net::new("both") else { return };
     let _proxy = Proxy::ready(&net, "both");
+    assert_all_are_taken(&net);
+}
+
+/// Forwarded connections and local ones, of both families.
+fn assert_all_are_taken(net: &Net) {
     for to in DESTINATION {
         for namespace in [net.client(), net.router()] {
             let (mut stream, greeting) = connect(&namespace, to, TAKEN);
@@ -435,13 +440,7 @@ fn takes_connections_by_syn_cookies() {
     let _proxy = Proxy::ready(&net, "both");
     // Always, as otherwise only under a flood.
     run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_syncookies=2", net.router()));
-    for to in DESTINATION {
-        for namespace in [net.client(), net.router()] {
-            let (mut stream, greeting) = connect(&namespace, to, TAKEN);
-            assert_eq!(greeting, taken(to));
-            assert!(carries(&mut stream), "{to}");
-        }
-    }
+    assert_all_are_taken(&net);
 }
 
 #[test]

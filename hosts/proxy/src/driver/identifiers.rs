@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Connection identifiers (RFC 9000, 5.1) that begin with bytes of this program. All packets of a peer have one of
 //! them in clear. Nobody knows those of a client who is not on the path, so the shim can tell its headers, which nothing
-//! signs, from a stranger's; a server shows its own to whoever begins a handshake. At that price an observer can tell
+//! signs, from a stranger's; a server reveals its own to any client Initial. At that price an observer can tell
 //! that two paths are of one tunnel (RFC 9000, 9.5).
 
 use std::time::Duration;

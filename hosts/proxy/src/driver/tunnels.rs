@@ -112,7 +112,7 @@ impl EventLoop {
                 match node.handle_datagram(now, remote, local, ecn, contents, answer) {
                     Arrival::Newcomer(incoming) => newcomers.push((incoming, remote, local)),
                     Arrival::Answer(transmit) => answers.push((transmit, answer.clone())),
-                    Arrival::Tunnel(_) | Arrival::Nothing => {}
+                    Arrival::Taken => {}
                 }
             });
             for (transmit, contents) in answers {
@@ -288,14 +288,9 @@ impl EventLoop {
 
     /// Nothing is carried any more: no application may believe otherwise.
     pub(super) fn on_gone(&mut self, now: Instant, tunnel: TunnelId, reason: &str, why: &str) -> Result<()> {
-        if let Some(peer) = self.peers.get(&tunnel) {
-            self.tally.on_gone(&peer.record, reason);
-        }
-        let numbers: Vec<usize> = self
-            .peers
-            .get(&tunnel)
-            .map(|peer| peer.connections.values().copied().collect())
-            .unwrap_or_default();
+        let Some(peer) = self.peers.get(&tunnel) else { return Ok(()) };
+        self.tally.on_gone(&peer.record, reason);
+        let numbers: Vec<usize> = peer.connections.values().copied().collect();
         warn!(connections = numbers.len(), "tunnel lost: {why}");
         for number in numbers {
             self.close(number, Some(Abort::TunnelLost));

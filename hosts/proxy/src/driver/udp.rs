@@ -51,7 +51,7 @@ pub struct Socket {
     /// Of a connected socket.
     pub remote: Option<SocketAddr>,
     waiting: Option<Waiting>,
-    /// How often the peer's kernel has said since the last datagram that nobody listens there (ICMP).
+    /// ICMP port unreachable, since the last datagram.
     pub refusals: u32,
     pub last_received: Instant,
     /// Of receiving, in a row.

@@ -15,8 +15,8 @@ use crate::tunnel::Abort;
 
 /// So often. The loop never waits longer.
 const TICK: Duration = Duration::from_millis(500);
-/// How long a peer's kernel has to say that nobody listens, and nothing else to come, for it to be believed: while a
-/// tunnel is made, and once it is up.
+/// Silence after which ICMP port unreachable, which anybody can forge, is believed: while a tunnel is made, and once it
+/// is up.
 const REFUSED_AT_FIRST: Duration = Duration::from_secs(1);
 const REFUSED_LATER: Duration = Duration::from_secs(10);
 
@@ -49,8 +49,7 @@ impl EventLoop {
         self.observed.show(Parts { config, tally, node, peers, sockets, connections }.status(now));
     }
 
-    /// Tunnels whose peer does not answer: a server to the first handshake, or a peer whose kernel says that nobody
-    /// listens there any more. That can be forged, so it counts only after a silence.
+    /// Tunnels whose handshake times out, or whose peer's port is unreachable (ICMP).
     pub(super) fn end_unanswered(&mut self, now: Instant) -> Result<()> {
         let connecting = self.link.as_ref().and_then(|link| match link.state {
             State::Connecting { tunnel, until } => Some((tunnel, until)),

@@ -9,7 +9,6 @@
 //! stream 64 | offset 64 up to which it may be sent
 //! ```
 
-use bytes::Bytes;
 use noq_proto::{StreamId, VarInt};
 
 /// What may be sent before the other end has said anything, bytes.
@@ -83,8 +82,8 @@ impl Outbox {
         self.0.extend_from_slice(&frame);
     }
 
-    pub fn contents(&self) -> Bytes {
-        Bytes::copy_from_slice(&self.0)
+    pub fn contents(&self) -> &[u8] {
+        &self.0
     }
 
     pub fn written(&mut self, bytes: usize) {

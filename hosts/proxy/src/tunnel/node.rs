@@ -32,13 +32,12 @@ const HANDSHAKES_MAX: usize = 256;
 /// What a datagram was.
 #[derive(Debug)]
 pub enum Arrival {
-    /// Part of a tunnel, which may have events now.
-    Tunnel(TunnelId),
     /// A newcomer: to be accepted or refused.
     Newcomer(Box<Incoming>),
     /// An answer, written to the buffer, is to be sent.
     Answer(Transmit),
-    Nothing,
+    /// Part of a tunnel, which may have events now, or of none.
+    Taken,
 }
 
 /// One end of tunnels.
@@ -113,16 +112,17 @@ impl Node {
     ) -> Arrival {
         let path = FourTuple::new(remote, local);
         match self.endpoint.handle(now, path, ecn, datagram, buffer) {
-            None => Arrival::Nothing,
+            None => Arrival::Taken,
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                let Some(&id) = self.by_handle.get(&handle) else { return Arrival::Nothing };
-                if let Some(tunnel) = self.tunnels.get_mut(&id) {
+                if let Some(&id) = self.by_handle.get(&handle)
+                    && let Some(tunnel) = self.tunnels.get_mut(&id)
+                {
                     tunnel.handle_datagram(now, event);
                     self.attend(id);
                 }
-                Arrival::Tunnel(id)
+                Arrival::Taken
             }
         }
     }

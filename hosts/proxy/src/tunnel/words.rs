@@ -52,8 +52,7 @@ impl Tunnel {
         self.words.to_peer = Some(stream);
         // Until it takes nothing at all: only then the library says when there is room again.
         while !self.words.outbox.is_empty() {
-            let contents = self.words.outbox.contents();
-            match self.connection.send_stream(stream).write(&contents) {
+            match self.connection.send_stream(stream).write(self.words.outbox.contents()) {
                 Ok(written) => self.words.outbox.written(written),
                 Err(_) => return,
             }

@@ -333,7 +333,7 @@ impl Pair {
             }
             Arrival::Newcomer(incoming) => std::mem::forget(incoming),
             Arrival::Answer(answer) => self.put(!is_to_server, buffer[..answer.size].to_vec()),
-            Arrival::Tunnel(_) | Arrival::Nothing => {}
+            Arrival::Taken => {}
         }
     }
 }
