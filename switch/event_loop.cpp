@@ -71,6 +71,8 @@ void EventLoop::run() {
     clock_offset_ns_ = real_to_monotonic_ns();
     const Nanoseconds previous = woke_;
     woke_ = now_ns();
+    look_at_all();
+    note_lateness(previous);
     const std::size_t frames = receive();
     fabric_.advance(std::max(fabric_.now(), woke_));
     fabric_.transmit();
@@ -120,10 +122,22 @@ void EventLoop::look(Source& source) {
   source.time = source.frame.real_time_ns + static_cast<Nanoseconds>(clock_offset_ns_);
 }
 
+void EventLoop::look_at_all() {
+  for (Source& source : sources_) look(source);
+}
+
+// Whatever was due first has waited for this wake-up, from the one before it on: what was left over there is
+// not counted twice.
+void EventLoop::note_lateness(Nanoseconds previous) {
+  Nanoseconds due = fabric_.next_time();
+  for (const Source& source : sources_) due = std::min(due, source.time);
+  const Nanoseconds since = std::max(due, previous);
+  if (since < woke_ && woke_ - since > LATE_NS) fabric_.add_late(woke_ - since);
+}
+
 // Takes the frames of all netdevs in the order of their arrival, as the kernel noted it, up to now.
 std::size_t EventLoop::receive() {
   std::size_t frames = 0;
-  for (Source& source : sources_) look(source);
   while (!sources_.empty() && frames < BATCH) {
     Source& first = *std::min_element(sources_.begin(), sources_.end(),
                                       [](const Source& a, const Source& b) { return a.time < b.time; });

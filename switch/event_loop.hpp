@@ -30,6 +30,7 @@ class EventLoop {
   static constexpr Nanoseconds PACE_NS = 100'000;
   static constexpr Nanoseconds POLL_EVERY_NS = 2'000'000;  // descriptors, while pacing
   static constexpr std::size_t BATCH = 256;                // frames between two transmissions
+  static constexpr Nanoseconds LATE_NS = 1'000'000;        // what a busy machine takes to wake a process
 
   struct Source {
     Port* port;
@@ -40,6 +41,8 @@ class EventLoop {
   void watch(int fd);
   void pause(bool busy);
   void poll_descriptors(Nanoseconds timeout_ns);
+  void look_at_all();
+  void note_lateness(Nanoseconds previous);
   std::size_t receive();
   void look(Source& source);
   void work();

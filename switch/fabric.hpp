@@ -60,6 +60,10 @@ class Fabric {
 
   Nanoseconds now() const { return now_; }
 
+  // How long in all what was due has waited for the process, as whoever calls advance() has found.
+  Nanoseconds late() const { return late_; }
+  void add_late(Nanoseconds waited) { late_ += waited; }
+
   // Carries out everything that is due up to and including `time`.
   void advance(Nanoseconds time);
 
@@ -156,6 +160,7 @@ class Fabric {
   FrameBytes marked_;  // a frame with its mark, on its way into a queue
   Nanoseconds now_ = 0;
   Nanoseconds born_ = 0;
+  Nanoseconds late_ = 0;
   std::uint64_t seed_;
   std::uint8_t protocol_;
   Lldp lldp_;

@@ -19,6 +19,7 @@ from clarion_base.paths import binary
 from clarion_lab.machine.state import start_time
 from clarion_lab.recording.files import read_table
 from clarion_lab.scenario.validation import first_fault
+from integration.undisturbed import undisturbed
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
 PROMISED = (
@@ -102,13 +103,19 @@ LAWS = {
 def test_smoke_leaves_everything_it_promises(algorithm: str, tmp_path: Path) -> None:
     """20 Mbit/s with 0.1 % errors: about ten losses, so that even CUBIC gets most of the link."""
     law = LAWS[algorithm]
-    out = tmp_path / "out"
     settings = [part for setting in law.settings for part in ("--set", setting)]
-    text = clarion("run", "smoke", "--set", f"algorithm={algorithm}", *settings, "--out", str(out))
-    made = summary(out)
+    out, text = tmp_path, ""
+
+    def run(attempt: int) -> dict[str, Any]:
+        nonlocal out, text
+        out = tmp_path / f"out-{attempt}"
+        text = clarion("run", "smoke", "--set", f"algorithm={algorithm}", *settings, "--out", str(out))
+        return summary(out)
+
+    made = undisturbed(run)
     assert first_fault("summary", made) is None
     assert made["state"] == "complete"
-    assert law.limit < made["totals"]["fraction_of_limit"] < 1.05
+    assert law.limit < made["totals"]["fraction_of_limit"] < 1.05, made["sampler"]
     (port,) = (port for port in made["ports"] if port["port"] == "s1-right")
     assert port["queue_mean_bdp"] < law.queue_bdp
     for flow in made["flows"]:

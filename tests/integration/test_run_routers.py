@@ -16,6 +16,7 @@ from clarion_base import paths
 from clarion_base.errors import RunFailedError
 from clarion_switch.client import Client
 from integration.switch_net import Json, wait_until
+from integration.undisturbed import undisturbed
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 SETTLES_S = 90.0  # from the command on: the network is built, the flows have started and shared
@@ -85,11 +86,8 @@ def reports(run: subprocess.Popen[str]) -> dict[str, Json]:
     return {port["name"]: port["router"] for each in switches for port in each["ports"] if "router" in port}
 
 
-@pytest.mark.parametrize("law", CASES)
-def test_grants_move_the_senders_of_the_kernel(law: str, tmp_path: Path) -> None:
-    case = CASES[law]
-    file, out = tmp_path / "scenario.yaml", tmp_path / "out"
-    file.write_text(yaml.safe_dump(scenario(law, case)))
+def run_watched(case: Case, file: Path, out: Path) -> dict[str, Any]:
+    """The summary of a run in which all figures of the case have been reported."""
     command = [sys.executable, "-m", "clarion", "run", str(file), "--engine", "emu", "--out", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         try:
@@ -109,8 +107,17 @@ def test_grants_move_the_senders_of_the_kernel(law: str, tmp_path: Path) -> None
             run.terminate()
     assert run.returncode == 0, errors
     summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return summary
+
+
+@pytest.mark.parametrize("law", CASES)
+def test_grants_move_the_senders_of_the_kernel(law: str, tmp_path: Path) -> None:
+    case = CASES[law]
+    file = tmp_path / "scenario.yaml"
+    file.write_text(yaml.safe_dump(scenario(law, case)))
+    summary = undisturbed(lambda attempt: run_watched(case, file, tmp_path / f"out-{attempt}"))
     forward = [port for port in summary["ports"] if port["role"].endswith("forward")]
-    assert min(port["utilisation"] for port in forward) > 0.85
+    assert min(port["utilisation"] for port in forward) > 0.85, (forward, summary["sampler"])
     assert summary["totals"]["losses"]["data_queue"] == 0
     parts = [flow["goodput_bits_per_s"] for flow in summary["flows"]]
     for flow, part, share in zip(summary["flows"], parts, case.shares, strict=True):

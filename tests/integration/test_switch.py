@@ -157,6 +157,24 @@ def test_several_switches_in_one_process(two: Network, tmp_path: Path) -> None:
     assert ports["s1"]["right"]["tx_packets"] == ports["s2"]["left"]["rx_packets"] >= 21
 
 
+def test_time_in_which_the_switch_could_not_work_is_counted(two: Network, tmp_path: Path) -> None:
+    """Stopped with a frame waiting, as on a machine that is not run for a while."""
+    near, far = two.hosts
+    with switch(tmp_path, one_switch({}, {})) as running, echo(far, socket.AF_INET):
+        shortest_round_trip_s(near, far.ipv4, 0.005)
+        before_us = running.command(cmd="stats")["late_us"]
+        running.process.send_signal(signal.SIGSTOP)
+        try:
+            with near.udp(socket.AF_INET) as sender:
+                sender.sendto(b"waits", (far.ipv4, 7))
+            time.sleep(0.5)
+        finally:
+            running.process.send_signal(signal.SIGCONT)
+        wait_until(
+            lambda: running.command(cmd="stats")["late_us"] > before_us + 300_000, "the stop is counted", 20
+        )
+
+
 def test_set_changes_a_running_port(two: Network, tmp_path: Path) -> None:
     near, far = two.hosts
     with switch(tmp_path, one_switch({}, {})) as running, echo(far, socket.AF_INET):

@@ -156,7 +156,9 @@ class EmbeddedSwitches:
         """One command on the control socket reads all ports."""
         if not self._edges:
             self._edges = self._process.ask("info")["queue_hist_lower_edges_bytes"]
-        for switch in self._process.ask("stats")["switches"]:
+        stats = self._process.ask("stats")
+        recording.switch_late_us.append((now_us, stats["late_us"]))
+        for switch in stats["switches"]:
             for port in switch["ports"]:
                 recording.port_samples.append(_port_sample(now_us, port))
                 recording.unasked_drops[port["name"]] = unasked_drops(port)

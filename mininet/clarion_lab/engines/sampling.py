@@ -29,11 +29,11 @@ class Gaps:
     def __init__(self, from_us: int, to_us: int) -> None:
         self.longest_us = 0
         self._window = from_us, to_us
-        self._last_us: int | None = None
+        self._last_us = from_us  # where nothing is known before the first sample, a gap begins
 
     def add(self, now_us: int) -> None:
         """There is a sample of this time."""
-        if self._last_us is not None and now_us > self._window[0] and self._last_us < self._window[1]:
+        if now_us > self._window[0] and self._last_us < self._window[1]:
             self.longest_us = max(self.longest_us, now_us - self._last_us)
         self._last_us = now_us
 

@@ -142,6 +142,9 @@ class Recording:
     environment: dict[str, Any] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
     sampler: dict[str, float] = field(default_factory=dict)
+    switch_late_us: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # by time: how long its process has been late in all
     ended_us: int = 0
     _samples_by_flow: ByFlow = field(default_factory=ByFlow, repr=False)
     _losses_by_flow: ByFlow = field(default_factory=ByFlow, repr=False)

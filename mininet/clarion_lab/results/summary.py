@@ -58,7 +58,7 @@ def summarise(
         "proxies": recording.proxies,
         "environment": recording.environment,
         "commands": recording.commands,
-        "sampler": recording.sampler,
+        "sampler": _sampler(scenario, recording),
         "document": scenario.document,
     }
 
@@ -66,6 +66,16 @@ def summarise(
 def _window(scenario: Scenario, recording: Recording) -> tuple[int, int]:
     end_us = min(scenario.duration_us, recording.ended_us)
     return min(scenario.measure_from_us, end_us), end_us
+
+
+def _sampler(scenario: Scenario, recording: Recording) -> dict[str, float]:
+    """What the sampler has noted, and how long the switch was late in the measured window."""
+    if not recording.switch_late_us:
+        return recording.sampler
+    window = _window(scenario, recording)
+    times, late_us = zip(*recording.switch_late_us, strict=True)
+    rate = metrics.rate_between(times, late_us, *window)
+    return {**recording.sampler, "late_s": round(rate * (window[1] - window[0]) / 1e12, 3)}
 
 
 def _seconds(times_us: Sequence[int]) -> tuple[float, ...]:
