@@ -119,9 +119,8 @@ std::string statistics(Fabric& fabric) {
     for (Port* port : sw->ports) ports.push_back(port_statistics(*port, fabric.now()));
     switches.push_back({{"name", sw->name}, {"ports", std::move(ports)}});
   }
-  return json{{"time_us", fabric.now() / 1000},
-              {"late_us", fabric.late() / 1000},
-              {"switches", std::move(switches)}}
+  return json{
+      {"time_us", fabric.now() / 1000}, {"late_us", fabric.late() / 1000}, {"switches", std::move(switches)}}
       .dump();
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs whose rates are judged, on machines that may be kept waiting themselves.
 
-A virtual machine that its host does not run for a while stops all links of an engine that runs in real time, and
-what a link without a queue has not sent then, it never sends. Such a run says so itself, and proves nothing.
+A virtual machine that its host does not run for a while stops all links of an engine that runs in real time,
+and what a link without a queue has not sent then, it never sends. Such a run says so, and proves nothing.
 """
 
 from __future__ import annotations
