@@ -185,11 +185,10 @@ def test_losses_of_an_application_are_its_flows_whatever_port_its_client_has() -
 def test_both_hosts_send_with_the_scenarios_law() -> None:
     scenario = load({**PUT, "algorithm": "bbr"}, {"algorithm": "bbr"})
     hosts = {host.name: host for host in plan(scenario).hosts}
-    wanted = "sysctl -qw net.ipv4.tcp_congestion_control=bbr"
     for name in ("h1", "r1"):
         neighbour = plan(scenario).neighbour(hosts[name])
-        assert wanted in tuning.script(scenario, hosts[name], neighbour, {}, None)
-    assert wanted not in tuning.script(scenario, hosts["h2"], hosts["r2"], {}, None)  # iperf3 chooses it
+        assert f"dev {name}-eth0 congctl bbr" in tuning.script(scenario, hosts[name], neighbour, {}, None)
+    assert "congctl" not in tuning.script(scenario, hosts["h2"], hosts["r2"], {}, None)  # iperf3 chooses it
 
 
 def test_stock_hosts_keep_linuxs_buffers() -> None:

@@ -102,16 +102,19 @@ def without_sack(host: PlannedHost, senders: Mapping[str, Flow]) -> list[str]:
     return [] if flow is None or flow.algorithm.sack else ["sysctl -qw net.ipv4.tcp_sack=0"]
 
 
-def default_sender(scenario: Scenario, pair: int) -> list[str]:
-    """The command that sets what programs send with that choose no congestion control: applications, and
-    proxies towards them. Those of Clarion's are set with its shim.
+def default_sender(scenario: Scenario, host: PlannedHost, device: str) -> list[str]:
+    """The command that sets what programs send with through a device if they choose no congestion control:
+    applications, and proxies towards them. Those of Clarion's are set with its shim. It goes with the route:
+    as the namespace's default the kernel takes only what the whole machine allows to everybody.
     """
+    pair = int(host.name[1:]) - 1
     flow = next((flow for flow in scenario.flows if flow.pair == pair), None)
     if flow is None or flow.udp is not None or flow.algorithm.needs_agent:
         return []
     if flow.application is None and scenario.proxy is None:
         return []
-    return [f"sysctl -qw net.ipv4.tcp_congestion_control={flow.algorithm.kernel}"]
+    route = f"$(ip -4 route show dev {device})"
+    return [f"ip route change {route} dev {device} congctl {flow.algorithm.kernel}"]
 
 
 def receive_steering(device: str, switch_cpu: int | None) -> list[str]:
@@ -142,7 +145,7 @@ def script(
             f"sysctl -qw {settings}",
             f"ip neigh replace {neighbour.address} lladdr {neighbour.mac} dev {device} nud permanent",
             *without_sack(host, senders),
-            *default_sender(scenario, int(host.name[1:]) - 1),
+            *default_sender(scenario, host, device),
             *receive_steering(device, switch_cpu),
             *device_limit(scenario, host, senders),
         ]

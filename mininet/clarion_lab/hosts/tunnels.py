@@ -12,6 +12,7 @@ from pathlib import Path
 
 from clarion_base import processes
 from clarion_base.errors import RunFailedError
+from clarion_lab.hosts import tuning
 from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.scenario.model import Scenario
@@ -19,6 +20,7 @@ from clarion_lab.scenario.topology import Network, PlannedHost
 from clarion_lab.scenario.tunnel import PORT, inner_address
 
 PROGRAM = "openvpn"
+DEVICE = "clarion-tun"
 READY = "Initialization Sequence Completed"
 READY_S = 20.0  # beside round trips
 READY_ROUND_TRIPS = 10
@@ -30,7 +32,7 @@ QUEUE_PACKETS = 20_000
 def arguments(host: PlannedHost, peer: PlannedHost, key: Path) -> list[str]:
     """The command line of one end."""
     return [
-        *("--dev", "clarion-tun", "--dev-type", "tun", "--proto", "udp"),
+        *("--dev", DEVICE, "--dev-type", "tun", "--proto", "udp"),
         *("--local", host.address, "--lport", str(PORT)),
         *("--remote", peer.address, "--rport", str(PORT)),
         *("--ifconfig", inner_address(host.address), inner_address(peer.address)),
@@ -65,6 +67,13 @@ class Tunnels:
         for host in self._network.hosts:
             self._spawn(host, arguments(host, self._network.neighbour(host), key))
         self._await_ready()
+        processes.run_all(
+            [
+                (f"tuning {host.name}", processes.in_namespace(self._pids[host.name], ["sh", "-c", command]))
+                for host in self._network.hosts
+                for command in tuning.default_sender(self._scenario, host, DEVICE)
+            ]
+        )
 
     def check(self) -> None:
         """RunFailedError if one has died."""
