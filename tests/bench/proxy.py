@@ -3,11 +3,12 @@
 
     .venv/bin/python tests/bench/proxy.py --scenarios s1-1,s1-3 --sizes 512,1024 --transfers 4 --out out/proxy
 
-As root, on a quiet machine. A transfer that is complete in --out is not made again, and one of each row is made
-after the other, so that any stop leaves a whole table; --table only reads. Goodputs are of the file's bytes:
-*whole* from its first byte at the receiver to its last, without the login before; *steady* those of the middle
-half of the bytes that arrived, without start and tail. Both are set against what the link carries at most
-(proxy_ceiling.py). Transfers that would take far too long end after --cap-s and count with what has arrived.
+As root, on a quiet machine. A transfer that is complete in --out is not made again, and one of each row is
+made after the other, so that any stop leaves a whole table; --table only reads. Goodputs are of the file's
+bytes: *whole* from its first byte at the receiver to its last, without the login before; *steady* those of
+the middle half of the bytes that arrived, without start and tail. Both are set against what the link
+carries at most (proxy_ceiling.py). Transfers that would take far too long end after --cap-s and count with
+what arrived.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def read(directory: Path, header: str | None) -> Transfer | None:
 
 
 def growth(directory: Path, summary: dict[str, Any]) -> tuple[Any, Any]:
-    """Instants in s, from the file's first byte to its last or to the end of the run, and the bytes by then."""
+    """Instants in s, from the file's first byte to its last or the run's end, and the bytes by then."""
     moved, start_s = summary["flows"][0]["application"], summary["flows"][0]["start_s"]
     table = files.read_table(directory / files.FLOWS)
     first_s = start_s + moved["first_byte_s"]
@@ -263,6 +264,8 @@ def parse(arguments: Sequence[str]) -> tuple[Plan, argparse.Namespace]:
     sizes = [int(size) for size in given.sizes.split(",") if size.isdigit()]
     if not sizes or len(sizes) != len(given.sizes.split(",")):
         raise UserError(f"--sizes {given.sizes}: not a list of whole numbers of MB; use 512,1024")
+    if given.transfers < 1:
+        raise UserError(f"--transfers {given.transfers}: must be at least 1")
     plan = Plan(scenarios, sizes, variants, given.transfers, given.cap_s, given.set, given.out)
     return plan, given
 

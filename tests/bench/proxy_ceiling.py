@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The payload ceiling of a link for what clarion-proxy carries, and what of it survives the wire.
 
-Link rate x payload / frame, both of a full-size packet, times the share of packets that survive the errors. Of a
-frame (1514 bytes over IPv4 without checksum, and Clarion's header on top) are deducted Ethernet 14, IPv4 20,
-Clarion's header (DATA 32, TAG 16, or none), UDP 8, and of QUIC 37: the short header (RFC 9000, 17.3.1) with a
-connection identifier of 12 bytes and a packet number of 2, the tag of 16 bytes (RFC 9001, 5.3), and a STREAM frame
-(19.8) up to the packet's end: type, stream in 1 byte, offset in 4. Not deducted is what varies: acknowledgements of
-the other direction, and packets that are resent without having been lost.
+Link rate x payload / frame, both of a full-size packet, times the share of packets that survive the errors.
+Of a frame (1514 bytes over IPv4 without checksum, and Clarion's header on top) are deducted Ethernet 14,
+IPv4 20, Clarion's header (DATA 32, TAG 16, or none), UDP 8, and of QUIC 37: the short header (RFC 9000,
+17.3.1) with a connection identifier of 12 bytes and a packet number of 2, the tag of 16 bytes (RFC 9001,
+5.3), and a STREAM frame (19.8) up to the packet's end: type, stream in 1 byte, offset in 4. Not deducted is
+what varies: acknowledgements of the other direction, and packets that are resent without having been lost.
 """
 
 from __future__ import annotations
