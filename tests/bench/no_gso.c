@@ -7,11 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int setsockopt(int socket, int level, int name, const void *value, socklen_t length)
-{
-	if (level == IPPROTO_UDP && name == UDP_SEGMENT) {
-		errno = ENOPROTOOPT;
-		return -1;
-	}
-	return (int)syscall(SYS_setsockopt, socket, level, name, value, length);
+int setsockopt(int socket, int level, int name, const void* value, socklen_t length) {
+  if (level == IPPROTO_UDP && name == UDP_SEGMENT) {
+    errno = ENOPROTOOPT;
+    return -1;
+  }
+  return (int)syscall(SYS_setsockopt, socket, level, name, value, length);
 }

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from bench.quantities import TICK, processor_s
 from integration.switch_net import run
 
 BULK = "bulk"
+EXAMPLE = "noq's bulk"
 LAWS = ("cubic", "bbr")
 ETHERNET_MTU_BYTES = 1500
 DATAGRAM_BYTES = ETHERNET_MTU_BYTES - 40 - 8  # over IPv6, which bulk takes
@@ -121,7 +122,7 @@ def contenders() -> dict[str, Callable[[Stage], dict[str, float]]]:
 
     found = {f"proxy, {law}": proxy(law) for law in LAWS}
     if shutil.which(BULK):
-        found["noq's bulk"] = bulk_run
+        found[EXAMPLE] = bulk_run
     else:
         print(f"proxy_cpu: {BULK} skipped: not on PATH; cargo build --release -p bench in noq's repository")
     return found
@@ -145,7 +146,19 @@ def measure(count: int, size_bytes: int) -> Json:
         "load_before": os.getloadavg()[0],
         "each": runs,
         "figures": {name: summary(each) for name, each in runs.items()},
+        "ratios": ratios(runs),
     }
+
+
+def ratios(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> Json:
+    """Both proxies over both threads of noq's example, in the same repeat and with the same offload."""
+    found = {}
+    for name, each in runs.items():
+        base = runs.get(f"{EXAMPLE}, {name.rpartition(', ')[2]}", ())
+        if base and not name.startswith(EXAMPLE):
+            pairs = zip(each, base, strict=True)
+            found[name] = [mine["both_s_per_gbyte"] / theirs["both_s_per_gbyte"] for mine, theirs in pairs]
+    return {name: summary([{"ratio": ratio} for ratio in each])["ratio"] for name, each in found.items()}
 
 
 def main() -> int:
@@ -169,6 +182,8 @@ def main() -> int:
         print(text(f"{name}: receiving", each["receiving_s_per_gbyte"], 1, "s/GB"))
         print(text(f"{name}: both", each["both_s_per_gbyte"], 1, "s/GB"))
         print(text(f"{name}: goodput", each["mbit_per_s"], 1, "Mbit/s"))
+    for name, ratio in result["ratios"].items():
+        print(text(f"{name}: both, to {EXAMPLE}'s", ratio, 100, "%"))
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n")
     return 0
