@@ -59,7 +59,7 @@ unit: build ## The tests that need neither root nor the network
 integration: build ## The tests with real processes, devices and browsers, as root
 	$(pytest) tests/integration
 
-bench: build ## Benchmarks, as ratios and medians, with JSON in build/bench; 25 minutes; ONLY=core,switch for some
+bench: build ## Benchmarks, as ratios and medians, with JSON in build/bench; an hour; ONLY=core,switch for some
 	$(python) -m tests.bench --out build/bench --only "$(ONLY)"
 
 bench-list: $(python_stamp) ## The benchmarks, and how long each takes

@@ -40,6 +40,9 @@ BENCHMARKS = {
     "controller": Benchmark("the controller's API, digests, recovery", 550, python("bench_controller.py")),
     "sim": Benchmark("packets/s of the simulator, beside ns-3", 400, python("bench_sim.py")),
     "tuner": Benchmark("capacity set, tuned, told, measured on a link", 1080, python("bench_tuner.py")),
+    "proxy-cpu": Benchmark("the proxies' processor time beside noq's example", 150, python("proxy_cpu.py")),
+    "proxy-many": Benchmark("1,000 connections in one tunnel: shares, memory", 390, python("proxy_many.py")),
+    "proxy-first-byte": Benchmark("small HTTP answers over 540 ms", 280, python("proxy_first_byte.py")),
 }
 
 
@@ -55,7 +58,7 @@ def main() -> int:
     if arguments.list:
         print(
             "\n".join(
-                f"{name:11} {about(each.duration_s):>7}  {each.what}" for name, each in BENCHMARKS.items()
+                f"{name:16} {about(each.duration_s):>7}  {each.what}" for name, each in BENCHMARKS.items()
             )
         )
         return 0
