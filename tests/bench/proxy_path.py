@@ -54,7 +54,13 @@ def long_path(path: LongPath, directory: Path) -> Iterator[tuple[Place, Place]]:
         ports = [path.port("client", path.to_client), path.port("server", path.to_server)]
         document = {"switches": [{"name": "s1", "ports": ports}]}
         with switch(directory, document, netns=middle):
+            introduce(client)
             yield Place(client, CLIENT_IP), Place(server, SERVER_IP)
+
+
+def introduce(client: str) -> None:
+    """Lets both ends learn each other's address on the link, which takes a round trip of its own."""
+    run("ip", "netns", "exec", client, "ping", "-c", "1", "-w", "20", SERVER_IP)
 
 
 def connect(netns: str, address: str, netdev: str, middle: str) -> None:
