@@ -93,6 +93,11 @@ impl Assembly {
         self.consumed
     }
 
+    /// What would have been consumed if nothing were missing: all seen but what is ready and was left lying.
+    pub fn claimed(&self) -> u64 {
+        self.end - (self.next - self.consumed)
+    }
+
     /// Offset behind the last byte seen.
     pub fn end(&self) -> u64 {
         self.end

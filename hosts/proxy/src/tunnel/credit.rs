@@ -14,6 +14,9 @@ use noq_proto::{StreamId, VarInt};
 /// What may be sent before the other end has said anything, bytes.
 pub const INITIAL_BYTES: u64 = 256 << 10;
 pub const FRAME_BYTES: usize = 16;
+/// What may be sent ahead, as a multiple of what has arrived and was not left lying: a law that doubles its rate in
+/// each round trip needs 2, one that is told its rate more.
+const AHEAD: u64 = 8;
 /// A word is worth saying when it adds such a part of the window.
 const WORD_PARTS: u64 = 8;
 
@@ -46,10 +49,11 @@ impl Window {
         self.limit = end;
     }
 
-    /// What the sender is to be told now that the reader has consumed so much, if anything: twice as much ahead as the
-    /// reader has taken so far, at most `max_bytes`, and no more than `free_bytes` more than now.
-    pub fn advance(&mut self, consumed: u64, max_bytes: u64, free_bytes: u64) -> Option<u64> {
-        let window = (2 * consumed).clamp(INITIAL_BYTES, max_bytes.max(INITIAL_BYTES));
+    /// What the sender is to be told now that the reader has consumed so much, if anything: `AHEAD` times as much ahead
+    /// as it would have if nothing were missing (`arrived`), at most `max_bytes`, and no more than `free_bytes` more
+    /// than now.
+    pub fn advance(&mut self, consumed: u64, arrived: u64, max_bytes: u64, free_bytes: u64) -> Option<u64> {
+        let window = AHEAD.saturating_mul(arrived).clamp(INITIAL_BYTES, max_bytes.max(INITIAL_BYTES));
         let ahead = self.committed(consumed);
         let grown = window.min((ahead + free_bytes).max(INITIAL_BYTES));
         if grown < ahead + grown / WORD_PARTS {
@@ -113,23 +117,29 @@ mod tests {
     #[test]
     fn a_window_grows_with_its_reader() {
         let mut window = Window::default();
-        assert_eq!(window.advance(0, MAX, MAX), None);
-        assert_eq!(window.advance(INITIAL_BYTES / 16, MAX, MAX), None, "not for every byte");
+        assert_eq!(window.advance(0, 0, MAX, MAX), None);
+        assert_eq!(window.advance(INITIAL_BYTES / 64, INITIAL_BYTES / 64, MAX, MAX), None, "not for every byte");
         let consumed = 4 * INITIAL_BYTES;
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, MAX, MAX), Some(consumed + 2 * consumed));
-        assert_eq!(window.committed(consumed), 2 * consumed);
-        assert!(window.covers(3 * consumed) && !window.covers(3 * consumed + 1));
+        assert_eq!(window.advance(consumed, consumed, MAX, MAX), Some(consumed + AHEAD * consumed));
+        assert_eq!(window.committed(consumed), AHEAD * consumed);
+        assert!(window.covers(9 * consumed) && !window.covers(9 * consumed + 1));
+    }
+
+    #[test]
+    fn what_waits_for_a_gap_does_not_hold_its_sender_up() {
+        let mut window = Window::default();
+        assert_eq!(window.advance(0, INITIAL_BYTES, MAX, MAX), Some(AHEAD * INITIAL_BYTES));
     }
 
     #[test]
     fn a_window_stays_within_its_limits() {
         let consumed = 1 << 30;
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, MAX, u64::MAX / 2), Some(consumed + MAX));
+        assert_eq!(window.advance(consumed, consumed, MAX, u64::MAX / 2), Some(consumed + MAX));
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, MAX, 0), Some(consumed + INITIAL_BYTES), "never starved");
+        assert_eq!(window.advance(consumed, consumed, MAX, 0), Some(consumed + INITIAL_BYTES), "never starved");
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, MAX, 1 << 20), Some(consumed + (1 << 20)));
+        assert_eq!(window.advance(consumed, consumed, MAX, 1 << 20), Some(consumed + (1 << 20)));
     }
 }

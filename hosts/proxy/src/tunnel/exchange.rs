@@ -212,6 +212,7 @@ impl Tunnel {
             conduit.window.close(conduit.received.end());
             self.committed_bytes += conduit.committed_bytes();
         }
+        self.give_credit(id);
         result
     }
 

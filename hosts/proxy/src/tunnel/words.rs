@@ -30,8 +30,8 @@ impl Tunnel {
             return;
         }
         let before = conduit.committed_bytes();
-        let consumed = conduit.received.consumed();
-        let Some(limit) = conduit.window.advance(consumed, self.stream_bytes, free_bytes) else { return };
+        let (consumed, arrived) = (conduit.received.consumed(), conduit.received.claimed());
+        let Some(limit) = conduit.window.advance(consumed, arrived, self.stream_bytes, free_bytes) else { return };
         self.committed_bytes = self.committed_bytes - before + conduit.committed_bytes();
         self.words.outbox.put(credit::encode(conduit.stream, limit));
         self.speak();
