@@ -13,5 +13,6 @@ pub mod keys;
 pub mod law;
 pub mod observe;
 pub mod options;
+pub mod prediction;
 pub mod transparent;
 pub mod tunnel;

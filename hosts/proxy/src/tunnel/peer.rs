@@ -21,6 +21,7 @@ use super::opening::Opening;
 use super::policy::Policy;
 use super::words::Words;
 use crate::config::Limits;
+use crate::prediction::Prediction;
 
 /// After so long a silence the path is tried as a new one, and again each time it has passed: the library's own probes
 /// come ever later in an outage, by two seconds each (noq 1.4), and the path would stay unused when it is back.
@@ -54,6 +55,7 @@ pub struct Tunnel {
     /// When the last datagram came.
     heard_at: Instant,
     revived_at: Instant,
+    prediction: Option<Prediction>,
 }
 
 impl Tunnel {
@@ -83,7 +85,14 @@ impl Tunnel {
             began_at: now,
             heard_at: now,
             revived_at: now,
+            prediction: None,
         }
+    }
+
+    /// From now on packets are sent again that are lost, as far as `prediction` can tell. Its controllers have to be
+    /// those of this tunnel.
+    pub fn predict(&mut self, prediction: Prediction) {
+        self.prediction = Some(prediction);
     }
 
     pub(super) fn set_policy(&mut self, policy: Arc<Policy>) {
@@ -130,11 +139,21 @@ impl Tunnel {
         max_datagrams: NonZeroUsize,
         buffer: &mut Vec<u8>,
     ) -> Option<Transmit> {
+        if let Some(transmit) = self.predicting().and_then(|prediction| prediction.take(now, buffer)) {
+            return Some(transmit);
+        }
         let transmit = self.connection.poll_transmit(now, max_datagrams, buffer);
+        if let (Some(prediction), Some(transmit)) = (&self.prediction, &transmit) {
+            prediction.keep(now, transmit, buffer);
+        }
         if transmit.is_some() && self.is_up() {
             self.revive(now);
         }
         transmit
+    }
+
+    fn predicting(&self) -> Option<&Prediction> {
+        self.prediction.as_ref().filter(|_| self.is_up())
     }
 
     /// Just after a probe, or all probes that the library thinks are due would follow at once.
@@ -146,11 +165,15 @@ impl Tunnel {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.connection.poll_timeout()
+        let resend_at = self.predicting().and_then(Prediction::due_at);
+        [self.connection.poll_timeout(), resend_at].into_iter().flatten().min()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.connection.handle_timeout(now);
+        if let Some(prediction) = &self.prediction {
+            prediction.on_timeout(now);
+        }
         self.digest();
     }
 
