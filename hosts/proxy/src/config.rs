@@ -18,6 +18,8 @@ pub struct Config {
     /// Whether QUIC packets carry Clarion's header where the shim is attached.
     pub header: HeaderMode,
     pub limits: Limits,
+    /// Probability in (0, 1) to be lost at which a packet is sent again.
+    pub predict_loss: Option<f64>,
     /// Where Prometheus may ask for metrics.
     pub metrics: Option<SocketAddr>,
     /// Unix socket that `clarion-proxy status` asks.

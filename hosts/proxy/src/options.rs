@@ -110,6 +110,9 @@ pub struct TunnelOptions {
     /// The same for one TCP connection [default: 64]
     #[arg(long, value_name = "N")]
     pub stream_mib: Option<u32>,
+    /// Send a packet again, once, when it is lost with so many per cent of probability, 1 to 99 [default: never]
+    #[arg(long, value_name = "PERCENT")]
+    pub predict_loss: Option<u8>,
     /// TCP connections at once [default: 4096]
     #[arg(long, value_name = "N")]
     pub max_connections: Option<u32>,
@@ -264,6 +267,7 @@ fn settle(role: Role, common: CommonOptions, file: File) -> Result<Config> {
             key: directory.join(format!("{name}.key")),
         },
         limits: limits(&tunnel)?,
+        predict_loss: predict_loss(tunnel.predict_loss)?,
         law: law_settings(&tunnel)?,
         header: match tunnel.header {
             Some(Header::Off) => HeaderMode::Off,
@@ -320,6 +324,15 @@ fn limits(tunnel: &TunnelOptions) -> Result<Limits> {
     Ok(limits)
 }
 
+fn predict_loss(percent: Option<u8>) -> Result<Option<f64>> {
+    let Some(percent) = percent else { return Ok(None) };
+    ensure!(
+        (1..100).contains(&percent),
+        "--predict-loss {percent}: 1 to 99 per cent; leave it out for never"
+    );
+    Ok(Some(f64::from(percent) / 100.0))
+}
+
 fn parameter(text: &str) -> Result<(String, u32), String> {
     let parsed = text.split_once('=').and_then(|(key, value)| Some((key.to_owned(), value.parse().ok()?)));
     parsed.ok_or_else(|| format!("{text:?}: write KEY=VALUE with a whole number"))
@@ -352,8 +365,8 @@ macro_rules! over {
 over!(IdentityOptions: keys, name;);
 over!(ClientOptions: peer, peer_name, transparent, transparent_port; forward, take);
 over!(ServerOptions: listen; allow, early);
-over!(TunnelOptions: law, header, buffer_mib, stream_mib, max_connections, idle_timeout_s, connect_timeout_s,
-    slow_reader_timeout_s; set, set_table);
+over!(TunnelOptions: law, header, buffer_mib, stream_mib, predict_loss, max_connections, idle_timeout_s,
+    connect_timeout_s, slow_reader_timeout_s; set, set_table);
 over!(ObserveOptions: metrics, control;);
 
 #[cfg(test)]
@@ -395,6 +408,7 @@ mod tests {
     fn options_count_for_more_than_the_file() {
         let file = file(
             "[client]\npeer = '192.0.2.7:1'\n[tunnel]\nlaw = 'cubic'\nbuffer_mib = 100\n\
+             predict_loss = 50\n\
              [tunnel.set]\ninitial_window_packets = 32\n[observe]\nmetrics = '127.0.0.1:9000'\n",
         );
         let mut common = common(Some(&file));
@@ -405,6 +419,7 @@ mod tests {
         assert_eq!(config.law.name, "cubic");
         assert_eq!(config.law.parameters, [("initial_window_packets".to_owned(), 32)]);
         assert_eq!(config.limits.buffer_bytes, 200 << 20);
+        assert_eq!(config.predict_loss, Some(0.5));
         assert_eq!(config.metrics, "127.0.0.1:9000".parse().ok());
         assert_eq!(config.control_socket, Path::new("/run/clarion/proxy/ship.sock"));
     }
@@ -427,7 +442,7 @@ mod tests {
     #[test]
     fn bad_options_are_one_line_that_names_the_option() {
         type Change = fn(&mut ClientOptions, &mut CommonOptions);
-        let cases: [(Change, &str); 14] = [
+        let cases: [(Change, &str); 16] = [
             (|client, _| client.peer = None, "--peer"),
             (|client, _| client.peer = Some("192.0.2.1:0".into()), "--peer"),
             (|client, _| client.peer = Some("192.0.2.1".into()), "--peer"),
@@ -441,6 +456,8 @@ mod tests {
             (|_, common| common.tunnel.law = Some("none".into()), "none"),
             (|_, common| common.tunnel.set = vec![("bogus".into(), 1)], "bogus"),
             (|_, common| common.tunnel.stream_mib = Some(1000), "--stream-mib"),
+            (|_, common| common.tunnel.predict_loss = Some(0), "--predict-loss"),
+            (|_, common| common.tunnel.predict_loss = Some(100), "--predict-loss"),
             (|_, common| common.tunnel.idle_timeout_s = Some(0), "--idle-timeout-s"),
         ];
         for (change, word) in cases {

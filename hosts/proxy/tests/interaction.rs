@@ -70,7 +70,8 @@ impl World {
         let limits = Limits { stream_bytes: 200_000, buffer_bytes: 500_000, ..Limits::default() };
         let up = Direction::new(20, 30, 0.01);
         let down = Direction::new(20, 30, 0.01);
-        let mut pair = Pair::new(Setup { limits, up, down, seed, ..Setup::default() });
+        let predict = seed.is_multiple_of(2).then_some(0.2);
+        let mut pair = Pair::new(Setup { limits, up, down, seed, predict, ..Setup::default() });
         let (client, server) = pair.established();
         Self { pair, client, server, ends: HashMap::new(), next_port: 0 }
     }

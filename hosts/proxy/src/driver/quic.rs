@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use noq_proto::congestion::ControllerFactory;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{ClientConfig, EndpointConfig, ServerConfig};
 use ring::{digest, hmac};
@@ -13,6 +14,7 @@ use super::switchboard::Switchboard;
 use crate::config::Config;
 use crate::keys;
 use crate::law::{Counters, LawFactory};
+use crate::prediction::Prediction;
 use crate::tunnel::transport_config;
 
 /// A stateless reset says that this program has lost its connections (RFC 9000, 10.3): made of the private key, it is
@@ -39,27 +41,19 @@ pub fn any_server(config: &Config) -> Result<ServerConfig> {
     Ok(ServerConfig::with_crypto(Arc::new(crypto)))
 }
 
-pub fn server(
-    config: &Config,
-    any: &ServerConfig,
-    path: &Path,
-) -> Result<(Arc<ServerConfig>, Arc<Counters>)> {
-    let (transport, counters) = transport(config, path)?;
+pub fn server(config: &Config, any: &ServerConfig, path: &Path) -> Result<(Arc<ServerConfig>, Watch)> {
+    let (transport, watch) = transport(config, path)?;
     let mut server = any.clone();
     server.transport_config(Arc::new(transport));
-    Ok((Arc::new(server), counters))
+    Ok((Arc::new(server), watch))
 }
 
-pub fn client(
-    config: &Config,
-    tls: Arc<rustls::ClientConfig>,
-    path: &Path,
-) -> Result<(ClientConfig, Arc<Counters>)> {
+pub fn client(config: &Config, tls: Arc<rustls::ClientConfig>, path: &Path) -> Result<(ClientConfig, Watch)> {
     let crypto = QuicClientConfig::try_from(tls).context("TLS without a cipher suite for QUIC")?;
-    let (transport, counters) = transport(config, path)?;
+    let (transport, watch) = transport(config, path)?;
     let mut client = ClientConfig::new(Arc::new(crypto));
     client.transport_config(Arc::new(transport));
-    Ok((client, counters))
+    Ok((client, watch))
 }
 
 /// What a tunnel's settings depend on of its path.
@@ -69,9 +63,19 @@ pub struct Path {
     pub is_ipv6: bool,
 }
 
-fn transport(config: &Config, path: &Path) -> Result<(noq_proto::TransportConfig, Arc<Counters>)> {
+/// What is seen of a tunnel through its congestion controller.
+pub struct Watch {
+    pub law: Arc<Counters>,
+    pub prediction: Option<Prediction>,
+}
+
+fn transport(config: &Config, path: &Path) -> Result<(noq_proto::TransportConfig, Watch)> {
     let law = LawFactory::new(&config.law.name, &config.law.parameters, Arc::new(path.channel.clone()))?
         .ipv6(path.is_ipv6);
-    let counters = law.counters();
-    Ok((transport_config(&config.limits, Arc::new(law), path.largest_datagram_bytes), counters))
+    let watch = Watch { law: law.counters(), prediction: config.predict_loss.map(Prediction::new) };
+    let law: Arc<dyn ControllerFactory + Send + Sync> = match &watch.prediction {
+        Some(prediction) => Arc::new(prediction.listen(law)),
+        None => Arc::new(law),
+    };
+    Ok((transport_config(&config.limits, law, path.largest_datagram_bytes), watch))
 }

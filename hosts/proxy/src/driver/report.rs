@@ -178,6 +178,7 @@ fn of_tunnel(tunnel: &mut Tunnel, peer: &Peer, sockets: &Slab<Socket>, now: Inst
         (false, true) => "connecting",
         (false, false) => "closing",
     };
+    let resends = tunnel.resends();
     let header = sockets.get(peer.socket).and_then(|socket| socket.header.as_ref());
     let up_for = peer.record.up_since.map(|since| now.duration_since(since));
     TunnelStatus {
@@ -197,6 +198,9 @@ fn of_tunnel(tunnel: &mut Tunnel, peer: &Peer, sockets: &Slab<Socket>, now: Inst
         bytes_sent: stats.udp_tx.bytes,
         bytes_received: stats.udp_rx.bytes,
         packets_lost: stats.lost_packets,
+        resends: resends.resends,
+        useful_resends: resends.useful_resends,
+        false_resends: resends.false_resends,
         congestion_events: path.congestion_events,
         reductions: Reason::ALL.iter().map(|&each| (each.name().to_owned(), law.reductions(each))).collect(),
         reductions_undone: law.undone(),

@@ -22,6 +22,7 @@ use super::udp::{Received, Socket};
 use crate::config::{ClientSettings, HeaderMode, Role, ServerSettings};
 use crate::header::HeaderSocket;
 use crate::law::Counters;
+use crate::prediction::Prediction;
 use crate::tunnel::{Abort, Arrival, Event, TunnelId};
 use crate::{keys, observe, transparent};
 
@@ -86,11 +87,13 @@ impl EventLoop {
         channel.plug(socket.header.clone());
         let tls = self.tls.clone().context("client without TLS settings")?;
         let path = path_of(&socket, channel.clone());
-        let (config, law) = quic::client(&self.config, tls, &path)?;
+        let (config, watch) = quic::client(&self.config, tls, &path)?;
         let tunnel = self.node.connect(now, config, peer, &name)?;
+        self.predict(tunnel, watch.prediction);
         let socket = self.add_socket(socket)?;
         let record = self.tally.record(&self.config.law.name);
         let connections = HashMap::new();
+        let law = watch.law;
         self.peers.insert(tunnel, Peer { socket, channel, remote: peer, law, connections, record });
         if let Some(link) = &mut self.link {
             link.state = State::Connecting { tunnel, until: now + self.config.limits.connect_timeout };
@@ -149,12 +152,14 @@ impl EventLoop {
             None => door,
         };
         let path = path_of(&self.sockets[socket], channel.clone());
-        let (config, law) = quic::server(&self.config, &any, &path)?;
+        let (config, watch) = quic::server(&self.config, &any, &path)?;
         self.send_buffer.clear();
         match self.node.accept(now, incoming, config, &mut self.send_buffer) {
             Ok(tunnel) => {
+                self.predict(tunnel, watch.prediction);
                 let record = self.tally.record(&self.config.law.name);
                 let connections = HashMap::new();
+                let law = watch.law;
                 self.peers.insert(tunnel, Peer { socket, channel, remote, law, connections, record });
             }
             Err(answer) => {
@@ -167,6 +172,12 @@ impl EventLoop {
             }
         }
         Ok(())
+    }
+
+    fn predict(&mut self, tunnel: TunnelId, prediction: Option<Prediction>) {
+        if let (Some(tunnel), Some(prediction)) = (self.node.tunnel(tunnel), prediction) {
+            tunnel.predict(prediction);
+        }
     }
 
     /// Server: a socket that is connected to a peer.

@@ -107,12 +107,15 @@ fn encode_tunnels(page: &mut Page, tunnels: &[TunnelStatus]) -> fmt::Result {
     for (name, help, of) in plain {
         page.gauge_of_tunnels(name, help, None, tunnels, of)?;
     }
-    let counted: [(&str, &str, Option<Unit>, Of<u64>); 8] = [
+    let counted: [(&str, &str, Option<Unit>, Of<u64>); 11] = [
         ("tunnel_sent", "Bytes of UDP payload sent", Some(Unit::Bytes), |each| each.bytes_sent),
         ("tunnel_received", "Bytes of UDP payload received", Some(Unit::Bytes), |each| each.bytes_received),
         ("tunnel_sent_datagrams", "Datagrams sent", None, |each| each.datagrams_sent),
         ("tunnel_received_datagrams", "Datagrams received", None, |each| each.datagrams_received),
         ("tunnel_lost_packets", "QUIC packets taken for lost", None, |each| each.packets_lost),
+        ("tunnel_resends", "Datagrams sent again, as their loss was probable", None, |each| each.resends),
+        ("tunnel_useful_resends", "Resends of what had been lost", None, |each| each.useful_resends),
+        ("tunnel_false_resends", "Resends of what had not been lost", None, |each| each.false_resends),
         ("tunnel_congestion_events", "Times the law was told of congestion", None, |each| {
             each.congestion_events
         }),
@@ -230,6 +233,7 @@ mod tests {
             state: "up".into(),
             srtt_us: 541_250,
             bytes_sent: 7,
+            false_resends: 4,
             reductions: Reasons::from([("loss".into(), 3), ("timeout".into(), 0)]),
             ..TunnelStatus::default()
         };
@@ -254,6 +258,7 @@ mod tests {
             r#"clarion_proxy_connections_aborted_total{reason="reset"} 5"#.to_owned(),
             format!("clarion_proxy_tunnel_smoothed_rtt_seconds{of}}} 0.54125"),
             format!("clarion_proxy_tunnel_sent_bytes_total{of}}} 7"),
+            format!("clarion_proxy_tunnel_false_resends_total{of}}} 4"),
             format!(r#"clarion_proxy_tunnel_reductions_total{of},reason="loss"}} 3"#),
         ] {
             assert!(page.lines().any(|line| line == expected), "{expected} is not in\n{page}");

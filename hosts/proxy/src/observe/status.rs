@@ -87,6 +87,15 @@ pub struct TunnelStatus {
     pub bytes_received: u64,
     /// QUIC packets taken for lost.
     pub packets_lost: u64,
+    /// Datagrams sent again because their loss was probable; in no other count.
+    #[serde(default)]
+    pub resends: u64,
+    /// Of these, those of packets that had been lost.
+    #[serde(default)]
+    pub useful_resends: u64,
+    /// Of these, those of packets that had not been lost.
+    #[serde(default)]
+    pub false_resends: u64,
     /// Times that the law was told of congestion.
     pub congestion_events: u64,
     /// Reductions of the window, by the law's reason.

@@ -86,6 +86,14 @@ fn tunnel(tunnel: &TunnelStatus) -> String {
     line(&mut block, "received", format!("{} datagrams, {received}", tunnel.datagrams_received));
     let (lost, events) = (tunnel.packets_lost, tunnel.congestion_events);
     line(&mut block, "lost", format!("{lost} packets, {events} congestion events"));
+    if tunnel.resends > 0 {
+        let (useful, needless) = (tunnel.useful_resends, tunnel.false_resends);
+        line(
+            &mut block,
+            "sent again",
+            format!("{} datagrams, {useful} useful, {needless} false", tunnel.resends),
+        );
+    }
     let committed = bytes(tunnel.committed_bytes);
     line(&mut block, "connections", format!("{}, {committed} committed", tunnel.connections));
     let is_accepted = if tunnel.early_data_accepted { "accepted" } else { "not accepted" };
@@ -172,6 +180,9 @@ mod tests {
                 min_rtt_us: 540_000,
                 pacing_bytes_per_s: 18_750_000,
                 header: "open".into(),
+                resends: 9,
+                useful_resends: 6,
+                false_resends: 2,
                 ..TunnelStatus::default()
             }],
             totals: Totals {
@@ -205,6 +216,7 @@ mod tests {
             "up for 59 s\n",
             "541.2 ms, least 540.0 ms\n",
             "150.0 Mbit/s\n",
+            "9 datagrams, 6 useful, 2 false\n",
         ] {
             assert!(text.contains(expected), "{expected:?} is not in\n{text}");
         }

@@ -16,7 +16,7 @@ const BINS: usize = 256;
 /// Packets after which what has been counted counts half.
 const MEMORY: u32 = 4096;
 /// Of a round trip: the mean excess of the one that is taken for seen.
-const PRIOR_EXCESS: f64 = 1.0 / 8.0;
+const PRIOR_EXCESS: f64 = 1.0 / 32.0;
 const PRIOR_LOSSES: f64 = 1.0;
 const PRIOR_PACKETS: f64 = 100.0;
 /// Of the newest round trip in the smoothed one (RFC 6298, 2).
@@ -161,20 +161,20 @@ mod tests {
         assert_eq!(known().least(), Some(RTT));
     }
 
-    /// p = 1/101. Half: S <= 0.01, exp(-8 x) at x = 0.5757, of 256 bins the 148th. Nine tenths: S <= 0.00111, x = 0.8503.
+    /// p = 1/101. Half: S <= 0.01, exp(-32 x) at x = 0.144, of 256 bins the 37th. Nine tenths: S <= 0.00111, x = 0.213.
     #[test]
     fn at_first_there_is_the_tail_that_is_presumed() {
-        assert_eq!(due(&known(), 0.5), Some(256_000 + 148_000));
-        assert_eq!(due(&known(), 0.9), Some(256_000 + 218_000));
+        assert_eq!(due(&known(), 0.5), Some(256_000 + 37_000));
+        assert_eq!(due(&known(), 0.9), Some(256_000 + 55_000));
     }
 
-    /// Of 199 acknowledged in time and one 100 ms late, S is (1 + 0.044) / 201 before 100 ms and less after it.
+    /// Of 199 acknowledged in time and one 100 ms late, S is more than 1 / 201 before 100 ms and less after it.
     /// p = 1/301: half needs S <= 0.0033, which the late one forbids until it has come.
     #[test]
     fn what_has_come_late_is_waited_for() {
         let mut estimate = known();
         acked(&mut estimate, &[RTT; 199]);
-        assert_eq!(due(&estimate, 0.5), Some(256_000 + 13_000)); // exp(-8 x) <= 201 / 300
+        assert_eq!(due(&estimate, 0.5), Some(256_000 + 4_000)); // exp(-32 x) <= 201 / 300
         acked(&mut estimate, &[RTT + ms(100)]);
         assert_eq!(due(&estimate, 0.5), Some(256_000 + 101_000));
         assert_eq!(due(&estimate, 0.1), Some(256_000 + 1_000)); // S <= 0.03

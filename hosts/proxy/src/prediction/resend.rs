@@ -23,15 +23,14 @@ const KEPT_DATAGRAMS: u64 = 120;
 /// Of the first byte: a long header (RFC 9000, 17.2), so a handshake packet or 0-RTT.
 const LONG_HEADER: u8 = 0x80;
 
-/// What became of resends. Those that are in neither of the last two are not decided: under way, lost too, or noq
-/// was sooner.
+/// What became of resends; those of which nothing is known yet are in neither of the last two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub resends: u64,
-    /// The packet was acknowledged at least the path's shortest round trip afterwards. Of one that is resent before its
-    /// acknowledgement is due this cannot tell which of the two has arrived.
+    /// The packet had been lost: it was acknowledged at least the path's shortest round trip afterwards, or noq found
+    /// the loss after the resend. Of one that is resent before its acknowledgement is due this says little.
     pub useful_resends: u64,
-    /// The packet was acknowledged sooner: it had not been lost.
+    /// The packet was acknowledged sooner, so it had not been lost.
     pub false_resends: u64,
 }
 
@@ -149,7 +148,8 @@ impl Resends {
     }
 
     fn is_worth_keeping(&self, datagram: &[u8]) -> bool {
-        datagram.len() <= self.mtu_bytes.into() && datagram.first().is_some_and(|byte| byte & LONG_HEADER == 0)
+        datagram.len() <= self.mtu_bytes.into()
+            && datagram.first().is_some_and(|byte| byte & LONG_HEADER == 0)
     }
 
     /// Packets are told apart by number and time: those of the handshake have the same numbers.
@@ -181,7 +181,9 @@ impl Resends {
     /// noq has found a loss, and sends the data again by itself.
     pub fn on_lost(&mut self, number: u64) {
         self.kept.retain(|kept| kept.number != number);
+        let before = self.resent.len();
         self.resent.retain(|resent| resent.number != number);
+        self.counts.useful_resends += (before - self.resent.len()) as u64;
         self.estimate.note_lost();
         self.due_after = self.estimate.due_after(self.threshold);
     }

@@ -21,7 +21,7 @@ use super::opening::Opening;
 use super::policy::Policy;
 use super::words::Words;
 use crate::config::Limits;
-use crate::prediction::Prediction;
+use crate::prediction::{Counts, Prediction};
 
 /// After so long a silence the path is tried as a new one, and again each time it has passed: the library's own probes
 /// come ever later in an outage, by two seconds each (noq 1.4), and the path would stay unused when it is back.
@@ -253,6 +253,11 @@ impl Tunnel {
 
     pub fn stats(&mut self) -> ConnectionStats {
         self.connection.stats()
+    }
+
+    /// What has been sent again because it was probably lost.
+    pub fn resends(&self) -> Counts {
+        self.prediction.as_ref().map(Prediction::counts).unwrap_or_default()
     }
 
     pub fn path_stats(&mut self) -> PathStats {

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test uses some of it
 
 pub mod certificates;
+pub mod conduits;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,10 +14,13 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use clarion_proxy::config::{Destination, Limits, ServerSettings};
+use clarion_proxy::header::NoHeader;
+use clarion_proxy::law::LawFactory;
+use clarion_proxy::prediction::{Counts, Prediction};
 use clarion_proxy::tunnel::{
     Arrival, Event, Front, Node, Opening, Policy, Tunnel, TunnelId, transport_config,
 };
-use noq_proto::congestion::CubicConfig;
+use noq_proto::congestion::{ControllerFactory, CubicConfig};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{ClientConfig, EndpointConfig, ServerConfig, TransportConfig};
 
@@ -41,10 +45,13 @@ pub fn anywhere() -> Destination {
 pub struct Direction {
     pub bytes_per_s: u64,
     pub delay: Duration,
+    /// At most so much comes on top; nothing overtakes.
+    pub jitter: Duration,
     pub loss: f64,
     pub queue_bytes: u64,
     pub is_down: bool,
     free_at: Option<Instant>,
+    arrived_at: Option<Instant>,
     pub lost: u64,
     pub dropped: u64,
 }
@@ -55,17 +62,20 @@ impl Direction {
         Self {
             bytes_per_s,
             delay: Duration::from_millis(delay_ms),
+            jitter: Duration::ZERO,
             loss,
             queue_bytes: (bytes_per_s * 2 * delay_ms / 1000).max(30_000),
             is_down: false,
             free_at: None,
+            arrived_at: None,
             lost: 0,
             dropped: 0,
         }
     }
 
     /// When a datagram that is sent now arrives, if it does.
-    fn carry(&mut self, now: Instant, bytes: usize, chance: f64) -> Option<Instant> {
+    fn carry(&mut self, now: Instant, bytes: usize, chance: &mut Chance) -> Option<Instant> {
+        let is_lost = chance.next() < self.loss;
         let begin = self.free_at.map_or(now, |at| at.max(now));
         let queued_bytes = (begin - now).as_secs_f64() * self.bytes_per_s as f64;
         if queued_bytes > self.queue_bytes as f64 {
@@ -75,11 +85,14 @@ impl Direction {
         let wire_bytes = bytes + 14 + 20 + 8;
         let end = begin + Duration::from_secs_f64(wire_bytes as f64 / self.bytes_per_s as f64);
         self.free_at = Some(end);
-        if self.is_down || chance < self.loss {
+        if self.is_down || is_lost {
             self.lost += 1;
             return None;
         }
-        Some(end + self.delay)
+        let late = if self.jitter.is_zero() { Duration::ZERO } else { self.jitter.mul_f64(chance.next()) };
+        let at = end + self.delay + late;
+        self.arrived_at = Some(self.arrived_at.map_or(at, |last| last.max(at)));
+        self.arrived_at
     }
 }
 
@@ -127,6 +140,8 @@ pub struct Pair {
     policy: Policy,
     seed: u64,
     limits: Limits,
+    /// Of the client.
+    prediction: Option<Prediction>,
     /// What newcomers come to: a server that is gone accepts nobody.
     pub accepts: bool,
     pub datagrams_to_server: Vec<Vec<u8>>,
@@ -140,6 +155,10 @@ pub struct Setup {
     pub up: Direction,
     pub down: Direction,
     pub seed: u64,
+    /// One of Clarion's in place of noq's Cubic.
+    pub law: Option<(&'static str, Vec<(String, u32)>)>,
+    /// Threshold at which the client sends again what is probably lost.
+    pub predict: Option<f64>,
 }
 
 impl Default for Setup {
@@ -151,22 +170,24 @@ impl Default for Setup {
             up: Direction::new(100, 20, 0.0),
             down: Direction::new(100, 20, 0.0),
             seed: 1,
+            law: None,
+            predict: None,
         }
     }
 }
 
 impl Pair {
     pub fn new(setup: Setup) -> Self {
-        let transport: TransportConfig =
-            transport_config(&setup.limits, Arc::new(CubicConfig::default()), DATAGRAM_BYTES);
-        let transport = Arc::new(transport);
+        let transport = Arc::new(transport(&setup, None));
+        let prediction = setup.predict.map(Prediction::new);
+        let client_transport = Arc::new(self::transport(&setup, prediction.as_ref()));
         let (server_tls, client_tls) = certificates::pair();
         let crypto = QuicServerConfig::try_from(server_tls).expect("server TLS");
         let mut server_config = ServerConfig::with_crypto(Arc::new(crypto));
         server_config.transport_config(transport.clone());
         let crypto = QuicClientConfig::try_from(client_tls).expect("client TLS");
         let mut client_config = ClientConfig::new(Arc::new(crypto));
-        client_config.transport_config(transport.clone());
+        client_config.transport_config(client_transport);
         let server_config = Arc::new(server_config);
         let settings = ServerSettings { listen: address(SERVER), allow: setup.allow, early: setup.early };
         let policy = Policy::new(&settings, setup.limits.max_connections);
@@ -193,6 +214,7 @@ impl Pair {
             policy,
             seed: setup.seed,
             limits: setup.limits,
+            prediction,
             accepts: true,
             datagrams_to_server: Vec::new(),
             records: false,
@@ -217,7 +239,16 @@ impl Pair {
 
     pub fn connect(&mut self) -> TunnelId {
         let (config, server) = (self.client_config.clone(), address(SERVER));
-        self.client.connect(self.now, config, server, certificates::SERVER_NAME).expect("connect")
+        let id = self.client.connect(self.now, config, server, certificates::SERVER_NAME).expect("connect");
+        if let Some(prediction) = self.prediction.clone() {
+            self.client_tunnel(id).predict(prediction);
+        }
+        id
+    }
+
+    /// What the client has sent again.
+    pub fn resends(&self) -> Counts {
+        self.prediction.as_ref().map(Prediction::counts).unwrap_or_default()
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -305,8 +336,7 @@ impl Pair {
         if is_to_server && self.records {
             self.datagrams_to_server.push(contents.clone());
         }
-        let chance = self.chance.next();
-        if let Some(at) = direction.carry(self.now, contents.len(), chance) {
+        if let Some(at) = direction.carry(self.now, contents.len(), &mut self.chance) {
             self.sent += 1;
             self.in_flight.push(Reverse(InFlight { at, number: self.sent, is_to_server, contents }));
         }
@@ -336,6 +366,28 @@ impl Pair {
             Arrival::Taken => {}
         }
     }
+}
+
+fn transport(setup: &Setup, prediction: Option<&Prediction>) -> TransportConfig {
+    match &setup.law {
+        None => transport_of(setup, prediction, CubicConfig::default()),
+        Some((name, parameters)) => {
+            let law = LawFactory::new(name, parameters, Arc::new(NoHeader)).expect("law");
+            transport_of(setup, prediction, law)
+        }
+    }
+}
+
+fn transport_of<F: ControllerFactory + Send + Sync + 'static>(
+    setup: &Setup,
+    prediction: Option<&Prediction>,
+    controllers: F,
+) -> TransportConfig {
+    let controllers: Arc<dyn ControllerFactory + Send + Sync> = match prediction {
+        Some(prediction) => Arc::new(prediction.listen(controllers)),
+        None => Arc::new(controllers),
+    };
+    transport_config(&setup.limits, controllers, DATAGRAM_BYTES)
 }
 
 fn endpoint(seed: u64, salt: u8) -> EndpointConfig {
