@@ -138,7 +138,7 @@ def main() -> None:
         end = commands.add_parser(name)
         for option in ("peer", "peer-name", "keys", "name", "transparent", "law", "header", "buffer-mib"):
             end.add_argument(f"--{option}")
-        for option in ("listen", "control"):
+        for option in ("listen", "control", "predict-loss"):
             end.add_argument(f"--{option}")
         for option in ("set", "take", "allow", "early"):
             end.add_argument(f"--{option}", action="append", default=[])

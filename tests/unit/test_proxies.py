@@ -64,10 +64,13 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_lines_of_a_pair() -> None:
-    scenario = load({"law": "boost", "set": {"boost_loss": 1}, "header": "off", "buffer-mib": 64})
+    scenario = load(
+        {"law": "boost", "set": {"boost_loss": 1}, "header": "off", "buffer-mib": 64, "predict-loss": 50}
+    )
     (pair,) = plan(scenario).carriers
     assert scenario.proxy is not None
     both = ["--law", "boost", "--header", "off", "--set", "boost_loss=1", "--buffer-mib", "64"]
+    both += ["--predict-loss", "50"]
     server = proxies.server_arguments(pair, scenario.proxy, Path("/k"), Path("/s"))
     assert server == [
         *("server", "--listen", "10.2.0.1:4433", "--keys", "/k", "--name", "r1-server"),
@@ -138,8 +141,13 @@ def test_datagrams_of_proxies_are_of_the_one_flow_that_they_carry() -> None:
         ({"law": ""}, {}, "proxy.law: must not be empty"),
         ({"law": "boost", "header": "on"}, {}, 'proxy.header: "on": use auto, off'),
         ({"law": "boost", "buffer-mib": 0}, {}, "proxy.buffer-mib: 0: must lie from 1 to 65536"),
+        ({"law": "boost", "predict-loss": 100}, {}, "proxy.predict-loss: 100: must lie from 1 to 99"),
         ({"law": "boost", "early": "yes"}, {}, 'proxy.early: "yes": must be a boolean'),
-        ({"law": "boost", "key": 1}, {}, "proxy.key: unknown key; use law, set, header, buffer-mib, early"),
+        (
+            {"law": "boost", "key": 1},
+            {},
+            "proxy.key: unknown key; use law, set, header, buffer-mib, predict-loss, early",
+        ),
         (
             {"law": "boost"},
             {"algorithm": "boost"},

@@ -20,6 +20,7 @@ class ProxySettings:
     parameters: Mapping[str, str] = field(default_factory=dict)
     header: str = "auto"
     buffer_mib: int | None = None
+    predict_loss_percent: int | None = None  # probability at which a packet is sent again
     early: bool = False  # whether connections may be opened by 0-RTT data
 
     @property
@@ -34,6 +35,8 @@ class ProxySettings:
             options += ["--set", f"{key}={value}"]
         if self.buffer_mib is not None:
             options += ["--buffer-mib", str(self.buffer_mib)]
+        if self.predict_loss_percent is not None:
+            options += ["--predict-loss", str(self.predict_loss_percent)]
         return options
 
 
@@ -42,10 +45,12 @@ def parse_proxy(document: Mapping[str, Any]) -> ProxySettings | None:
     if document["law"] == NO_PROXY:
         return None
     buffer_mib = document.get("buffer-mib")
+    predict_loss = document.get("predict-loss")
     return ProxySettings(
         law=document["law"],
         parameters={key: str(value) for key, value in document.get("set", {}).items()},
         header=document.get("header", "auto") or "off",  # YAML reads a plain off as false
         buffer_mib=None if buffer_mib is None else int(buffer_mib),
+        predict_loss_percent=None if predict_loss is None else int(predict_loss),
         early=document.get("early", False),
     )
