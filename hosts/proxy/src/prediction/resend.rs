@@ -226,3 +226,228 @@ impl Resends {
         may_go.then_some(first)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(256);
+    const SHORT_HEADER: u8 = 0x40;
+    const BYTES: u16 = 1200;
+
+    /// A path with one round trip known, on which the threshold of one half is reached 37 ms after it is over.
+    struct Path {
+        resends: Resends,
+        now: Instant,
+        next: u64,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            let mut resends = Resends::new(0.5);
+            resends.restart(BYTES);
+            resends.set_window(1_000_000, 0);
+            let mut path = Self { resends, now: Instant::now(), next: 0 };
+            let first = path.send();
+            path.pass(RTT);
+            path.acknowledge(first);
+            path
+        }
+
+        fn pass(&mut self, time: Duration) {
+            self.now += time;
+        }
+
+        /// One packet in a datagram, which begins with its number.
+        fn send(&mut self) -> (u64, Instant) {
+            self.send_as(SHORT_HEADER, BYTES)
+        }
+
+        fn send_all(&mut self, count: usize) {
+            for _ in 0..count {
+                self.send();
+            }
+        }
+
+        fn send_as(&mut self, first_byte: u8, bytes: u16) -> (u64, Instant) {
+            let number = self.next;
+            self.next += 1;
+            self.resends.on_written(number, bytes);
+            self.put(&datagram(first_byte, number, bytes), None);
+            (number, self.now)
+        }
+
+        fn put(&mut self, contents: &[u8], segment_size: Option<usize>) {
+            let destination = "192.0.2.1:4433".parse().unwrap();
+            let ecn = Some(EcnCodepoint::Ect0);
+            let transmit = Transmit { destination, ecn, size: contents.len(), segment_size, src_ip: None };
+            self.resends.keep(self.now, &transmit, contents);
+        }
+
+        fn acknowledge(&mut self, (number, sent_at): (u64, Instant)) {
+            self.resends.on_acked(self.now, sent_at, number);
+            self.resends.end_acks();
+        }
+
+        /// The number of the packet that is sent again now.
+        fn take(&mut self) -> Option<u64> {
+            let mut buffer = Vec::new();
+            let transmit = self.resends.take(self.now, &mut buffer)?;
+            assert_eq!((transmit.size, transmit.segment_size), (buffer.len(), None));
+            assert_eq!(transmit.ecn, Some(EcnCodepoint::Ect0));
+            Some(buffer[1].into())
+        }
+
+        fn when_due(&self) -> Option<Duration> {
+            self.resends.due_at().map(|at| at - self.now)
+        }
+
+        fn counts(&self) -> (u64, u64, u64) {
+            let counts = self.resends.counts();
+            (counts.resends, counts.useful_resends, counts.false_resends)
+        }
+    }
+
+    fn datagram(first_byte: u8, number: u64, bytes: u16) -> Vec<u8> {
+        let mut contents = vec![0; bytes.into()];
+        (contents[0], contents[1]) = (first_byte, number as u8);
+        contents
+    }
+
+    /// So long after sending a packet is due, with a margin.
+    const LATE: Duration = Duration::from_millis(256 + 37 + 1);
+
+    #[test]
+    fn a_datagram_is_sent_again_when_it_is_due_and_once() {
+        let mut path = Path::new();
+        let (number, _) = path.send();
+        let due_after = path.when_due().unwrap();
+        assert!(due_after > RTT && due_after < LATE, "{due_after:?}");
+        path.pass(due_after - Duration::from_nanos(1));
+        assert_eq!(path.take(), None);
+        path.pass(Duration::from_nanos(1));
+        assert_eq!(path.take(), Some(number));
+        assert_eq!((path.take(), path.when_due()), (None, None));
+    }
+
+    #[test]
+    fn a_time_that_has_been_told_is_not_told_again() {
+        let mut path = Path::new();
+        path.send();
+        path.pass(LATE);
+        assert!(path.resends.due_at().is_some_and(|at| at <= path.now));
+        path.resends.on_timeout(path.now);
+        assert_eq!(path.when_due(), None);
+        assert!(path.take().is_some());
+    }
+
+    #[test]
+    fn what_is_acknowledged_or_lost_is_not_sent_again() {
+        let mut path = Path::new();
+        let (first, second) = (path.send(), path.send());
+        path.acknowledge(first);
+        path.resends.on_lost(second.0);
+        path.pass(10 * LATE);
+        assert_eq!(path.take(), None);
+    }
+
+    /// The same number at another time is a packet of the handshake.
+    #[test]
+    fn an_acknowledgement_is_for_the_packet_of_that_time() {
+        let mut path = Path::new();
+        let (number, sent_at) = path.send();
+        path.acknowledge((number, sent_at - RTT));
+        path.pass(2 * LATE);
+        assert_eq!(path.take(), Some(number));
+    }
+
+    #[test]
+    fn an_acknowledgement_says_whether_a_resend_was_worth_it() {
+        let mut path = Path::new();
+        let packets = [path.send(), path.send(), path.send(), path.send()];
+        path.pass(LATE);
+        assert_eq!([path.take(), path.take(), path.take(), path.take()], packets.map(|each| Some(each.0)));
+        assert_eq!(path.counts(), (4, 0, 0));
+        path.pass(RTT - Duration::from_millis(1));
+        path.acknowledge(packets[0]);
+        assert_eq!(path.counts(), (4, 0, 1));
+        path.pass(Duration::from_millis(1));
+        path.acknowledge(packets[1]);
+        assert_eq!(path.counts(), (4, 1, 1));
+        path.resends.on_lost(packets[2].0);
+        assert_eq!(path.counts(), (4, 2, 1));
+    }
+
+    #[test]
+    fn only_acknowledged_packets_alone_in_their_datagrams_are_kept() {
+        let mut path = Path::new();
+        path.put(&[SHORT_HEADER; 40], None); // an ACK
+        path.send_as(LONG_HEADER | SHORT_HEADER, BYTES); // of the handshake
+        path.send_as(SHORT_HEADER, BYTES + 1); // an MTU probe
+        path.resends.on_written(7, 700);
+        path.put(&[SHORT_HEADER; 1200], None); // two packets, of which one is acknowledged
+        assert!(path.resends.kept.is_empty());
+    }
+
+    #[test]
+    fn of_a_batch_each_datagram_is_kept_with_its_number() {
+        let mut path = Path::new();
+        let mut batch = Vec::new();
+        for (number, bytes) in [(50, BYTES), (51, BYTES), (52, 300)] {
+            path.resends.on_written(number, bytes);
+            batch.extend(datagram(SHORT_HEADER, number, bytes));
+        }
+        path.put(&batch, Some(BYTES.into()));
+        path.pass(LATE);
+        assert_eq!([path.take(), path.take(), path.take()], [Some(50), Some(51), Some(52)]);
+        path.resends.on_written(53, BYTES);
+        path.put(&batch, Some(BYTES.into())); // fewer packets than datagrams: one is an ACK
+        assert!(path.resends.kept.is_empty());
+    }
+
+    #[test]
+    fn what_the_peer_would_take_for_a_duplicate_is_dropped() {
+        let mut path = Path::new();
+        path.send_all(200);
+        assert_eq!(path.resends.kept.len() as u64, KEPT_DATAGRAMS);
+        (0..100).for_each(|_| path.put(&[SHORT_HEADER; 40], None)); // ACKs have numbers, too
+        assert_eq!(path.resends.kept.len() as u64, KEPT_DATAGRAMS - 100);
+    }
+
+    #[test]
+    fn nothing_is_sent_again_above_the_window() {
+        let mut path = Path::new();
+        path.send();
+        path.pass(LATE);
+        path.resends.set_window(10_000, 10_001);
+        assert_eq!((path.take(), path.when_due()), (None, None));
+        path.resends.set_window(10_000, 10_000);
+        assert!(path.take().is_some());
+    }
+
+    #[test]
+    fn resends_are_bounded() {
+        let mut path = Path::new();
+        path.send_all(100);
+        path.pass(LATE);
+        let resends = std::iter::from_fn(|| path.take()).count();
+        assert_eq!(resends, 20); // 24 kB
+        assert_eq!(path.when_due(), None);
+        path.send_all(8);
+        assert!(path.take().is_some() && path.take().is_none());
+    }
+
+    #[test]
+    fn another_path_begins_anew() {
+        let mut path = Path::new();
+        path.send();
+        path.pass(LATE);
+        assert!(path.take().is_some());
+        path.send();
+        path.resends.restart(BYTES);
+        path.pass(10 * LATE);
+        assert_eq!((path.take(), path.when_due()), (None, None));
+        assert_eq!(path.counts(), (1, 0, 0));
+    }
+}
