@@ -184,6 +184,32 @@ fn a_path_opens_and_grants_come_back() {
     assert!(granted >= 100_000 && granted.is_multiple_of(1000), "{echo:?} after {first:?}");
 }
 
+/// As `--predict-loss` sends them: the same bytes once more, which nobody acknowledges by themselves.
+#[test]
+#[ignore = "needs root and clarion-host"]
+fn datagrams_that_are_sent_twice_arrive_twice_on_an_open_path() {
+    let pair = Pair::new("twice");
+    pair.attach(0);
+    pair.attach(1);
+    let (mut a, mut b) = (End::new(&pair, 0), End::new(&pair, 1));
+    talk(&mut a, &mut b, |a, _| a.mode() == Some(Mode::Open));
+    let (before, echoes) = (b.received, a.echo().expect("an echo").nr_echoes);
+    let began = Instant::now();
+    for round in 1..=100 {
+        a.send(&PAYLOAD, true);
+        a.send(&PAYLOAD, false);
+        while b.received < before + 2 * round {
+            assert!(began.elapsed() < PATIENCE, "{} of {}", b.received - before, 2 * round);
+            b.receive(&PAYLOAD);
+        }
+        b.send(b"ack", false);
+        a.receive(b"ack");
+    }
+    talk(&mut a, &mut b, |a, _| a.echo().is_some_and(|echo| echo.nr_echoes >= echoes + 100));
+    let echo = a.echo().expect("an echo");
+    assert_eq!((echo.corrupt, echo.congest, echo.local_drops), (0, 0, 0));
+}
+
 #[test]
 #[ignore = "needs root and clarion-host"]
 fn a_peer_that_loses_its_shim_gets_plain_datagrams() {

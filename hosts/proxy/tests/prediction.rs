@@ -148,9 +148,9 @@ fn carry(
     assert!(received == bytes);
 }
 
-/// The table of docs/proxy.md: cargo test --release --test prediction -- --ignored --nocapture
+/// The figures of docs/proxy.md.
 #[test]
-#[ignore = "measures; takes minutes"]
+#[ignore = "measures for minutes, and checks nothing"]
 fn table_of_completion_times() {
     for (bytes, seeds) in [(20_000, 1000), (200_000, 500), (2_000_000, 200)] {
         for is_warm in [false, true] {
