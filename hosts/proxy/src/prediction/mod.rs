@@ -3,7 +3,7 @@
 //! probability to be lost, which grows while it waits; at a threshold its datagram is sent once more, as it was, and
 //! nobody waits for QUIC's timeout.
 //!
-//! `estimate` is the probability, `resend` keeps datagrams and decides, `allowance` bounds what that may cost. [`Tap`]
+//! `estimate` is the probability, `resend` keeps datagrams and decides, `allowance` bounds what that may cost. `tap`
 //! listens to what noq tells a congestion controller. [`Prediction`] is all of one tunnel.
 //!
 //! The second datagram has the packet number of the first. To the peer it is one that the network has doubled, which
@@ -15,5 +15,5 @@ mod estimate;
 mod resend;
 mod tap;
 
-pub use resend::{Counts, Resends};
-pub use tap::{Prediction, Tap};
+pub use resend::Counts;
+pub use tap::Prediction;
