@@ -137,7 +137,7 @@ pub struct Pair {
     server_config: Arc<ServerConfig>,
     client_config: ClientConfig,
     transport: Arc<TransportConfig>,
-    policy: Policy,
+    settings: ServerSettings,
     seed: u64,
     limits: Limits,
     /// Of the client.
@@ -196,12 +196,7 @@ impl Pair {
             now,
             epoch: now,
             client: Node::new(endpoint(setup.seed, 1), None, Policy::default(), setup.limits),
-            server: Node::new(
-                endpoint(setup.seed, 2),
-                Some(server_config.clone()),
-                policy.clone(),
-                setup.limits,
-            ),
+            server: Node::new(endpoint(setup.seed, 2), Some(server_config.clone()), policy, setup.limits),
             up: setup.up,
             down: setup.down,
             client_address: address(CLIENT),
@@ -211,7 +206,7 @@ impl Pair {
             server_config,
             client_config,
             transport,
-            policy,
+            settings,
             seed: setup.seed,
             limits: setup.limits,
             prediction,
@@ -232,9 +227,16 @@ impl Pair {
         self.server = Node::new(
             endpoint(self.seed, 2),
             Some(self.server_config.clone()),
-            self.policy.clone(),
+            Policy::new(&self.settings, self.limits.max_connections),
             self.limits,
         );
+    }
+
+    /// The server allows another number of conduits, in tunnels that are up, too.
+    pub fn allow_conduits(&mut self, max_connections: u32) {
+        self.limits.max_connections = max_connections;
+        let policy = Policy::new(&self.settings, max_connections);
+        self.server.reconfigure(Some(self.server_config.clone()), policy);
     }
 
     pub fn connect(&mut self) -> TunnelId {
