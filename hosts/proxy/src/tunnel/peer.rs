@@ -343,6 +343,7 @@ impl Tunnel {
                     self.list(id);
                 }
             }
+            StreamEvent::Stopped { id, .. } if self.is_of_words(id) => self.denounce("credit is not wanted"),
             StreamEvent::Stopped { id, error_code } => {
                 if let Some(&id) = self.by_stream.get(&id) {
                     self.on_aborted(id, Abort::from_code(error_code));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The streams on which both ends say how far the other may send (credit.rs).
 
-use noq_proto::{Dir, StreamId};
+use noq_proto::{Dir, ReadError, StreamId};
 use tracing::debug;
 
 use super::assembly::Assembly;
@@ -70,14 +70,10 @@ impl Tunnel {
     }
 
     pub(super) fn hear(&mut self, stream: StreamId) {
-        let mut reader = self.connection.recv_stream(stream);
-        let inbox = &mut self.words.inbox;
-        if let Ok(mut chunks) = reader.read(false) {
-            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                inbox.insert(chunk.offset, chunk.bytes);
-            }
-            let _ = chunks.finalize();
+        if !self.fetch_words(stream) {
+            return self.denounce("credit ends");
         }
+        let inbox = &self.words.inbox;
         if inbox.end() - inbox.consumed() > INBOX_BYTES {
             return self.denounce("more credit than a tunnel can use");
         }
@@ -86,6 +82,22 @@ impl Tunnel {
                 self.take_credit(&frame);
             }
         }
+    }
+
+    /// Takes what has come; false if no more will. No peer of ours ends that stream, and a second one would begin at
+    /// offset 0 again.
+    fn fetch_words(&mut self, stream: StreamId) -> bool {
+        let mut reader = self.connection.recv_stream(stream);
+        let Ok(mut chunks) = reader.read(false) else { return false };
+        let is_open = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => self.words.inbox.insert(chunk.offset, chunk.bytes),
+                Err(ReadError::Blocked) => break true,
+                Ok(None) | Err(ReadError::Reset(_)) => break false,
+            }
+        };
+        let _ = chunks.finalize();
+        is_open
     }
 
     fn take_credit(&mut self, frame: &[u8; FRAME_BYTES]) {

@@ -4,6 +4,8 @@
 
 pub mod certificates;
 pub mod conduits;
+pub mod honest;
+pub mod stranger;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -146,6 +148,8 @@ pub struct Pair {
     pub accepts: bool,
     pub datagrams_to_server: Vec<Vec<u8>>,
     pub records: bool,
+    /// What the server has sent to others than the client, and to whom.
+    pub elsewhere: Vec<(SocketAddr, Vec<u8>)>,
 }
 
 pub struct Setup {
@@ -213,6 +217,7 @@ impl Pair {
             accepts: true,
             datagrams_to_server: Vec::new(),
             records: false,
+            elsewhere: Vec::new(),
         }
     }
 
@@ -298,8 +303,7 @@ impl Pair {
 
     /// Sends what there is to send, then goes to the next moment at which something happens; false if none will.
     pub fn step(&mut self) -> bool {
-        self.transmit(true);
-        self.transmit(false);
+        self.flush();
         let Some(at) = self.next_time() else { return false };
         self.now = self.now.max(at);
         while self.in_flight.peek().is_some_and(|Reverse(first)| first.at <= self.now) {
@@ -317,6 +321,12 @@ impl Pair {
         [arrival, self.client.poll_timeout(), self.server.poll_timeout()].into_iter().flatten().min()
     }
 
+    /// Sends what there is to send.
+    pub fn flush(&mut self) {
+        self.transmit(true);
+        self.transmit(false);
+    }
+
     fn transmit(&mut self, is_client: bool) {
         let mut buffer = Vec::new();
         let ids = if is_client { self.client.ids() } else { self.server.ids() };
@@ -327,7 +337,12 @@ impl Pair {
                 let Some(transmit) = node.poll_transmit(id, self.now, NonZeroUsize::MIN, &mut buffer) else {
                     break;
                 };
-                self.put(is_client, buffer[..transmit.size].to_vec());
+                let contents = buffer[..transmit.size].to_vec();
+                if is_client {
+                    self.put(true, contents);
+                } else {
+                    self.answer(transmit.destination, contents);
+                }
             }
         }
     }
@@ -344,28 +359,44 @@ impl Pair {
         }
     }
 
+    fn answer(&mut self, remote: SocketAddr, contents: Vec<u8>) {
+        if remote == self.client_address {
+            self.put(false, contents);
+        } else {
+            self.elsewhere.push((remote, contents));
+        }
+    }
+
     /// Hands the server a datagram, whatever the path is like.
     pub fn replay(&mut self, contents: Vec<u8>) {
         self.deliver(true, contents);
     }
 
-    fn deliver(&mut self, is_to_server: bool, contents: Vec<u8>) {
+    /// Hands the server a datagram that seems to come from `remote`.
+    pub fn replay_from(&mut self, remote: SocketAddr, contents: Vec<u8>) {
         let mut buffer = Vec::new();
-        let contents = BytesMut::from(&contents[..]);
-        let (node, remote) = match is_to_server {
-            true => (&mut self.server, self.client_address),
-            false => (&mut self.client, address(SERVER)),
-        };
-        match node.handle_datagram(self.now, remote, None, None, contents, &mut buffer) {
+        let bytes = BytesMut::from(&contents[..]);
+        match self.server.handle_datagram(self.now, remote, None, None, bytes, &mut buffer) {
             Arrival::Newcomer(incoming) if self.accepts => {
                 let config = self.server_config.clone();
                 if let Err(Some(answer)) = self.server.accept(self.now, *incoming, config, &mut buffer) {
-                    self.put(!is_to_server, buffer[..answer.size].to_vec());
+                    self.answer(remote, buffer[..answer.size].to_vec());
                 }
             }
             Arrival::Newcomer(incoming) => std::mem::forget(incoming),
-            Arrival::Answer(answer) => self.put(!is_to_server, buffer[..answer.size].to_vec()),
+            Arrival::Answer(answer) => self.answer(remote, buffer[..answer.size].to_vec()),
             Arrival::Taken => {}
+        }
+    }
+
+    fn deliver(&mut self, is_to_server: bool, contents: Vec<u8>) {
+        if is_to_server {
+            return self.replay_from(self.client_address, contents);
+        }
+        let (mut buffer, bytes) = (Vec::new(), BytesMut::from(&contents[..]));
+        let arrival = self.client.handle_datagram(self.now, address(SERVER), None, None, bytes, &mut buffer);
+        if let Arrival::Answer(answer) = arrival {
+            self.put(true, buffer[..answer.size].to_vec());
         }
     }
 }
@@ -392,7 +423,7 @@ fn transport_of<F: ControllerFactory + Send + Sync + 'static>(
     transport_config(&setup.limits, controllers, DATAGRAM_BYTES)
 }
 
-fn endpoint(seed: u64, salt: u8) -> EndpointConfig {
+pub fn endpoint(seed: u64, salt: u8) -> EndpointConfig {
     let mut bytes = [salt; 32];
     bytes[..8].copy_from_slice(&seed.to_be_bytes());
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &bytes);
