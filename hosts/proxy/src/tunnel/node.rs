@@ -29,6 +29,11 @@ const UNPROVEN_MAX: usize = 16;
 /// Handshakes at once from which on nobody else is let in.
 const HANDSHAKES_MAX: usize = 256;
 
+/// What a datagram with long header has at least if it is to begin something (RFC 9000, 14.1).
+const FIRST_BYTES: usize = 1200;
+/// Of the first byte of a datagram (RFC 9000, 17.2).
+const LONG_HEADER: u8 = 0x80;
+
 /// What a datagram was.
 #[derive(Debug)]
 pub enum Arrival {
@@ -111,8 +116,12 @@ impl Node {
         buffer: &mut Vec<u8>,
     ) -> Arrival {
         let path = FourTuple::new(remote, local);
+        let is_long = datagram.first().is_some_and(|first| first & LONG_HEADER != 0);
+        let deserves_answer = !is_long || datagram.len() >= FIRST_BYTES;
         match self.endpoint.handle(now, path, ecn, datagram, buffer) {
             None => Arrival::Taken,
+            // The library would tell its versions to whoever sends seven bytes (noq 1.4; RFC 9000, 5.2.2).
+            Some(DatagramEvent::Response(_)) if !deserves_answer => Arrival::Taken,
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {

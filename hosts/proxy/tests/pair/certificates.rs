@@ -13,7 +13,7 @@ use rustls::server::WebPkiClientVerifier;
 pub const SERVER_NAME: &str = "ground";
 
 /// As `keys` has it.
-const ALPN: &[u8] = b"clarion-proxy/1";
+pub const ALPN: &[u8] = b"clarion-proxy/1";
 
 struct Party {
     chain: Vec<CertificateDer<'static>>,

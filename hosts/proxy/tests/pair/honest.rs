@@ -17,6 +17,12 @@ impl Honest {
         Self { client, server }
     }
 
+    /// It has something to say.
+    pub fn begin(&self, pair: &mut Pair) {
+        let conduit = pair.client_tunnel(self.client).open(opening()).expect("open");
+        pair.client_tunnel(self.client).release(conduit);
+    }
+
     /// It still has a TCP connection carried, both ways and to its end, and nothing of that is left.
     pub fn assert_unharmed(&self, pair: &mut Pair) {
         let question: Vec<u8> = (0..100_000u32).map(|at| (at * 7 % 251) as u8).collect();

@@ -206,6 +206,22 @@ impl Stranger {
         has_spoken
     }
 
+    /// What it sends when it knows how the server has answered its first datagrams: with a Retry, it proves its address.
+    pub fn second_flight(&mut self, pair: &mut Pair) -> Vec<Vec<u8>> {
+        for contents in self.datagrams(pair) {
+            pair.replay_from(self.address, contents);
+        }
+        self.hear(pair);
+        self.datagrams(pair)
+    }
+
+    /// It begins a handshake, proves its address if it has to, and says nothing more.
+    pub fn stop_half_way(mut self, pair: &mut Pair) {
+        for contents in self.second_flight(pair) {
+            pair.replay_from(self.address, contents);
+        }
+    }
+
     /// A stream with these bytes.
     pub fn send(&mut self, dir: Dir, bytes: &[u8]) -> StreamId {
         let stream = self.connection.streams().open(dir).expect("stream");
