@@ -6,6 +6,7 @@ mod pair;
 
 use std::time::Duration;
 
+use clarion_proxy::config::Limits;
 use clarion_proxy::tunnel::{Event, TunnelId};
 use pair::{Pair, Setup, anywhere, bytes_of, events, opening};
 
@@ -33,6 +34,15 @@ fn open_early(pair: &mut Pair) -> TunnelId {
     let conduit = tunnel.open(opening()).expect("open");
     assert_eq!(tunnel.send(conduit, b"early"), Ok(5));
     client
+}
+
+/// The first flight of a client that comes back, which the server does not get.
+fn recorded(pair: &mut Pair, open: impl FnOnce(&mut Pair)) -> Vec<Vec<u8>> {
+    (pair.records, pair.up.is_down) = (true, true);
+    open(pair);
+    pair.flush();
+    pair.records = false;
+    std::mem::take(&mut pair.datagrams_to_server)
 }
 
 /// When the server's conduit was opened, and whether the server knew its peer by then.
@@ -78,11 +88,9 @@ fn all_else_waits_for_the_handshake() {
 #[test]
 fn what_an_attacker_replays_connects_nothing() {
     let mut pair = acquainted(Setup::default());
-    (pair.records, pair.up.is_down) = (true, true);
-    open_early(&mut pair);
-    pair.step(); // the attacker has the first flight, the server has nothing yet
-    let recorded = std::mem::take(&mut pair.datagrams_to_server);
-    pair.records = false;
+    let recorded = recorded(&mut pair, |pair| {
+        open_early(pair);
+    });
     assert!(!recorded.is_empty());
     let until = pair.now + Duration::from_secs(30);
     pair.client_address = pair::address("10.6.6.6:666");
@@ -100,6 +108,56 @@ fn what_an_attacker_replays_connects_nothing() {
         }
     }
     assert!(was_held, "the server has taken the 0-RTT data");
+}
+
+#[test]
+fn what_is_replayed_again_and_again_is_taken_once() {
+    let mut pair = acquainted(Setup { early: vec![anywhere()], ..Setup::default() });
+    let recorded = recorded(&mut pair, |pair| {
+        open_early(pair);
+    });
+    let mut opened = 0;
+    for number in 0..100u8 {
+        for datagram in &recorded {
+            pair.replay_from(([10, 6, 6, number], 666).into(), datagram.clone());
+        }
+        for id in pair.server.ids() {
+            let seen = events(pair.server_tunnel(id));
+            opened += seen.iter().filter(|event| matches!(event, Event::Opened { .. })).count();
+        }
+        // Each time to a server that has ended what the time before began.
+        let now = pair.now;
+        for id in pair.server.ids() {
+            pair.server_tunnel(id).close(now, "test");
+        }
+        pair.pass(Duration::from_secs(60));
+        for id in pair.server.ids() {
+            pair.server.forget_drained(id);
+        }
+        assert_eq!(pair.server.ids().len(), 0);
+    }
+    assert_eq!(opened, 1);
+}
+
+#[test]
+fn early_openings_without_end_are_bounded_and_go_with_their_tunnel() {
+    let limits = Limits { max_connections: 50, ..Limits::default() };
+    let mut pair = acquainted(Setup { limits, ..Setup::default() });
+    let recorded = recorded(&mut pair, |pair| {
+        let client = pair.connect();
+        while pair.client_tunnel(client).open(opening()).is_some() {}
+    });
+    for datagram in recorded {
+        pair.replay_from(pair::address("10.6.6.6:666"), datagram);
+    }
+    let server = pair.server_id().expect("server");
+    let tunnel = pair.server_tunnel(server);
+    assert!((10..=50).contains(&tunnel.held()), "{}", tunnel.held());
+    assert_eq!(tunnel.held(), tunnel.conduits() as u64);
+    pair.pass(limits.idle_timeout * 2);
+    let seen = events(pair.server_tunnel(server));
+    assert!(!seen.iter().any(|event| matches!(event, Event::Opened { .. })), "{seen:?}");
+    assert!(pair.server.forget_drained(server));
 }
 
 #[test]

@@ -96,6 +96,19 @@ pub fn reason(error: &ConnectionError) -> &'static str {
     }
 }
 
+/// What there is to say of such an end, on one line: the peer may have written some of it.
+pub fn words(error: &ConnectionError) -> String {
+    let mut words = String::new();
+    for letter in error.to_string().chars() {
+        if letter.is_control() {
+            words.extend(letter.escape_default());
+        } else {
+            words.push(letter);
+        }
+    }
+    words
+}
+
 /// The parts of the driver that a status is made of.
 pub struct Parts<'a> {
     pub config: &'a Config,
@@ -213,7 +226,19 @@ fn of_tunnel(tunnel: &mut Tunnel, peer: &Peer, sockets: &Slab<Socket>, now: Inst
 
 #[cfg(test)]
 mod tests {
+    use noq_proto::{ApplicationClose, VarInt};
+
     use super::*;
+
+    #[test]
+    fn what_a_peer_says_stays_on_one_line() {
+        let reason = b"over\n2026-01-01 INFO all is well\r\x1b[2J\x7f\xff".as_slice().into();
+        let closed =
+            ConnectionError::ApplicationClosed(ApplicationClose { error_code: VarInt::from_u32(7), reason });
+        let expected =
+            "closed by peer: over\\n2026-01-01 INFO all is well\\r\\u{1b}[2J\\u{7f}\u{fffd} (code 7)";
+        assert_eq!(words(&closed), expected);
+    }
 
     #[test]
     fn a_tunnel_that_was_never_up_is_a_handshake_that_failed() {
