@@ -302,7 +302,10 @@ impl EventLoop {
         let Some(peer) = self.peers.get(&tunnel) else { return Ok(()) };
         self.tally.on_gone(&peer.record, reason);
         let numbers: Vec<usize> = peer.connections.values().copied().collect();
-        warn!(connections = numbers.len(), "tunnel lost: {why}");
+        // The failure of a client's first tunnel is told as the program ends.
+        if self.link.as_ref().is_none_or(|link| !link.is_first) {
+            warn!(connections = numbers.len(), "tunnel lost: {why}");
+        }
         for number in numbers {
             self.close(number, Some(Abort::TunnelLost));
         }
