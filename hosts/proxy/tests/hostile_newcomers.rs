@@ -151,6 +151,17 @@ fn a_flood_from_addresses_that_are_not_theirs_keeps_nobody_out() {
 }
 
 #[test]
+fn newcomers_of_one_batch_are_counted_before_they_are_let_in() {
+    let (mut pair, honest) = besieged();
+    pair.accepts = false; // not yet
+    for number in 0..100 {
+        first_flight(&pair, number).into_iter().for_each(|each| pair.replay_from(spoofed(number), each));
+    }
+    assert_eq!(pair.elsewhere.len(), 100 - UNPROVEN_MAX, "all others have to prove their addresses");
+    honest.assert_unharmed(&mut pair);
+}
+
+#[test]
 fn a_flood_of_handshakes_that_stop_half_way_is_bounded() {
     let (mut pair, honest) = besieged();
     for number in 0..2 * HANDSHAKES_MAX {

@@ -293,6 +293,7 @@ impl EventLoop {
     }
 
     pub(super) fn on_lost(&mut self, now: Instant, tunnel: TunnelId, reason: &ConnectionError) -> Result<()> {
+        self.transmit(now, tunnel); // the peer is told before this program may end
         let why = keys::explain(reason, &self.config).unwrap_or_else(|| report::words(reason));
         self.on_gone(now, tunnel, report::reason(reason), &why)
     }

@@ -37,7 +37,7 @@ const LONG_HEADER: u8 = 0x80;
 /// What a datagram was.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A newcomer: to be accepted or refused.
+    /// A newcomer: to be given to `accept`.
     Newcomer(Box<Incoming>),
     /// An answer, written to the buffer, is to be sent.
     Answer(Transmit),
@@ -55,6 +55,8 @@ pub struct Node {
     next_id: u64,
     policy: Arc<Policy>,
     limits: Limits,
+    /// Newcomers of whom `accept` has not heard yet: datagrams come in batches.
+    at_the_door: usize,
     /// Newcomers not let in.
     refused: u64,
 }
@@ -69,6 +71,7 @@ impl Node {
     ) -> Self {
         Self {
             limits,
+            at_the_door: 0,
             refused: 0,
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
             tunnels: HashMap::new(),
@@ -138,18 +141,22 @@ impl Node {
 
     /// Lets few newcomers in without a proof of their address, and not too many at all.
     fn meet(&mut self, incoming: Incoming, buffer: &mut Vec<u8>) -> Arrival {
-        let handshakes = self.tunnels.values().filter(|tunnel| tunnel.unproven_since().is_some()).count();
+        let unproven = self.tunnels.values().filter(|tunnel| tunnel.unproven_since().is_some()).count();
+        let handshakes = unproven + self.at_the_door;
         if handshakes >= HANDSHAKES_MAX {
             self.refused += 1;
             return Arrival::Answer(self.endpoint.refuse(incoming, buffer));
         }
-        if handshakes < UNPROVEN_MAX || !incoming.may_retry() {
-            return Arrival::Newcomer(Box::new(incoming));
-        }
-        match self.endpoint.retry(incoming, buffer) {
-            Ok(transmit) => Arrival::Answer(transmit),
-            Err(error) => Arrival::Newcomer(Box::new(error.into_incoming())),
-        }
+        let incoming = if handshakes < UNPROVEN_MAX || !incoming.may_retry() {
+            incoming
+        } else {
+            match self.endpoint.retry(incoming, buffer) {
+                Ok(transmit) => return Arrival::Answer(transmit),
+                Err(error) => error.into_incoming(),
+            }
+        };
+        self.at_the_door += 1;
+        Arrival::Newcomer(Box::new(incoming))
     }
 
     /// Server: lets a newcomer in, with settings of its own. An answer to one that cannot come in is in `buffer`.
@@ -160,6 +167,7 @@ impl Node {
         config: Arc<ServerConfig>,
         buffer: &mut Vec<u8>,
     ) -> Result<TunnelId, Option<Transmit>> {
+        self.at_the_door = self.at_the_door.saturating_sub(1);
         match self.endpoint.accept(incoming, now, buffer, Some(config)) {
             Ok((handle, connection)) => {
                 let id = self.add(now, handle, connection);
