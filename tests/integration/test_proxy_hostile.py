@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -361,7 +362,7 @@ def test_no_end_leaves_rules_or_routes(how: str, ends: Ends, keys: Path, tmp_pat
     assert traces(CLIENT) != before
     if how == "lost tunnel":
         server.kill()
-    client.process.send_signal(2 if how == "SIGINT" else 15)
+    client.process.send_signal(signal.SIGINT if how == "SIGINT" else signal.SIGTERM)
     assert client.process.wait(PATIENCE_S) == 0
     assert traces(CLIENT) == before
     assert not client.control.exists()
@@ -386,3 +387,33 @@ def test_what_kill_leaves_is_found_by_cleanup(service: Service, keys: Path, tmp_
     start_transparent(keys, tmp_path).close()
     assert traces(CLIENT) == before
     assert CLIENT_IP in run("ip", "-n", CLIENT, "addr")
+
+
+# --- settings that are wrong while it runs ---
+
+
+def test_a_reload_of_wrong_settings_changes_nothing(service: Service, keys: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "ground.toml"
+    listen = f"0.0.0.0:{TUNNEL_PORT}"
+
+    def write(allow: str, more: str = "") -> None:
+        settings.write_text(f'{more}\n[server]\nlisten = "{listen}"\nallow = ["{allow}"]\n')
+
+    write(f"{SERVER_IP}:*")
+    own = ("--config", str(settings), "--keys", str(keys), "--name", "ground")
+    server = Proxy(SERVER, tmp_path, "server", *own)
+    start_client(keys, tmp_path)
+    refusals = 0
+    for contents in ("nothing", f"{SERVER_IP}:0", "192.0.2.1:1-"):
+        write(contents)
+        server.process.send_signal(signal.SIGHUP)
+        refusals += 1
+        wait_until(lambda count=refusals: server.log().count("settings as before: ") == count, "refused")  # type: ignore[misc]
+        assert_carries()
+    write("192.0.2.1:1")
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "settings read again" in server.log(), "taken")
+    with calls(1) as [connection]:
+        assert is_reset(connection), "in the tunnel that is up, too"
+    wait_until(lambda: status(server)["totals"]["openings_refused"] == {"not_allowed": 1}, "counted")
+    assert len(server.log().splitlines()) == 3 + refusals, server.log()

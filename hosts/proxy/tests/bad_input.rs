@@ -219,6 +219,10 @@ fn settings_that_are_none() {
         assert!(line.contains(words), "{words}: {line}");
         assert!(!line.contains('\u{1b}'), "{line:?}");
     }
+    for (set, words) in [("nothing=1", "nothing"), ("initial_window_packets=0", "initial_window_packets")] {
+        let line = refusal(&[place.server(), vec!["--set".into(), set.into()]].concat());
+        assert!(line.contains(words), "{line}");
+    }
     fs::write(&path, [0xff, 0xfe]).expect("settings");
     let line = refusal(&[place.server(), vec!["--config".into(), shown(&path)]].concat());
     assert!(line.contains("settings.toml"), "{line}");
