@@ -206,6 +206,10 @@ fn a_proof_of_another_address_is_none() {
 
 #[test]
 fn who_has_no_good_certificate_gets_nothing() {
+    let (mut pair, _) = besieged();
+    let mut good = Stranger::with(&pair, "10.0.0.3:3000", certificates::client_with(Proof::Good));
+    good.until(&mut pair, |good, pair| good.tunnel(pair).is_some_and(|id| pair.server_tunnel(id).is_up()));
+
     for proof in [
         Proof::Nothing,
         Proof::Foreign,
@@ -215,7 +219,7 @@ fn who_has_no_good_certificate_gets_nothing() {
         Proof::OfAnotherUse,
     ] {
         let (pair, honest) = besieged();
-        let tls = certificates::client(proof, certificates::ALPN);
+        let tls = certificates::client_with(proof);
         assert_never_up(pair, &honest, tls, &format!("{proof:?}"));
     }
 }
@@ -224,7 +228,7 @@ fn who_has_no_good_certificate_gets_nothing() {
 fn who_speaks_another_protocol_gets_nothing() {
     for alpn in [&b"h3"[..], b"clarion-proxy/2", b"clarion-proxy/"] {
         let (pair, honest) = besieged();
-        let tls = certificates::client(Proof::Good, alpn);
+        let tls = certificates::client_of(alpn);
         assert_never_up(pair, &honest, tls, &String::from_utf8_lossy(alpn));
     }
 }

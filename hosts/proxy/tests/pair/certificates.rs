@@ -3,64 +3,53 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rcgen::{
-    BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, date_time_ymd,
-};
+use clarion_proxy::config::Identity;
+use clarion_proxy::keys;
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, date_time_ymd};
 use rustls::RootCertStore;
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::ServerSessionMemoryCache;
+use tempfile::TempDir;
 
 pub const SERVER_NAME: &str = "ground";
+const CLIENT_NAME: &str = "ship";
+/// Connections that a server remembers for 0-RTT.
+const SESSIONS: usize = 256;
 
-/// As `keys` has it.
-pub const ALPN: &[u8] = b"clarion-proxy/1";
-
-struct Party {
-    chain: Vec<CertificateDer<'static>>,
-    key: Vec<u8>,
-}
-
+/// A private CA, and TLS of both ends as `keys` makes it.
 struct Authority {
     root: CertificateDer<'static>,
     issuer: Issuer<'static, KeyPair>,
+    server: Arc<rustls::ServerConfig>,
+    client: Arc<rustls::ClientConfig>,
 }
 
 impl Authority {
     fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        let key = KeyPair::generate().expect("key");
-        let root = params.self_signed(&key).expect("root").der().clone();
-        Self { root, issuer: Issuer::new(params, key) }
+        let folder = TempDir::new().expect("folder");
+        let file = |name: String| folder.path().join(name);
+        let read = |name: &str| std::fs::read_to_string(file(name.to_owned())).expect("file");
+        keys::init(folder.path()).expect("CA");
+        let identity = |name: &str| {
+            keys::issue(folder.path(), name, 1).expect("certificate");
+            let (certificate, key) = (file(format!("{name}.pem")), file(format!("{name}.key")));
+            Identity { ca: file("ca.pem".to_owned()), certificate, key }
+        };
+        let key = KeyPair::from_pem(&read("ca.key")).expect("key");
+        Self {
+            root: CertificateDer::from_pem_file(file("ca.pem".to_owned())).expect("root"),
+            issuer: Issuer::from_ca_cert_pem(&read("ca.pem"), key).expect("issuer"),
+            server: keys::server_config(&identity(SERVER_NAME)).expect("server"),
+            client: keys::client_config(&identity(CLIENT_NAME)).expect("client"),
+        }
     }
 
     fn shared() -> &'static Self {
         static AUTHORITY: OnceLock<Authority> = OnceLock::new();
         AUTHORITY.get_or_init(Self::new)
     }
-
-    fn issue(&self, params: CertificateParams) -> Party {
-        let key = KeyPair::generate().expect("key");
-        let certificate = params.signed_by(&key, &self.issuer).expect("certificate");
-        Party { chain: vec![certificate.der().clone()], key: key.serialize_der() }
-    }
-
-    fn roots(&self) -> Arc<RootCertStore> {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.root.clone()).expect("root");
-        Arc::new(roots)
-    }
-}
-
-fn leaf(name: &str) -> CertificateParams {
-    let mut params = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
-    params.extended_key_usages =
-        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
-    params
-}
-
-fn key(party: &Party) -> PrivateKeyDer<'static> {
-    PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(party.key.clone()))
 }
 
 /// What a client shows to prove who it is.
@@ -78,64 +67,80 @@ pub enum Proof {
     OfAnotherUse,
 }
 
-fn party(proof: Proof) -> Option<Party> {
+/// TLS of a server and of a client that know each other, and have not met.
+pub fn pair() -> (Arc<rustls::ServerConfig>, Arc<rustls::ClientConfig>) {
+    (server(), client())
+}
+
+/// A server that remembers nobody.
+pub fn server() -> Arc<rustls::ServerConfig> {
+    let mut tls = (*Authority::shared().server).clone();
+    tls.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+    Arc::new(tls)
+}
+
+fn client() -> Arc<rustls::ClientConfig> {
+    let mut tls = (*Authority::shared().client).clone();
+    tls.resumption = Resumption::default();
+    Arc::new(tls)
+}
+
+/// A client that asks for another protocol.
+pub fn client_of(alpn: &[u8]) -> Arc<rustls::ClientConfig> {
+    let mut tls = (*client()).clone();
+    tls.alpn_protocols = vec![alpn.to_vec()];
+    Arc::new(tls)
+}
+
+/// A client that shows that.
+pub fn client_with(proof: Proof) -> Arc<rustls::ClientConfig> {
     let authority = Authority::shared();
-    let mut params = leaf("ship");
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.root.clone()).expect("root");
+    let builder =
+        rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .expect("TLS 1.3")
+            .with_root_certificates(roots);
+    let mut tls = match party(authority, proof) {
+        Some((chain, key)) => builder.with_client_auth_cert(chain, key).expect("client certificate"),
+        None => builder.with_no_client_auth(),
+    };
+    tls.alpn_protocols.clone_from(&authority.client.alpn_protocols);
+    Arc::new(tls)
+}
+
+type Party = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn party(authority: &Authority, proof: Proof) -> Option<Party> {
+    let mut params = leaf();
     match proof {
-        Proof::Nothing => return None,
         Proof::Good => {}
-        Proof::Foreign => return Some(Authority::new().issue(params)),
+        Proof::Nothing => return None,
+        Proof::Foreign => return Some(issue(&Authority::new().issuer, params)),
         Proof::Expired => params.not_after = date_time_ymd(2020, 1, 1),
         Proof::NotYetValid => params.not_before = date_time_ymd(4000, 1, 1),
         Proof::OfAnotherUse => params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth],
         Proof::OfNoAuthority => {
-            let holder = authority.issue(leaf("ship"));
-            let holders_key = KeyPair::try_from(holder.key.as_slice()).expect("key");
-            let issuer =
-                Authority { root: authority.root.clone(), issuer: Issuer::new(leaf("ship"), holders_key) };
-            let mut forged = issuer.issue(params);
-            forged.chain.extend(holder.chain);
-            return Some(forged);
+            let (holders_chain, holders_key) = issue(&authority.issuer, leaf());
+            let holders_key = KeyPair::try_from(&holders_key).expect("key");
+            let (mut chain, key) = issue(&Issuer::new(leaf(), holders_key), params);
+            chain.extend(holders_chain);
+            return Some((chain, key));
         }
     }
-    Some(authority.issue(params))
+    Some(issue(&authority.issuer, params))
 }
 
-/// TLS of a server and of a client that know each other.
-pub fn pair() -> (Arc<rustls::ServerConfig>, Arc<rustls::ClientConfig>) {
-    (server(), client(Proof::Good, ALPN))
+fn leaf() -> CertificateParams {
+    let mut params = CertificateParams::new(vec![CLIENT_NAME.to_owned()]).expect("parameters");
+    params.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    params
 }
 
-fn server() -> Arc<rustls::ServerConfig> {
-    let authority = Authority::shared();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = WebPkiClientVerifier::builder_with_provider(authority.roots(), provider.clone())
-        .build()
-        .expect("verifier");
-    let own = authority.issue(leaf(SERVER_NAME));
-    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .expect("TLS 1.3")
-        .with_client_cert_verifier(verifier)
-        .with_single_cert(own.chain.clone(), key(&own))
-        .expect("server certificate");
-    tls.max_early_data_size = u32::MAX;
-    tls.alpn_protocols = vec![ALPN.to_vec()];
-    Arc::new(tls)
-}
-
-/// A client that shows `proof` and asks for the protocol `alpn`.
-pub fn client(proof: Proof, alpn: &[u8]) -> Arc<rustls::ClientConfig> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .expect("TLS 1.3")
-        .with_root_certificates(Authority::shared().roots());
-    let mut tls = match party(proof) {
-        Some(own) => builder.with_client_auth_cert(own.chain.clone(), key(&own)).expect("client certificate"),
-        None => builder.with_no_client_auth(),
-    };
-    tls.enable_early_data = true;
-    tls.alpn_protocols = vec![alpn.to_vec()];
-    Arc::new(tls)
+fn issue(issuer: &Issuer<'static, KeyPair>, params: CertificateParams) -> Party {
+    let key = KeyPair::generate().expect("key");
+    let certificate = params.signed_by(&key, issuer).expect("certificate");
+    (vec![certificate.der().clone()], PrivatePkcs8KeyDer::from(key.serialize_der()).into())
 }

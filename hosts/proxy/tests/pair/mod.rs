@@ -223,9 +223,7 @@ impl Pair {
 
     /// The server is a new process with the same certificate: it knows no tickets and no connections.
     pub fn restart_server(&mut self) {
-        let mut tls = (*certificates::pair().0).clone();
-        tls.session_storage = rustls::server::ServerSessionMemoryCache::new(16);
-        let crypto = QuicServerConfig::try_from(Arc::new(tls)).expect("server TLS");
+        let crypto = QuicServerConfig::try_from(certificates::server()).expect("server TLS");
         let mut config = ServerConfig::with_crypto(Arc::new(crypto));
         config.transport_config(self.transport.clone());
         self.server_config = Arc::new(config);
