@@ -4,6 +4,7 @@
 
 mod pair;
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -286,6 +287,25 @@ fn datagrams_made_up_for_somebody_elses_tunnel_are_dropped() {
         pair.replay_from(address(CLIENT), guessed);
     }
     honest.assert_unharmed(&mut pair);
+}
+
+#[test]
+fn what_strangers_are_told_tells_nothing_of_another_tunnel() {
+    let (mut pair, honest) = besieged();
+    pair.records = true;
+    honest.assert_unharmed(&mut pair);
+    let recorded = std::mem::take(&mut pair.datagrams_to_server);
+    let begins: HashSet<&[u8]> = recorded.iter().map(|contents| &contents[1..9]).collect();
+    let [begin] = begins.into_iter().collect::<Vec<_>>()[..] else { panic!("its identifiers begin alike") };
+    for number in 0..2 * UNPROVEN_MAX {
+        Stranger::new(&pair, &spoofed(number).to_string()).stop_half_way(&mut pair); // let in at once, or after a Retry
+    }
+    let mut changed = first_flight(&pair, 1).remove(0);
+    changed[5] = 4; // too short an identifier: closed at once
+    pair.replay_from(spoofed(1), changed);
+    pair.flush();
+    assert!(pair.elsewhere.len() > 2 * UNPROVEN_MAX);
+    assert!(!pair.elsewhere.iter().any(|(_, contents)| contents.windows(8).any(|each| each == begin)));
 }
 
 #[test]

@@ -15,7 +15,6 @@ use slab::Slab;
 use tracing::{info, warn};
 
 use super::clock::{Signals, Timer};
-use super::identifiers::Secret;
 use super::link::Link;
 use super::listeners::Listener;
 use super::quic;
@@ -41,7 +40,6 @@ pub struct EventLoop {
     pub(super) timer: Timer,
     pub(super) signals: Signals,
     pub(super) node: Node,
-    pub(super) secret: Secret,
     pub(super) server: Option<ServerConfig>,
     pub(super) tls: Option<Arc<rustls::ClientConfig>>,
     pub(super) link: Option<Link>,
@@ -73,7 +71,6 @@ impl EventLoop {
         let now = Instant::now();
         let signals = Signals::new().context("signals")?;
         raise_descriptor_limit();
-        let secret = Secret::new()?;
         let (server, policy) = match &config.role {
             Role::Server(settings) => {
                 (Some(quic::any_server(&config)?), Policy::new(settings, config.limits.max_connections))
@@ -84,8 +81,7 @@ impl EventLoop {
             Role::Client(_) => Some(keys::client_config(&config.identity)?),
             Role::Server(_) => None,
         };
-        let node =
-            Node::new(quic::endpoint(&config, &secret)?, server.clone().map(Arc::new), policy, config.limits);
+        let node = Node::new(quic::endpoint(&config)?, server.clone().map(Arc::new), policy, config.limits);
         let link = matches!(config.role, Role::Client(_)).then(|| Link::new(now));
         let observed = Arc::new(Observed::default());
         let observers = Observers::start(&config, &observed)?;
@@ -95,7 +91,6 @@ impl EventLoop {
             timer: Timer::new().context("timerfd")?,
             signals,
             node,
-            secret,
             server,
             tls,
             link,

@@ -8,7 +8,6 @@
 mod clock;
 mod connections;
 mod event_loop;
-mod identifiers;
 mod link;
 mod listeners;
 mod quic;

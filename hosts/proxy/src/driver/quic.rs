@@ -9,7 +9,6 @@ use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{ClientConfig, EndpointConfig, ServerConfig};
 use ring::{digest, hmac};
 
-use super::identifiers::Secret;
 use super::switchboard::Switchboard;
 use crate::config::Config;
 use crate::keys;
@@ -21,17 +20,13 @@ use crate::tunnel::transport_config;
 /// the same after a restart, so a peer learns of that at once.
 const RESET_CONTEXT: &[u8] = b"clarion-proxy stateless reset";
 
-pub fn endpoint(config: &Config, secret: &Secret) -> Result<EndpointConfig> {
+pub fn endpoint(config: &Config) -> Result<EndpointConfig> {
     let path = &config.identity.key;
     let key = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut hash = digest::Context::new(&digest::SHA256);
     hash.update(RESET_CONTEXT);
     hash.update(&key);
-    let mut endpoint =
-        EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, hash.finish().as_ref())));
-    let secret = secret.clone();
-    endpoint.cid_generator(Arc::new(move || secret.generator()));
-    Ok(endpoint)
+    Ok(EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, hash.finish().as_ref()))))
 }
 
 /// What all tunnels of a server share; each has a transport of its own besides.

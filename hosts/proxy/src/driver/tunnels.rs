@@ -20,12 +20,14 @@ use super::switchboard::Switchboard;
 use super::tokens::Source;
 use super::udp::{Received, Socket};
 use crate::config::{ClientSettings, HeaderMode, Role, ServerSettings};
-use crate::header::HeaderSocket;
+use crate::header::{Guard, HeaderSocket};
 use crate::law::Counters;
 use crate::prediction::Prediction;
-use crate::tunnel::{Abort, Arrival, Event, TunnelId};
+use crate::tunnel::{Abort, Arrival, Event, Secret, TunnelId};
 use crate::{keys, observe, transparent};
 
+/// In a packet with short header the identifier follows the first byte (RFC 9000, 17.3.1).
+const IDENTIFIER_AT: u8 = 1;
 /// Datagrams sent for one tunnel before the sockets are looked at again.
 const BURST_DATAGRAMS: usize = 64;
 
@@ -33,6 +35,8 @@ const BURST_DATAGRAMS: usize = 64;
 pub struct Peer {
     /// Its socket, by its number.
     pub socket: usize,
+    /// What only its packets begin with.
+    pub secret: Secret,
     pub channel: Switchboard,
     pub remote: SocketAddr,
     /// What its law has done.
@@ -60,13 +64,14 @@ impl EventLoop {
     }
 
     /// Lets the packets of a socket carry headers, if they are wanted and the shim is there.
-    pub(super) fn attach_header(&self, socket: &mut Socket) {
+    pub(super) fn attach_header(&self, socket: &mut Socket, secret: Secret) {
         if self.config.header == HeaderMode::Off {
             return;
         }
         let attached = HeaderSocket::attach(std::os::fd::AsFd::as_fd(&socket.socket), true);
+        let guard = Guard { at: IDENTIFIER_AT, bytes: secret.0 };
         let guarded = attached.and_then(|header| match header {
-            Some(header) => header.guard(self.secret.guard()).map(|()| Some(header)),
+            Some(header) => header.guard(guard).map(|()| Some(header)),
             None => Ok(None),
         });
         match guarded {
@@ -82,19 +87,20 @@ impl EventLoop {
             Ok(socket) => socket,
             Err(error) => return self.on_link_down(now, &format!("no way to {peer}: {error}")),
         };
-        self.attach_header(&mut socket);
+        let secret = Secret::new()?;
+        self.attach_header(&mut socket, secret);
         let channel = Switchboard::default();
         channel.plug(socket.header.clone());
         let tls = self.tls.clone().context("client without TLS settings")?;
         let path = path_of(&socket, channel.clone());
         let (config, watch) = quic::client(&self.config, tls, &path)?;
-        let tunnel = self.node.connect(now, config, peer, &name)?;
+        let tunnel = self.node.connect(now, config, peer, &name, secret)?;
         self.predict(tunnel, watch.prediction);
         let socket = self.add_socket(socket)?;
         let record = self.tally.record(&self.config.law.name);
         let connections = HashMap::new();
         let law = watch.law;
-        self.peers.insert(tunnel, Peer { socket, channel, remote: peer, law, connections, record });
+        self.peers.insert(tunnel, Peer { socket, secret, channel, remote: peer, law, connections, record });
         if let Some(link) = &mut self.link {
             link.state = State::Connecting { tunnel, until: now + self.config.limits.connect_timeout };
         }
@@ -144,7 +150,8 @@ impl EventLoop {
     ) -> Result<()> {
         let (Some(door), Some(any)) = (self.front_door, self.server.clone()) else { return Ok(()) };
         let channel = Switchboard::default();
-        let socket = match self.socket_for(remote, local) {
+        let secret = Secret::new()?;
+        let socket = match self.socket_for(remote, local, secret) {
             Some(socket) => {
                 channel.plug(socket.header.clone());
                 self.add_socket(socket)?
@@ -154,13 +161,13 @@ impl EventLoop {
         let path = path_of(&self.sockets[socket], channel.clone());
         let (config, watch) = quic::server(&self.config, &any, &path)?;
         self.send_buffer.clear();
-        match self.node.accept(now, incoming, config, &mut self.send_buffer) {
+        match self.node.accept(now, incoming, config, secret, &mut self.send_buffer) {
             Ok(tunnel) => {
                 self.predict(tunnel, watch.prediction);
                 let record = self.tally.record(&self.config.law.name);
                 let connections = HashMap::new();
                 let law = watch.law;
-                self.peers.insert(tunnel, Peer { socket, channel, remote, law, connections, record });
+                self.peers.insert(tunnel, Peer { socket, secret, channel, remote, law, connections, record });
             }
             Err(answer) => {
                 if let Some(transmit) = answer {
@@ -181,12 +188,17 @@ impl EventLoop {
     }
 
     /// Server: a socket that is connected to a peer.
-    pub(super) fn socket_for(&self, remote: SocketAddr, local: Option<IpAddr>) -> Option<Socket> {
+    pub(super) fn socket_for(
+        &self,
+        remote: SocketAddr,
+        local: Option<IpAddr>,
+        secret: Secret,
+    ) -> Option<Socket> {
         let Role::Server(ServerSettings { listen, .. }) = &self.config.role else { return None };
         let local = SocketAddr::new(local.unwrap_or(listen.ip()), listen.port());
         match Socket::for_peer(local, remote) {
             Ok(mut socket) => {
-                self.attach_header(&mut socket);
+                self.attach_header(&mut socket, secret);
                 Some(socket)
             }
             Err(error) => {

@@ -130,7 +130,7 @@ impl EventLoop {
             let Some(tunnel) = self.node.tunnel(id) else { continue };
             let Some(remote) = tunnel.remote() else { continue };
             let Some(peer) = self.peers.get(&id) else { continue };
-            let old = peer.socket;
+            let (old, secret) = (peer.socket, peer.secret);
             let replacement = if self.link.is_some() {
                 let own = self.sockets[old].socket.local_addr().ok().map(|address| address.ip());
                 match udp::source_address(remote) {
@@ -138,13 +138,13 @@ impl EventLoop {
                     _ => None,
                 }
             } else if remote != peer.remote {
-                self.socket_for(remote, None)
+                self.socket_for(remote, None, secret)
             } else {
                 None
             };
             let Some(mut socket) = replacement else { continue };
             if self.link.is_some() {
-                self.attach_header(&mut socket);
+                self.attach_header(&mut socket, secret);
             }
             info!(%remote, "tunnel moves to another path");
             let header = socket.header.clone();

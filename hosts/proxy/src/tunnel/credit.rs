@@ -118,7 +118,11 @@ mod tests {
     fn a_window_grows_with_its_reader() {
         let mut window = Window::default();
         assert_eq!(window.advance(0, 0, MAX, MAX), None);
-        assert_eq!(window.advance(INITIAL_BYTES / 64, INITIAL_BYTES / 64, MAX, MAX), None, "not for every byte");
+        assert_eq!(
+            window.advance(INITIAL_BYTES / 64, INITIAL_BYTES / 64, MAX, MAX),
+            None,
+            "not for every byte"
+        );
         let consumed = 4 * INITIAL_BYTES;
         let mut window = Window { limit: consumed };
         assert_eq!(window.advance(consumed, consumed, MAX, MAX), Some(consumed + AHEAD * consumed));
@@ -138,7 +142,11 @@ mod tests {
         let mut window = Window { limit: consumed };
         assert_eq!(window.advance(consumed, consumed, MAX, u64::MAX / 2), Some(consumed + MAX));
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, consumed, MAX, 0), Some(consumed + INITIAL_BYTES), "never starved");
+        assert_eq!(
+            window.advance(consumed, consumed, MAX, 0),
+            Some(consumed + INITIAL_BYTES),
+            "never starved"
+        );
         let mut window = Window { limit: consumed };
         assert_eq!(window.advance(consumed, consumed, MAX, 1 << 20), Some(consumed + (1 << 20)));
     }

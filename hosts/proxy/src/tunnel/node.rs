@@ -14,6 +14,7 @@ use noq_proto::{
 };
 use tracing::debug;
 
+use super::identifiers::{Identifiers, Secret};
 use super::peer::Tunnel;
 use super::policy::Policy;
 use crate::config::Limits;
@@ -49,6 +50,7 @@ pub enum Arrival {
 #[derive(Debug)]
 pub struct Node {
     endpoint: Endpoint,
+    identifiers: Identifiers,
     tunnels: HashMap<TunnelId, Tunnel>,
     /// Of connections that the library still knows.
     by_handle: HashMap<ConnectionHandle, TunnelId>,
@@ -64,16 +66,20 @@ pub struct Node {
 impl Node {
     /// `server`: how newcomers are met; a client meets none.
     pub fn new(
-        endpoint: EndpointConfig,
+        mut endpoint: EndpointConfig,
         server: Option<Arc<ServerConfig>>,
         policy: Policy,
         limits: Limits,
     ) -> Self {
+        let identifiers = Identifiers::default();
+        let generators = identifiers.clone();
+        endpoint.cid_generator(Arc::new(move || generators.generator()));
         Self {
             limits,
             at_the_door: 0,
             refused: 0,
             endpoint: Endpoint::new(Arc::new(endpoint), server, true),
+            identifiers,
             tunnels: HashMap::new(),
             by_handle: HashMap::new(),
             next_id: 0,
@@ -95,17 +101,18 @@ impl Node {
         self.limits = limits;
     }
 
-    /// Begins a tunnel to a server.
+    /// Begins a tunnel to a server. All identifiers that this end chooses for it begin with `secret`.
     pub fn connect(
         &mut self,
         now: Instant,
         config: ClientConfig,
         server: SocketAddr,
         name: &str,
+        secret: Secret,
     ) -> Result<TunnelId, ConnectError> {
-        let (handle, connection) = self.endpoint.connect(now, config, server, name)?;
-        let id = self.add(now, handle, connection);
-        Ok(id)
+        let connect = || self.endpoint.connect(now, config, server, name);
+        let (handle, connection) = self.identifiers.of(secret, connect)?;
+        Ok(self.add(now, handle, connection, secret))
     }
 
     /// A datagram from `remote` to `local` has come. An answer is written to `buffer`.
@@ -159,18 +166,20 @@ impl Node {
         Arrival::Newcomer(Box::new(incoming))
     }
 
-    /// Server: lets a newcomer in, with settings of its own. An answer to one that cannot come in is in `buffer`.
+    /// Server: lets a newcomer in, with settings and a secret of its own. An answer to one that cannot come in is in `buffer`.
     pub fn accept(
         &mut self,
         now: Instant,
         incoming: Incoming,
         config: Arc<ServerConfig>,
+        secret: Secret,
         buffer: &mut Vec<u8>,
     ) -> Result<TunnelId, Option<Transmit>> {
         self.at_the_door = self.at_the_door.saturating_sub(1);
-        match self.endpoint.accept(incoming, now, buffer, Some(config)) {
+        let accept = || self.endpoint.accept(incoming, now, buffer, Some(config));
+        match self.identifiers.of(secret, accept) {
             Ok((handle, connection)) => {
-                let id = self.add(now, handle, connection);
+                let id = self.add(now, handle, connection, secret);
                 self.attend(id);
                 Ok(id)
             }
@@ -237,11 +246,18 @@ impl Node {
         is_drained
     }
 
-    fn add(&mut self, now: Instant, handle: ConnectionHandle, connection: Connection) -> TunnelId {
+    fn add(
+        &mut self,
+        now: Instant,
+        handle: ConnectionHandle,
+        connection: Connection,
+        secret: Secret,
+    ) -> TunnelId {
         let id = TunnelId(self.next_id);
         self.next_id += 1;
         self.by_handle.insert(handle, id);
-        self.tunnels.insert(id, Tunnel::new(now, handle, connection, self.policy.clone(), &self.limits));
+        let tunnel = Tunnel::new(now, handle, connection, secret, self.policy.clone(), &self.limits);
+        self.tunnels.insert(id, tunnel);
         id
     }
 
@@ -256,7 +272,8 @@ impl Node {
             if event.is_drained() {
                 self.by_handle.remove(&handle);
             }
-            if let Some(answer) = self.endpoint.handle_event(handle, event) {
+            let answer = self.identifiers.of(tunnel.secret(), || self.endpoint.handle_event(handle, event));
+            if let Some(answer) = answer {
                 tunnel.handle_event(answer);
             }
         }

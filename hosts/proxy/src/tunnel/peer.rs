@@ -17,6 +17,7 @@ use slab::Slab;
 use super::codes::Abort;
 use super::conduit::{Conduit, ConduitId, News, Stage};
 use super::events::{Event, next_event};
+use super::identifiers::Secret;
 use super::opening::Opening;
 use super::policy::Policy;
 use super::words::Words;
@@ -32,6 +33,7 @@ const REVIVAL: Duration = Duration::from_secs(6);
 pub struct Tunnel {
     /// What the library calls the connection, until it is drained.
     handle: ConnectionHandle,
+    secret: Secret,
     pub(super) connection: Connection,
     pub(super) policy: Arc<Policy>,
     pub(super) conduits: Slab<Conduit>,
@@ -63,11 +65,13 @@ impl Tunnel {
         now: Instant,
         handle: ConnectionHandle,
         connection: Connection,
+        secret: Secret,
         policy: Arc<Policy>,
         limits: &Limits,
     ) -> Self {
         Self {
             handle,
+            secret,
             connection,
             policy,
             conduits: Slab::new(),
@@ -97,6 +101,11 @@ impl Tunnel {
 
     pub(super) fn set_policy(&mut self, policy: Arc<Policy>) {
         self.policy = policy;
+    }
+
+    /// What the identifiers begin with that this end has chosen.
+    pub(super) fn secret(&self) -> Secret {
+        self.secret
     }
 
     /// Whether conduits may be opened now: after the handshake, or before it by 0-RTT.

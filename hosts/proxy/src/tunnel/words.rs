@@ -31,7 +31,9 @@ impl Tunnel {
         }
         let before = conduit.committed_bytes();
         let (consumed, arrived) = (conduit.received.consumed(), conduit.received.claimed());
-        let Some(limit) = conduit.window.advance(consumed, arrived, self.stream_bytes, free_bytes) else { return };
+        let Some(limit) = conduit.window.advance(consumed, arrived, self.stream_bytes, free_bytes) else {
+            return;
+        };
         self.committed_bytes = self.committed_bytes - before + conduit.committed_bytes();
         self.words.outbox.put(credit::encode(conduit.stream, limit));
         self.speak();

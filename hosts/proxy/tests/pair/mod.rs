@@ -20,7 +20,7 @@ use clarion_proxy::header::NoHeader;
 use clarion_proxy::law::LawFactory;
 use clarion_proxy::prediction::{Counts, Prediction};
 use clarion_proxy::tunnel::{
-    Arrival, Event, Front, Node, Opening, Policy, Tunnel, TunnelId, transport_config,
+    Arrival, Event, Front, Node, Opening, Policy, Secret, Tunnel, TunnelId, transport_config,
 };
 use noq_proto::congestion::{ControllerFactory, CubicConfig};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -244,7 +244,10 @@ impl Pair {
 
     pub fn connect(&mut self) -> TunnelId {
         let (config, server) = (self.client_config.clone(), address(SERVER));
-        let id = self.client.connect(self.now, config, server, certificates::SERVER_NAME).expect("connect");
+        let id = self
+            .client
+            .connect(self.now, config, server, certificates::SERVER_NAME, secret())
+            .expect("connect");
         if let Some(prediction) = self.prediction.clone() {
             self.client_tunnel(id).predict(prediction);
         }
@@ -377,7 +380,9 @@ impl Pair {
         match self.server.handle_datagram(self.now, remote, None, None, bytes, &mut buffer) {
             Arrival::Newcomer(incoming) if self.accepts => {
                 let config = self.server_config.clone();
-                if let Err(Some(answer)) = self.server.accept(self.now, *incoming, config, &mut buffer) {
+                if let Err(Some(answer)) =
+                    self.server.accept(self.now, *incoming, config, secret(), &mut buffer)
+                {
                     self.answer(remote, buffer[..answer.size].to_vec());
                 }
             }
@@ -419,6 +424,10 @@ fn transport_of<F: ControllerFactory + Send + Sync + 'static>(
         None => Arc::new(controllers),
     };
     transport_config(&setup.limits, controllers, DATAGRAM_BYTES)
+}
+
+fn secret() -> Secret {
+    Secret::new().expect("secret")
 }
 
 pub fn endpoint(seed: u64, salt: u8) -> EndpointConfig {
