@@ -32,9 +32,6 @@ pub struct Stranger {
     pub is_deaf: bool,
     /// Datagrams that it will lose on their way to the server.
     pub loses: usize,
-    /// What it has sent, and what was sent to it, bytes.
-    pub sent_bytes: usize,
-    pub received_bytes: usize,
     /// How its streams were ended by the server.
     pub stopped: Vec<(StreamId, u64)>,
     pub lost: Option<ConnectionError>,
@@ -70,8 +67,6 @@ impl Stranger {
             address: address_of_it,
             is_deaf: false,
             loses: 0,
-            sent_bytes: 0,
-            received_bytes: 0,
             stopped: Vec::new(),
             lost: None,
         }
@@ -130,7 +125,6 @@ impl Stranger {
         pair.elsewhere = others;
         let has_heard = !own.is_empty();
         for (_, contents) in own {
-            self.received_bytes += contents.len();
             let (path, mut buffer) = (FourTuple::new(address(SERVER), None), Vec::new());
             let contents = BytesMut::from(&contents[..]);
             if self.is_deaf {
@@ -195,7 +189,6 @@ impl Stranger {
         let datagrams = self.datagrams(pair);
         let has_spoken = !datagrams.is_empty();
         for contents in datagrams {
-            self.sent_bytes += contents.len();
             if self.loses > 0 {
                 self.loses -= 1;
             } else {
