@@ -289,6 +289,12 @@ fn datagrams_made_up_for_somebody_elses_tunnel_are_dropped() {
     honest.assert_unharmed(&mut pair);
 }
 
+/// The identifier that a packet with long header comes from (RFC 9000, 17.2).
+fn identifier(packet: &[u8]) -> &[u8] {
+    let at = 6 + usize::from(packet[5]);
+    &packet[at + 1..][..usize::from(packet[at])]
+}
+
 #[test]
 fn what_strangers_are_told_tells_nothing_of_another_tunnel() {
     let (mut pair, honest) = besieged();
@@ -301,6 +307,9 @@ fn what_strangers_are_told_tells_nothing_of_another_tunnel() {
         // Let in, or answered with a Retry.
         first_flight(&pair, number).into_iter().for_each(|each| pair.replay_from(spoofed(number), each));
     }
+    let retries: HashSet<&[u8]> =
+        pair.elsewhere.iter().map(|(_, contents)| identifier(contents)).map(|each| &each[..8]).collect();
+    assert_eq!(retries.len(), UNPROVEN_MAX, "no two begin alike");
     pair.flush();
     assert!(pair.elsewhere.len() >= 2 * UNPROVEN_MAX);
     assert!(!pair.elsewhere.iter().any(|(_, contents)| contents.windows(8).any(|each| each == begin)));
