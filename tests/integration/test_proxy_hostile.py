@@ -175,6 +175,8 @@ def test_connections_that_are_reset_at_once_leave_nothing(
 ) -> None:
     server, client = start_server(keys, tmp_path), start_client(keys, tmp_path)
     assert_carries()
+    for proxy in (client, server):
+        wait_until(lambda proxy=proxy: status(proxy)["totals"]["connections_finished"] == 1, "it is over")  # type: ignore[misc]
     before = descriptors(server), descriptors(client)
     for _ in range(1000):
         connection = dial()
