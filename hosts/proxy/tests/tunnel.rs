@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clarion_proxy::config::Limits;
 use clarion_proxy::tunnel::{Abort, Event, Front, SendError};
-use pair::conduits::{connected, pattern, send_all, take};
+use pair::conduits::{connected, opened, pattern, send_all, take};
 use pair::{Direction, Pair, Setup, address, anywhere, events, opening};
 
 #[test]

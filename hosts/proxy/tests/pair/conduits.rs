@@ -39,7 +39,7 @@ pub fn send_all(tunnel: &mut Tunnel, conduit: ConduitId, bytes: &[u8]) -> usize 
 }
 
 /// The server's conduit, once it has been opened.
-fn opened(pair: &mut Pair, server: TunnelId) -> ConduitId {
+pub fn opened(pair: &mut Pair, server: TunnelId) -> ConduitId {
     let mut found = None;
     pair.until(|pair| {
         for event in events(pair.server_tunnel(server)) {
