@@ -219,9 +219,15 @@ fn conduits_that_are_opened_and_reset_at_once_leave_nothing() {
 
 // --- bytes ---
 
+/// Of a tunnel that gives no credit beyond the first to whom has not read.
+fn close_quarters() -> Limits {
+    let buffer_bytes = 2 * INITIAL_BYTES as u64;
+    Limits { buffer_bytes, stream_bytes: buffer_bytes, ..Limits::default() }
+}
+
 #[test]
 fn bytes_beyond_the_credit_are_malformed() {
-    let mut siege = Siege::new(Setup::default());
+    let mut siege = Siege::new(Setup { limits: close_quarters(), ..Setup::default() });
     let stream = siege.stranger.send(Dir::Bi, &opening().encode());
     let conduit = siege.until_opened();
     let more = vec![7; INITIAL_BYTES - opening().encode().len()];
@@ -297,7 +303,7 @@ fn a_peer_that_acknowledges_nothing_is_given_up() {
 
 #[test]
 fn credit_without_end_is_taken_and_less_than_before_is_not() {
-    let mut siege = Siege::new(Setup::default());
+    let mut siege = Siege::new(Setup { limits: close_quarters(), ..Setup::default() });
     let stream = siege.stranger.send(Dir::Bi, &opening().encode());
     let conduit = siege.until_opened();
     let words = siege.stranger.send(Dir::Uni, &word(stream, u64::MAX));
@@ -311,7 +317,7 @@ fn credit_without_end_is_taken_and_less_than_before_is_not() {
             Err(end) => break end,
         }
     };
-    assert_eq!((end, sent_bytes), (SendError::Blocked, Limits::default().buffer_bytes));
+    assert_eq!((end, sent_bytes), (SendError::Blocked, close_quarters().buffer_bytes));
     siege.pair.server_tunnel(siege.tunnel).release(conduit);
     siege.assert_over(&[]);
 }

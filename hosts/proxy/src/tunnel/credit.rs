@@ -17,8 +17,22 @@ pub const FRAME_BYTES: usize = 16;
 /// What may be sent ahead, as a multiple of what has arrived and was not left lying: a law that doubles its rate in
 /// each round trip needs 2, one that is told its rate more.
 const AHEAD: u64 = 8;
+/// While less than half of the buffer is promised, whoever comes gets such a part of what is left of that half: the
+/// start of a transfer over a long path then does not wait for the first word about its own bytes.
+const LEAD_PARTS: u64 = 32;
 /// A word is worth saying when it adds such a part of the window.
 const WORD_PARTS: u64 = 8;
+
+/// What a tunnel has for its directions, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// For all of them.
+    pub buffer: u64,
+    /// Of that, not promised to any.
+    pub free: u64,
+    /// For one.
+    pub stream: u64,
+}
 
 /// The receiver's side of one direction.
 #[derive(Debug)]
@@ -50,12 +64,13 @@ impl Window {
     }
 
     /// What the sender is to be told now that the reader has consumed so much, if anything: `AHEAD` times as much ahead
-    /// as it would have if nothing were missing (`arrived`), at most `max_bytes`, and no more than `free_bytes` more
-    /// than now.
-    pub fn advance(&mut self, consumed: u64, arrived: u64, max_bytes: u64, free_bytes: u64) -> Option<u64> {
-        let window = AHEAD.saturating_mul(arrived).clamp(INITIAL_BYTES, max_bytes.max(INITIAL_BYTES));
+    /// as it would have if nothing were missing (`arrived`), as far as there is room.
+    pub fn advance(&mut self, consumed: u64, arrived: u64, room: Room) -> Option<u64> {
+        let lead = room.free.saturating_sub(room.buffer / 2) / LEAD_PARTS;
+        let wanted = AHEAD.saturating_mul(arrived).max(lead);
+        let window = wanted.clamp(INITIAL_BYTES, room.stream.max(INITIAL_BYTES));
         let ahead = self.committed(consumed);
-        let grown = window.min((ahead + free_bytes).max(INITIAL_BYTES));
+        let grown = window.min((ahead + room.free).max(INITIAL_BYTES));
         if grown < ahead + grown / WORD_PARTS {
             return None;
         }
@@ -106,6 +121,7 @@ mod tests {
     use super::*;
 
     const MAX: u64 = 64 << 20;
+    const ROOM: Room = Room { buffer: 4 * MAX, free: 2 * MAX, stream: MAX };
 
     #[test]
     fn frames_come_back() {
@@ -117,15 +133,12 @@ mod tests {
     #[test]
     fn a_window_grows_with_its_reader() {
         let mut window = Window::default();
-        assert_eq!(window.advance(0, 0, MAX, MAX), None);
-        assert_eq!(
-            window.advance(INITIAL_BYTES / 64, INITIAL_BYTES / 64, MAX, MAX),
-            None,
-            "not for every byte"
-        );
+        assert_eq!(window.advance(0, 0, ROOM), None);
+        let little = INITIAL_BYTES / 64;
+        assert_eq!(window.advance(little, little, ROOM), None, "not for every byte");
         let consumed = 4 * INITIAL_BYTES;
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, consumed, MAX, MAX), Some(consumed + AHEAD * consumed));
+        assert_eq!(window.advance(consumed, consumed, ROOM), Some(consumed + AHEAD * consumed));
         assert_eq!(window.committed(consumed), AHEAD * consumed);
         assert!(window.covers(9 * consumed) && !window.covers(9 * consumed + 1));
     }
@@ -133,21 +146,28 @@ mod tests {
     #[test]
     fn what_waits_for_a_gap_does_not_hold_its_sender_up() {
         let mut window = Window::default();
-        assert_eq!(window.advance(0, INITIAL_BYTES, MAX, MAX), Some(AHEAD * INITIAL_BYTES));
+        assert_eq!(window.advance(0, INITIAL_BYTES, ROOM), Some(AHEAD * INITIAL_BYTES));
+    }
+
+    #[test]
+    fn whoever_comes_gets_a_part_of_the_half_that_nobody_has() {
+        let mut window = Window::default();
+        let room = Room { free: 4 * MAX, ..ROOM };
+        assert_eq!(window.advance(0, 0, room), Some(2 * MAX / LEAD_PARTS));
+        assert_eq!(window.advance(0, 0, room), None, "once");
+        assert_eq!(Window::default().advance(0, 0, ROOM), None, "the other half is for those that read");
     }
 
     #[test]
     fn a_window_stays_within_its_limits() {
         let consumed = 1 << 30;
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, consumed, MAX, u64::MAX / 2), Some(consumed + MAX));
+        assert_eq!(window.advance(consumed, consumed, ROOM), Some(consumed + MAX));
         let mut window = Window { limit: consumed };
-        assert_eq!(
-            window.advance(consumed, consumed, MAX, 0),
-            Some(consumed + INITIAL_BYTES),
-            "never starved"
-        );
+        let none = Room { free: 0, ..ROOM };
+        assert_eq!(window.advance(consumed, consumed, none), Some(consumed + INITIAL_BYTES), "never starved");
         let mut window = Window { limit: consumed };
-        assert_eq!(window.advance(consumed, consumed, MAX, 1 << 20), Some(consumed + (1 << 20)));
+        let little = Room { free: 1 << 20, ..ROOM };
+        assert_eq!(window.advance(consumed, consumed, little), Some(consumed + (1 << 20)));
     }
 }

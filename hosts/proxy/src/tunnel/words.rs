@@ -6,7 +6,7 @@ use tracing::debug;
 
 use super::assembly::Assembly;
 use super::conduit::{ConduitId, Half};
-use super::credit::{self, FRAME_BYTES, Outbox};
+use super::credit::{self, FRAME_BYTES, Outbox, Room};
 use super::peer::Tunnel;
 
 /// What may wait behind a packet that was lost.
@@ -24,14 +24,15 @@ pub struct Words {
 impl Tunnel {
     /// Tells the other end how far it may send, if that has changed enough.
     pub(super) fn give_credit(&mut self, id: ConduitId) {
-        let free_bytes = self.buffer_bytes.saturating_sub(self.committed_bytes);
+        let free = self.buffer_bytes.saturating_sub(self.committed_bytes);
+        let room = Room { buffer: self.buffer_bytes, free, stream: self.stream_bytes };
         let conduit = &mut self.conduits[id];
         if conduit.has_all || conduit.receive != Half::Open {
             return;
         }
         let before = conduit.committed_bytes();
         let (consumed, arrived) = (conduit.received.consumed(), conduit.received.claimed());
-        let Some(limit) = conduit.window.advance(consumed, arrived, self.stream_bytes, free_bytes) else {
+        let Some(limit) = conduit.window.advance(consumed, arrived, room) else {
             return;
         };
         self.committed_bytes = self.committed_bytes - before + conduit.committed_bytes();
