@@ -66,6 +66,7 @@ void EventLoop::work() {
 
 void EventLoop::run() {
   bool busy = false;
+  due_ = fabric_.next_time();
   while (!stopping_) {
     pause(busy);
     clock_offset_ns_ = real_to_monotonic_ns();
@@ -79,7 +80,8 @@ void EventLoop::run() {
     if (control_) control_->publish(fabric_.events());
     fabric_.truth().tick(woke_);
     work();
-    busy = (frames > 0 || fabric_.next_time() < woke_ + PACE_NS) && woke_ - previous < 2 * PACE_NS;
+    due_ = fabric_.next_time();
+    busy = (frames > 0 || due_ < woke_ + PACE_NS) && woke_ - previous < 2 * PACE_NS;
   }
   fabric_.farewell();
 }
@@ -88,9 +90,8 @@ void EventLoop::run() {
 // there is to do, a fifth of the time is left to others: the process may run at real-time priority.
 void EventLoop::pause(bool busy) {
   if (!busy) {
-    const Nanoseconds next = fabric_.next_time();
     const Nanoseconds now = now_ns();
-    poll_descriptors(next <= now ? 0 : std::min(next - now, period_ns_));
+    poll_descriptors(due_ <= now ? 0 : std::min(due_ - now, period_ns_));
     return;
   }
   const Nanoseconds now = now_ns();
@@ -129,7 +130,7 @@ void EventLoop::look_at_all() {
 // Whatever was due first has waited for this wake-up, from the one before it on: what was left over there is
 // not counted twice.
 void EventLoop::note_lateness(Nanoseconds previous) {
-  Nanoseconds due = fabric_.next_time();
+  Nanoseconds due = due_;
   for (const Source& source : sources_) due = std::min(due, source.time);
   const Nanoseconds since = std::max(due, previous);
   if (since < woke_ && woke_ - since > LATE_NS) fabric_.add_late(woke_ - since);

@@ -53,6 +53,7 @@ class EventLoop {
   int signals_ = -1;
   std::unique_ptr<ControlSocket> control_;
   std::int64_t clock_offset_ns_ = 0;
+  Nanoseconds due_ = 0;  // when the fabric has something to do, as of the end of the last round
   Nanoseconds woke_ = 0;
   Nanoseconds polled_ = 0;
   bool stopping_ = false;
