@@ -33,19 +33,6 @@ from integration.switch_net import PATIENCE_S, wait_until
 pytestmark = pytest.mark.root
 
 
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_keys(tmp_path_factory.mktemp("proxy"), "ground", "ship")
-
-
-@pytest.fixture
-def ends() -> Iterator[Ends]:
-    made = Ends()
-    yield made
-    Proxy.end_all()
-    made.clean()
-
-
 @pytest.fixture
 def server(ends: Ends, keys: Path, tmp_path: Path) -> Iterator[Proxy]:
     made = start_server(keys, tmp_path)

@@ -29,7 +29,6 @@ from integration.proxy_net import (
     Service,
     dial,
     echo,
-    make_keys,
     read_all,
     start_client,
     start_server,
@@ -40,19 +39,6 @@ pytestmark = pytest.mark.root
 
 RESET_AT_ONCE = b"\1\0\0\0\0\0\0\0"  # SO_LINGER of 0 s
 TUNNEL_LOCALLY = f"127.0.0.1:{TUNNEL_PORT}"
-
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_keys(tmp_path_factory.mktemp("proxy"), "ground", "ship")
-
-
-@pytest.fixture
-def ends() -> Iterator[Ends]:
-    made = Ends()
-    yield made
-    Proxy.end_all()
-    made.clean()
 
 
 @pytest.fixture
