@@ -10,6 +10,7 @@ python := .venv/bin/python
 # Inside the environment, so that it goes when that goes.
 python_stamp := .venv/.clarion-packages
 cargo := CARGO_TARGET_DIR=$(CURDIR)/build/cargo cargo
+layout := --manifest-path hosts/layout/Cargo.toml
 agent := --manifest-path hosts/agent/Cargo.toml
 proxy := --manifest-path hosts/proxy/Cargo.toml
 
@@ -32,7 +33,8 @@ demo: build ## The geo path (100 Mbit/s, 570 ms, 0.1 % errors) under six senders
 pytest := $(python) -m pytest --quiet
 spread := --numprocesses auto --maxprocesses 8 --dist loadfile
 cpp_tests := ctest --test-dir build/cpp --output-on-failure --no-tests=error --parallel $(shell nproc)
-rust_tests := $(cargo) test --quiet --release --locked $(agent) && $(cargo) test --quiet --release --locked $(proxy)
+rust_test := $(cargo) test --quiet --release --locked
+rust_tests := $(rust_test) $(layout) && $(rust_test) $(agent) && $(rust_test) $(proxy)
 
 # What is left out: tests of long programs (marked slow), of the FPGA block, RTL, other programs and the network.
 check: build ## Lint of what changed since main, and the fast tests: about two minutes on two CPUs

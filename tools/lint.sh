@@ -80,8 +80,8 @@ mapfile -t shell_files < <(
 )
 [ ${#shell_files[@]} -eq 0 ] || check shellcheck shellcheck "${shell_files[@]}"
 
-for crate in hosts/agent hosts/proxy; do
-	if concerned "$crate"; then
+for crate in hosts/layout hosts/agent hosts/proxy; do
+	if concerned hosts/layout "$crate"; then
 		manifest=$crate/Cargo.toml
 		check_cargo "rustfmt $crate" fmt --check --manifest-path "$manifest"
 		check_cargo "clippy $crate" clippy --quiet --release --locked --all-targets --manifest-path "$manifest" -- -D warnings

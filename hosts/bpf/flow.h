@@ -6,6 +6,8 @@
  * others, and tolerates a value that is one packet old. Sending, timeouts and controllers run under the
  * socket lock. Reception does not: packets of one flow may arrive on several CPUs at once, so it takes
  * `lock`.
+ *
+ * hosts/layout mirrors these in Rust; its tests compare both layouts.
  */
 #ifndef CLARION_FLOW_H
 #define CLARION_FLOW_H

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer, RingBufferBuilder};
 
 use crate::kernel::{maps, objects};
-use crate::model::record::{self, Decision};
+use crate::model::record::Decision;
 
 type Received = Rc<RefCell<Vec<Decision>>>;
 
@@ -75,7 +75,7 @@ fn ring_buffer(map: &dyn MapCore, received: &Received) -> Result<RingBuffer<'sta
     let received = Rc::clone(received);
     let mut builder = RingBufferBuilder::new();
     builder.add(map, move |bytes| {
-        received.borrow_mut().extend(record::from_bytes::<Decision>(bytes));
+        received.borrow_mut().extend(clarion_layout::from_bytes::<Decision>(bytes));
         0
     })?;
     builder.build().context("open a ring of decisions")

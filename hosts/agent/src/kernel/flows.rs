@@ -10,7 +10,7 @@ use anyhow::{bail, Context, Result};
 use libbpf_rs::{Iter, Link, MapCore, Object, RingBuffer, RingBufferBuilder};
 
 use crate::kernel::{maps, objects};
-use crate::model::record::{self, FlowRecord};
+use crate::model::record::FlowRecord;
 
 /// The program, attached, and the ring that it fills.
 pub struct Flows {
@@ -55,7 +55,7 @@ fn ring_buffer(object: &Object, found: &Rc<RefCell<Vec<FlowRecord>>>) -> Result<
     let map = object.maps().find(|map| map.name() == "living").context("stats without ring")?;
     let mut builder = RingBufferBuilder::new();
     builder.add(&map, move |bytes| {
-        found.borrow_mut().extend(record::from_bytes::<FlowRecord>(bytes));
+        found.borrow_mut().extend(clarion_layout::from_bytes::<FlowRecord>(bytes));
         0
     })?;
     builder.build().context("open the ring of flows")

@@ -41,17 +41,18 @@ pub fn start_counters(device: u32) -> Result<()> {
 
 pub fn counters(device: u32) -> DeviceCounters {
     let value = open("devices").and_then(|map| map.lookup(&device.to_ne_bytes(), MapFlags::ANY).ok()?);
-    value.and_then(|bytes| record::from_bytes(&bytes)).unwrap_or_default()
+    value.and_then(|bytes| clarion_layout::from_bytes(&bytes)).unwrap_or_default()
 }
 
 pub fn set_wire(device: u32, wire: &Wire) -> Result<()> {
     let map = open_loaded("wires")?;
-    map.update(&device.to_ne_bytes(), &record::to_bytes(wire), MapFlags::ANY).context("write map wires")
+    map.update(&device.to_ne_bytes(), clarion_layout::bytes_of(wire), MapFlags::ANY)
+        .context("write map wires")
 }
 
 pub fn wire(device: u32) -> Wire {
     let value = open("wires").and_then(|map| map.lookup(&device.to_ne_bytes(), MapFlags::ANY).ok()?);
-    value.and_then(|bytes| record::from_bytes(&bytes)).unwrap_or_default()
+    value.and_then(|bytes| clarion_layout::from_bytes(&bytes)).unwrap_or_default()
 }
 
 pub fn clear_device(device: u32) {
@@ -69,7 +70,7 @@ pub fn closed_flows() -> Vec<FlowRecord> {
         return Vec::new();
     };
     let entries = map.lookup_batch(CLOSED_BATCH, MapFlags::ANY, MapFlags::ANY);
-    entries.into_iter().flatten().filter_map(|(_, bytes)| record::from_bytes(&bytes)).collect()
+    entries.into_iter().flatten().filter_map(|(_, bytes)| clarion_layout::from_bytes(&bytes)).collect()
 }
 
 /// Deletes a key that may be missing, from a map that may be missing.
@@ -83,6 +84,7 @@ fn delete(name: &str, key: &[u8]) {
 mod tests {
     use std::mem::offset_of;
 
+    use clarion_layout::{FlowEcho, FlowIdentity, FlowSeen, FlowStats};
     use libbpf_rs::btf::types::Struct;
     use libbpf_rs::btf::{Btf, TypeId};
     use libbpf_rs::HasSize;

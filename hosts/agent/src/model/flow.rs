@@ -119,7 +119,7 @@ fn mode(flow: &FlowRecord) -> &'static str {
         "plain"
     } else if flow.wanted != 0 {
         "xcp"
-    } else if flow.id.tags != 0 || flow.id.peer_format != record::FORMAT_NONE {
+    } else if flow.id.tags != 0 || flow.id.peer_format != clarion_layout::FORMAT_NONE {
         "tag"
     } else {
         "plain"

@@ -3,6 +3,8 @@
 
 use std::fmt::Debug;
 
+use clarion_layout::FlowRequest;
+
 /// What the headers of one path say to a law, and what the law asks of them.
 pub trait Channel: Debug + Send + Sync {
     /// What the peer has echoed last; `None` while packets go without header.
@@ -51,6 +53,21 @@ pub struct Request {
     pub delta_throughput: i32,
     /// Frame bytes of a full-sized packet, header included.
     pub full_len: u32,
+}
+
+impl From<Request> for FlowRequest {
+    fn from(request: Request) -> Self {
+        Self {
+            wanted: request.wanted.into(),
+            field: request.field,
+            ect1: request.ect1.into(),
+            pad: 0,
+            rtt: request.rtt,
+            x: request.x,
+            delta_throughput: request.delta_throughput,
+            full_len: request.full_len,
+        }
+    }
 }
 
 /// A path without headers.

@@ -6,9 +6,8 @@ use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 
+use clarion_layout::{Flow, FlowAsk};
 use libbpf_rs::{ErrorExt, ErrorKind, MapCore, MapFlags, MapHandle};
-
-use super::layout::{self, Flow, FlowAsk};
 
 /// Where clarion-host pins them.
 const PINS: &str = "/sys/fs/bpf/clarion";
@@ -55,7 +54,7 @@ impl Maps {
 
     pub fn write_ask(&self, socket: BorrowedFd<'_>, ask: &FlowAsk) -> Result<(), HeaderError> {
         // In place, under the lock of the entry: a packet reads all of the old or all of the new.
-        let written = self.asks.update(&key(socket), layout::bytes_of(ask), MapFlags::LOCK);
+        let written = self.asks.update(&key(socket), clarion_layout::bytes_of(ask), MapFlags::LOCK);
         written.map_err(|error| kernel("ask for headers", error))
     }
 
@@ -67,7 +66,7 @@ impl Maps {
     pub fn read_flow(&self, socket: BorrowedFd<'_>) -> Result<Option<Flow>, HeaderError> {
         let mut bytes = [0; size_of::<Flow>()];
         match self.flows.lookup_into(&key(socket), &mut bytes, MapFlags::LOCK) {
-            Ok(true) => Ok(layout::from_bytes(&bytes)),
+            Ok(true) => Ok(clarion_layout::from_bytes(&bytes)),
             Ok(false) => Ok(None),
             Err(error) => Err(kernel("read the state of headers", error)),
         }

@@ -5,7 +5,6 @@
 //! kernel, by the maps that clarion-host pins.
 
 mod channel;
-mod layout;
 mod maps;
 mod passage;
 mod socket;

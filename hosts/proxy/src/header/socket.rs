@@ -7,8 +7,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use clarion_layout::{Flow, FlowAsk};
+
 use super::channel::{Channel, Echo, Request};
-use super::layout::{Flow, FlowAsk};
 use super::maps::{HeaderError, Maps};
 use super::passage::{Carries, Heard, Mode, Passage};
 
