@@ -33,7 +33,7 @@ from bench.proxy_pair import CHUNK_BYTES, Pair
 from bench.proxy_path import Direction, LongPath, long_path
 from bench.quantities import resident_mib
 from clarion_lab.results.metrics import jain
-from integration.switch_net import wait_until
+from integration.waiting import wait_until
 
 LINK = Direction(100_000_000)
 CLEAN = LongPath(100_000, LINK, LINK)

@@ -13,8 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -28,18 +27,11 @@ from clarion_p4rt import table_entries
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.session import Session
 from fakes.ports import free_port
+from integration.waiting import wait_until
 
 CLARION = (sys.executable, "-m", "clarion")
 PATIENCE_S = 60.0
 Json = dict[str, Any]
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
-    """Polls until the condition holds; fails with `what` at the deadline."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
 
 
 def listens(address: str) -> bool:
@@ -71,7 +63,7 @@ class Process:
             assert self.child.poll() is None, f"ended: {self.log.read_text()[-2000:]}"
             return any(text in line for line in self._lines())
 
-        wait_until(found, f"{text!r} in {self.log}")
+        wait_until(found, f"{text!r} in {self.log}", PATIENCE_S)
         return next(line for line in self._lines() if text in line)
 
     def kill(self) -> None:
@@ -200,7 +192,7 @@ class Bmv2:
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
         command = [bmv2_installation.PROGRAM, *options, "--", *target]
         self._process = Process(command, self._directory / "bmv2.log")
-        wait_until(lambda: listens(self.address), f"no listener at {self.address}")
+        wait_until(lambda: listens(self.address), f"no listener at {self.address}", PATIENCE_S)
 
     def kill(self) -> None:
         assert self._process is not None
@@ -366,4 +358,4 @@ class Api:
     def await_sync(self, *names: str) -> None:
         """Waits until all named switches are in sync."""
         for name in names:
-            wait_until(lambda name=name: self.in_sync(name), f"{name} in sync")  # type: ignore[misc]
+            wait_until(lambda name=name: self.in_sync(name), f"{name} in sync", PATIENCE_S)  # type: ignore[misc]

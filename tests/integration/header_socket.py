@@ -9,7 +9,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from integration.host_net import PATIENCE_S, PINS, Host, inside
+from integration.host_net import PINS, Host, inside
+from integration.waiting import PATIENCE_S
 
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
 BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_OBJ_GET = 2, 3, 7

@@ -13,11 +13,12 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from integration.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = Path(os.environ.get("CLARION_HOST_BIN", ROOT / "build/cargo/release/clarion-host"))
@@ -27,7 +28,6 @@ PROTOCOL = 253
 ETH_P_ALL = 3
 CLONE_NEWNET = 0x40000000
 SO_RCVBUFFORCE = 33
-PATIENCE_S = 20.0  # for expected events, on a busy machine too
 OPTION = bytes([254, 5, 0xC1, 0xA7])  # kind, length, ExID; a flag byte follows
 
 Frame = bytes
@@ -71,13 +71,6 @@ def counters(netns: str) -> dict[str, int]:
     found: list[dict[str, int]] = [entry["counters"] for entry in entries if entry["netns"] == netns]
     assert len(found) == 1, entries
     return found[0]
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = PATIENCE_S) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.02)
 
 
 _libc = ctypes.CDLL(None, use_errno=True)

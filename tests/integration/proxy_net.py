@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from integration.switch_net import PATIENCE_S, inside, run, wait_until
+from integration.switch_net import inside, run
+from integration.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 PROXY = Path(os.environ.get("CLARION_PROXY_BIN", ROOT / "build/cargo/release/clarion-proxy"))

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from integration.controller_net import Api, Embedded, Json, ServedController, settings_on, wait_until
+from integration.controller_net import PATIENCE_S, Api, Embedded, Json, ServedController, settings_on
+from integration.waiting import wait_until
 
 FIRST_BPS = 1_000_000
 STEP_BPS = 8  # switches count whole bytes/s
@@ -191,7 +192,7 @@ def _compare(
         versions.read_on(api)
         for writer in writers:
             path = f"/v1/switches/{writer.switch}/ports/{writer.port}"
-            wait_until(partial(_is_applied, api, path), f"{path} applied")
+            wait_until(partial(_is_applied, api, path), f"{path} applied", PATIENCE_S)
             state = api.get(path)
             stored = _capacity(state["desired"])
             allowed = writer.candidates if writer.acknowledged else {*writer.candidates, None}

@@ -15,10 +15,12 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from integration.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 SWITCH = Path(os.environ.get("CLARION_SWITCH_BIN", ROOT / "build/cpp/switch/clarion-switch"))
@@ -30,7 +32,6 @@ PACKET_AUXDATA = 8
 PACKET_IGNORE_OUTGOING = 23
 ETH_P_ALL = 3
 ETHERTYPE = 0x88B5  # IEEE 802.1 local experimental
-PATIENCE_S = 20.0  # for expected events, on a busy machine too
 QUIET_S = 0.3  # for events that must not occur
 
 Json = dict[str, Any]
@@ -51,14 +52,6 @@ def tcp_memory_is_short() -> bool:
     if used is None or not limits.exists():
         return False
     return int(used[1]) > 0.8 * int(limits.read_text().split()[0])
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
-    """Polls until the condition holds; fails with `what` at the deadline."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 @contextmanager

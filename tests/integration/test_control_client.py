@@ -28,7 +28,7 @@ from clarion_p4rt.switch import Forwarding, Switch
 from fakes.p4runtime_messages import packet_out
 from fakes.ports import free_port
 from integration.controller_net import listens
-from integration.switch_net import wait_until
+from integration.waiting import wait_until
 
 SWITCH = bmv2_installation.PROGRAM
 SWITCH_FAULT = bmv2_installation.fault()

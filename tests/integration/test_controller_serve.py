@@ -22,8 +22,8 @@ from integration.controller_net import (
     ServedController,
     create_token,
     listens,
-    wait_until,
 )
+from integration.waiting import wait_until
 
 
 def clarion(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -162,6 +162,7 @@ def test_mutual_tls_to_a_switch(tmp_path: Path) -> None:
                 wait_until(
                     lambda name=name: api.get(f"/v1/switches/{name}")["status"]["state"] == "unreachable",  # type: ignore[misc]
                     f"{name} unreachable",
+                    PATIENCE_S,
                 )
             reason = api.get("/v1/switches/missing")["status"]["reason"]
             assert "nobody.pem: No such file or directory" in reason

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer, wait_for
+from integration.host_net import AGENT, PINS, STATE, Host, Pair, agent, refused, run, transfer
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.root
 
@@ -229,7 +230,7 @@ def test_namespace_of_a_process(pair: Pair) -> None:
     """Mininet's hosts have no name: they are reached by the id of their shell."""
     with subprocess.Popen(["ip", "netns", "exec", pair.a.netns, "sleep", "60"]) as process:
         there = Path(f"/run/netns/{pair.a.netns}")
-        wait_for(lambda: Path(f"/proc/{process.pid}/ns/net").stat().st_ino == there.stat().st_ino)
+        wait_until(lambda: Path(f"/proc/{process.pid}/ns/net").stat().st_ino == there.stat().st_ino)
         agent("attach", "--netns", f"pid:{process.pid}", "--dev", pair.a.device)
         assert link(pair.a)["mtu"] == 1532
         agent("detach", "--netns", f"pid:{process.pid}", "--dev", pair.a.device)

@@ -32,8 +32,8 @@ from integration.host_net import (
     tcp_flags,
     tcp_payload_bytes,
     transfer,
-    wait_for,
 )
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.root
 
@@ -79,7 +79,7 @@ def test_both_directions_carry_headers_and_payload(pair: Pair, family: int) -> N
     assert [OPTION in frame for frame in tcp[:3]] == [True, True, False]
     assert [(tcp_flags(frame), tcp_payload_bytes(frame)) for frame in tcp[3:]] in ([], [(0x10, 0)])
     for host in (pair.a, pair.b):
-        wait_for(lambda host=host: flow_at(host.netns, PORT)["closed"])  # type: ignore[misc]
+        wait_until(lambda host=host: flow_at(host.netns, PORT)["closed"])  # type: ignore[misc]
         flow = flow_at(host.netns, PORT)
         assert flow["aware"]
         assert flow["mode"] == "tag"
@@ -132,7 +132,7 @@ def window_after(pair: Pair, packets: int, port: int) -> int:
     """Packets of the window once the first ones of a flow are acknowledged."""
     near, far = pair.flow(pair.a, pair.b, socket.AF_INET, port)
     transfer(near, far, os.urandom(packets * 1400))
-    wait_for(lambda: not struct.unpack("I", fcntl.ioctl(near, termios.TIOCOUTQ, bytes(4)))[0])
+    wait_until(lambda: not struct.unpack("I", fcntl.ioctl(near, termios.TIOCOUTQ, bytes(4)))[0])
     (window,) = struct.unpack_from(
         "I", near.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), SND_CWND_AT
     )
@@ -147,8 +147,8 @@ def test_a_first_window_that_is_full_is_not_limited_by_the_application(pair: Pai
     """
     pair.attach("--cc", "clarion_xcp")
     ports = itertools.count(PORT)
-    wait_for(lambda: window_after(pair, 5, next(ports)) == 10)
-    wait_for(lambda: window_after(pair, 10, next(ports)) > 15)
+    wait_until(lambda: window_after(pair, 5, next(ports)) == 10)
+    wait_until(lambda: window_after(pair, 10, next(ports)) > 15)
 
 
 def test_another_law_withdraws_the_request_for_a_rate(pair: Pair) -> None:
@@ -297,7 +297,7 @@ def test_wire_losses_reach_the_sender(box_pair: Pair) -> None:
     box = box_pair.middlebox(drops)
     near, far = box_pair.flow(box_pair.a, box_pair.b, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(1_000_000))  # 691 full segments
-    wait_for(lambda: flow_at(box_pair.a.netns, PORT)["rev_corrupt"] == 10)
+    wait_until(lambda: flow_at(box_pair.a.netns, PORT)["rev_corrupt"] == 10)
     assert len(box.dropped) == 10
     assert flow_at(box_pair.a.netns, PORT)["rev_congest"] == 0
     assert flow_at(box_pair.b.netns, PORT)["rx_corrupt"] == 10

@@ -14,17 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from integration.host_net import (
-    PATIENCE_S,
-    PROTOCOL,
-    SO_RCVBUFFORCE,
-    Pair,
-    checksum,
-    counters,
-    inside,
-    packet_socket,
-    wait_for,
-)
+from integration.host_net import PROTOCOL, SO_RCVBUFFORCE, Pair, checksum, counters, inside, packet_socket
+from integration.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
 
@@ -162,14 +153,14 @@ def test_malformed_headers_are_left_alone(wire: Wire) -> None:
         assert wire.raw4.recv(4000) == packet
         wire.send(ip6(wire.pair, body))
         assert wire.raw6.recv(4000) == body
-    wait_for(lambda: counters(wire.pair.b.netns)["malformed"] - before == 2 * len(bodies))
+    wait_until(lambda: counters(wire.pair.b.netns)["malformed"] - before == 2 * len(bodies))
 
 
 @pytest.mark.parametrize("fragment", [0x2000, 1, 0x2001], ids=["first", "last", "middle"])
 def test_fragments_are_malformed(wire: Wire, fragment: int) -> None:
     before = counters(wire.pair.b.netns)
     wire.send(ip4(wire.pair, header(3) + udp(b"x" * 64, socket.AF_INET, wire.pair), fragment=fragment))
-    wait_for(lambda: counters(wire.pair.b.netns)["malformed"] == before["malformed"] + 1)
+    wait_until(lambda: counters(wire.pair.b.netns)["malformed"] == before["malformed"] + 1)
     assert counters(wire.pair.b.netns)["rx_headers"] == before["rx_headers"]
 
 
@@ -196,4 +187,4 @@ def test_lengths_beyond_the_frame_are_malformed(wire: Wire) -> None:
     packet = bytearray(ip4(wire.pair, header(1) + bytes(100)))
     packet[2:4] = struct.pack("!H", 1400)
     wire.send(bytes(packet))
-    wait_for(lambda: counters(wire.pair.b.netns)["malformed"] == before["malformed"] + 1)
+    wait_until(lambda: counters(wire.pair.b.netns)["malformed"] == before["malformed"] + 1)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from integration.host_net import AGENT, PATIENCE_S, agent, run, transfer
-from integration.switch_net import Host, Network, Switch, inside, one_switch, switch, wait_until
+from integration.host_net import AGENT, agent, run, transfer
+from integration.switch_net import Host, Network, Switch, inside, one_switch, switch
+from integration.waiting import PATIENCE_S, wait_until
 
 HAS_ACCURATE_ECN = Path("/proc/sys/net/ipv4/tcp_ecn_option").exists()
 pytestmark = [

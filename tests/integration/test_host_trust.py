@@ -24,8 +24,8 @@ from integration.host_net import (
     header_of,
     packet_socket,
     transfer,
-    wait_for,
 )
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.root
 
@@ -96,17 +96,17 @@ def test_neighbours_that_stamp_prove_a_wire_for_as_long_as_they_speak(
 ) -> None:
     pair.attach()
     for host in (pair.a, pair.b):
-        wait_for(lambda netns=host.netns: wire_of(netns) == "proven")  # type: ignore[misc]
+        wait_until(lambda netns=host.netns: wire_of(netns) == "proven")  # type: ignore[misc]
     os.kill(speaker.pid, signal.SIGKILL)  # no goodbye
     for host in (pair.a, pair.b):
-        wait_for(lambda netns=host.netns: wire_of(netns) == "unproven")  # type: ignore[misc]
+        wait_until(lambda netns=host.netns: wire_of(netns) == "unproven")  # type: ignore[misc]
 
 
 def test_a_speaker_that_ends_says_goodbye_and_leaves_the_declaration(
     pair: Pair, speaker: subprocess.Popen[bytes]
 ) -> None:
     pair.attach("--wire")
-    wait_for(lambda: wire_of(pair.a.netns) == "proven")
+    wait_until(lambda: wire_of(pair.a.netns) == "proven")
     speaker.terminate()
     assert speaker.wait(20) == 0
     assert wire_of(pair.a.netns) == "declared"
@@ -124,7 +124,7 @@ def test_a_bridge_on_a_declared_wire_is_a_conflict_and_its_losses_are_no_corrupt
         bridge.send(hello)
         return wire_of(box_pair.b.netns) == "conflict"
 
-    wait_for(is_conflict)
+    wait_until(is_conflict)
     bridge.close()
     box_pair.middlebox(every_40th_data_packet())
     near, far = box_pair.flow(box_pair.a, box_pair.b, socket.AF_INET, PORT)
@@ -140,17 +140,17 @@ def test_an_echo_counts_only_on_a_segment_that_tcp_would_accept(box_pair: Pair) 
     sniffer = box_pair.sniff(box_pair.a)
     near, far = box_pair.flow(box_pair.a, box_pair.b, socket.AF_INET, PORT)
     transfer(near, far, os.urandom(200_000))
-    wait_for(lambda: flow_at(box_pair.a.netns, PORT)["rx_headers"] > 0)
+    wait_until(lambda: flow_at(box_pair.a.netns, PORT)["rx_headers"] > 0)
     echo = [f for f in sniffer.stop() if header_of(f)[2:3] == bytes([TAG]) and f[26:30] == b"\x0a\x4d\0\x02"][
         -1
     ]
     stranger = packet_socket(box_pair.names[2], "left")
     for at in (TCP_SEQ_AT, TCP_ACK_AT):
         stranger.send(forged(echo, moved_at=at))
-    wait_for(lambda: flow_at(box_pair.a.netns, PORT)["refused_segments"] == 2)
+    wait_until(lambda: flow_at(box_pair.a.netns, PORT)["refused_segments"] == 2)
     assert flow_at(box_pair.a.netns, PORT)["rev_congest"] == 0
     stranger.send(forged(echo, moved_at=None))  # in both windows: only now it counts
-    wait_for(lambda: flow_at(box_pair.a.netns, PORT)["rev_congest"] == 7)
+    wait_until(lambda: flow_at(box_pair.a.netns, PORT)["rev_congest"] == 7)
     stranger.close()
 
 

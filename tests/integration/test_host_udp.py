@@ -14,7 +14,6 @@ import pytest
 
 from integration.header_socket import ECHO, NONE, REQUEST, HeaderSocket, Request
 from integration.host_net import (
-    PATIENCE_S,
     Frame,
     Pair,
     checksum,
@@ -25,9 +24,9 @@ from integration.host_net import (
     ip_protocol,
     packet_socket,
     stats,
-    wait_for,
 )
 from integration.switch_net import switch
+from integration.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
 
@@ -236,10 +235,10 @@ def test_only_the_peer_is_believed(box_pair: Pair) -> None:
     stranger = packet_socket(box_pair.names[2], "left")
     stranger.send(forged(echo, SOURCE_PORT_AT))
     stranger.send(forged(echo, SOURCE_ADDRESS_AT))
-    wait_for(lambda: counters(box_pair.a.netns)["no_flow"] == 2)
+    wait_until(lambda: counters(box_pair.a.netns)["no_flow"] == 2)
     assert flow_at(box_pair.a.netns, PORTS[0])["rx_headers"] == 1
     stranger.send(echo)
-    wait_for(lambda: flow_at(box_pair.a.netns, PORTS[0])["rx_headers"] == 2)
+    wait_until(lambda: flow_at(box_pair.a.netns, PORTS[0])["rx_headers"] == 2)
     stranger.close()
     ends.close()
 
@@ -328,7 +327,7 @@ def test_a_closed_socket_leaves_no_flow(pair: Pair) -> None:
     pass_on(ends.a, ends.b, REQUEST)
     assert [flow["protocol"] for flow in stats() if flow["netns"] == pair.a.netns] == ["udp"]
     ends.close()
-    wait_for(lambda: not [flow for flow in stats() if flow["netns"] == pair.a.netns])
+    wait_until(lambda: not [flow for flow in stats() if flow["netns"] == pair.a.netns])
 
 
 def arrived(receiver: HeaderSocket) -> int:

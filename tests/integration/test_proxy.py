@@ -28,7 +28,7 @@ from integration.proxy_net import (
     start_client,
     start_server,
 )
-from integration.switch_net import PATIENCE_S, wait_until
+from integration.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
 

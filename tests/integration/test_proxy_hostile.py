@@ -33,7 +33,8 @@ from integration.proxy_net import (
     start_client,
     start_server,
 )
-from integration.switch_net import PATIENCE_S, inside, run, wait_until
+from integration.switch_net import inside, run
+from integration.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
 

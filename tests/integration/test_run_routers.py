@@ -15,8 +15,9 @@ import yaml
 from clarion_base import paths
 from clarion_base.errors import RunFailedError
 from clarion_switch.client import Client
-from integration.switch_net import Json, wait_until
+from integration.switch_net import Json
 from integration.undisturbed import undisturbed
+from integration.waiting import wait_until
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 SETTLES_S = 90.0  # from the command on: the network is built, the flows have started and shared

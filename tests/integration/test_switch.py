@@ -28,8 +28,8 @@ from integration.switch_net import (
     shortest_round_trip_s,
     switch,
     tcp_memory_is_short,
-    wait_until,
 )
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.root
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from builds import sanitised
-from integration.switch_net import Json, Network, Switch, one_switch, switch, wait_until
+from integration.switch_net import Json, Network, Switch, one_switch, switch
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.root
 

@@ -22,16 +22,8 @@ from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import build
 from clarion_lab.scenario.topology import plan, switch_config
 from integration.host_net import checksum
-from integration.switch_net import (
-    PATIENCE_S,
-    SO_RCVBUFFORCE,
-    Host,
-    Json,
-    Network,
-    inside,
-    switch,
-    wait_until,
-)
+from integration.switch_net import SO_RCVBUFFORCE, Host, Json, Network, inside, switch
+from integration.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.root
 

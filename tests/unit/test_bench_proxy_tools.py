@@ -11,7 +11,7 @@ import pytest
 from bench import proxy_cpu, proxy_first_byte, proxy_many
 from bench.proxy_pair import endpoint
 from bench.proxy_path import Direction, LongPath
-from integration.switch_net import wait_until
+from integration.waiting import wait_until
 
 SIZE_BYTES = 4000
 
