@@ -12,7 +12,6 @@ for them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import socket
@@ -26,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from finsy.proto import p4r
 
-from bench.figures import Json, summary, text
+from bench.figures import Json, parser, summary, text, write
 from fakes.p4runtime_messages import XCP, digest, insert, modify, table_entry
 from integration.agent_net import MAC, AgentProcess, Client, SwitchProcess, end, ethernet
 
@@ -170,16 +169,14 @@ def measure(switches: int) -> Json:
 
 def main() -> int:
     """Prints the tables; writes the JSON."""
-    parser = argparse.ArgumentParser(description="the P4Runtime agent with many switches")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--switches", default="1,10,100", help="numbers of switches (default: 1,10,100)")
-    arguments = parser.parse_args()
+    options = parser("the P4Runtime agent with many switches", 3)
+    options.add_argument("--switches", default="1,10,100", help="numbers of switches (default: 1,10,100)")
+    given = options.parse_args()
     results = {}
-    for count in map(int, arguments.switches.split(",")):
-        figures = summary([measure(count) for _ in range(arguments.runs)])
+    for count in map(int, given.switches.split(",")):
+        figures = summary([measure(count) for _ in range(given.runs)])
         results[count] = figures
-        print(f"P4Runtime agent, {count} switches, median of {arguments.runs} runs (least .. most)")
+        print(f"P4Runtime agent, {count} switches, median of {given.runs} runs (least .. most)")
         print(text("start, clarion-switch included", figures["start_s"], 1, "s"))
         print(text("memory of clarion-switch", figures["switch_mib"], 1, "MiB"))
         print(text("memory of the agent", figures["agent_mib"], 1, "MiB"))
@@ -189,8 +186,7 @@ def main() -> int:
         print(text("write of one entry, p99", figures["write_p99_ms"], 1, "ms", GOAL_P99_MS))
         print(text("batch of ten, p50", figures["batch_p50_ms"], 1, "ms"))
         print(text("batch of ten, p99", figures["batch_p99_ms"], 1, "ms"))
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"runs": arguments.runs, "switches": results}, indent=2) + "\n")
+    write(given.json, {"runs": given.runs, "switches": results})
     return 0
 
 

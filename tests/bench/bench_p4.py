@@ -23,7 +23,6 @@ Everything runs in an unnamed network namespace, which disappears with this proc
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -38,7 +37,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import forwarders
-from bench.figures import Json, summary, text
+from bench.figures import Json, need_root, parser, summary, text, write
 from bench.packet_source import FRAME_BYTES, Source
 from clarion_base.errors import RunFailedError, UserError
 from clarion_lab.machine import bmv2_installation
@@ -247,32 +246,27 @@ def terminated(*_: object) -> None:
 
 def main() -> int:
     """Prints the table; writes the JSON."""
-    parser = argparse.ArgumentParser(description="packets/s of BMv2 and of clarion-switch")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # the namespace is made
-    arguments = parser.parse_args()
+    options = parser("packets/s of BMv2 and of clarion-switch", 5)
+    options.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # the namespace is made
+    given = options.parse_args()
     if fault := bmv2_installation.fault():
         print(f"bench_p4: skipped: {bmv2_installation.PROGRAM}: {fault}")
         return 0
-    if os.geteuid() != 0:
-        print("bench_p4: needs root, for a network namespace", file=sys.stderr)
-        return 1
-    if not arguments.inside:
+    need_root("bench_p4")
+    if not given.inside:
         os.execvp(OWN_NAMESPACE[0], [*OWN_NAMESPACE, sys.executable, *sys.argv, "--inside"])
     signal.signal(signal.SIGTERM, terminated)
     make_devices()
     try:
         with tempfile.TemporaryDirectory() as directory:
-            result = measure_all(arguments.runs, Path(directory))
+            result = measure_all(given.runs, Path(directory))
     except UserError as error:
         print(f"bench_p4: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     report(result)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write(given.json, result)
     return 0
 
 

@@ -10,7 +10,6 @@ three CUBIC flows runs there, too, for at most NS3_LIMIT_S of processor time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -21,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.figures import summary, text
+from bench.figures import parser, summary, text, write
 from clarion_base import paths
 from clarion_lab.engines.simulation import PROGRAM, simulation_config
 from clarion_lab.scenario.documents import locate, parse_assignment, points, read
@@ -141,12 +140,7 @@ def ns3(flags: list[str], directory: Path) -> dict[str, float]:
 
 def main() -> int:
     """Prints medians; the JSON has every run."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--runs", type=int, default=5)
-    given = parser.parse_args()
+    given = parser(__doc__, 5).parse_args()
     results: dict[str, object] = {}
     medians: dict[str, float] = {}
     print(f"simulator, median of {given.runs} runs (least .. most)")
@@ -169,8 +163,7 @@ def main() -> int:
             print(text(f"ns-3, {FLOWS}, one run", figures["packets_per_s"], 1e-6, "M/s"))
             ratio = medians[FLOWS] / figures["packets_per_s"]["median"]
             print(f"  the simulator carries {ratio:.0f} times the packets of ns-3 in the same processor time")
-    if given.json:
-        given.json.write_text(json.dumps(results, indent=1) + "\n")
+    write(given.json, results)
     return 0
 
 

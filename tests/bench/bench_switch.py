@@ -12,7 +12,6 @@ switch, but not the wake-ups of the hosts' programs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import socket
@@ -27,7 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.figures import summary, text
+from bench.figures import need_root, parser, summary, text, write
 from integration.switch_net import Host, Json, Network, inside, one_switch, run, switch
 
 LINK_BPS = 1_000_000_000
@@ -153,23 +152,17 @@ def measure(count: int) -> Json:
 
 def main() -> int:
     """Prints the table; writes the JSON."""
-    parser = argparse.ArgumentParser(description="throughput and latency of clarion-switch")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("bench_switch: needs root, for network namespaces", file=sys.stderr)
-        return 1
-    result = measure(arguments.runs)
+    given = parser("throughput and latency of clarion-switch", 5).parse_args()
+    need_root("bench_switch")
+    result = measure(given.runs)
     throughput, latency = result["throughput"], result["latency"]
-    print(f"embedded switch, median of {arguments.runs} runs (least .. most)")
+    print(f"embedded switch, median of {given.runs} runs (least .. most)")
     print(text("TCP over 1 Gbit/s x 50 ms, of the ceiling", throughput["fraction"], 100, "%", GOAL_PERCENT))
     print(text("processor used by the switch, of one", throughput["cpu_share"], 100, "%"))
     print(text("frames lost in receive rings", throughput["rx_kernel_drops"], 1, ""))
     print(text("added delay at light load, p50", latency["added_p50_us"], 1, "us"))
     print(text("added delay at light load, p99", latency["added_p99_us"], 1, "us", GOAL_P99_US))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write(given.json, result)
     return 0
 
 

@@ -1,13 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of repeated runs: their medians and spread, and the lines that show them."""
+"""Figures of repeated runs: their medians and spread, the lines that show them, and the options around."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import statistics
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+
+
+def parser(about: str | None, runs: int) -> argparse.ArgumentParser:
+    """The options of every such benchmark."""
+    options = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
+    options.add_argument("--runs", type=int, default=runs, metavar="N", help=f"(default {runs})")
+    return options
+
+
+def need_root(name: str) -> None:
+    """Ends a benchmark that has to make network namespaces, and may not."""
+    if os.geteuid() != 0:
+        sys.exit(f"{name}: needs root, for network namespaces")
+
+
+def write(file: Path | None, figures: Mapping[str, Any]) -> None:
+    """Writes what `--json` asks for."""
+    if file is not None:
+        file.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 def summary(runs: Sequence[Mapping[str, float]]) -> Json:

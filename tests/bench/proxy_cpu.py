@@ -12,9 +12,7 @@ tenth packet. Repeats are interleaved, so that what else the machine does meets 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -27,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.figures import Json, summary, text
+from bench.figures import Json, need_root, parser, summary, text, write
 from bench.proxy_pair import Pair, Place, namespaces, upload
 from bench.quantities import TICK, processor_s
 from integration.switch_net import run
@@ -163,20 +161,14 @@ def ratios(runs: Mapping[str, Sequence[Mapping[str, float]]]) -> Json:
 
 def main() -> int:
     """Prints the table; writes the JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument(
+    options = parser(__doc__, 5)
+    options.add_argument(
         "--mbytes", type=int, default=512, help="carried in each run, 10^6 bytes (default 512)"
     )
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("proxy_cpu: needs root, for a network namespace", file=sys.stderr)
-        return 1
-    result = measure(arguments.runs, arguments.mbytes * 1_000_000)
-    print(f"median of {arguments.runs} runs (least .. most) of {arguments.mbytes} MB")
+    given = options.parse_args()
+    need_root("proxy_cpu")
+    result = measure(given.runs, given.mbytes * 1_000_000)
+    print(f"median of {given.runs} runs (least .. most) of {given.mbytes} MB")
     for name, each in result["figures"].items():
         print(text(f"{name}: sending", each["sending_s_per_gbyte"], 1, "s/GB"))
         print(text(f"{name}: receiving", each["receiving_s_per_gbyte"], 1, "s/GB"))
@@ -184,8 +176,7 @@ def main() -> int:
         print(text(f"{name}: goodput", each["mbit_per_s"], 1, "Mbit/s"))
     for name, ratio in result["ratios"].items():
         print(text(f"{name}: both, to {EXAMPLE}'s", ratio, 100, "%"))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write(given.json, result)
     return 0
 
 

@@ -12,10 +12,7 @@ request, and one follows the other.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
-import os
 import socket
 import sys
 import tempfile
@@ -27,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.figures import Json, summary, text
+from bench.figures import Json, need_root, parser, summary, text, write
 from bench.proxy_pair import CHUNK_BYTES, SERVICE_PORT, Pair, Place, drain
 from bench.proxy_path import Direction, LongPath, long_path
 from integration.switch_net import inside
@@ -188,24 +185,16 @@ def measure(count: int) -> Json:
 
 def main() -> int:
     """Prints the table; writes the JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=3)
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("proxy_first_byte: needs root, for network namespaces", file=sys.stderr)
-        return 1
-    result = measure(arguments.runs)
-    print(f"{ANSWER_BYTES / 1e3:.0f} kB; median of all requests in {arguments.runs} runs (least .. most)")
+    given = parser(__doc__, 3).parse_args()
+    need_root("proxy_first_byte")
+    result = measure(given.runs)
+    print(f"{ANSWER_BYTES / 1e3:.0f} kB; median of all requests in {given.runs} runs (least .. most)")
     for name, each in result["figures"].items():
         print(text(f"{name}: first byte", each["first_byte_s"], 1e3, "ms"))
         print(text(f"{name}: last byte", each["last_byte_s"], 1e3, "ms"))
     for name, goodput in result["bulk"].items():
         print(text(f"{name}: bulk", goodput, 1, "Mbit/s"))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=2) + "\n")
+    write(given.json, result)
     return 0
 
 

@@ -12,9 +12,7 @@ they send.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import os
 import resource
 import selectors
@@ -28,7 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.figures import Json, summary, text
+from bench.figures import Json, need_root, parser, summary, text, write
 from bench.proxy_pair import CHUNK_BYTES, Pair
 from bench.proxy_path import Direction, LongPath, long_path
 from bench.quantities import resident_mib
@@ -209,30 +207,23 @@ LINES = {  # by figure: what it is called, its scale and its unit
 
 def main() -> int:
     """Prints the table; writes the JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--connections", type=int, default=1000)
-    parser.add_argument("--kbytes", type=int, default=500, help="of each, 10^3 bytes (default 500)")
-    arguments = parser.parse_args()
-    if os.geteuid() != 0:
-        print("proxy_many: needs root, for network namespaces", file=sys.stderr)
-        return 1
+    options = parser(__doc__, 3)
+    options.add_argument("--connections", type=int, default=1000)
+    options.add_argument("--kbytes", type=int, default=500, help="of each, 10^3 bytes (default 500)")
+    given = options.parse_args()
+    need_root("proxy_many")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     runs: dict[str, list[dict[str, float]]] = {case: [] for case in CASES}
-    for _ in range(arguments.runs):
+    for _ in range(given.runs):
         for case in CASES:
-            runs[case].append(one_run(case, arguments.connections, arguments.kbytes * 1000))
+            runs[case].append(one_run(case, given.connections, given.kbytes * 1000))
     result: Json = {case: summary(each) for case, each in runs.items()}
-    print(f"median of {arguments.runs} runs (least .. most), {arguments.connections} connections")
+    print(f"median of {given.runs} runs (least .. most), {given.connections} connections")
     for case, found in result.items():
         for name, (what, scale, unit) in LINES.items():
             print(text(f"{case}: {what}", found[name], scale, unit))
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"each": runs, "figures": result}, indent=2) + "\n")
+    write(given.json, {"each": runs, "figures": result})
     return 0
 
 

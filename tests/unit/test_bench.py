@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from bench import __main__ as runner
 from bench import bench_p4, packet_source
-from bench.figures import summary, text
+from bench.figures import parser, summary, text, write
 from conformance import reference
 from conformance.frames import PROTOCOL
 
@@ -23,6 +24,16 @@ def test_summary_has_median_and_spread() -> None:
 def test_a_line_says_how_far_the_goal_is() -> None:
     line = text("share", {"median": 0.5, "min": 0.4, "max": 0.6}, 100, "%", ("at least", 25.0))
     assert " ".join(line.split()) == "share 50.0 % (40.0 .. 60.0), 2.00 of the goal of at least 25"
+
+
+def test_figures_are_written_where_the_options_say(tmp_path: Path) -> None:
+    options = parser("about", 3)
+    given = options.parse_args(["--json", str(tmp_path / "figures.json")])
+    assert given.runs == 3
+    write(given.json, {"rate": 1.0})
+    assert json.loads((tmp_path / "figures.json").read_text()) == {"rate": 1.0}
+    write(options.parse_args([]).json, {"rate": 2.0})
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_ratios_are_those_of_the_same_repeat() -> None:
