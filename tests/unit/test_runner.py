@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ class Failing:
 
     name = "failing"
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self._error = error
 
     def check(self, scenario: Scenario) -> None:
@@ -77,3 +78,27 @@ def test_whatever_a_run_dies_of_is_one_line_and_leaves_partial_results(
     assert (out / "error.log").exists() == logged
     if logged:
         assert "Traceback" in (out / "error.log").read_text()
+
+
+@pytest.mark.parametrize(
+    "sweep", [[], ["--sweep", "flows.0.count=1,2", "--repeat", "2"]], ids=["one", "many"]
+)
+def test_what_a_killed_run_leaves_is_replaced_by_the_next(
+    sweep: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(Failing):
+        def execute(self, scenario: Scenario, directory: Path, *rest: Any) -> None:
+            (directory / "switch.json").write_text("{}")
+            super().execute(scenario, directory, *rest)
+
+    out = tmp_path / "out"
+    arguments = ["run", "smoke", *sweep, "--set", "measure-from=0 s", "--out", str(out), "--json"]
+    monkeypatch.setattr(registry, "engine", lambda name: Killed(SystemExit()))  # nothing is written after it
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert len(list(out.rglob("switch.json"))) == 1
+    monkeypatch.setattr(registry, "engine", lambda name: Failing(RunFailedError("stopped")))
+    assert cli.main(arguments) == EXIT_FAILED
+    assert files.read_summary(out)["state"] == "failed"
+    assert list(out.rglob("switch.json")) == []
+    assert not (out / files.UNFINISHED).exists()

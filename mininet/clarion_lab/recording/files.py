@@ -19,6 +19,7 @@ RUN_FORMAT = "clarion-summary"
 BATCH_FORMAT = "clarion-batch"
 VERSIONS = {RUN_FORMAT: 2, BATCH_FORMAT: 2}
 SUMMARY = "summary.json"
+UNFINISHED = "unfinished.json"  # until all runs are over: their directories, as a batch's summary lists them
 FLOWS = "flows.parquet"
 PORTS = "ports.parquet"
 LOSSES = "losses.parquet"
@@ -28,7 +29,7 @@ ERROR_LOG = "error.log"
 DECISIONS = "decisions.json"  # of the tuner
 TRAFFIC = "iperf3"
 _FILES = re.compile(
-    r"summary\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
+    r"(summary|unfinished)\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
     r"|report\.html|(switch|simulation)\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)|proxy-[hr][0-9]+-(client|server)\.log|tunnel-[hr][0-9]+\.log"
 )
 _TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received|-bursts)?\.json")
@@ -84,13 +85,13 @@ def read_table(path: Path) -> dict[str, Any]:
     return {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
 
 
-def read_summary(directory: Path) -> dict[str, Any]:
-    """The summary of a run or of a batch; UserError if the directory holds none."""
-    path = directory / SUMMARY
+def read_summary(directory: Path, name: str = SUMMARY) -> dict[str, Any]:
+    """The summary of a run or of a batch, finished or not; UserError if the directory holds none."""
+    path = directory / name
     try:
         document = json.loads(path.read_text())
     except OSError as error:
-        raise UserError(f"{directory}: no {SUMMARY} there; give the output directory of a run") from error
+        raise UserError(f"{directory}: no {name} there; give the output directory of a run") from error
     except ValueError as error:
         raise UserError(f"{path}: not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("format") not in (RUN_FORMAT, BATCH_FORMAT):

@@ -38,6 +38,11 @@ class Batch:
         """A single run, whose files are in `out` itself; those of a sweep are not, even of a single value."""
         return len(self.points) == 1 and self.repeats == 1 and not self.points[0].name
 
+    def directory(self, point: Point, repeat: int) -> Path:
+        """Where a run leaves its files; repeats are counted from 0."""
+        directory = self.out / point.name
+        return directory / f"run-{repeat + 1}" if self.repeats > 1 else directory
+
 
 def check(batch: Batch) -> list[Scenario]:
     """Builds and checks every point before the first one runs."""
@@ -52,7 +57,23 @@ def execute(batch: Batch) -> BaseException | None:
     scenarios = check(batch)
     with batch.engine.session():
         prepare(batch.out)
-        return _run_all(batch, scenarios)
+        _announce(batch)
+        error = _run_all(batch, scenarios)
+        (batch.out / files.UNFINISHED).unlink(missing_ok=True)
+        return error
+
+
+def _announce(batch: Batch) -> None:
+    """Lists the directories of all runs, so that those of a killed one are known as results, too."""
+    directories = [
+        batch.directory(point, repeat) for point in batch.points for repeat in range(batch.repeats)
+    ]
+    document = {
+        "format": files.BATCH_FORMAT,
+        "version": files.VERSIONS[files.BATCH_FORMAT],
+        "runs": [{"directory": str(directory.relative_to(batch.out))} for directory in directories],
+    }
+    files.write_json(batch.out / files.UNFINISHED, document)
 
 
 def _run_all(batch: Batch, scenarios: Sequence[Scenario]) -> BaseException | None:
@@ -74,9 +95,7 @@ def _run_one(batch: Batch, point: Point, scenario: Scenario, repeat: int) -> Out
     title = " ".join(part for part in (batch.name, point.name) if part)
     if batch.repeats > 1:
         title += f" {repeat + 1}/{batch.repeats}"
-    directory = batch.out / point.name if point.name else batch.out
-    if batch.repeats > 1:
-        directory = directory / f"run-{repeat + 1}"
+    directory = batch.directory(point, repeat)
     return run(build(batch.name, document), batch.engine, directory, Progress(title, batch.quiet), labels)
 
 
@@ -94,17 +113,17 @@ def prepare(out: Path) -> None:
 
 
 def older_results(out: Path) -> list[Path]:
-    """The files and directories of an earlier run or batch, as its summary lists them, children before
-    parents. UserError names the first path that is not a result.
+    """The files and directories of an earlier run or batch, finished or not, as its summary lists them,
+    children before parents. UserError names the first path that is not a result.
     """
-    if not (out / files.SUMMARY).is_file():
+    lists = [name for name in (files.SUMMARY, files.UNFINISHED) if (out / name).is_file()]
+    if not lists:
         raise UserError(f"--out {out}: holds files that are not results of clarion; use another directory")
-    runs = files.read_summary(out).get("runs", [])
     directories = {out}
-    for entry in runs:
+    for entry in (entry for name in lists for entry in files.read_summary(out, name).get("runs", [])):
         directory = out / entry["directory"]
         if not directory.resolve().is_relative_to(out.resolve()):
-            raise UserError(f"--out {out}: its {files.SUMMARY} names {entry['directory']}, outside of it")
+            raise UserError(f"--out {out}: its summary names {entry['directory']}, outside of it")
         directories |= {parent for parent in (directory, *directory.parents) if out in parent.parents}
     found = []
     for directory in sorted(directories, key=lambda path: len(path.parts), reverse=True):
