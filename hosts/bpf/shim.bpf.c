@@ -455,7 +455,7 @@ static __always_inline bool update_flow(struct __sk_buff *skb, const struct pack
 	return flow;
 }
 
-/* Does the datagram at `at` come from somebody who knows what the program expects of its peer? */
+/* Does the datagram at `at` come from a host that knows what the program expects of its peer? */
 static __always_inline bool passes_guard(struct __sk_buff *skb, const struct flow_ask *ask, __u32 at)
 {
 	__u64 found;
@@ -467,8 +467,8 @@ static __always_inline bool passes_guard(struct __sk_buff *skb, const struct flo
 	return datagram_is_guarded(ask, found);
 }
 
-/* The same for a datagram. UDP has no windows: without a guard its socket believes whoever has the peer's
- * address and ports.
+/* The same for a datagram. UDP has no windows: without a guard its socket believes any host with the
+ * peer's address and ports.
  */
 static __always_inline bool update_datagram_flow(struct __sk_buff *skb, const struct packet *packet,
 						 const struct received *received,

@@ -84,7 +84,7 @@ def transfers(rtt: str, load: float) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Case:
     """A scenario and what is set in it; of one that sweeps over senders XCP's run. `link`: the only one of
-    several, counted from 1, that limits anybody.
+    several, counted from 1, that limits a flow.
     """
 
     scenario: str

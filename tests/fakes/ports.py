@@ -36,7 +36,7 @@ def wait_for_server(port: int, protocol: str) -> None:
     """Until an IPv4 socket ("tcp" or "udp") of this machine takes what comes to the port."""
     deadline = time.monotonic() + PATIENCE_S
     while not _takes(port, protocol):
-        assert time.monotonic() < deadline, f"nobody takes {protocol} port {port}"
+        assert time.monotonic() < deadline, f"nothing takes {protocol} port {port}"
         time.sleep(0.02)
 
 

@@ -180,7 +180,7 @@ class EditsTarget final : public Target {
                 std::equal(ip + addresses + address_bytes, ip + ip_bytes, original) &&
                 std::equal(answer.data(), answer.data() + 6, frame_ + 6) &&
                 std::equal(answer.data() + 6, answer.data() + 12, frame_),
-            "an answer to somebody else", answer.data(), length);
+            "an answer to another host", answer.data(), length);
     require(std::equal(ip + ip_bytes + 8, ip + ip_bytes + 8 + quoted, frame_ + at),
             "an answer about another packet", answer.data(), length);
     require_checksums(answer, ip_bytes);

@@ -126,7 +126,7 @@ class ShimTarget final : public Target {
     wire.until_ns = shim_kernel.now_ns + random.extreme();
   }
 
-  // The UDP socket of the frame, mostly: sometimes it is one of TCP, or connected to somebody else.
+  // The UDP socket of the frame, mostly: sometimes it is one of TCP, or connected to another peer.
   void connect(const Judgement& judged, bool leaves, std::uint64_t drawn) {
     bpf_sock& socket = shim_kernel.socket;
     socket = {};

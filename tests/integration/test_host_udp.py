@@ -152,7 +152,7 @@ def test_a_socket_of_both_families_carries_headers_on_ipv4(pair: Pair) -> None:
 
 
 def test_other_datagrams_are_untouched(pair: Pair) -> None:
-    """Of a socket that asks for nothing, of one not connected, and of one that asks to somebody else."""
+    """Of a socket that asks for nothing, of one not connected, and of one that asks but sends elsewhere."""
     pair.attach()
     ends = Ends(pair, socket.AF_INET)
     with inside(pair.a.netns):

@@ -97,7 +97,7 @@ def calls(count: int) -> Iterator[list[socket.socket | None]]:
 
 @contextlib.contextmanager
 def strangers(count: int) -> Iterator[list[socket.socket]]:
-    """UDP sockets that nobody has asked."""
+    """UDP sockets that no proxy knows."""
     with contextlib.ExitStack() as stack, inside(CLIENT):
         yield [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(count)]
 
@@ -274,7 +274,7 @@ def test_handshakes_that_stop_half_way_are_given_up(service: Service, keys: Path
 
 
 def first_flight(keys: Path, directory: Path) -> bytes:
-    """What a client sends first, to somebody who only listens."""
+    """What a client sends first, to a socket that only listens."""
     directory.mkdir()
     with strangers(1) as [listener]:
         listener.bind(("127.0.0.1", TUNNEL_PORT))

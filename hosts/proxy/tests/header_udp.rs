@@ -184,7 +184,7 @@ fn a_path_opens_and_grants_come_back() {
     assert!(granted >= 100_000 && granted.is_multiple_of(1000), "{echo:?} after {first:?}");
 }
 
-/// As `--predict-loss` sends them: the same bytes once more, which nobody acknowledges by themselves.
+/// As `--predict-loss` sends them: the same bytes once more, which are not acknowledged by themselves.
 #[test]
 #[ignore = "needs root and clarion-host"]
 fn datagrams_that_are_sent_twice_arrive_twice_on_an_open_path() {

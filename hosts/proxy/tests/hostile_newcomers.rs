@@ -334,7 +334,7 @@ fn datagrams_that_overtake_themselves_from_elsewhere_move_nothing_for_good() {
     let (mut pair, honest) = besieged();
     pair.records = true;
     for _ in 0..20 {
-        // RFC 9000, 9.3.3: copies come earlier, from an address that nobody has.
+        // RFC 9000, 9.3.3: copies come earlier, from an address that no host has.
         honest.begin(&mut pair);
         pair.flush();
         for contents in std::mem::take(&mut pair.datagrams_to_server) {
@@ -354,7 +354,7 @@ fn a_client_whose_handshake_is_disturbed_goes_on() {
         for length in [1, 25, 100, 1200] {
             pair.put(false, random(&mut chance, length));
         }
-        // Version negotiation, Retry and Initial of somebody who has not seen its identifiers.
+        // Version negotiation, Retry and Initial of an attacker who has not seen its identifiers.
         for (first, version) in [(0x80, [0; 4]), (0xf0, VERSION), (0xc0, VERSION)] {
             let header = [&[first][..], &version, &[8], &[1; 8], &[8], &[2; 8], &VERSION].concat();
             pair.put(false, [header, random(&mut chance, 1200)].concat());

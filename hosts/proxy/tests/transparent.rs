@@ -62,7 +62,7 @@ fn proxy_process() {
         }
         Err(error) => println!("\nrefused {error:#}\nend of the refusal"),
     }
-    // Without the words of the test harness, which nobody would read.
+    // Without the words of the test harness, which the parent does not read.
     std::process::exit(0);
 }
 

@@ -234,7 +234,7 @@ fn an_end_that_nobody_has_seen_is_none_when_the_tunnel_is_lost() {
     let (mut pair, (client, conduit), (server, far)) = connected(Setup { limits, ..Setup::default() });
     assert_eq!(send_all(pair.server_tunnel(server), far, b"all"), 3);
     pair.server_tunnel(server).finish(far);
-    pair.pass(Duration::from_secs(1)); // all is there, and nobody has taken it
+    pair.pass(Duration::from_secs(1)); // all is there, and the driver has not taken it
     (pair.up.is_down, pair.down.is_down) = (true, true);
     pair.until(|pair| events(pair.client_tunnel(client)).iter().any(|event| matches!(event, Event::Lost(_))));
     assert!(matches!(pair.client_tunnel(client).front(conduit), Front::Aborted));
@@ -297,7 +297,7 @@ fn a_newcomer_gets_nothing_of_a_tunnel_that_is_over() {
     let limits = Limits { idle_timeout: Duration::from_secs(5), ..Limits::default() };
     let (mut pair, _, (old, far)) = connected(Setup { limits, ..Setup::default() });
     (pair.up.is_down, pair.down.is_down) = (true, true);
-    pair.pass(Duration::from_secs(10)); // over, and nobody has asked for its events
+    pair.pass(Duration::from_secs(10)); // over, and the driver has not asked for its events
     (pair.up.is_down, pair.down.is_down) = (false, false);
     pair.connect();
     pair.until(|pair| pair.server_id() != Some(old));
@@ -315,7 +315,7 @@ fn nothing_is_connected_for_a_tunnel_that_is_over() {
     pair.step();
     let now = pair.now;
     pair.client_tunnel(client).close(now, "test");
-    pair.pass(Duration::from_millis(30)); // both are there, and nobody has asked for the events in between
+    pair.pass(Duration::from_millis(30)); // both are there, and the driver has not asked for the events in between
     let seen = events(pair.server_tunnel(server));
     assert!(seen.iter().any(|event| matches!(event, Event::Lost(_))), "{seen:?}");
     assert!(!seen.iter().any(|event| matches!(event, Event::Opened { .. })), "{seen:?}");

@@ -22,7 +22,7 @@ pub fn own() -> impl Iterator<Item = Law> {
     OWN.iter().map(|name| Law { prefix: name.trim_start_matches(BRAND), name })
 }
 
-/// The laws that are loaded when somebody asks for one.
+/// The laws that are loaded when `--cc` names one.
 pub fn on_demand() -> impl Iterator<Item = Law> {
     listed_as("STACK_LAW(").chain(listed_as("RATE_LAW("))
 }

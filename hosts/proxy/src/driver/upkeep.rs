@@ -15,7 +15,7 @@ use crate::tunnel::Abort;
 
 /// So often. The loop never waits longer.
 const TICK: Duration = Duration::from_millis(500);
-/// Silence after which ICMP port unreachable, which anybody can forge, is believed: while a tunnel is made, and once it
+/// Silence after which ICMP port unreachable, which any host can forge, is believed: while a tunnel is made, and once it
 /// is up.
 const REFUSED_AT_FIRST: Duration = Duration::from_secs(1);
 const REFUSED_LATER: Duration = Duration::from_secs(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The control socket: whoever connects gets the status as one JSON document.
+//! The control socket: a process that connects gets the status as one JSON document.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -59,7 +59,7 @@ fn refuse_taken(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Under another name first, so that nobody ever sees it with other permissions.
+/// Under another name first, so that no other process ever sees it with other permissions.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -154,7 +154,7 @@ mod tests {
         let path = folder.path().join("proxy.sock");
         drop(UnixListener::bind(&path).expect("socket"));
         assert!(path.exists());
-        assert!(ask(&path).expect_err("nobody").to_string().starts_with("no proxy runs at"));
+        assert!(ask(&path).expect_err("no proxy").to_string().starts_with("no proxy runs at"));
         let _control = Control::start(&path, observed()).expect("control");
         assert_eq!(ask(&path).expect("status").pid, 7);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Predicting losses, as BoostTCP does (Sensors 2022, 22(23), 9187): each packet that is not acknowledged has a
 //! probability to be lost, which grows while it waits; at a threshold its datagram is sent once more, as it was, and
-//! nobody waits for QUIC's timeout.
+//! no stream waits for QUIC's timeout.
 //!
 //! `estimate` is the probability, `resend` keeps datagrams and decides, `allowance` bounds what that may cost. `tap`
 //! listens to what noq tells a congestion controller. [`Prediction`] is all of one tunnel.

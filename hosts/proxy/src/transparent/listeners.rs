@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sockets for connections that were made to somebody else.
+//! Sockets for connections that were made to other addresses.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Marks of packets (SO_MARK, `meta mark`). Whole 32-bit values that nobody else is known to use: the bits by which
+//! Marks of packets (SO_MARK, `meta mark`). Whole 32-bit values that no other program is known to use: the bits by which
 //! Kubernetes, Tailscale and wg-quick tell their packets are not set as they set them.
 
 use std::io;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Transparent interception by TPROXY: TCP connections of this host, or those that it forwards, end at the proxy
-//! although they were made to somebody else.
+//! although they were made to other addresses.
 //!
 //! `table` has the nftables table, `rules` its text, `routes` the routing that brings marked packets to this host,
 //! `earlier` the connections that are left alone because they are older than the interception. `record` is what is

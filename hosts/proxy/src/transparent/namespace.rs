@@ -41,7 +41,7 @@ impl Namespace {
 
     /// Does something in the namespace; the calling thread stays where it is.
     pub fn run<T: Send>(&self, action: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        // Without CAP_SYS_ADMIN, as under systemd, nobody may enter even the namespace in which he is.
+        // Without CAP_SYS_ADMIN, as under systemd, a process may not even enter the namespace that it is in.
         if Self::current()?.inode == self.inode {
             return action();
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A process by its id and its start time, so that whoever has the id by now is not taken for it.
+//! A process by its id and its start time, so that a process that has the id by now is not taken for it.
 
 use std::fs;
 

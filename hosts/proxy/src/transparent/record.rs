@@ -15,7 +15,7 @@ use super::family::Family;
 use super::namespace::Namespace;
 use super::owner::Owner;
 
-/// Other files of the directory are somebody else's.
+/// Other files of the directory are other programs'.
 const PREFIX: &str = "tproxy-";
 const SUFFIX: &str = ".json";
 

@@ -11,7 +11,7 @@ use super::commands::run;
 use super::family::Family;
 use super::marks;
 
-/// Routing table that delivers everything to this host; a number that nobody else is known to use.
+/// Routing table that delivers everything to this host; a number that no other program is known to use.
 const TABLE: &str = "49575";
 
 /// Makes rules and routes; those that are there already, of an owner whose record was lost, are kept.

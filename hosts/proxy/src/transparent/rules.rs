@@ -103,7 +103,7 @@ fn forwarded(text: &mut Text, settings: &TransparentSettings, families: &[Family
     text.close();
 }
 
-/// Nobody connects to the listeners themselves: such a connection has no destination but the proxy.
+/// No client connects to the listeners themselves: such a connection has no destination but the proxy.
 fn direct(text: &mut Text, settings: &TransparentSettings, families: &[Family]) {
     text.open("chain direct");
     text.line("type filter hook input priority filter; policy accept;");

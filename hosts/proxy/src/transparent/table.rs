@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The nftables table, which dies with this process, however that dies.
 //!
-//! A table with `flags owner` is removed by the kernel when the netlink socket that made it is closed, and nobody
-//! else can change it. So it is made by an interactive `nft` whose input this process holds: the
+//! A table with `flags owner` is removed by the kernel when the netlink socket that made it is closed, and no
+//! other process can change it. So it is made by an interactive `nft` whose input this process holds: the
 //! input ends with this process, `nft` with its input, and the table with `nft`. The other way, `nft -f` and a record
-//! for cleanup, would after kill -9 leave connections to a port where nobody listens until somebody cleans up.
+//! for cleanup, would after kill -9 leave connections to a port where nothing listens until the next cleanup.
 
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
 use std::os::unix::process::CommandExt;

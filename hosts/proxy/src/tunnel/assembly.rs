@@ -46,7 +46,7 @@ impl Assembly {
         }
     }
 
-    /// Small pieces are joined: each by itself would take many times what it holds, and nobody counts that.
+    /// Small pieces are joined: each by itself would take many times what it holds, which no limit counts.
     fn append(&mut self, bytes: Bytes) {
         self.next += bytes.len() as u64;
         match self.ready.back_mut() {

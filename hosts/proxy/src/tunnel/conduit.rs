@@ -25,7 +25,7 @@ pub enum Half {
 pub enum Stage {
     /// Server: the opening is not there as a whole.
     Opening,
-    /// Server: the opening came as 0-RTT data and waits until the handshake shows that nobody replays it.
+    /// Server: the opening came as 0-RTT data and waits until the handshake shows that it is no replay.
     Held(Opening),
     Known(Opening),
 }

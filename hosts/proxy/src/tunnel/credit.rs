@@ -17,7 +17,7 @@ pub const FRAME_BYTES: usize = 16;
 /// What may be sent ahead, as a multiple of what has arrived and was not left lying: a law that doubles its rate in
 /// each round trip needs 2, one that is told its rate more.
 const AHEAD: u64 = 8;
-/// While less than half of the buffer is promised, whoever comes gets such a part of what is left of that half: the
+/// While less than half of the buffer is promised, a newcomer gets such a part of what is left of that half: the
 /// start of a transfer over a long path then does not wait for the first word about its own bytes.
 const LEAD_PARTS: u64 = 32;
 /// A word is worth saying when it adds such a part of the window.

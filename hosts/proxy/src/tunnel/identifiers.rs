@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Connection identifiers (RFC 9000, 5.1). Those of a tunnel begin with a secret of its own: all packets of its peer have
-//! one of them in clear, and nobody knows them who is not on the path, so the shim can tell the peer's headers, which
-//! nothing signs, from a stranger's. At that price an observer can tell that two paths are of one tunnel (RFC 9000, 9.5).
+//! one of them in clear, and an attacker off the path does not know them, so the shim can tell the peer's headers, which
+//! nothing signs, from an attacker's. At that price an observer can tell that two paths are of one tunnel (RFC 9000, 9.5).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -89,6 +89,6 @@ mod tests {
         assert_eq!((&one[..SECRET_BYTES], &other[..SECRET_BYTES]), (&secret.0[..], &secret.0[..]));
         assert_ne!(one, other);
         assert_ne!(Secret::new().expect("secret"), secret);
-        assert_ne!(generator.generate_cid()[..SECRET_BYTES], secret.0, "for nobody in particular");
+        assert_ne!(generator.generate_cid()[..SECRET_BYTES], secret.0, "of no tunnel in particular");
     }
 }

@@ -27,7 +27,7 @@ pub struct TunnelId(pub u64);
 /// Handshakes at once from which on a newcomer has to prove its address first (RFC 9000, 8.1.2), at the price of a
 /// round trip.
 const UNPROVEN_MAX: usize = 16;
-/// Handshakes at once from which on nobody else is let in.
+/// Handshakes at once from which on no newcomer is let in.
 const HANDSHAKES_MAX: usize = 256;
 
 /// What a datagram with long header has at least if it is to begin something (RFC 9000, 14.1).
@@ -130,7 +130,7 @@ impl Node {
         let deserves_answer = !is_long || datagram.len() >= FIRST_BYTES;
         match self.endpoint.handle(now, path, ecn, datagram, buffer) {
             None => Arrival::Taken,
-            // The library would tell its versions to whoever sends seven bytes (noq 1.4; RFC 9000, 5.2.2).
+            // The library would tell its versions to any host that sends seven bytes (noq 1.4; RFC 9000, 5.2.2).
             Some(DatagramEvent::Response(_)) if !deserves_answer => Arrival::Taken,
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => self.meet(incoming, buffer),

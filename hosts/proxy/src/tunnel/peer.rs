@@ -213,7 +213,7 @@ impl Tunnel {
         true
     }
 
-    /// The tunnel is over: nothing more is said of its conduits, so that nobody connects anything for them.
+    /// The tunnel is over: nothing more is said of its conduits, so that the driver connects nothing for them.
     fn silence(&mut self) {
         self.is_lost = true;
         self.listed.clear();

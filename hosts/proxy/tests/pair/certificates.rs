@@ -72,7 +72,7 @@ pub fn pair() -> (Arc<rustls::ServerConfig>, Arc<rustls::ClientConfig>) {
     (server(), client())
 }
 
-/// A server that remembers nobody.
+/// A server that remembers no client.
 pub fn server() -> Arc<rustls::ServerConfig> {
     let mut tls = (*Authority::shared().server).clone();
     tls.session_storage = ServerSessionMemoryCache::new(SESSIONS);

@@ -144,7 +144,7 @@ pub struct Pair {
     limits: Limits,
     /// Of the client.
     prediction: Option<Prediction>,
-    /// What newcomers come to: a server that is gone accepts nobody.
+    /// What newcomers come to: a server that is gone accepts none.
     pub accepts: bool,
     pub datagrams_to_server: Vec<Vec<u8>>,
     pub records: bool,

@@ -158,7 +158,7 @@ impl Stranger {
         }
     }
 
-    /// Takes what there is, which matters to nobody but for a reset.
+    /// Takes what there is, of which only a reset matters.
     fn read(&mut self, id: StreamId) {
         let mut stream = self.connection.recv_stream(id);
         let Ok(mut chunks) = stream.read(true) else { return };
