@@ -9,8 +9,8 @@
  * total. Losses and reordering within that RTT are the only difference: FS then counts what arrived.
  *
  * Ours, each with a parameter that switches it off and all off in the literal variant: the cap on
- * exponential growth, the delay gate, the drain, the knee, and B compared once per round trip (params.def
- * says what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h),
+ * exponential growth, the delay gate, the drain, the knee, B compared once per round trip, and the way back
+ * after an idle time (params.def says what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h),
  * it halves and grows as Reno does.
  */
 #ifndef CLARION_CC_BOOST_H
@@ -18,6 +18,7 @@
 
 #include "judgement.h"
 #include "loss_heuristic.h"
+#include "resume.h"
 
 /* The step of linear growth halves with each overflow, so often at most, and doubles after so many round
  * trips without one.
@@ -41,6 +42,7 @@ enum boost_mode {
 struct boost {
 	struct cc_window w;
 	struct loss_heuristic heuristic;
+	struct cc_resume resume;
 	__u64 b;	     /* B, payload bytes/s */
 	__u64 bc_max[2];     /* largest BC of this round and of the one before */
 	__u64 b_past[3];     /* the last three values compared, newest first; 0: none */
@@ -54,6 +56,7 @@ struct boost {
 	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
 	__u8 step_shift;     /* the step of linear growth is halved so often */
 	__u8 calm_rounds;    /* since the last overflow, or since it was doubled again */
+	__u8 was_limited;    /* in this round the flow did not use all of its window */
 };
 
 CC_INLINE int boost_has_additions(const struct cc_params *p)
@@ -107,7 +110,8 @@ CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const stru
 }
 
 /* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmitted packets give no sample. Ours: the
- * first sample is B, or a flow that begins behind a queue would drain to what B had not yet reached.
+ * first sample is B, or a flow that begins behind a queue would drain to what B had not yet reached. And while
+ * the flow sends less on purpose, to test what the tags say, B does not fall.
  */
 CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
@@ -115,6 +119,8 @@ CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const s
 	__u64 bc = mul_div_u64(fs_bytes, USEC_PER_SEC, s->rtt_us);
 
 	if (!s->has_delivery || !s->rtt_us || s->is_retransmitted)
+		return;
+	if (!window_may_grow(&b->w) && bc <= b->b)
 		return;
 	if (!b->b && boost_has_additions(p))
 		b->b = bc;
@@ -250,19 +256,27 @@ CC_INLINE void boost_note_reduction(struct boost *b, const struct cc_params *p, 
 	int is_overrun = b->mode == BOOST_LIN && !window_is_guarded(&b->w) &&
 			 boost_lin_packets(b, p, s) > window_packets(&b->w) / BOOST_STEP_DIVISOR;
 
+	if (resume_is_unproven(&b->resume)) {
+		window_reduce(&b->w, max_u64(resume_retreat_q16(&b->resume, s), (__u64)p->initial_window_packets << 16));
+		resume_forget(&b->resume);
+	}
 	boost_note_congestion(b, is_overrun);
 	b->mode = BOOST_STOP;
 	b->is_backing_off = 1;
 	b->is_draining = 1;
 }
 
-/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. */
+/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. At the start of a flow
+ * B, a mean over a round trip in which the rate has doubled, is no bound yet.
+ */
 CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
-	__u64 beta_q16 = scale_q16(b->w.cwnd_q16, p->boost_beta_q16);
-	__u64 left_q16 = boost_is_reno(b, p, s) ? window_after_loss_q16(&b->w)
-						: min_u64(beta_q16, boost_drained_q16(b, p, s));
+	__u64 left_q16 = scale_q16(b->w.cwnd_q16, p->boost_beta_q16);
 
+	if (boost_is_reno(b, p, s))
+		left_q16 = window_after_loss_q16(&b->w);
+	else if (b->has_congested)
+		left_q16 = min_u64(left_q16, boost_drained_q16(b, p, s));
 	window_reduce(&b->w, max_u64(left_q16, 2 * Q16_ONE));
 	boost_note_reduction(b, p, s);
 }
@@ -296,6 +310,43 @@ CC_INLINE void boost_start_over(struct boost *b)
 	b->has_congested = 0;
 }
 
+/* Ours: an idle flow may have half of what its path has carried. Growth from there is by what the path carried
+ * then, until it has been measured again.
+ */
+CC_INLINE void boost_resume(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
+{
+	__u64 jump_q16 = resume_jump_q16(&b->resume);
+	__u64 jump_bytes = jump_q16 * s->mss_bytes >> 16;
+
+	if (b->resume.phase != RESUME_CONFIRMED || jump_q16 <= b->w.cwnd_q16)
+		return;
+	if (b->has_congested || boost_is_reno(b, p, s) || !window_may_grow(&b->w))
+		return;
+	window_set(&b->w, p, jump_q16);
+	round_begin(&b->w.round, s);
+	b->mode = BOOST_EXP;
+	b->bc_max[0] = 0;
+	b->bc_max[1] = mul_div_u64(jump_bytes, USEC_PER_SEC, s->min_rtt_us);
+	b->b_past[0] = b->b_past[1] = b->b_past[2] = 0;
+	resume_jump(&b->resume, s);
+}
+
+/* A round trip has ended: what the flow remembers of its path, and whether that is still so. What it was
+ * allowed and did not use it has not tried.
+ */
+CC_INLINE void boost_remember(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
+			      struct flow *flow)
+{
+	if (b->resume.phase == RESUME_UNVALIDATED && b->was_limited) {
+		b->resume.phase = RESUME_CONFIRMED;
+		window_set(&b->w, p, (__u64)boost_initial_packets(p, flow) << 16);
+	} else {
+		resume_round(&b->resume, s);
+	}
+	if (b->resume.phase == RESUME_NORMAL && !b->was_limited && b->bc_max[0])
+		resume_save(&b->resume, s, boost_share_of_bdp(b->bc_max[0], s, 100));
+}
+
 /* Round trips without an overflow bring the step of linear growth back. */
 CC_INLINE void boost_calm_round(struct boost *b)
 {
@@ -309,8 +360,10 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 			      struct flow *flow)
 {
 	b->was_queued &= (__u8)boost_is_queued(p, s);
+	b->was_limited |= s->is_limited;
 	if (!b->w.is_new_round)
 		return;
+	boost_remember(b, p, s, flow);
 	if (b->w.is_longer)
 		boost_start_over(b);
 	if (!boost_compares_per_ack(p) && !b->is_backing_off && window_may_grow(&b->w))
@@ -318,7 +371,9 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 	boost_calm_round(b);
 	boost_drain_queue(b, p, s, flow);
 	b->was_queued = 1;
-	b->bc_max[1] = b->bc_max[0];
+	b->was_limited = 0;
+	if (b->resume.phase != RESUME_VALIDATING) /* what the path carried before bounds this round, too */
+		b->bc_max[1] = b->bc_max[0];
 	b->bc_max[0] = 0;
 }
 
@@ -427,8 +482,7 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 			    struct flow *flow)
 {
 	loss_heuristic_observe(&b->heuristic, s, (__u32)s->now_us - b->w.last_ack_us);
-	if (window_may_grow(&b->w))
-		boost_measure(b, p, s);
+	boost_measure(b, p, s);
 	if (boost_compares_per_ack(p) && !b->is_backing_off && s->rtt_us && !s->is_retransmitted)
 		boost_choose_mode(b, p, s);
 	if (window_answer_signals(&b->w, p, s, flow))
@@ -442,6 +496,8 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 		boost_on_exit_recovery(b);
 	boost_on_round(b, p, s, flow);
 	boost_grow(b, p, s);
+	if (!s->is_limited)
+		boost_resume(b, p, s);
 }
 
 /* Sending starts again. After long silence the path is learnt anew; B is kept. */
@@ -449,17 +505,20 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 				 struct flow *flow)
 {
 	flow->request.wanted = 0;
-	if (!window_is_idle(&b->w, s))
+	if (!window_is_idle(&b->w, s)) {
+		boost_resume(b, p, s);
 		return;
+	}
 	b->w.cwnd_q16 = min_u64(b->w.cwnd_q16, (__u64)boost_initial_packets(p, flow) << 16);
 	boost_start_over(b);
+	resume_begin(&b->resume, s, boost_has_additions(p) ? p->boost_resume_s : 0);
 }
 
 CC_INLINE struct cc_control boost_control(const struct boost *b, const struct cc_params *p,
 					  const struct cc_sample *s)
 {
-	int is_exp =
-	    b->mode == BOOST_EXP && !b->knee_q16 && window_may_grow(&b->w) && !boost_is_reno(b, p, s);
+	int is_exp = b->mode == BOOST_EXP && !b->knee_q16 && window_may_grow(&b->w) &&
+		     !boost_is_reno(b, p, s) && b->resume.phase != RESUME_UNVALIDATED;
 
 	return window_control(&b->w, p, s, is_exp ? p->boost_exp_pacing_percent : p->boost_pacing_percent);
 }

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clarion_proxy::prediction::Counts;
-use clarion_proxy::tunnel::{ConduitId, TunnelId};
-use pair::conduits::{connected, pattern, send_all, take};
+use pair::conduits::{carry, connected, pattern, send_all, take};
 use pair::{Direction, Pair, Setup};
 
 const SATELLITE_MS: u64 = 270;
@@ -129,23 +128,6 @@ fn transfer(bytes: usize, is_warm: bool, predict: Option<f64>, seed: u64) -> (Du
         false_resends: after.false_resends - before.false_resends,
     };
     (took, counts, pair.client_tunnel(client).stats().udp_tx.datagrams - sent_before)
-}
-
-fn carry(
-    pair: &mut Pair,
-    (client, conduit): (TunnelId, ConduitId),
-    (server, far): (TunnelId, ConduitId),
-    bytes: &[u8],
-    received: &mut Vec<u8>,
-) {
-    received.clear();
-    let mut sent = 0;
-    pair.until(|pair| {
-        sent += send_all(pair.client_tunnel(client), conduit, &bytes[sent..]);
-        take(pair.server_tunnel(server), far, received);
-        received.len() == bytes.len()
-    });
-    assert!(received == bytes);
 }
 
 /// The figures of docs/proxy.md.

@@ -396,6 +396,103 @@ TEST_F(Boost, IdleFlowLearnsThePathAnew) {
   EXPECT_EQ(fast.bytes_per_s, 2u * 64 * 1448 * 10);  // as at the start: twice the window per RTT
 }
 
+// A flow that has carried 1000 packets per round trip of 100 ms, was idle, and has asked again since.
+class BoostAfterIdleTime : public Boost {
+ protected:
+  BoostAfterIdleTime() {
+    boost_.b = boost_.bc_max[0] = 14480000;
+    end_round();
+    boost_.w.last_ack_us = 1000000;
+    sample_.now_us = 1400001;  // more than 2 * 100 ms + 200 ms
+    window(1000);
+    begin_sending();
+  }
+  // The first ACK of what was sent in a round trip.
+  void end_round(bool is_limited = false) {
+    sample_.is_limited = is_limited;
+    sample_.delivered_packets += 10;
+    sample_.prior_delivered = boost_.w.round.start_delivered;
+    ack();
+  }
+  void begin_sending() {
+    sample_.now_us += 1000;
+    boost_on_tx_start(&boost_, &params_, &sample_, &flow_);
+  }
+};
+
+TEST_F(BoostAfterIdleTime, GoesBackToHalfOnceARoundTripWasTheSame) {
+  EXPECT_EQ(window(), packets_q16(32));
+  end_round(true);
+  EXPECT_EQ(window(), packets_q16(32));  // it has nothing to send
+  begin_sending();
+  EXPECT_EQ(window(), packets_q16(500));
+  EXPECT_EQ(boost_control(&boost_, &params_, &sample_).bytes_per_s, 500u * 1448 * 10 * 105 / 100);
+}
+
+TEST_F(BoostAfterIdleTime, GoesBackWithTheAckThatFindsItWaiting) {
+  end_round();
+  EXPECT_EQ(window(), packets_q16(500));
+}
+
+TEST_F(BoostAfterIdleTime, GrowsThenUpToWhatThePathCarried) {
+  end_round();
+  sample_.acked_packets = 400;
+  end_round();
+  EXPECT_EQ(window(), packets_q16(900));
+  sample_.acked_packets = 400;
+  sample_.prior_delivered--;
+  ack();
+  EXPECT_EQ(window(), packets_q16(1000));
+}
+
+TEST_F(BoostAfterIdleTime, GivesBackWhatItDidNotUse) {
+  end_round();
+  end_round(true);
+  EXPECT_EQ(window(), packets_q16(32));
+  begin_sending();
+  EXPECT_EQ(window(), packets_q16(500));
+}
+
+TEST_F(BoostAfterIdleTime, RetreatsToHalfOfWhatCameThrough) {
+  end_round();
+  sample_.delivered_packets += 290;
+  end_round();  // 300 since
+  sample_.ce_packets++;
+  sample_.prior_delivered--;
+  ack();
+  EXPECT_EQ(window(), packets_q16(150));
+  EXPECT_EQ(boost_.resume.phase, RESUME_NORMAL);
+  EXPECT_EQ(boost_.resume.saved_q16, 0u);  // forgotten
+}
+
+TEST_F(BoostAfterIdleTime, KeepsTheInitialWindowOnAnotherPath) {
+  sample_.srtt_us = 49999;
+  end_round();
+  begin_sending();
+  EXPECT_EQ(window(), packets_q16(32));
+}
+
+TEST_F(BoostAfterIdleTime, ForgetsWithTime) {
+  sample_.now_us += 3600ULL * 1000000;
+  begin_sending();
+  end_round();
+  EXPECT_LE(window(), packets_q16(33));
+}
+
+TEST_F(BoostAfterIdleTime, OnlyWhereTagsTellCauses) {
+  sample_.has_tags = 0;
+  end_round();
+  EXPECT_LE(window(), packets_q16(33));
+}
+
+TEST_F(BoostAfterIdleTime, LiteralKnowsNothingOfIt) {
+  params_.boost_loss = BOOST_LOSS_LITERAL;
+  sample_.now_us += 1000000;
+  begin_sending();
+  end_round();
+  EXPECT_LT(window(), packets_q16(500));
+}
+
 TEST_F(Boost, LinearStepFollowsTheRootOfTheWindowOrTheRttUpToFiftyPackets) {
   params_.boost_lin_packets = 50;
   window(400);

@@ -61,3 +61,21 @@ pub fn connected(setup: Setup) -> (Pair, (TunnelId, ConduitId), (TunnelId, Condu
     let far = opened(&mut pair, server);
     (pair, (client, conduit), (server, far))
 }
+
+/// Sends all at one end and waits until the other has it, in `received`.
+pub fn carry(
+    pair: &mut Pair,
+    (client, conduit): (TunnelId, ConduitId),
+    (server, far): (TunnelId, ConduitId),
+    bytes: &[u8],
+    received: &mut Vec<u8>,
+) {
+    received.clear();
+    let mut sent = 0;
+    pair.until(|pair| {
+        sent += send_all(pair.client_tunnel(client), conduit, &bytes[sent..]);
+        take(pair.server_tunnel(server), far, received);
+        received.len() == bytes.len()
+    });
+    assert!(received == bytes);
+}
