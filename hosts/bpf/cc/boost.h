@@ -10,8 +10,8 @@
  *
  * Ours, each with a parameter that switches it off and all off in the literal variant: the cap on
  * exponential growth, the delay gate, the drain, the knee, B compared once per round trip, and the way back
- * after an idle time (params.def says what they do). The tagged variant owes its speed to the tags: without them, and under guard (guard.h),
- * it halves and grows as Reno does.
+ * after an idle time (params.def says what they do). The tagged variant owes its speed to the tags: without
+ * them, and under guard (guard.h), it halves and grows as Reno does.
  */
 #ifndef CLARION_CC_BOOST_H
 #define CLARION_CC_BOOST_H
@@ -110,8 +110,8 @@ CC_INLINE void boost_init(struct boost *b, const struct cc_params *p, const stru
 }
 
 /* Step 3: BC = FS / (T - TS), B = (1 - alpha) B' + alpha BC. Retransmitted packets give no sample. Ours: the
- * first sample is B, or a flow that begins behind a queue would drain to what B had not yet reached. And while
- * the flow sends less on purpose, to test what the tags say, B does not fall.
+ * first sample is B, or a flow that begins behind a queue would drain to what B had not yet reached. And
+ * while the flow sends less on purpose, to test what the tags say, B does not fall.
  */
 CC_INLINE void boost_measure(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
@@ -257,7 +257,8 @@ CC_INLINE void boost_note_reduction(struct boost *b, const struct cc_params *p, 
 			 boost_lin_packets(b, p, s) > window_packets(&b->w) / BOOST_STEP_DIVISOR;
 
 	if (resume_is_unproven(&b->resume)) {
-		window_reduce(&b->w, max_u64(resume_retreat_q16(&b->resume, s), (__u64)p->initial_window_packets << 16));
+		window_reduce(&b->w, max_u64(resume_retreat_q16(&b->resume, s),
+					     (__u64)p->initial_window_packets << 16));
 		resume_forget(&b->resume);
 	}
 	boost_note_congestion(b, is_overrun);
@@ -266,8 +267,8 @@ CC_INLINE void boost_note_reduction(struct boost *b, const struct cc_params *p, 
 	b->is_draining = 1;
 }
 
-/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. At the start of a flow
- * B, a mean over a round trip in which the rate has doubled, is no bound yet.
+/* Step 5: CWND = beta * CWND and GM = STOP; with our drain not above the drained window. At the start of a
+ * flow B, a mean over a round trip in which the rate has doubled, is no bound yet.
  */
 CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
@@ -310,8 +311,8 @@ CC_INLINE void boost_start_over(struct boost *b)
 	b->has_congested = 0;
 }
 
-/* Ours: an idle flow may have half of what its path has carried. Growth from there is by what the path carried
- * then, until it has been measured again.
+/* Ours: an idle flow may have half of what its path has carried. Growth from there is by what the path
+ * carried then, until it has been measured again.
  */
 CC_INLINE void boost_resume(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
@@ -343,7 +344,7 @@ CC_INLINE void boost_remember(struct boost *b, const struct cc_params *p, const 
 	} else {
 		resume_round(&b->resume, s);
 	}
-	if (b->resume.phase == RESUME_NORMAL && !b->was_limited && b->bc_max[0])
+	if (b->resume.phase == RESUME_NORMAL && !b->was_limited && window_may_grow(&b->w) && b->bc_max[0])
 		resume_save(&b->resume, s, boost_share_of_bdp(b->bc_max[0], s, 100));
 }
 
@@ -509,7 +510,7 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 		boost_resume(b, p, s);
 		return;
 	}
-	b->w.cwnd_q16 = min_u64(b->w.cwnd_q16, (__u64)boost_initial_packets(p, flow) << 16);
+	window_begin_anew(&b->w, boost_initial_packets(p, flow));
 	boost_start_over(b);
 	resume_begin(&b->resume, s, boost_has_additions(p) ? p->boost_resume_s : 0);
 }

@@ -240,7 +240,7 @@ CC_INLINE void fast_on_tx_start(struct fast *f, const struct cc_params *p, const
 	flow->request.wanted = 0;
 	if (!window_is_idle(&f->w, s))
 		return;
-	f->w.cwnd_q16 = min_u64(f->w.cwnd_q16, (__u64)p->initial_window_packets << 16);
+	window_begin_anew(&f->w, p->initial_window_packets);
 	f->is_starting = 1;
 }
 

@@ -208,4 +208,13 @@ CC_INLINE int window_is_idle(const struct cc_window *w, const struct cc_sample *
 	return s->srtt_us && silent_us > 2ULL * s->srtt_us + 200000;
 }
 
+/* After an idle time. A test of what the tags say would go on for many round trips: it has few packets now.
+ */
+CC_INLINE void window_begin_anew(struct cc_window *w, __u32 packets)
+{
+	w->cwnd_q16 = min_u64(w->cwnd_q16, (__u64)packets << 16);
+	if (doubt_is_testing(&w->doubt))
+		doubt_end(&w->doubt);
+}
+
 #endif /* CLARION_CC_WINDOW_H */

@@ -359,7 +359,7 @@ CC_INLINE void xcp_on_tx_start(struct xcp *x, const struct cc_params *p, const s
 			       struct flow *flow)
 {
 	if (window_is_idle(&x->w, s))
-		x->w.cwnd_q16 = min_u64(x->w.cwnd_q16, (__u64)p->initial_window_packets << 16);
+		window_begin_anew(&x->w, p->initial_window_packets);
 	xcp_request(x, p, s, flow);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cc/window.h"
-
 #include <gtest/gtest.h>
 
+#include "cc/judgement.h"
 #include "testing.hpp"
 
 namespace {
@@ -120,6 +119,15 @@ TEST(Window, IdleMeansTwoRoundTripsAndAFifthOfASecond) {
   EXPECT_FALSE(window_is_idle(&w, &s));
   s.now_us += 1;
   EXPECT_TRUE(window_is_idle(&w, &s));
+}
+
+TEST(Window, AnIdleTimeEndsATestOfTheTags) {
+  cc_window w{};
+  w.cwnd_q16 = packets_q16(1000);
+  w.doubt.state = DOUBT_MEASURING;
+  window_begin_anew(&w, 10);
+  EXPECT_EQ(w.cwnd_q16, packets_q16(10));
+  EXPECT_TRUE(window_may_grow(&w));
 }
 
 }  // namespace
