@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clarion_proxy::prediction::Counts;
 use pair::conduits::{carry, connected, pattern, send_all, take};
-use pair::{Direction, Pair, Setup};
+use pair::{Direction, Setup};
 
 const SATELLITE_MS: u64 = 270;
 
