@@ -94,7 +94,7 @@ def test_a_transfer_begins_at_its_first_byte_and_the_middle_half_is_steady(tmp_p
     leave(wanted, last_bytes_s=(6.0, 11.0))
     found = series(wanted)
     first, later = found.transfers
-    assert (first.whole_mbps, later.whole_mbps) == (pytest.approx(80 / 5), pytest.approx(80 / 10))
+    assert [first.whole_mbps, later.whole_mbps] == pytest.approx([80 / 5, 80 / 10])
     assert first.steady_share == pytest.approx(20 / found.ceiling_mbps)
     assert (first.first_byte_s, first.is_intact, found.queue_losses) == (1.0, True, 7)
     assert not list(proxy.doubts(found))
