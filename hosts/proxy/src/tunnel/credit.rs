@@ -19,7 +19,7 @@ pub const FRAME_BYTES: usize = 16;
 const AHEAD: u64 = 8;
 /// While less than half of the buffer is promised, a newcomer gets such a part of what is left of that half: the
 /// start of a transfer over a long path then does not wait for the first word about its own bytes.
-const LEAD_PARTS: u64 = 32;
+const LEAD_PARTS: u64 = 8;
 /// A word is worth saying when it adds such a part of the window.
 const WORD_PARTS: u64 = 8;
 
