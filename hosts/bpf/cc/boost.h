@@ -53,7 +53,7 @@ struct boost {
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
 	__u8 is_draining;    /* the round in which a drain or a reduction takes effect */
-	__u8 has_congested;  /* the start is over: congestion was seen since the last idle time */
+	__u8 has_congested;  /* the start is over: by congestion, or on a path that is known from before */
 	__u8 step_shift;     /* the step of linear growth is halved so often */
 	__u8 calm_rounds;    /* since the last overflow, or since it was doubled again */
 	__u8 was_limited;    /* in this round the flow did not use all of its window */
@@ -170,7 +170,8 @@ CC_INLINE __u64 boost_share_of_bdp(__u64 bytes_per_s, const struct cc_sample *s,
 }
 
 /* Ours: exponential growth up to a share of what the path has carried lately. A packet sent now finds the
- * window that doubled since the packets measured now were sent: 200 % lets every doubling pass.
+ * window that doubled since the packets measured now were sent: 200 % lets every doubling pass. After an idle
+ * time what the path carried before is the limit, until as much as the flow began with has come through.
  */
 CC_INLINE __u64 boost_exp_limit_q16(const struct boost *b, const struct cc_params *p,
 				    const struct cc_sample *s)
@@ -178,6 +179,8 @@ CC_INLINE __u64 boost_exp_limit_q16(const struct boost *b, const struct cc_param
 	__u32 percent = b->has_congested ? p->boost_later_cap_percent : p->boost_exp_cap_percent;
 	__u64 bc_max = max_u64(b->bc_max[0], b->bc_max[1]);
 
+	if (resume_is_unproven(&b->resume))
+		return b->resume.saved_q16;
 	if (!boost_has_additions(p) || !percent || !bc_max)
 		return ~0ULL;
 	return boost_share_of_bdp(bc_max, s, percent);
@@ -311,13 +314,10 @@ CC_INLINE void boost_start_over(struct boost *b)
 	b->has_congested = 0;
 }
 
-/* Ours: an idle flow may have half of what its path has carried. Growth from there is by what the path
- * carried then, until it has been measured again.
- */
+/* Ours: an idle flow may have half of what its path has carried. */
 CC_INLINE void boost_resume(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
 {
 	__u64 jump_q16 = resume_jump_q16(&b->resume);
-	__u64 jump_bytes = jump_q16 * s->mss_bytes >> 16;
 
 	if (b->resume.phase != RESUME_CONFIRMED || jump_q16 <= b->w.cwnd_q16)
 		return;
@@ -326,14 +326,14 @@ CC_INLINE void boost_resume(struct boost *b, const struct cc_params *p, const st
 	window_set(&b->w, p, jump_q16);
 	round_begin(&b->w.round, s);
 	b->mode = BOOST_EXP;
-	b->bc_max[0] = 0;
-	b->bc_max[1] = mul_div_u64(jump_bytes, USEC_PER_SEC, s->min_rtt_us);
+	b->bc_max[0] = b->bc_max[1] = 0;
 	b->b_past[0] = b->b_past[1] = b->b_past[2] = 0;
 	resume_jump(&b->resume, s);
 }
 
 /* A round trip has ended: what the flow remembers of its path, and whether that is still so. What it was
- * allowed and did not use it has not tried.
+ * allowed and did not use it has not tried. Where it is still so the start is over: what the path carries is
+ * known, and a window twice as large would only fill a queue.
  */
 CC_INLINE void boost_remember(struct boost *b, const struct cc_params *p, const struct cc_sample *s,
 			      struct flow *flow)
@@ -342,6 +342,7 @@ CC_INLINE void boost_remember(struct boost *b, const struct cc_params *p, const 
 		b->resume.phase = RESUME_CONFIRMED;
 		window_set(&b->w, p, (__u64)boost_initial_packets(p, flow) << 16);
 	} else {
+		b->has_congested |= b->resume.phase == RESUME_VALIDATING;
 		resume_round(&b->resume, s);
 	}
 	if (b->resume.phase == RESUME_NORMAL && !b->was_limited && window_may_grow(&b->w) && b->bc_max[0])
@@ -373,8 +374,7 @@ CC_INLINE void boost_on_round(struct boost *b, const struct cc_params *p, const 
 	boost_drain_queue(b, p, s, flow);
 	b->was_queued = 1;
 	b->was_limited = 0;
-	if (b->resume.phase != RESUME_VALIDATING) /* what the path carried before bounds this round, too */
-		b->bc_max[1] = b->bc_max[0];
+	b->bc_max[1] = b->bc_max[0];
 	b->bc_max[0] = 0;
 }
 
@@ -515,13 +515,27 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 	resume_begin(&b->resume, s, boost_has_additions(p) ? p->boost_resume_s : 0);
 }
 
+/* Ours: in the round trip after a drain the samples are of packets that waited in the queue, and by that SRTT
+ * the flow would leave the path idle.
+ */
+CC_INLINE __u32 boost_undelayed_percent(const struct boost *b, const struct cc_params *p,
+					const struct cc_sample *s, __u32 percent)
+{
+	__u64 undelayed = mul_div_u64(percent, s->srtt_us, max_u64(s->min_rtt_us, 1));
+
+	if (!b->is_draining || !boost_uses_tags(p, s) || undelayed <= percent)
+		return percent;
+	return (__u32)min_u64(undelayed, 2 * percent);
+}
+
 CC_INLINE struct cc_control boost_control(const struct boost *b, const struct cc_params *p,
 					  const struct cc_sample *s)
 {
 	int is_exp = b->mode == BOOST_EXP && !b->knee_q16 && window_may_grow(&b->w) &&
 		     !boost_is_reno(b, p, s) && b->resume.phase != RESUME_UNVALIDATED;
+	__u32 percent = is_exp ? p->boost_exp_pacing_percent : p->boost_pacing_percent;
 
-	return window_control(&b->w, p, s, is_exp ? p->boost_exp_pacing_percent : p->boost_pacing_percent);
+	return window_control(&b->w, p, s, boost_undelayed_percent(b, p, s, percent));
 }
 
 #endif /* CLARION_CC_BOOST_H */

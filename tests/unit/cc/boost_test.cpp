@@ -208,6 +208,22 @@ TEST_F(Boost, OneAckWithoutAQueueSparesItsRoundOnly) {
   EXPECT_EQ(flow_.stats.reduced[FLOW_DELAY], 1u);
 }
 
+// For a round trip the samples are of packets that waited: the path of 100 ms is paced by its own round trip.
+TEST_F(Boost, ADrainDoesNotLeaveThePathIdle) {
+  boost_.b = 1448000;
+  window(150);
+  round({150000, 150000});
+  EXPECT_EQ(window(), packets_q16(95));
+  auto rate = [&] { return boost_control(&boost_, &params_, &sample_).bytes_per_s; };
+  __u64 by_srtt = 95ULL * 1448 * 1000 / 150;
+  EXPECT_NEAR(static_cast<double>(rate()), 95.0 * 1448 * 10 * 105 / 100, 95 * 1448 * 10 / 100);
+  sample_.has_tags = 0;
+  EXPECT_EQ(rate(), by_srtt * 105 / 100);
+  sample_.has_tags = 1;
+  round({150000, 100000});  // the drain is over
+  EXPECT_EQ(rate(), 95ULL * 1448 * 10 * 105 / 100);
+}
+
 TEST_F(Boost, ADrainHasARoundToShowItself) {
   boost_.b = 1448000;
   window(150);
@@ -443,6 +459,17 @@ TEST_F(BoostAfterIdleTime, GrowsThenUpToWhatThePathCarried) {
   sample_.prior_delivered--;
   ack();
   EXPECT_EQ(window(), packets_q16(1000));
+}
+
+// 125 %, as after congestion; a new flow doubles.
+TEST_F(BoostAfterIdleTime, EndsItsStartWhereThePathIsTheSame) {
+  for (int round = 0; round < 3; round++) end_round();
+  EXPECT_EQ(boost_.resume.phase, RESUME_NORMAL);
+  boost_.bc_max[0] = 14480000;
+  sample_.acked_packets = 5000;
+  sample_.prior_delivered--;
+  ack();
+  EXPECT_EQ(window(), packets_q16(1250));
 }
 
 TEST_F(BoostAfterIdleTime, GivesBackWhatItDidNotUse) {
