@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -239,11 +238,6 @@ def report(result: Json) -> None:
         print(text(title, figure, 1, "", TIME_GOAL))
 
 
-def terminated(*_: object) -> None:
-    """SIGTERM takes everything down as Ctrl-C does."""
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     """Prints the table; writes the JSON."""
     options = parser("packets/s of BMv2 and of clarion-switch", 5)
@@ -255,7 +249,6 @@ def main() -> int:
     need_root("bench_p4")
     if not given.inside:
         os.execvp(OWN_NAMESPACE[0], [*OWN_NAMESPACE, sys.executable, *sys.argv, "--inside"])
-    signal.signal(signal.SIGTERM, terminated)
     make_devices()
     try:
         with tempfile.TemporaryDirectory() as directory:
@@ -263,8 +256,6 @@ def main() -> int:
     except UserError as error:
         print(f"bench_p4: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     report(result)
     write(given.json, result)
     return 0

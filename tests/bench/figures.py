@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,9 +25,17 @@ def parser(about: str | None, runs: int) -> argparse.ArgumentParser:
 
 
 def need_root(name: str) -> None:
-    """Ends a benchmark that has to make network namespaces, and may not."""
+    """Ends a benchmark that has to make network namespaces, and may not. One that may takes them down when
+    Ctrl-C or SIGTERM end it.
+    """
     if os.geteuid() != 0:
         sys.exit(f"{name}: needs root, for network namespaces")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end)
+
+
+def _end(*_: object) -> None:
+    sys.exit(130)
 
 
 def write(file: Path | None, figures: Mapping[str, Any]) -> None:
