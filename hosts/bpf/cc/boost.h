@@ -53,7 +53,7 @@ struct boost {
 	__u8 is_backing_off; /* between a reduction and the end of its recovery */
 	__u8 was_queued;     /* SRTT > eta * RTTmin in the whole of this round */
 	__u8 is_draining;    /* the round in which a drain or a reduction takes effect */
-	__u8 has_congested;  /* the start is over: by congestion, or on a path that is known from before */
+	__u8 is_past_start;  /* congestion has ended the start, or the path is known from before */
 	__u8 step_shift;     /* the step of linear growth is halved so often */
 	__u8 calm_rounds;    /* since the last overflow, or since it was doubled again */
 	__u8 was_limited;    /* in this round the flow did not use all of its window */
@@ -176,7 +176,7 @@ CC_INLINE __u64 boost_share_of_bdp(__u64 bytes_per_s, const struct cc_sample *s,
 CC_INLINE __u64 boost_exp_limit_q16(const struct boost *b, const struct cc_params *p,
 				    const struct cc_sample *s)
 {
-	__u32 percent = b->has_congested ? p->boost_later_cap_percent : p->boost_exp_cap_percent;
+	__u32 percent = b->is_past_start ? p->boost_later_cap_percent : p->boost_exp_cap_percent;
 	__u64 bc_max = max_u64(b->bc_max[0], b->bc_max[1]);
 
 	if (resume_is_unproven(&b->resume))
@@ -246,12 +246,12 @@ CC_INLINE __u64 boost_drained_q16(const struct boost *b, const struct cc_params 
 /* The start is over, or a buffer has overflowed by a step that is much for this window. */
 CC_INLINE void boost_note_congestion(struct boost *b, int is_overrun)
 {
-	if (is_overrun && b->has_congested) {
+	if (is_overrun && b->is_past_start) {
 		b->step_shift += b->step_shift < BOOST_STEP_SHIFT_MAX;
 		b->calm_rounds = 0;
 	}
 	b->knee_q16 = b->w.cwnd_q16;
-	b->has_congested = 1;
+	b->is_past_start = 1;
 }
 
 CC_INLINE void boost_note_reduction(struct boost *b, const struct cc_params *p, const struct cc_sample *s)
@@ -279,7 +279,7 @@ CC_INLINE void boost_back_off(struct boost *b, const struct cc_params *p, const 
 
 	if (boost_is_reno(b, p, s))
 		left_q16 = window_after_loss_q16(&b->w);
-	else if (b->has_congested)
+	else if (b->is_past_start)
 		left_q16 = min_u64(left_q16, boost_drained_q16(b, p, s));
 	window_reduce(&b->w, max_u64(left_q16, 2 * Q16_ONE));
 	boost_note_reduction(b, p, s);
@@ -311,7 +311,7 @@ CC_INLINE void boost_start_over(struct boost *b)
 {
 	b->mode = BOOST_EXP;
 	b->knee_q16 = 0;
-	b->has_congested = 0;
+	b->is_past_start = 0;
 }
 
 /* Ours: an idle flow may have half of what its path has carried. */
@@ -321,7 +321,7 @@ CC_INLINE void boost_resume(struct boost *b, const struct cc_params *p, const st
 
 	if (b->resume.phase != RESUME_CONFIRMED || jump_q16 <= b->w.cwnd_q16)
 		return;
-	if (b->has_congested || boost_is_reno(b, p, s) || !window_may_grow(&b->w))
+	if (b->is_past_start || boost_is_reno(b, p, s) || !window_may_grow(&b->w))
 		return;
 	window_set(&b->w, p, jump_q16);
 	round_begin(&b->w.round, s);
@@ -342,7 +342,7 @@ CC_INLINE void boost_remember(struct boost *b, const struct cc_params *p, const 
 		b->resume.phase = RESUME_CONFIRMED;
 		window_set(&b->w, p, (__u64)boost_initial_packets(p, flow) << 16);
 	} else {
-		b->has_congested |= b->resume.phase == RESUME_VALIDATING;
+		b->is_past_start |= b->resume.phase == RESUME_VALIDATING;
 		resume_round(&b->resume, s);
 	}
 	if (b->resume.phase == RESUME_NORMAL && !b->was_limited && window_may_grow(&b->w) && b->bc_max[0])
@@ -489,7 +489,7 @@ CC_INLINE void boost_on_ack(struct boost *b, const struct cc_params *p, const st
 	if (window_answer_signals(&b->w, p, s, flow))
 		boost_note_reduction(b, p, s);
 	boost_on_losses(b, p, s, flow);
-	if (b->w.doubt.has_fallen && !b->has_congested) {
+	if (b->w.doubt.has_fallen && !b->is_past_start) {
 		boost_note_congestion(b, 0);
 		b->mode = BOOST_LIN;
 	}
@@ -516,15 +516,16 @@ CC_INLINE void boost_on_tx_start(struct boost *b, const struct cc_params *p, con
 }
 
 /* Ours: in the round trip after a drain the samples are of packets that waited in the queue, and by that SRTT
- * the flow would leave the path idle.
+ * the flow would leave the path idle. Twice the rate at most, as in slow start.
  */
 CC_INLINE __u32 boost_undelayed_percent(const struct boost *b, const struct cc_params *p,
 					const struct cc_sample *s, __u32 percent)
 {
-	__u64 undelayed = mul_div_u64(percent, s->srtt_us, max_u64(s->min_rtt_us, 1));
+	__u64 undelayed;
 
-	if (!b->is_draining || !boost_uses_tags(p, s) || undelayed <= percent)
+	if (!b->is_draining || !boost_uses_tags(p, s) || !s->min_rtt_us || s->srtt_us <= s->min_rtt_us)
 		return percent;
+	undelayed = mul_div_u64(percent, s->srtt_us, s->min_rtt_us);
 	return (__u32)min_u64(undelayed, 2 * percent);
 }
 

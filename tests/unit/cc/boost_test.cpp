@@ -175,7 +175,7 @@ TEST_F(Boost, ExponentialGrowthStopsAtTwiceWhatThePathCarried) {
   sample_.acked_packets = 50;
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(200));
-  boost_.has_congested = 1;  // later 125 %: neither growth nor reduction
+  boost_.is_past_start = 1;  // later 125 %: neither growth nor reduction
   boost_grow(&boost_, &params_, &sample_);
   EXPECT_EQ(window(), packets_q16(200));
 }
@@ -559,7 +559,7 @@ TEST_F(Boost, EachOverflowHalvesTheLinearStepUntilTheBufferHasBeenCalm) {
 
 TEST_F(Boost, AStepThatIsLittleForTheWindowStays) {
   params_.boost_lin_packets = 50;
-  boost_.has_congested = 1;
+  boost_.is_past_start = 1;
   for (__u64 packets : {1600u, 1100u}) {
     window(packets);
     boost_.mode = BOOST_LIN;
