@@ -265,6 +265,21 @@ def test_of_newcomers_the_slowest_counts() -> None:
     assert summarise(late, plan(late), made, STATUS, [])["totals"]["newcomer"] is None
 
 
+@pytest.mark.parametrize(
+    ("measure_from", "late_s"),
+    [("2 s", 0.6), ("8 s", 0.45), ("11 s", 0.0)],
+    ids=["in", "shortly before", "before"],
+)
+def test_a_machine_that_stood_still_is_late_where_senders_suffer(measure_from: str, late_s: float) -> None:
+    """For 0.6 s from 2 s to 6 s."""
+    settings = {"duration": "12 s", "measure-from": measure_from}
+    waits = build("two", points("two", {**DOCUMENT, **settings})[0].document)
+    made = recording()
+    made.ended_us = 12_000_000
+    made.switch_late_us = [(0, 0), (2_000_000, 0), (6_000_000, 600_000), (12_000_000, 600_000)]
+    assert summarise(waits, plan(waits), made, STATUS, [])["sampler"]["late_s"] == pytest.approx(late_s)
+
+
 def test_a_run_that_died_at_once_still_has_a_summary() -> None:
     empty = Recording(environment=recording().environment)
     made = summarise(scenario(), plan(scenario()), empty, {**STATUS, "state": "failed", "reason": "x"}, [])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,10 +154,14 @@ class EmbeddedSwitches:
             self._process.ask("restart", switch=restart.switch, at_us=at_us, down_us=restart.down_us)
 
     def sample(self, now_us: int, recording: Recording, window_open: bool) -> None:
-        """One command on the control socket reads all ports."""
+        """One command on the control socket reads all ports. What it says is of the time of its answer: a
+        machine that stands still answers late.
+        """
         if not self._edges:
             self._edges = self._process.ask("info")["queue_hist_lower_edges_bytes"]
+        asked_ns = time.monotonic_ns()
         stats = self._process.ask("stats")
+        now_us += (time.monotonic_ns() - asked_ns) // 1000
         recording.switch_late_us.append((now_us, stats["late_us"]))
         for switch in stats["switches"]:
             for port in switch["ports"]:

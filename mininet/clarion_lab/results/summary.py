@@ -29,6 +29,8 @@ from clarion_lab.scenario.flows import Flow
 from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, PlannedPort
 
+AFTERMATH_US = 5_000_000  # so long a sender may suffer after the machine stood still
+
 
 def summarise(
     scenario: Scenario,
@@ -69,13 +71,16 @@ def _window(scenario: Scenario, recording: Recording) -> tuple[int, int]:
 
 
 def _sampler(scenario: Scenario, recording: Recording) -> dict[str, float]:
-    """What the sampler has noted, and how long the switch was late in the measured window."""
+    """What the sampler has noted, and how long the switch was late in the measured window, or so shortly
+    before it that senders may still have suffered.
+    """
     if not recording.switch_late_us:
         return recording.sampler
-    window = _window(scenario, recording)
+    begin_us, end_us = _window(scenario, recording)
+    begin_us = max(begin_us - AFTERMATH_US, 0)
     times, late_us = zip(*recording.switch_late_us, strict=True)
-    rate = metrics.rate_between(times, late_us, *window)
-    return {**recording.sampler, "late_s": round(rate * (window[1] - window[0]) / 1e12, 3)}
+    before_us, after_us = (metrics.interpolate(times, late_us, at_us) for at_us in (begin_us, end_us))
+    return {**recording.sampler, "late_s": round((after_us - before_us) / 1e6, 3)}
 
 
 def _seconds(times_us: Sequence[int]) -> tuple[float, ...]:
