@@ -36,8 +36,14 @@
 #define DOUBT_LEVEL_PERIODS 8
 /* A test goes on until, at the share in doubt, so many losses were to be expected; at most so many round
  * trips. */
-#define DOUBT_EXPECTED	  12
+#define DOUBT_EXPECTED	  16
 #define DOUBT_TEST_ROUNDS 16
+/* Losses have gone when so many were to be expected and none came, and 5/2 more for each that came: the
+ * sequential test of Wald (1945) of the share in doubt against an eighth of it, wrong once in a thousand tests:
+ * 7/8 expected - ln(8) lost >= ln(1000).
+ */
+#define DOUBT_GONE	   8
+#define DOUBT_GONE_PER_TWO 5
 /* A level is in doubt above twice the one verified and this share; half of what was verified is forgotten
  * after so many round trips.
  */
@@ -220,13 +226,14 @@ CC_INLINE enum doubt_answer doubt_begin_test(struct cc_doubt *doubt, const struc
 }
 
 /* A flow that knows no level yet may have begun behind the queue of others, on a path that corrupts; and few
- * losses are no sample to test.
+ * losses are no sample to test. Where a path corrupts, three in a row are nothing rare: the tail of a Poisson
+ * distribution is longer than its deviation says.
  */
 CC_INLINE __u32 doubt_slack(const struct cc_doubt *doubt, int is_queued)
 {
 	if (!doubt->periods)
 		return is_queued ? DOUBT_SLACK_SURE : DOUBT_SLACK_FIRST;
-	return is_queued ? DOUBT_SLACK_QUEUED : DOUBT_SLACK;
+	return is_queued && !doubt->level_q16 ? DOUBT_SLACK_QUEUED : DOUBT_SLACK;
 }
 
 /* A test would set back a flow that has only begun to open its window; of moderate losses the first period
@@ -301,15 +308,20 @@ CC_INLINE __u64 doubt_expected(const struct cc_doubt *doubt)
 	return doubt_packets(doubt) * doubt->spike_q16 >> 16;
 }
 
-/* A quarter of the losses or more that were there before: they have stayed, a small sample taken into
- * account. Many more than that, and this test says nothing: another begins. Too few packets to tell do no
- * harm.
+CC_INLINE int doubt_have_gone(const struct cc_doubt *doubt)
+{
+	return 2 * doubt_expected(doubt) >= 2 * DOUBT_GONE + DOUBT_GONE_PER_TWO * (__u64)doubt->lost;
+}
+
+/* Losses that have not gone have stayed. Many more than there were before, and this test says nothing: another
+ * begins. Too few packets to tell do no harm.
  */
 CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
 	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
 	__u64 before_q16 = doubt->before_q16;
 	int is_proof = doubt_expected(doubt) >= DOUBT_EXPECTED;
+	int have_gone = doubt_have_gone(doubt);
 
 	if (share_q16 > 2 * doubt->spike_q16 + DOUBT_FREE_Q16) {
 		doubt_begin_test(doubt, s, share_q16, cwnd_q16);
@@ -317,7 +329,7 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct 
 		return DOUBT_TEST;
 	}
 	doubt_end(doubt);
-	if (is_proof && share_q16 < doubt->spike_q16 / 4) {
+	if (have_gone) {
 		doubt_know_level(doubt, share_q16);
 		doubt->clean_q16 = cwnd_q16;
 		doubt->verified_q16 = 0;
@@ -332,13 +344,25 @@ CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct 
 	return DOUBT_BELIEVED;
 }
 
+/* The share that is surely lost at the old rate: of what its last packets show what chance does not explain,
+ * or, where they are too few to show anything, what was lost before.
+ */
+CC_INLINE __u32 doubt_settled_q16(const struct cc_doubt *doubt)
+{
+	__u32 sure = doubt->lost - root_u32(doubt->lost);
+	__u64 sure_q16 = ratio_q16(sure, max_u64(doubt_packets(doubt), 1));
+	__u32 known_q16 = doubt->periods ? doubt->level_q16 : 0;
+
+	return (__u32)max_u64(sure_q16, min_u64(known_q16, doubt->spike_q16));
+}
+
 /* The packets of the old rate tell how many are really lost, unlike the spike that raised the doubt, and how
  * many come through in a round trip: the test goes below that. Losses that went before the rate did have not
  * followed it.
  */
 CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 {
-	__u32 share_q16 = doubt_share_q16(doubt, doubt_packets(doubt));
+	__u64 expected = doubt_expected(doubt);
 	__u64 through_q16 = (__u64)doubt->acked << 16;
 
 	if (doubt->test_rounds++ > 0) {
@@ -346,12 +370,12 @@ CC_INLINE enum doubt_answer doubt_settle(struct cc_doubt *doubt)
 		doubt->state = DOUBT_MEASURING;
 		return DOUBT_OF_NOTHING;
 	}
-	if (share_q16 < doubt->spike_q16 / 4) {
+	doubt->spike_q16 = doubt_settled_q16(doubt);
+	if (!doubt->spike_q16 || doubt->lost < expected / 4) {
 		doubt_end(doubt);
 		return DOUBT_BELIEVED;
 	}
 	doubt_begin_period(doubt);
-	doubt->spike_q16 = share_q16;
 	doubt->test_q16 = min_u64(doubt->test_q16, doubt_test_window_q16(through_q16));
 	return DOUBT_TEST;
 }
@@ -361,7 +385,8 @@ CC_INLINE enum doubt_answer doubt_test_round(struct cc_doubt *doubt, const struc
 {
 	if (doubt->state == DOUBT_SETTLING)
 		return doubt_settle(doubt);
-	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && doubt_expected(doubt) < DOUBT_EXPECTED)
+	if (++doubt->test_rounds < DOUBT_TEST_ROUNDS && doubt_expected(doubt) < DOUBT_EXPECTED &&
+	    !doubt_have_gone(doubt))
 		return DOUBT_OF_NOTHING;
 	return doubt_end_test(doubt, s, cwnd_q16);
 }

@@ -300,8 +300,46 @@ TEST_F(Doubt, ChanceWeighsMoreInASmallSample) {
   for (int rounds = 0; rounds < 50; rounds++) round(rounds % 2 ? 8 : 12);  // one in a hundred
   sample_.rtt_us = 128000;
   window_ = 40;
-  for (int lost = 0; lost < 3; lost++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << lost;
+  for (int lost = 0; lost < 5; lost++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << lost;
   EXPECT_EQ(ack(1), DOUBT_CONGESTION);
+}
+
+TEST_F(Doubt, WhereAPathCorruptsAFewBehindAQueueAreChance) {
+  // One in five hundred. Without that two are congestion (LossesBehindARisenDelayAreCongestion).
+  for (int rounds = 0; rounds < 50; rounds++) round(rounds % 2 ? 1 : 3);
+  sample_.rtt_us = 128000;
+  window_ = 40;
+  for (int lost = 0; lost < 3; lost++) EXPECT_EQ(ack(1), DOUBT_OF_NOTHING) << lost;
+}
+
+TEST_F(Doubt, AFewPacketsOfTheOldRateAreNoSample) {
+  // One in a hundred is in doubt, and the last 33 packets of the old rate happen to have one loss: 3 %.
+  window_ = 33;
+  doubt_set_level(&doubt_, Q16_ONE / 100);
+  doubt_begin_test(&doubt_, &sample_, doubt_.level_q16, packets_q16(window_));
+  ack(1);
+  EXPECT_EQ(end_round(32), DOUBT_TEST);
+  EXPECT_EQ(doubt_.spike_q16, Q16_ONE / 100);
+}
+
+TEST_F(Doubt, ManyPacketsOfTheOldRateSayWhatIsSurelyLost) {
+  doubt_begin_test(&doubt_, &sample_, Q16_ONE / 100, packets_q16(window_));
+  EXPECT_EQ(round(100), DOUBT_TEST);
+  EXPECT_EQ(doubt_.spike_q16, 90 * Q16_ONE / 1000);  // a hundred, less the root of that
+}
+
+TEST_F(Doubt, LossesHaveGoneWhenThatIsNoChance) {
+  doubt_.spike_q16 = Q16_ONE / 100;
+  struct Sample {
+    __u32 lost, packets;
+  };
+  for (auto [lost, packets] : {Sample{0, 800}, Sample{1, 1050}, Sample{2, 1300}, Sample{3, 1550}}) {
+    doubt_.lost = lost;
+    doubt_.acked = packets - 60 - lost;
+    EXPECT_FALSE(doubt_have_gone(&doubt_)) << lost;
+    doubt_.acked = packets + 60 - lost;
+    EXPECT_TRUE(doubt_have_gone(&doubt_)) << lost;
+  }
 }
 
 }  // namespace
