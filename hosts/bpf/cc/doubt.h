@@ -39,8 +39,8 @@
 #define DOUBT_EXPECTED	  16
 #define DOUBT_TEST_ROUNDS 16
 /* Losses have gone when so many were to be expected and none came, and 5/2 more for each that came: the
- * sequential test of Wald (1945) of the share in doubt against an eighth of it, wrong once in a thousand tests:
- * 7/8 expected - ln(8) lost >= ln(1000).
+ * sequential test of Wald (1945) of the share in doubt against an eighth of it, wrong once in a thousand
+ * tests: 7/8 expected - ln(8) lost >= ln(1000).
  */
 #define DOUBT_GONE	   8
 #define DOUBT_GONE_PER_TWO 5
@@ -313,8 +313,8 @@ CC_INLINE int doubt_have_gone(const struct cc_doubt *doubt)
 	return 2 * doubt_expected(doubt) >= 2 * DOUBT_GONE + DOUBT_GONE_PER_TWO * (__u64)doubt->lost;
 }
 
-/* Losses that have not gone have stayed. Many more than there were before, and this test says nothing: another
- * begins. Too few packets to tell do no harm.
+/* Losses that have not gone have stayed. Many more than there were before, and this test says nothing:
+ * another begins. Too few packets to tell do no harm.
  */
 CC_INLINE enum doubt_answer doubt_end_test(struct cc_doubt *doubt, const struct cc_sample *s, __u64 cwnd_q16)
 {
