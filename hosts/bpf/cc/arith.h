@@ -98,7 +98,7 @@ CC_INLINE __u64 scale_percent(__u64 v, __u64 percent)
 }
 
 /* The square root, rounded down. */
-CC_INLINE __u32 root_u32(__u32 v)
+CC_SUBPROGRAM __u32 root_u32(__u32 v)
 {
 	__u32 root = 0;
 
