@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Formulas over the points of an experiment: measures by sender and place, and what is taken over many places."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clarion_lab.reproduce import statistics
+from clarion_lab.reproduce.formula import Formula, FormulaError, Function, eager
+from clarion_lab.reproduce.statistics import Samples
+from clarion_lab.reproduce.table import Row
+
+SENDER, SERIES = "sender", "series"
+_BOUND = re.compile(r"\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*$")
+
+
+class Points:
+    """All runs of an experiment on one engine, by series, sender and place."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = list(rows)
+        self.measures = list(dict.fromkeys(name for row in rows for name in row.measures))
+        self.columns = list(dict.fromkeys(name for row in rows for name in row.values))
+
+    def of(self, column: str) -> list[Any]:
+        """All values of a column, or the senders, in ascending order, or that of the file."""
+        if column == SENDER:
+            return list(dict.fromkeys(row.sender for row in self._rows))
+        if column not in self.columns:
+            raise FormulaError(f"{column}: no column; use {', '.join([SENDER, *self.columns])}")
+        return sorted({row.values[column] for row in self._rows if column in row.values})
+
+    def samples(self, measure: str, where: Mapping[str, Any]) -> Samples:
+        """A measure of the runs of one place, in the order of their seeds. FormulaError if they are of
+        several places, or of none.
+        """
+        found = [row for row in self._rows if measure in row.measures and _is_there(row, where)]
+        named = ", ".join(f"{name} {value}" for name, value in where.items()) or "any place"
+        if not found:
+            raise FormulaError(f"{measure}: no run at {named}")
+        others = {(row.series, row.sender, *sorted(row.values.items())) for row in found}
+        if len(others) > 1:
+            raise FormulaError(f"{measure}: {len(others)} places at {named}; name sender and columns")
+        ordered = sorted(found, key=lambda row: row.seed)
+        return np.array([row.measures[measure] for row in ordered])
+
+
+def _is_there(row: Row, where: Mapping[str, Any]) -> bool:
+    for name, value in where.items():
+        if name == SENDER:
+            here: Any = row.sender
+        elif name == SERIES:
+            here = row.series
+        elif name in row.values:
+            here = row.values[name]
+        else:
+            continue  # of another series
+        if here != value:
+            return False
+    return True
+
+
+def formula(points: Points, place: Mapping[str, Any], constants: Mapping[str, float]) -> Formula:
+    """The formula of a criterion at a place: `measure("sender", column=value)` gives its runs there."""
+    functions: dict[str, Function] = {name: _reader(points, name) for name in points.measures}
+    functions |= {name: _over(points, reduce) for name, reduce in _REDUCTIONS.items()}
+    functions |= {
+        "slope": _along(points, lambda places, values: statistics.line(places, values).slope),
+        "r_squared": _along(points, lambda places, values: statistics.line(places, values).r_squared),
+        "trend": _along(points, statistics.trend),
+        "where_lowest": _along(points, lambda places, values: places[int(np.argmin(values))]),
+        "correlation": _correlation(points),
+        "abs": eager(abs),
+        "sqrt": eager(np.sqrt),
+        "average": eager(_average),
+        "lesser": eager(np.minimum),
+        "greater": eager(np.maximum),
+    }
+    return Formula(functions, {**constants, **place})
+
+
+def _average(values: Any) -> float:
+    return float(np.nanmean(values))
+
+
+def _reader(points: Points, measure: str) -> Function:
+    def read(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> Samples:
+        here = {name: value for name, value in formula.names.items() if name in (SENDER, *points.columns)}
+        if len(args) > 1:
+            raise FormulaError(f"{measure}: takes a sender, and columns by name")
+        if args:
+            here[SENDER] = formula.value(args[0])
+        given = {name: formula.value(node) for name, node in keywords.items()}
+        unknown = [name for name in given if name not in (SENDER, SERIES, *points.columns)]
+        if unknown:
+            raise FormulaError(f"{unknown[0]}: no column; use {', '.join([SENDER, *points.columns])}")
+        return points.samples(measure, {**here, **given})
+
+    return read
+
+
+_REDUCTIONS: dict[str, Callable[[Samples], Any]] = {
+    "mean_over": lambda values: np.mean(values, axis=0),
+    "lowest_over": lambda values: np.min(values, axis=0),
+    "highest_over": lambda values: np.max(values, axis=0),
+    "median_over": lambda values: np.median(values, axis=0),
+}
+
+
+def _spread(
+    points: Points, formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr], count: int
+) -> tuple[list[Any], list[list[Samples]]]:
+    """The values of a column, and each of `count` expressions there."""
+    if len(args) != count + 1:
+        raise FormulaError(f"takes a column and {count} expression{'s' * (count > 1)}")
+    column = formula.value(args[0])
+    among = formula.value(keywords["among"]) if "among" in keywords else points.of(column)
+    bound = [formula.bound({column: value}) for value in among]
+    return among, [[np.atleast_1d(each.value(arg)) for each in bound] for arg in args[1:]]
+
+
+def _over(points: Points, reduce: Callable[[Samples], Any]) -> Function:
+    """f("column", expression, among=[...]): one value per repeat."""
+
+    def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> Any:
+        _, (values,) = _spread(points, formula, args, keywords, 1)
+        return reduce(_same_length(values))
+
+    return call
+
+
+def _along(points: Points, take: Callable[[list[float], list[float]], float]) -> Function:
+    """f("column", expression, among=[...]): a number of the means along the column."""
+
+    def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> float:
+        places, (values,) = _spread(points, formula, args, keywords, 1)
+        return float(take(list(places), [float(np.mean(each)) for each in values]))
+
+    return call
+
+
+def _correlation(points: Points) -> Function:
+    """correlation("column", one, other): of the means along the column."""
+
+    def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> float:
+        _, (left, right) = _spread(points, formula, args, keywords, 2)
+        means = [[float(np.mean(each)) for each in side] for side in (left, right)]
+        return statistics.correlation(*means)
+
+    return call
+
+
+def _same_length(values: Sequence[Samples]) -> Samples:
+    shortest = min(len(each) for each in values)
+    return np.array([each[:shortest] for each in values])
+
+
+def chosen(points: Points, column: str, wanted: Any) -> list[Any]:
+    """The values of a column that a criterion is for: `all`, a list, or a bound such as "> 0"."""
+    values = points.of(column)
+    if wanted == "all":
+        return values
+    if isinstance(wanted, list):
+        return [value for value in values if value in wanted]
+    found = _BOUND.match(str(wanted))
+    if found is None:
+        raise FormulaError(f'{column}: "{wanted}": use all, a list, or a bound such as "> 0"')
+    bound = float(found[2])
+    compare = {"<": lambda x: x < bound, ">": lambda x: x > bound}
+    compare |= {"<=": lambda x: x <= bound, ">=": lambda x: x >= bound}
+    return [value for value in values if compare[found[1]](value)]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on an experiment, computed from its table of results alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clarion_base.errors import UserError
+from clarion_lab.reproduce.criteria import Judged, judge
+from clarion_lab.reproduce.experiment import Experiment
+from clarion_lab.reproduce.formula import Formula
+from clarion_lab.reproduce.points import Points
+from clarion_lab.reproduce.table import Row
+
+WITH_NUMBERS = "reproduced with numbers"
+REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not reproduced"
+OUT_OF_REACH = "out of reach"
+NOT_RUN = "not run"
+SHAPES = ("T", "O")  # which decide; ratios and values only add "with numbers"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out, and the criteria behind it."""
+
+    text: str
+    judged: tuple[Judged, ...]
+    reason: str = ""
+
+
+def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict:
+    """Judges every criterion: on the engine that each series is meant for. UserError: the file is wrong."""
+    meant = {series.name: series.engine for series in experiment.series}
+    chosen = [row for row in rows if row.engine == meant.get(row.series)]
+    if experiment.series and not chosen:
+        return Verdict(NOT_RUN, ())
+    points = Points(chosen)
+    known = constants(experiment)
+    judged = tuple(judge(each, points, known, with_intervals=not quick) for each in experiment.criteria)
+    return Verdict(_text(judged), judged)
+
+
+def constants(experiment: Experiment) -> dict[str, float]:
+    """The constants of an experiment, each of which may use those before it: all there is of an analytic one."""
+    found: dict[str, float] = {}
+    for name, text in experiment.constants.items():
+        try:
+            found[name] = float(Formula({}, found).evaluate(str(text)))
+        except UserError as error:
+            raise UserError(f"experiment {experiment.id}: constants.{name}: {error}") from error
+    return found
+
+
+def _text(judged: Sequence[Judged]) -> str:
+    shapes = [each for each in judged if each.criterion.kind in SHAPES]
+    numbers = [each for each in judged if each.criterion.kind not in SHAPES]
+    missed = [each for each in numbers if not each.holds]
+    if not all(each.holds for each in shapes):
+        return NOT_REPRODUCED
+    if not missed:
+        return WITH_NUMBERS if numbers else REPRODUCED
+    if shapes:
+        return REPRODUCED
+    return OUT_OF_REACH if all(each.bound for each in missed) else NOT_REPRODUCED
+
+
+def counts(verdicts: Mapping[str, Verdict]) -> dict[str, int]:
+    """How many experiments have each verdict."""
+    order = (WITH_NUMBERS, REPRODUCED, NOT_REPRODUCED, OUT_OF_REACH, NOT_RUN)
+    texts = [each.text for each in verdicts.values()]
+    return {text: texts.count(text) for text in order if text in texts}
