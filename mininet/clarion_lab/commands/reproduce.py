@@ -28,7 +28,10 @@ TABLES = "reproduction"  # the tables and pictures, beside the page
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Which experiments, and how they are run."""
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="experiments such as S0-fig5, papers such as S0, or files; all if none"
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="experiments such as S0-fig5, papers such as S0, or files; all if none",
     )
     parser.add_argument(
         "--engine",
@@ -37,11 +40,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="auto (default): what each experiment needs; sim or emu: that one for all that it can run",
     )
     parser.add_argument("--quick", action="store_true", help="fewer points and repeats, marked as such")
-    parser.add_argument("--out", type=Path, default=Path("out", "reproduce"), metavar="DIR", help="where pages go")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out", "reproduce"), metavar="DIR", help="where pages go"
+    )
     parser.add_argument(
         "--from", dest="tables", type=Path, metavar="DIR", help="run nothing: judge the tables of DIR again"
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="points at a time (default: all processors)")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="points at a time (default: all processors)"
+    )
     parser.add_argument("--cluster", metavar="ADDRESS", help="run points on this Dask cluster")
     parser.set_defaults(run=_reproduce)
 
@@ -56,7 +63,9 @@ def _reproduce(options: argparse.Namespace) -> int:
         _print(entries, options.out)
         return 0
     broken = _run(options, experiments)
-    entries = [entry for each in experiments if (entry := judged_again(each, options.out / TABLES)) is not None]
+    entries = [
+        entry for each in experiments if (entry := judged_again(each, options.out / TABLES)) is not None
+    ]
     write(entries, options.out)
     _print(entries, options.out)
     for line in broken:

@@ -255,7 +255,9 @@ def chosen(ids: Sequence[str]) -> dict[str, Path]:
             continue
         matching = {name: path for name, path in known.items() if _matches(name, wanted)}
         if not matching:
-            raise UserError(f"experiment {wanted}: unknown; use {', '.join(known)}, a paper such as S0, or a file")
+            raise UserError(
+                f"experiment {wanted}: unknown; use {', '.join(known)}, a paper such as S0, or a file"
+            )
         found |= matching
     return found
 

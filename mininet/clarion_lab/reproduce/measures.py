@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one run gives: the functions that the measures of an experiment file are made of.
 
-Times are in seconds of the run. `flow` is a number from 0 on, a sender's name (all of its flows), or not given
-(all flows); rates are of payload that was delivered, in bit/s. What a run does not have is NaN.
+Times are in seconds of the run. `flow` is a number from 0 on, a sender's name (all of its flows), or not
+given (all flows); rates are of payload that was delivered, in bit/s. What a run does not have is NaN.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -77,7 +78,10 @@ class Run:
         if not np.any(chosen):
             chosen = self._ports["port"] == port["port"]
         times = self._ports["time_us"] / 1e6
-        return self._ports["queue_bytes"][chosen & (times >= since) & (times <= until)].astype(float)
+        inside: Series = self._ports["queue_bytes"][chosen & (times >= since) & (times <= until)].astype(
+            float
+        )
+        return inside
 
 
 def _marks(run: Run, since: float | None, until: float | None, every: float | None) -> Series:
@@ -86,7 +90,8 @@ def _marks(run: Run, since: float | None, until: float | None, every: float | No
     end = run.window_s[1] if until is None else until
     if every is None:
         return np.array([begin, end])
-    return begin + every * np.arange(max(math.floor((end - begin) / every + 1e-9), 0) + 1)
+    marks: Series = begin + every * np.arange(max(math.floor((end - begin) / every + 1e-9), 0) + 1)
+    return marks
 
 
 def rates(
@@ -152,9 +157,7 @@ def _window(run: Run, flow: Any, since: Any, until: Any) -> Series:
     return np.concatenate(found)
 
 
-def _cwnd(
-    run: Run, flow: Any = None, since: Any = None, until: Any = None, take: Any = "mean"
-) -> float:
+def _cwnd(run: Run, flow: Any = None, since: Any = None, until: Any = None, take: Any = "mean") -> float:
     found = _window(run, flow, since, until)
     if not len(found):
         return math.nan
@@ -169,8 +172,7 @@ def _rate_window_correlation(
     marks = _marks(run, since, until, every)
     times, windows = run.column(number, "cwnd_packets")
     means = [
-        float(np.mean(windows[(times >= begin) & (times < end)]))
-        for begin, end in zip(marks[:-1], marks[1:], strict=True)
+        float(np.mean(windows[(times >= begin) & (times < end)])) for begin, end in itertools.pairwise(marks)
     ]
     return statistics.correlation(rates(run, number, since, until, every).tolist(), means)
 
@@ -192,8 +194,8 @@ def _queue(run: Run, take: Any = "mean", since: Any = None, until: Any = None) -
     port = max(bottlenecks(run.summary), key=lambda each: each["queue_mean_bytes"] or 0)
     if not len(found) or not port["bdp_bytes"]:
         return math.nan
-    value = {"mean": np.mean, "deviation": np.std, "max": np.max}[take](found)
-    return float(value / port["bdp_bytes"])
+    takers: dict[str, Callable[[Series], Any]] = {"mean": np.mean, "deviation": np.std, "max": np.max}
+    return float(takers[take](found) / port["bdp_bytes"])
 
 
 def _losses(run: Run, cause: Any = "queue") -> float:

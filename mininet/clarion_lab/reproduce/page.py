@@ -44,29 +44,37 @@ class Entry:
 
 def markdown(entries: Sequence[Entry], title: str, plots: str) -> str:
     """The page; `plots` is the directory of the pictures as the page names it."""
-    return _environment().get_template("reproduction.md.j2").render(
-        title=title,
-        papers=_by_paper(entries),
-        counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
-        total=len(entries),
-        any_quick=any(entry.quick for entry in entries),
-        plots=plots,
-        kinds=KINDS,
-        **_FUNCTIONS,
+    return (
+        _environment()
+        .get_template("reproduction.md.j2")
+        .render(
+            title=title,
+            papers=_by_paper(entries),
+            counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
+            total=len(entries),
+            any_quick=any(entry.quick for entry in entries),
+            plots=plots,
+            kinds=KINDS,
+            **_FUNCTIONS,
+        )
     )
 
 
 def html(entries: Sequence[Entry], title: str) -> str:
     """The same as one file: styles and pictures are in it."""
-    return _environment().get_template("reproduction.html.j2").render(
-        title=title,
-        papers=_by_paper(entries),
-        counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
-        total=len(entries),
-        any_quick=any(entry.quick for entry in entries),
-        picture=_picture,
-        kinds=KINDS,
-        **_FUNCTIONS,
+    return (
+        _environment()
+        .get_template("reproduction.html.j2")
+        .render(
+            title=title,
+            papers=_by_paper(entries),
+            counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
+            total=len(entries),
+            any_quick=any(entry.quick for entry in entries),
+            picture=_picture,
+            kinds=KINDS,
+            **_FUNCTIONS,
+        )
     )
 
 
@@ -120,7 +128,9 @@ def made_of(entry: Entry) -> str:
     parts = []
     for series in entry.experiment.series:
         number = sum(row.series == series.name and row.engine == series.engine for row in entry.rows)
-        sampled = sum(row.series == series.name and row.engine == OTHER_ENGINE[series.engine] for row in entry.rows)
+        sampled = sum(
+            row.series == series.name and row.engine == OTHER_ENGINE[series.engine] for row in entry.rows
+        )
         also = f", and {sampled} on {OTHER_ENGINE[series.engine]}" if sampled else ""
         parts.append(f"{series.name}: {number} on {series.engine}{also} ({series.why})")
     return "; ".join(parts)

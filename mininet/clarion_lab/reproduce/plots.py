@@ -87,7 +87,9 @@ def _bars(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
     senders = list(dict.fromkeys(row.sender for row in rows))
     samples = [np.array([row.measures[plot.of] for row in rows if row.sender == each]) for each in senders]
     found = [statistics.mean_interval(each) for each in samples]
-    axes.bar(senders, [each.mean for each in found], yerr=_errors(found), capsize=3, color="tab:blue", alpha=0.7)
+    axes.bar(
+        senders, [each.mean for each in found], yerr=_errors(found), capsize=3, color="tab:blue", alpha=0.7
+    )
     for each in plot.reported:
         if each.get("sender") in senders:
             axes.plot([senders.index(each["sender"])], [each["value"]], "kx", ms=8)

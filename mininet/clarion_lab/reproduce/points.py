@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas over the points of an experiment: measures by sender and place, and what is taken over many places."""
+"""Formulas over the points of an experiment: measures by sender and place, and over many places."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the verdicts ask of statistics, from scipy: intervals of differences and ratios, trends, straight lines."""
+"""What the verdicts ask of statistics, from scipy: intervals of differences and ratios, trends, lines."""
 
 from __future__ import annotations
 

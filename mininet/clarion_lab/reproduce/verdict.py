@@ -43,7 +43,7 @@ def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict
 
 
 def constants(experiment: Experiment) -> dict[str, float]:
-    """The constants of an experiment, each of which may use those before it: all there is of an analytic one."""
+    """The constants, each of which may use those before it: all there is of an analytic experiment."""
     found: dict[str, float] = {}
     for name, text in experiment.constants.items():
         try:
