@@ -214,21 +214,19 @@ def _out_of_reach(
     """Why the number of a ratio or value that was missed cannot be reached: its ceiling is below it."""
     if criterion.ceiling is None or all(finding.holds for finding in findings):
         return None
-    tops = [_mean(formula(points, place, constants).value(parse(criterion.ceiling))) for place in every]
-    node = parse(criterion.expect)
-    least = _least(node)
-    if least is None or max(tops, default=math.inf) >= least:
+    at = [formula(points, place, constants) for place in every]
+    tops = [_mean(each.value(parse(criterion.ceiling))) for each in at]
+    least = _least(parse(criterion.expect), at[0]) if at else None
+    if least is None or max(tops) >= least:
         return None
     return f"{criterion.ceiling} is at most {max(tops):.3g}"
 
 
-def _least(node: ast.expr) -> float | None:
+def _least(node: ast.expr, at: Formula) -> float | None:
     """The lowest value with which a ratio or a near value would hold."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2):
         return None
-    reported = node.args[1]
-    if not isinstance(reported, ast.Constant) or not isinstance(reported.value, (int, float)):
+    if node.func.id not in ("ratio", "near"):
         return None
-    if node.func.id == "ratio":
-        return RATIO_BAND[0] * reported.value
-    return reported.value - VALUE_BAND if node.func.id == "near" else None
+    reported = _mean(at.value(node.args[1]))
+    return RATIO_BAND[0] * reported if node.func.id == "ratio" else reported - VALUE_BAND

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clarion_base.errors import UserError
-from clarion_base.faults import ScenarioError
+from clarion_base.faults import FaultError, ScenarioError
 from clarion_base.paths import EXPERIMENTS
 from clarion_lab.scenario.documents import Document, assign, locate, points, read
 from clarion_lab.scenario.validation import first_fault
@@ -136,18 +136,18 @@ def _natural(text: str) -> list[tuple[int, str]]:
 
 
 def load(path: Path, quick: bool = False) -> Experiment:
-    """Reads an experiment; `quick` takes its shorter form. ScenarioError names the field to mend."""
+    """Reads an experiment; `quick` takes its shorter form. FaultError names the field to mend."""
     document = read(path)
     fault = first_fault("experiment", document)
     if fault:
-        raise ScenarioError(path.stem, fault.path, fault.reason, fault.code)
+        raise FaultError(fault, f"experiment {path.stem}")
     return _build(path, document, quick)
 
 
 def _build(path: Path, document: Document, quick: bool) -> Experiment:
     made = tuple(
-        _series(path, index, {**part, **(part.get("quick", {}) if quick else {})}, document)
-        for index, part in enumerate(document.get("runs", []))
+        _series(path, {**part, **(part.get("quick", {}) if quick else {})}, document)
+        for part in document.get("runs", [])
     )
     return Experiment(
         id=document["id"],
@@ -165,7 +165,7 @@ def _build(path: Path, document: Document, quick: bool) -> Experiment:
     )
 
 
-def _series(path: Path, index: int, part: Document, experiment: Document) -> Series:
+def _series(path: Path, part: Document, experiment: Document) -> Series:
     name = part.get("name", "runs")
     scenario = part["scenario"]
     if isinstance(scenario, str):
@@ -181,8 +181,6 @@ def _series(path: Path, index: int, part: Document, experiment: Document) -> Ser
         Column(column, each["key"], tuple(each["values"]), each.get("unit", ""))
         for column, each in part.get("over", {}).items()
     )
-    if part["engine"] not in ENGINES:
-        raise ScenarioError(path.stem, ("runs", index, "engine"), f"use {', '.join(ENGINES)}")
     return Series(
         name=name,
         scenario=scenario,

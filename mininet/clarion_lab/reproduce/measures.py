@@ -90,8 +90,8 @@ def _marks(run: Run, since: float | None, until: float | None, every: float | No
     end = run.window_s[1] if until is None else until
     if every is None:
         return np.array([begin, end])
-    marks: Series = begin + every * np.arange(max(math.floor((end - begin) / every + 1e-9), 0) + 1)
-    return marks
+    count = max(math.floor((end - begin) / every + 1e-9), 0) + 1
+    return np.array([begin + every * index for index in range(count)])
 
 
 def rates(

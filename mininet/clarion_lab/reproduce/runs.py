@@ -53,7 +53,7 @@ def run(
     cluster: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, list[Row]], list[str]]:
-    """The rows by experiment, and what failed, in words. A run that several experiments share is made once."""
+    """The rows by experiment, and what failed, in words. A run of several experiments is made once."""
     wanted: dict[str, list[Planned]] = {}
     for each in planned:
         wanted.setdefault(each.task.key(), []).append(each)
