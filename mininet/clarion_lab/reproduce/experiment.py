@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clarion_base.errors import UserError
-from clarion_base.faults import FaultError, ScenarioError
+from clarion_base.faults import FaultError
 from clarion_base.paths import EXPERIMENTS
 from clarion_lab.scenario.documents import Document, assign, locate, points, read
 from clarion_lab.scenario.validation import first_fault
