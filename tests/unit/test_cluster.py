@@ -242,6 +242,42 @@ def test_a_sweep_on_a_cluster_leaves_the_files_of_one_here(
     assert files.read_summary(there)["rows"] == files.read_summary(here)["rows"]
 
 
+@pytest.mark.slow
+def test_a_stopped_command_takes_its_runs_back(cluster: LocalCluster, notes: Path, tmp_path: Path) -> None:
+    cluster.add_worker()
+    scenario = tmp_path / "one.yaml"
+    scenario.write_text(SCENARIO)
+    options = [
+        "--engine",
+        "sim",
+        "--repeat",
+        "3",
+        "--cluster",
+        cluster.address,
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    command = [sys.executable, "-m", "clarion", "run", str(scenario), *options]
+    with held(notes), subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: process.poll() is not None or simulators(notes) != [])
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=WAIT_S)
+        assert process.returncode == 128 + signal.SIGINT, said
+        until(lambda: simulators(notes) == [])
+    assert not list((tmp_path / "out").iterdir())
+
+
+def simulators(notes: Path) -> list[str]:
+    """The processes that are simulating for this test."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            arguments = (process / "cmdline").read_bytes().decode()
+            if str(notes.parent / "simulator") in arguments and "--config" in arguments:
+                found.append(process.name)
+    return found
+
+
 @pytest.mark.parametrize("address", ["10.0.0.1:8786", "tcp://10.0.0.1", "http://x:8786", "tcp://:1"])
 def test_a_wrong_address_is_refused(address: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--cluster .*: write tcp://HOST:PORT"):

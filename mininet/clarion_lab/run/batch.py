@@ -78,7 +78,7 @@ def check(batch: Batch) -> list[Scenario]:
 
 def execute(batch: Batch) -> Interrupted | UserError | None:
     """Runs everything; stops at the first run that does not complete and returns its error. Runs that go on
-    beside it are finished.
+    beside it are finished, on a cluster taken back.
     """
     scenarios = check(batch)
     with batch.engine.session() if batch.cluster is None else contextlib.nullcontext():

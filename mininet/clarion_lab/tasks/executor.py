@@ -12,11 +12,13 @@ from typing import Any
 from clarion_base.errors import Interrupted, UserError
 from clarion_lab.engines import registry
 from clarion_lab.engines.registry import Engine
+from clarion_lab.recording import files
 from clarion_lab.recording.progress import Progress
 from clarion_lab.tasks import worker
 from clarion_lab.tasks.cluster import Cluster
 from clarion_lab.tasks.pool import Job, Pool, processors
 from clarion_lab.tasks.publish import publish
+from clarion_lab.tasks.runner import show
 from clarion_lab.tasks.single import Serial
 from clarion_lab.tasks.store import Store, write_bytes
 from clarion_lab.tasks.task import Task
@@ -214,7 +216,10 @@ class Execution:
         """What came back from the cluster."""
         if told["reason"] is not None:
             if self._directory_of is not None:
-                write_bytes(self._directory_of(group[0]), told["files"])
+                directory = self._directory_of(group[0])
+                write_bytes(directory, told["files"])
+                if files.SUMMARY in told["files"]:
+                    show(directory)
             self._fail(group, told["reason"])
             return
         assert self._store is not None
