@@ -15,6 +15,7 @@ import yaml
 from clarion_base import paths
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
+from clarion_lab.results import report
 from clarion_lab.scenario import documents
 from clarion_lab.tasks import sources
 from clarion_lab.tasks.store import MANIFEST, UNFINISHED, Store
@@ -236,3 +237,16 @@ def test_shipped_scenarios_have_keys_of_their_own() -> None:
         for point in documents.points(name, documents.read(path))
     ]
     assert len(found) > 100
+
+
+def test_the_page_of_a_large_batch_names_the_plots_in_place_of_holding_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = {"rows": [], "runs": [{"directory": "a b"}, {"directory": "c"}]}
+    finished(tmp_path / "a b")
+    monkeypatch.setattr(report, "INLINED_RUNS", 1)
+    images = [dict(run["images"])["queue.png"] for run in report._batch(tmp_path, summary)["runs"]]
+    assert images == ["a%20b/queue.png", None]
+    monkeypatch.setattr(report, "INLINED_RUNS", 2)
+    images = [dict(run["images"])["queue.png"] for run in report._batch(tmp_path, summary)["runs"]]
+    assert images[0].startswith("data:image/png;base64,")
