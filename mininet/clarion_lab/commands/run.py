@@ -16,7 +16,7 @@ from clarion_base.errors import Interrupted, UserError
 from clarion_lab.controller.demo import DemoController
 from clarion_lab.controller.registration import Registrar
 from clarion_lab.engines import registry
-from clarion_lab.engines.registry import Engine
+from clarion_lab.engines.registry import SIDE_BY_SIDE, Engine
 from clarion_lab.recording import files
 from clarion_lab.recording.progress import stoppable
 from clarion_lab.results import slowness, tables
@@ -24,6 +24,9 @@ from clarion_lab.results.expectations import missed
 from clarion_lab.results.report import REPORT
 from clarion_lab.run import batch
 from clarion_lab.scenario.documents import Document, locate, parse_assignment, parse_sweep, points, read
+from clarion_lab.tasks.store import Store
+
+FOUND_NAMED = 20  # runs from the cache that are named
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +62,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="emu (default), the embedded switch; bmv2, the P4 program; hls-sim, the FPGA block; "
         "sim, virtual time without root",
     )
+    _add_executor_options(parser)
     parser.add_argument(
         "--controller", metavar="URL", help="put the switches under this controller for the run"
     )
@@ -70,6 +74,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="POLICY[:NAME=NUMBER,...]",
         help="and switch a policy of its tuner on before each bottleneck",
+    )
+
+
+def _add_executor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="runs at once, on engine sim (default: one per processor)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on this Dask cluster, such as tcp://10.0.0.1:8786"
+    )
+    parser.add_argument(
+        "--cache",
+        action=argparse.BooleanOptionalAction,
+        help="take finished runs from the cache, keep new ones there (default: sweeps and repeats on engine "
+        "sim, and all on a cluster; single runs and real time are run anew)",
     )
 
 
@@ -111,9 +130,17 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
         out,
         _engine(options),
         quiet=options.json,
+        jobs=options.jobs,
+        cluster=options.cluster,
     )
+    work.store = _store(options, work)
     with stoppable():
         error = batch.execute(work)
+    if not work.outcomes:  # not one run has left anything
+        if isinstance(error, Interrupted):
+            raise error
+        print(f"clarion: {error}", file=sys.stderr)
+        return EXIT_FAILED
     _print_summary(options, path.stem, work)
     if isinstance(error, Interrupted):
         print(f"clarion: stopped; partial results are in {out}", file=sys.stderr)
@@ -124,12 +151,42 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
     return 0
 
 
+def _store(options: argparse.Namespace, work: batch.Batch) -> Store | None:
+    """The cache, if this batch uses it."""
+    if options.cluster is not None:
+        if options.controller is not None:
+            raise UserError(
+                "--cluster: a controller has switches of this machine only; leave one of them out"
+            )
+        if options.cache is False:
+            raise UserError("--no-cache: not with --cluster, whose results come through the cache")
+        return Store.default()
+    if options.controller is not None:
+        if options.cache:
+            raise UserError("--cache: what a controller did is not in it; leave out --controller")
+        return None
+    wanted = options.cache
+    if wanted is None:
+        wanted = work.engine.name in SIDE_BY_SIDE and not work.single
+    return Store.default() if wanted else None
+
+
+def _print_found(work: batch.Batch) -> None:
+    """Which runs were not run, but taken from the cache."""
+    if work.found:
+        names = ", ".join(work.found[:FOUND_NAMED])
+        more = len(work.found) - FOUND_NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        print(f"from the cache ({len(work.found)} of {len(work.outcomes)} runs): {names}{rest}")
+
+
 def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) -> None:
     summary = files.read_summary(work.out)
     if options.json:
         print(json.dumps(summary, indent=1))
         return
     print(text_table.plain([tables.row(name, summary)] if work.single else summary["rows"], tables.COLUMNS))
+    _print_found(work)
     for outcome in work.outcomes:
         for line in missed(outcome.summary):
             print(line)

@@ -46,6 +46,12 @@ class Progress:
         rate = format_rate(recent_bits_per_s(recording, now_us))
         self._show(f"{max(now_us, 0) / 1e6:5.1f} / {duration_us / 1e6:g} s   {rate}", False)
 
+    def count(self, done: int, total: int) -> None:
+        """How many of some runs are over."""
+        now_s = time.monotonic()
+        if done == total or now_s - self._last_s >= (0.2 if self._terminal else PLAIN_INTERVAL_S):
+            self._show(f"{done} of {total} runs", False)
+
     def done(self) -> None:
         """Clears the line."""
         if self._terminal and not self._quiet:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 
@@ -15,6 +16,7 @@ from clarion_lab.recording import files
 from clarion_lab.results import plots, slowness, tables
 
 REPORT = "report.html"
+INLINED_RUNS = 500  # of a batch whose page has the plots of all runs inside
 _FLOW_COLUMNS = (
     "flow",
     "goodput",
@@ -179,15 +181,28 @@ def _port_row(port: dict[str, Any]) -> list[str]:
 
 
 def _batch(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
+    picture = _inline_below if len(summary["runs"]) <= INLINED_RUNS else _link_below
     return {
         "columns": tables.COLUMNS,
         "rows": summary["rows"],
         "overview": _inline(directory / "overview.png"),
         "runs": [
-            {**run, "images": [(name, _inline(directory / run["directory"] / name)) for name in plots.PLOTS]}
+            {
+                **run,
+                "images": [(name, picture(directory, f"{run['directory']}/{name}")) for name in plots.PLOTS],
+            }
             for run in summary["runs"]
         ],
     }
+
+
+def _inline_below(directory: Path, name: str) -> str | None:
+    return _inline(directory / name)
+
+
+def _link_below(directory: Path, name: str) -> str | None:
+    """The plot's place beside the page, for a page that would be too large with it."""
+    return quote(name) if (directory / name).exists() else None
 
 
 def _inline(path: Path) -> str | None:
