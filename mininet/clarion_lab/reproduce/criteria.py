@@ -66,7 +66,7 @@ def judge(
         findings = []
         for place in every:
             at = _Context(formula(points, place, constants), criterion.paired, confidence)
-            findings += _judge(node, at, _shown(place))
+            findings += _judge(node, at, _named(place))
         bound = _out_of_reach(criterion, points, constants, findings, every)
     except UserError as error:
         raise UserError(f'criterion "{criterion.expect}": {error}') from error
@@ -79,7 +79,7 @@ def _places(criterion: Criterion, points: Points) -> list[dict[str, Any]]:
     return [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
 
 
-def _shown(place: Mapping[str, Any]) -> str:
+def _named(place: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in place.items())
 
 
@@ -178,6 +178,11 @@ def _known(at: _Context, value: Any) -> tuple[bool, str]:
     return bool(np.all(np.isfinite(value))), _number(value)
 
 
+def _shown(at: _Context, *values: Any) -> tuple[bool, str]:
+    """Nothing is asked."""
+    return True, ", ".join(_number(value) for value in values)
+
+
 def _trend(sign: int) -> Callable[..., tuple[bool, str]]:
     def test(at: _Context, column: ast.expr, expression: ast.expr, among: Any = None) -> tuple[bool, str]:
         keywords = [] if among is None else [ast.keyword("among", ast.List([ast.Constant(x) for x in among]))]
@@ -195,10 +200,11 @@ _TESTS: dict[str, Callable[..., tuple[bool, str]]] = {
     "near": _near,
     "between": _between,
     "known": _known,
+    "shown": _shown,
     "rises": _trend(1),
     "falls": _trend(-1),
 }
-_EAGER = ("alike", "at_least", "ratio", "near", "between", "known")
+_EAGER = ("alike", "at_least", "ratio", "near", "between", "known", "shown")
 
 
 def _out_of_reach(
