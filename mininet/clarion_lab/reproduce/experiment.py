@@ -191,7 +191,8 @@ def _series(path: Path, index: int, part: Document, experiment: Document) -> Ser
         assign(path.stem, given, key, value)
     given.setdefault("description", experiment["title"])
     columns = tuple(
-        _column(path, ("runs", index, "over", column), each) for column, each in part.get("over", {}).items()
+        _column(path, ("runs", index, "over", column), each)
+        for column, each in part.get("over", {}).items()
     )
     if part["engine"] not in ENGINES:
         raise ScenarioError(path.stem, ("runs", index, "engine"), f"use {', '.join(ENGINES)}")
@@ -214,7 +215,8 @@ def _column(path: Path, where: tuple[str | int, ...], each: Document) -> Column:
     if ("key" in each) == ("fields" in each):
         raise ScenarioError(path.stem, where, "give either key or fields")
     if "fields" in each and len(each["fields"]) != len(each["values"]):
-        raise ScenarioError(path.stem, (*where, "fields"), f"give one for each of the {len(each['values'])} values")
+        reason = f"give one for each of the {len(each['values'])} values"
+        raise ScenarioError(path.stem, (*where, "fields"), reason)
     return Column(
         str(where[-1]),
         each.get("key", ""),
