@@ -104,7 +104,9 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of ours: curves of a measure over a column, or bars by sender."""
+    """A figure of ours: curves of a measure over a column, or bars by sender; at one place of other columns,
+    and as a ratio to one sender's, if that is given.
+    """
 
     of: str
     series: str | None
@@ -113,6 +115,8 @@ class Plot:
     unit: str
     log: str
     reported: tuple[Mapping[str, Any], ...]
+    at: Mapping[str, float] = field(default_factory=dict)
+    relative_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -250,6 +254,8 @@ def _plot(each: Document) -> Plot:
         each.get("unit", ""),
         each.get("log", ""),
         tuple(each.get("reported", [])),
+        each.get("at", {}),
+        each.get("relative_to"),
     )
 
 

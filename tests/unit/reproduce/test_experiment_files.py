@@ -75,7 +75,8 @@ def test_plots_are_of_measures_there_are(name: str) -> None:
     for plot in experiment.plots:
         drawn = [series for series in experiment.series if plot.series in (None, series.name)]
         assert any(plot.of in series.measures for series in drawn), plot.of
-        assert plot.over is None or plot.over in _columns(experiment), plot.over
+        assert {plot.over, *plot.at} - {None} <= _columns(experiment), plot.of
+        assert plot.relative_to is None or any(plot.relative_to in series.senders for series in drawn)
         for each in plot.reported:
             assert each.get("sender", "") in ("", *(sender for series in drawn for sender in series.senders))
 

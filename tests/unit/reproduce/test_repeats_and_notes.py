@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of several fields, fields by repeat, notes, slopes of repeats, and claims of trends only."""
+"""Columns of several fields, fields by repeat, notes, slopes of repeats, trends only, and relative plots."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from clarion_base.faults import ScenarioError
+from clarion_lab.reproduce import plots
 from clarion_lab.reproduce.experiment import Experiment, load, places
 from clarion_lab.reproduce.page import findings, state
 from clarion_lab.reproduce.table import Row
@@ -149,3 +150,17 @@ def test_numbers_of_a_trend_are_not_claimed(tmp_path: Path) -> None:
     assert verdict(_experiment(tmp_path, criteria=criteria), RATES, quick=False).text == WITH_NUMBERS
     found = verdict(_experiment(tmp_path, criteria=criteria, trend_only="loss unknown"), RATES, quick=False)
     assert (found.text, found.reason) == (REPRODUCED, "loss unknown")
+
+
+def test_a_relative_plot_divides_by_the_run_of_the_same_seed_and_place(tmp_path: Path) -> None:
+    plot = {"of": "mbps", "over": "site", "relative_to": "reno", "at": {"site": 1}}
+    (of_site_1,) = _experiment(tmp_path, plots=[plot]).plots
+    rows = plots.shown(of_site_1, RATES)
+    assert [(row.sender, row.seed) for row in rows] == [("cubic", 1), ("cubic", 2), ("cubic", 3)]
+    assert [row.measures["mbps"] for row in rows] == pytest.approx([2 / 1, 2.1 / 1.1, 1.9 / 0.9])
+
+
+def test_a_relative_plot_leaves_out_runs_that_have_no_other(tmp_path: Path) -> None:
+    (plot,) = _experiment(tmp_path, plots=[{"of": "mbps", "over": "site", "relative_to": "reno"}]).plots
+    unpaired = [row for row in RATES if (row.sender, row.seed) != ("reno", 2)]
+    assert {row.seed for row in plots.shown(plot, unpaired)} == {1, 3}
