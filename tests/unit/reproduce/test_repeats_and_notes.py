@@ -164,3 +164,9 @@ def test_a_relative_plot_leaves_out_runs_that_have_no_other(tmp_path: Path) -> N
     (plot,) = _experiment(tmp_path, plots=[{"of": "mbps", "over": "site", "relative_to": "reno"}]).plots
     unpaired = [row for row in RATES if (row.sender, row.seed) != ("reno", 2)]
     assert {row.seed for row in plots.shown(plot, unpaired)} == {1, 3}
+
+
+def test_a_number_of_the_formula_is_shown_once(tmp_path: Path) -> None:
+    above = {"kind": "V", "says": "above", "expect": 'mbps("reno", site=2) >= 2.5'}
+    (judged,) = verdict(_experiment(tmp_path, criteria=[above]), RATES, quick=True).judged
+    assert judged.findings[0].found == "mbps('reno', site=2) 3.033 [2.408, 3.658], 2.5"
