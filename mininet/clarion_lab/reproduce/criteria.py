@@ -66,7 +66,7 @@ def judge(
         findings = []
         for place in every:
             at = _Context(formula(points, place, constants), criterion.paired, confidence)
-            findings += _judge(node, at, _shown(place))
+            findings += _judge(node, at, _named(place))
         bound = _out_of_reach(criterion, points, constants, findings, every)
     except UserError as error:
         raise UserError(f'criterion "{criterion.expect}": {error}') from error
@@ -79,11 +79,8 @@ def _places(criterion: Criterion, points: Points) -> list[dict[str, Any]]:
     return [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
 
 
-def _shown(place: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in place.items()
-    )
+def _named(place: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in place.items())
 
 
 def _comparisons(node: ast.expr) -> int:
@@ -126,11 +123,16 @@ def _compare(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: _Context,
     means = float(np.mean(high)), float(np.mean(low))
     if at.confidence is None or 1 in (len(high), len(low)):
         holds = means[0] > means[1] if strict else means[0] >= means[1]
-        return Finding(place, f"{names[0]} {_number(high)}, {names[1]} {_number(low)}", holds)
+        return Finding(place, f"{_valued(names[0], high)}, {_valued(names[1], low)}", holds)
     apart = statistics.difference(high, low, at.paired, at.confidence)
     holds = apart.low > 0 or (not strict and apart.high >= 0)
     found = f"{names[0]} {means[0]:.4g}, {names[1]} {means[1]:.4g}, difference {_interval(apart)}"
     return Finding(place, found, bool(holds))
+
+
+def _valued(name: str, values: Any) -> str:
+    """What was compared and its value; a number that stands in the formula is both."""
+    return name if name.replace(".", "").isdigit() else f"{name} {_number(values)}"
 
 
 def _interval(interval: Interval) -> str:
@@ -181,6 +183,11 @@ def _known(at: _Context, value: Any) -> tuple[bool, str]:
     return bool(np.all(np.isfinite(value))), _number(value)
 
 
+def _shown(at: _Context, *values: Any) -> tuple[bool, str]:
+    """Nothing is asked."""
+    return True, ", ".join(_number(value) for value in values)
+
+
 def _trend(sign: int) -> Callable[..., tuple[bool, str]]:
     def test(at: _Context, column: ast.expr, expression: ast.expr, among: Any = None) -> tuple[bool, str]:
         keywords = [] if among is None else [ast.keyword("among", ast.List([ast.Constant(x) for x in among]))]
@@ -198,10 +205,11 @@ _TESTS: dict[str, Callable[..., tuple[bool, str]]] = {
     "near": _near,
     "between": _between,
     "known": _known,
+    "shown": _shown,
     "rises": _trend(1),
     "falls": _trend(-1),
 }
-_EAGER = ("alike", "at_least", "ratio", "near", "between", "known")
+_EAGER = ("alike", "at_least", "ratio", "near", "between", "known", "shown")
 
 
 def _out_of_reach(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from clarion_base.paths import EXPERIMENTS
 from clarion_lab.scenario.documents import Document, assign, locate, points, read
 from clarion_lab.scenario.validation import first_fault
 
-KINDS = {"T": "trend", "O": "order", "R": "ratio", "V": "value"}
+KINDS = {"T": "trend", "O": "order", "R": "ratio", "V": "value", "N": "note, decides nothing"}
 ENGINES = ("sim", "emu")
 OTHER_ENGINE = {"sim": "emu", "emu": "sim"}  # for samples
 
@@ -32,10 +32,13 @@ class Column:
     key: str
     values: tuple[float, ...]
     unit: str
+    fields: tuple[Mapping[str, Any], ...] = ()  # for each value in place of the key: all that it sets
 
-    def setting(self, value: float) -> object:
-        """What the scenario field is set to."""
-        return f"{value:g} {self.unit}" if self.unit else value
+    def settings(self, value: float) -> Mapping[str, Any]:
+        """What the fields of the scenario are set to, by dotted name."""
+        if self.fields:
+            return self.fields[self.values.index(value)]
+        return {self.key: f"{value:g} {self.unit}" if self.unit else value}
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Series:
     repeats: int
     measures: Mapping[str, str]
     sample: Sample | None  # what is run on the other engine, too
+    by_repeat: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # fields that differ between repeats
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,13 @@ class Place:
     sender: str
     values: Mapping[str, float]
     document: Document
+
+    def repeated(self, repeat: int, seed: int) -> Document:
+        """The document of one repeat, counted from 0."""
+        document = {**copy.deepcopy(self.document), "seed": seed}
+        for key, values in self.series.by_repeat.items():
+            assign(self.series.scenario, document, key, values[repeat % len(values)])
+        return document
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,9 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of ours: curves of a measure over a column, or bars by sender."""
+    """A figure of ours: curves of a measure over a column, or bars by sender; at one place of other columns,
+    and as a ratio to one sender's, if that is given.
+    """
 
     of: str
     series: str | None
@@ -102,6 +115,8 @@ class Plot:
     unit: str
     log: str
     reported: tuple[Mapping[str, Any], ...]
+    at: Mapping[str, float] = field(default_factory=dict)
+    relative_to: str | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +135,7 @@ class Experiment:
     criteria: tuple[Criterion, ...]
     plots: tuple[Plot, ...]
     document: Document
+    trend_only: str | None = None  # why no numbers can be claimed even if they hold
 
 
 def shipped() -> dict[str, Path]:
@@ -162,6 +178,7 @@ def _build(path: Path, document: Document, quick: bool) -> Experiment:
         criteria=tuple(_criterion(each) for each in document["criteria"]),
         plots=tuple(_plot(each) for each in document.get("plots", [])),
         document=document,
+        trend_only=document.get("trend_only"),
     )
 
 
@@ -178,7 +195,7 @@ def _series(path: Path, part: Document, experiment: Document) -> Series:
         assign(path.stem, given, key, value)
     given.setdefault("description", experiment["title"])
     columns = tuple(
-        Column(column, each["key"], tuple(each["values"]), each.get("unit", ""))
+        _column(path, ("runs", index, "over", column), each)
         for column, each in part.get("over", {}).items()
     )
     return Series(
@@ -192,6 +209,22 @@ def _series(path: Path, part: Document, experiment: Document) -> Series:
         repeats=part.get("repeats", 5),
         measures={**experiment.get("measures", {}), **part.get("measures", {})},
         sample=_sample(part["sample"]) if "sample" in part else None,
+        by_repeat=part.get("by_repeat", {}),
+    )
+
+
+def _column(path: Path, where: tuple[str | int, ...], each: Document) -> Column:
+    if ("key" in each) == ("fields" in each):
+        raise ScenarioError(path.stem, where, "give either key or fields")
+    if "fields" in each and len(each["fields"]) != len(each["values"]):
+        reason = f"give one for each of the {len(each['values'])} values"
+        raise ScenarioError(path.stem, (*where, "fields"), reason)
+    return Column(
+        str(where[-1]),
+        each.get("key", ""),
+        tuple(each["values"]),
+        each.get("unit", ""),
+        tuple(each.get("fields", [])),
     )
 
 
@@ -219,6 +252,8 @@ def _plot(each: Document) -> Plot:
         each.get("unit", ""),
         each.get("log", ""),
         tuple(each.get("reported", [])),
+        each.get("at", {}),
+        each.get("relative_to"),
     )
 
 
@@ -230,7 +265,8 @@ def places(series: Series) -> Iterator[Place]:
             for key, value in settings.items():
                 assign(series.scenario, document, key, value)
             for column, number in zip(series.columns, values, strict=True):
-                assign(series.scenario, document, column.key, column.setting(number))
+                for key, value in column.settings(number).items():
+                    assign(series.scenario, document, key, value)
             (point,) = points(series.scenario, document)
             chosen = {column.name: number for column, number in zip(series.columns, values, strict=True)}
             yield Place(series, sender, chosen, point.document)

@@ -28,6 +28,7 @@ PAPERS = {
     "S4": "XCP and FAST TCP over a GEO satellite",
     "beyond": "Beyond the papers",
 }
+NOTE = "N"
 FEW_PLACES = 4  # findings of a criterion that are shown when all hold
 
 
@@ -104,6 +105,8 @@ def _picture(path: Path) -> str:
 
 def state(judged: Judged) -> str:
     """Whether a criterion holds, in a word or two."""
+    if judged.criterion.kind == NOTE:
+        return ""
     if judged.holds:
         return "holds"
     return "out of reach" if judged.bound else "fails"
@@ -113,7 +116,7 @@ def findings(judged: Judged) -> list[str]:
     """The findings of a criterion: all that fail, and some of those that hold."""
     failed = [each for each in judged.findings if not each.holds]
     held = [each for each in judged.findings if each.holds]
-    shown = failed or held[:FEW_PLACES]
+    shown = failed or (held if judged.criterion.kind == NOTE else held[:FEW_PLACES])
     lines = [f"{each.place}: {each.found}" if each.place else each.found for each in shown]
     rest = len(judged.findings) - len(shown)
     if rest:

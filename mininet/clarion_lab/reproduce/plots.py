@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> bool:
 
 
 def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
-    rows = [row for row in rows if plot.series in (None, row.series)]
+    rows = shown(plot, rows)
     if plot.over is None:
         _bars(axes, plot, rows)
     else:
@@ -46,6 +47,28 @@ def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
     if plot.log in ("y", "both"):
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
+
+
+def shown(plot: Plot, rows: Sequence[Row]) -> list[Row]:
+    """The rows that a plot is of; if relative, each with its ratio to the other sender's of that seed."""
+    here = [
+        row
+        for row in rows
+        if plot.series in (None, row.series)
+        and all(row.values.get(name) == value for name, value in plot.at.items())
+    ]
+    if plot.relative_to is None:
+        return here
+    base = {_run(row): row.measures[plot.of] for row in here if row.sender == plot.relative_to}
+    return [
+        replace(row, measures={plot.of: row.measures[plot.of] / base[_run(row)]})
+        for row in here
+        if row.sender != plot.relative_to and base.get(_run(row), 0)
+    ]
+
+
+def _run(row: Row) -> tuple[object, ...]:
+    return row.series, row.engine, row.seed, *sorted(row.values.items())
 
 
 def _smallest(rows: Sequence[Row], column: str | None) -> float:

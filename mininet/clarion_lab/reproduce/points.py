@@ -70,6 +70,7 @@ def formula(points: Points, place: Mapping[str, Any], constants: Mapping[str, fl
     functions: dict[str, Function] = {name: _reader(points, name) for name in points.measures}
     functions |= {name: _over(points, reduce) for name, reduce in _REDUCTIONS.items()}
     functions |= {
+        "slope_over": _slope_over(points),
         "slope": _along(points, lambda places, values: statistics.line(places, values).slope),
         "r_squared": _along(points, lambda places, values: statistics.line(places, values).r_squared),
         "trend": _along(points, statistics.trend),
@@ -130,6 +131,17 @@ def _over(points: Points, reduce: Callable[[Samples], Any]) -> Function:
     def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> Any:
         _, (values,) = _spread(points, formula, args, keywords, 1)
         return reduce(_same_length(values))
+
+    return call
+
+
+def _slope_over(points: Points) -> Function:
+    """slope_over("column", expression, among=[...]): of the straight line through each repeat's values."""
+
+    def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> Any:
+        places, (values,) = _spread(points, formula, args, keywords, 1)
+        repeats = _same_length(values).T
+        return np.array([statistics.line(places, list(each)).slope for each in repeats])
 
     return call
 

@@ -39,9 +39,10 @@ def plan(experiment: Experiment, engine: str) -> Iterator[Planned]:
 
 
 def _repeats(experiment: Experiment, place: Place, engine: str, repeats: int) -> Iterator[Planned]:
-    for seed in range(FIRST_SEED, FIRST_SEED + repeats):
+    for repeat in range(repeats):
+        seed = FIRST_SEED + repeat
         labels = {"point": "", "settings": {}, "repeat": seed}
-        document = {**place.document, "seed": seed}
+        document = place.repeated(repeat, seed)
         yield Planned(experiment, place, seed, Task(place.series.scenario, document, engine, labels))
 
 

@@ -18,7 +18,8 @@ REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
 OUT_OF_REACH = "out of reach"
 NOT_RUN = "not run"
-SHAPES = ("T", "O")  # which decide; ratios and values only add "with numbers"
+SHAPES = ("T", "O")  # which decide
+NUMBERS = ("R", "V")  # which only add "with numbers"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,10 @@ def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict
     points = Points(chosen)
     known = constants(experiment)
     judged = tuple(judge(each, points, known, with_intervals=not quick) for each in experiment.criteria)
-    return Verdict(_text(judged), judged)
+    text = _text(judged)
+    if text == WITH_NUMBERS and experiment.trend_only is not None:
+        return Verdict(REPRODUCED, judged, experiment.trend_only)
+    return Verdict(text, judged)
 
 
 def constants(experiment: Experiment) -> dict[str, float]:
@@ -55,7 +59,7 @@ def constants(experiment: Experiment) -> dict[str, float]:
 
 def _text(judged: Sequence[Judged]) -> str:
     shapes = [each for each in judged if each.criterion.kind in SHAPES]
-    numbers = [each for each in judged if each.criterion.kind not in SHAPES]
+    numbers = [each for each in judged if each.criterion.kind in NUMBERS]
     missed = [each for each in numbers if not each.holds]
     if not all(each.holds for each in shapes):
         return NOT_REPRODUCED
