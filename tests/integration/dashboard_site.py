@@ -120,6 +120,7 @@ async def main(directory: Path) -> None:
     switches = [FakeSwitch("s1", (1, 2)), FakeSwitch("s2", (1, 2, 3))]
     for switch in switches:
         switch.ports[1] = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
+    switches[1].port_names = {1: "left"}
     async with open_controller(directory, *switches, counters_every_s=0.5) as controller:
         tokens = {
             role.name.lower(): (await controller.tokens.create(OTHER, role.name.lower(), role))[1]

@@ -392,6 +392,12 @@ def test_a_running_experiment_shows_progress_and_is_stopped(screen: Opener) -> N
     expect(page.get_by_text("stopped", exact=True)).to_be_visible()
 
 
+def test_a_port_has_its_name_beside_its_number(screen: Opener) -> None:
+    page = screen("viewer").open("/switches/s2")
+    page.get_by_role("link", name="Port 1 (left)").first.click()
+    expect(page.get_by_role("heading", name="Port 1 (left)")).to_be_visible()
+
+
 def test_the_audit_tells_who_changed_what(screen: Opener, site: Site, port: None) -> None:
     site.do("change", switch="s1", port=1, changes={"xcp": {"gamma": 0.15}})
     page = screen("operator").open("/audit?switch=s1&actor=olga")

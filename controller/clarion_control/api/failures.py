@@ -113,6 +113,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _fault(error: dict[str, Any]) -> dict[str, str]:
     place, *path = error["loc"]
+    if path and path[-1] == "[key]":  # Pydantic's word for a key that is wrong, not its value
+        path.pop()
     if place == "body":
         return at_field(path, _words(error))
     make = in_header if place == "header" else in_query

@@ -35,6 +35,7 @@ switches = Table(
     Column("address", Text, nullable=False),
     Column("device_id", BigInteger, nullable=False),
     Column("ports", Document, nullable=False),
+    Column("port_names", Document),  # by the number as text
     Column("tls", Document),
     Column("added_us", BigInteger, nullable=False),
     sqlite_autoincrement=True,  # a uid is never used again
