@@ -392,6 +392,24 @@ def test_a_running_experiment_shows_progress_and_is_stopped(screen: Opener) -> N
     expect(page.get_by_text("stopped", exact=True)).to_be_visible()
 
 
+def test_a_run_of_a_command_line_is_there_while_it_runs_and_afterwards(screen: Opener, site: Site) -> None:
+    place = "lab-3:/home/ann/results/of/a/rather/long/path/out/geo-20260101-120000"
+    number = site.do("run_elsewhere", place=place)
+    page = screen("operator").open("/experiments")
+    row = page.get_by_role("row").filter(has_text=f"#{number}")
+    expect(row).to_contain_text("running")
+    expect(row).to_contain_text(place)
+    row.get_by_role("link", name="geo").click()
+    expect(page.get_by_role("log")).to_contain_text("geo: 4.0 / 25 s")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    line = ["geo x", "90.0", *["0"] * 9]
+    site.do("end_elsewhere", experiment=number, summary={"format": "clarion-batch", "rows": [line]})
+    expect(page.get_by_text("complete", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="geo x")).to_be_visible()
+    page.get_by_text("All files (1)").click()
+    expect(page.get_by_role("link", name="summary.json")).to_be_visible()
+
+
 def test_a_port_has_its_name_beside_its_number(screen: Opener) -> None:
     page = screen("viewer").open("/switches/s2")
     page.get_by_role("link", name="Port 1 (left)").first.click()

@@ -71,6 +71,11 @@ class ScenarioLibrary(Protocol):
         """The table of a summary, one row for each run; none for a document of another kind."""
 
 
+def settings_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The settings of a JSON object as KEY=JSON."""
+    return tuple(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in settings.items())
+
+
 def settings_object(settings: Iterable[str]) -> dict[str, Any]:
     """The settings of a checked request, KEY=JSON, as one JSON object."""
     return {key: json.loads(value) for key, _, value in (text.partition("=") for text in settings)}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Batch:
     out: Path
     engine: Engine
     quiet: bool = False
+    said: Callable[[str], None] = lambda line: None  # gets every line of progress
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -96,7 +97,8 @@ def _run_one(batch: Batch, point: Point, scenario: Scenario, repeat: int) -> Out
     if batch.repeats > 1:
         title += f" {repeat + 1}/{batch.repeats}"
     directory = batch.directory(point, repeat)
-    return run(build(batch.name, document), batch.engine, directory, Progress(title, batch.quiet), labels)
+    progress = Progress(title, batch.quiet, said=batch.said)
+    return run(build(batch.name, document), batch.engine, directory, progress, labels)
 
 
 def prepare(out: Path) -> None:
@@ -159,6 +161,15 @@ def redraw(out: Path) -> None:
     report.write(out)
 
 
+def reread(batch: Batch) -> dict[str, Any]:
+    """The summary that a batch has left, also of a single run in the form of a batch."""
+    summary = files.read_summary(batch.out)
+    if summary["format"] == files.BATCH_FORMAT:
+        return summary
+    made = aggregate(batch.name, summary["description"], [(batch.out, summary)], batch.out)
+    return made | {"state": summary["state"], "reason": summary["reason"]}
+
+
 def aggregate(
     name: str, description: str, runs: Iterable[tuple[Path, dict[str, Any]]], out: Path
 ) -> dict[str, Any]:
@@ -198,6 +209,8 @@ def _entry(directory: Path, summary: dict[str, Any], out: Path) -> dict[str, Any
         "settings": summary["settings"],
         "repeat": summary["repeat"],
         "seed": summary["seed"],
+        "engine": summary["engine"],
+        "senders": sorted({flow["algorithm"] for flow in summary["flows"]}),
         "directory": str(directory.relative_to(out)),
         "state": summary["state"],
         "metrics": key_metrics(summary),

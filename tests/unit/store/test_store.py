@@ -58,8 +58,11 @@ async def test_the_migrations_make_the_schema(tmp_path: Path) -> None:
 
 async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path) -> None:
     def first_release(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE intervals DROP COLUMN measured_bps"))
-        connection.execute(text("ALTER TABLE switches DROP COLUMN port_names"))
+        later = [("intervals", "measured_bps"), ("switches", "port_names")]
+        later += [("experiments", name) for name in ("place", "progress", "heard_us", "stop_us")]
+        for table, column in later:
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+        connection.execute(text("DROP TABLE summaries"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
     async with opened(tmp_path) as store:
