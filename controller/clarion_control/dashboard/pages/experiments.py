@@ -62,7 +62,9 @@ class ExperimentsPage:
 
     async def build(self) -> None:
         """Draws the page and keeps it up to date."""
-        parts.heading("Experiments")
+        with parts.heading("Experiments"):
+            parts.block(classes="grow")
+            parts.link("Compare results", "/experiments/compare", "button small")
         with parts.block(classes="columns"):
             with parts.card(
                 "Runs", "The controller's own one at a time; those of command lines as they report"
