@@ -10,6 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from clarion_base.errors import UserError
+from clarion_base.units import format_rate
 from clarion_control.dashboard import comparison_chart, experiment_results, parts, quantities
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.visit import Visit
@@ -172,7 +173,7 @@ def _row(found: Mapping[str, Any], label: str, point: Mapping[str, Any]) -> None
     is_rate = comparison_chart.unit_of(found["metric"]) == "bit/s"
 
     def figure(name: str) -> str:
-        return quantities.rate(point[name]) if is_rate else f"{point[name]:.4g}"
+        return format_rate(point[name]) if is_rate else f"{point[name]:.4g}"
 
     is_known = point["low"] is not None
     interval = f"{figure('low')} to {figure('high')}" if is_known else quantities.DASH
