@@ -13,8 +13,10 @@ from typing import Any
 from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
+from clarion_lab.controller import run_report
 from clarion_lab.controller.demo import DemoController
 from clarion_lab.controller.registration import Registrar
+from clarion_lab.controller.run_report import NoReport, RunReport
 from clarion_lab.engines import registry
 from clarion_lab.engines.registry import SIDE_BY_SIDE, Engine
 from clarion_lab.recording import files
@@ -118,6 +120,7 @@ def _restarts(document: Document) -> list[Document]:
 
 def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str, list[object]]]) -> int:
     settings = [parse_assignment(text) for text in options.set]
+    registrar = _registrar(options)
     document = read(path)
     if sweeps:
         document["sweep"] = {**document.get("sweep", {}), **dict(sweeps)}
@@ -128,14 +131,13 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
         options.repeat,
         options.seed,
         out,
-        _engine(options),
+        _engine(options, registrar),
         quiet=options.json,
         jobs=options.jobs,
         cluster=options.cluster,
     )
     work.store = _store(options, work)
-    with stoppable():
-        error = batch.execute(work)
+    error = _execute(work, _report(options, registrar, work, dict(settings), sweeps))
     if not work.outcomes:  # not one run has left anything
         if isinstance(error, Interrupted):
             raise error
@@ -194,26 +196,58 @@ def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) ->
     print(f"report: {work.out / REPORT}")
 
 
-def _engine(options: argparse.Namespace) -> Engine:
+def _execute(work: batch.Batch, report: NoReport) -> BaseException | None:
+    """Runs everything and reports it; an error that ended a run is returned."""
+    work.said = report.say
+    try:
+        with stoppable():
+            error = batch.execute(work)
+    except BaseException as failure:
+        report.end(failure, None)
+        raise
+    report.end(error, (lambda: batch.reread(work)) if work.outcomes else None)
+    return error
+
+
+def _report(
+    options: argparse.Namespace,
+    registrar: Registrar | None,
+    work: batch.Batch,
+    settings: dict[str, object],
+    sweeps: list[tuple[str, list[object]]],
+) -> NoReport:
+    """What tells the controller of the run, if it has one."""
+    if registrar is None:
+        return NoReport()
+    shown = {**settings, **{f"sweep.{key}": values for key, values in sweeps}}
+    registration = run_report.document(work.name, options.engine, shown, work.repeats, work.out)
+    return RunReport(registrar.client, registration)
+
+
+def _engine(options: argparse.Namespace, registrar: Registrar | None) -> Engine:
     """The engine of that name, its runs under a controller if one is given."""
     made = registry.engine(options.engine)
+    if registrar is not None:
+        made.use_controller(registrar)
+    return made
+
+
+def _registrar(options: argparse.Namespace) -> Registrar | None:
+    """The controller of the options; None without one."""
     if options.controller is None:
         for name in ("token_file", "controller_ca", "tune"):
             if getattr(options, name):
                 raise UserError(f"--{name.replace('_', '-')}: only together with --controller")
-        return made
+        return None
     if options.token_file is None:
         raise UserError("--controller: give a token with --token-file")
-    made.use_controller(
-        Registrar.from_options(
-            options.controller,
-            options.token_file,
-            options.controller_ca,
-            options.tune,
-            getattr(options, "controller_restart", None),
-        )
+    return Registrar.from_options(
+        options.controller,
+        options.token_file,
+        options.controller_ca,
+        options.tune,
+        getattr(options, "controller_restart", None),
     )
-    return made
 
 
 def warn(summary: dict[str, Any]) -> None:

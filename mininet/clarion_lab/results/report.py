@@ -68,11 +68,19 @@ def write(directory: Path) -> Path:
     template, content = (
         ("batch.html.j2", _batch) if summary["format"] == files.BATCH_FORMAT else ("run.html.j2", _run)
     )
-    page = directory / REPORT
-    page.write_text(
-        _environment.get_template(template).render(summary=summary, **content(directory, summary))
-    )
-    return page
+    path = directory / REPORT
+    path.write_text(page(template, title=summary["scenario"], summary=summary, **content(directory, summary)))
+    return path
+
+
+def page(template: str, **content: Any) -> str:
+    """A page of one of our templates."""
+    return _environment.get_template(template).render(**content)
+
+
+def inline(image: bytes) -> str:
+    """A PNG as an address that holds it."""
+    return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
 def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
@@ -208,4 +216,4 @@ def _link_below(directory: Path, name: str) -> str | None:
 def _inline(path: Path) -> str | None:
     if not path.exists():
         return None
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+    return inline(path.read_bytes())

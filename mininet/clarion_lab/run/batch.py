@@ -7,7 +7,7 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class Batch:
     jobs: int | None = None  # processes at once, of an engine in virtual time; None: one per processor
     cluster: str | None = None  # the address of a Dask scheduler
     store: Store | None = None  # of finished runs
+    said: Callable[[str], None] = lambda line: None  # gets every line of progress
     outcomes: list[Outcome] = field(default_factory=list)
     found: list[str] = field(default_factory=list)  # titles of the runs that came from the store
 
@@ -145,14 +146,14 @@ class _Collector(Watcher):
         self._tasks = tasks
         self._description = description
         self._summaries: dict[Path, dict[str, Any]] = {}
-        self._counted = Progress(batch.name, batch.quiet)
+        self._counted = Progress(batch.name, batch.quiet, said=batch.said)
         self._next_s = 0.0
 
     def found(self, task: Task) -> None:
         self._batch.found.append(self._batch.title(task))
 
     def progress(self, task: Task) -> Progress:
-        return Progress(self._batch.title(task), self._batch.quiet)
+        return Progress(self._batch.title(task), self._batch.quiet, said=self._batch.said)
 
     def waiting(self, text: str) -> None:
         print(f"clarion: {text}", file=sys.stderr)
@@ -264,6 +265,15 @@ def redraw(out: Path) -> None:
     report.write(out)
 
 
+def reread(batch: Batch) -> dict[str, Any]:
+    """The summary that a batch has left, also of a single run in the form of a batch."""
+    summary = files.read_summary(batch.out)
+    if summary["format"] == files.BATCH_FORMAT:
+        return summary
+    made = aggregate(batch.name, summary["description"], [(batch.out, summary)], batch.out)
+    return made | {"state": summary["state"], "reason": summary["reason"]}
+
+
 def aggregate(
     name: str, description: str, runs: Iterable[tuple[Path, dict[str, Any]]], out: Path
 ) -> dict[str, Any]:
@@ -303,6 +313,8 @@ def _entry(directory: Path, summary: dict[str, Any], out: Path) -> dict[str, Any
         "settings": summary["settings"],
         "repeat": summary["repeat"],
         "seed": summary["seed"],
+        "engine": summary["engine"],
+        "senders": sorted({flow["algorithm"] for flow in summary["flows"]}),
         "directory": str(directory.relative_to(out)),
         "state": summary["state"],
         "metrics": key_metrics(summary),
