@@ -211,6 +211,9 @@ def _mean_rtt_ms(run: Run, flow: Any = None) -> float:
     return float(np.mean([value for value in found if value is not None])) if any(found) else math.nan
 
 
+_OF_SAMPLES: dict[str, Callable[[Series], Any]] = {"mean": np.mean, "min": np.min, "max": np.max}
+
+
 def _rtt_ms(run: Run, flow: Any = None, since: Any = None, until: Any = None, take: Any = "mean") -> float:
     """Smoothed round trip over the samples of a time: mean, least or largest."""
     marks = _marks(run, since, until, None)
@@ -221,7 +224,7 @@ def _rtt_ms(run: Run, flow: Any = None, since: Any = None, until: Any = None, ta
     samples = np.concatenate(found)
     if not len(samples):
         return math.nan
-    return float({"mean": np.mean, "min": np.min, "max": np.max}[take](samples))
+    return float(_OF_SAMPLES[take](samples))
 
 
 def _of_summary(run: Run, name: Any) -> float:
