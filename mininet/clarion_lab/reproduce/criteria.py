@@ -123,16 +123,19 @@ def _compare(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: _Context,
     means = float(np.mean(high)), float(np.mean(low))
     if at.confidence is None or 1 in (len(high), len(low)):
         holds = means[0] > means[1] if strict else means[0] >= means[1]
-        return Finding(place, f"{_valued(names[0], high)}, {_valued(names[1], low)}", holds)
+        return Finding(place, f"{_side(names[0], high)}, {_side(names[1], low)}", holds)
     apart = statistics.difference(high, low, at.paired, at.confidence)
     holds = apart.low > 0 or (not strict and apart.high >= 0)
     found = f"{names[0]} {means[0]:.4g}, {names[1]} {means[1]:.4g}, difference {_interval(apart)}"
     return Finding(place, found, bool(holds))
 
 
-def _valued(name: str, values: Any) -> str:
-    """What was compared and its value; a number that stands in the formula is both."""
-    return name if name.replace(".", "").isdigit() else f"{name} {_number(values)}"
+def _side(name: str, values: Any) -> str:
+    """A side of a comparison with its value; a number speaks for itself."""
+    try:
+        return f"{float(name):g}"
+    except ValueError:
+        return f"{name} {_number(values)}"
 
 
 def _interval(interval: Interval) -> str:

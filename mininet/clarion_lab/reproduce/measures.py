@@ -213,6 +213,22 @@ def _mean_rtt_ms(run: Run, flow: Any = None) -> float:
     return float(np.mean([value for value in found if value is not None])) if any(found) else math.nan
 
 
+_OF_SAMPLES: dict[str, Callable[[Series], Any]] = {"mean": np.mean, "min": np.min, "max": np.max}
+
+
+def _rtt_ms(run: Run, flow: Any = None, since: Any = None, until: Any = None, take: Any = "mean") -> float:
+    """Smoothed round trip over the samples of a time: mean, least or largest."""
+    marks = _marks(run, since, until, None)
+    found: list[Series] = []
+    for number in run.numbers(flow):
+        times, values = run.column(number, "srtt_us")
+        found.append(values[(times >= marks[0]) & (times <= marks[1]) & (values > 0)] / 1e3)
+    samples = np.concatenate(found)
+    if not len(samples):
+        return math.nan
+    return float(_OF_SAMPLES[take](samples))
+
+
 def _of_summary(run: Run, name: Any) -> float:
     """A number of summary.json by its dotted name."""
     here: Any = run.summary
@@ -242,6 +258,7 @@ _OF_RUN: dict[str, Callable[..., float]] = {
     "losses": _losses,
     "sent": _sent,
     "mean_rtt_ms": _mean_rtt_ms,
+    "rtt_ms": _rtt_ms,
     "summary": _of_summary,
     "limit": _limit,
 }

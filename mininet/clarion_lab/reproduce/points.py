@@ -110,6 +110,8 @@ _REDUCTIONS: dict[str, Callable[[Samples], Any]] = {
     "lowest_over": lambda values: np.min(values, axis=0),
     "highest_over": lambda values: np.max(values, axis=0),
     "median_over": lambda values: np.median(values, axis=0),
+    "first_over": lambda values: values[0],  # of a column: at its least value
+    "last_over": lambda values: values[-1],
 }
 
 
