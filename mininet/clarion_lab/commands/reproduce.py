@@ -137,5 +137,5 @@ def _print(entries: Sequence[page.Entry], out: Path) -> None:
 
 
 def _missed(entry: page.Entry) -> str:
-    missed = [judged.criterion for judged in entry.verdict.judged if not judged.holds]
+    missed = [judged.criterion for judged in entry.verdict.judged if not judged.holds and judged.missing is None]
     return "; ".join(f"{each.kind}: {each.says}" for each in missed)
