@@ -137,5 +137,6 @@ def _print(entries: Sequence[page.Entry], out: Path) -> None:
 
 
 def _missed(entry: page.Entry) -> str:
-    missed = [judged.criterion for judged in entry.verdict.judged if not judged.holds and judged.missing is None]
+    known = [judged for judged in entry.verdict.judged if judged.missing is None]
+    missed = [judged.criterion for judged in known if not judged.holds]
     return "; ".join(f"{each.kind}: {each.says}" for each in missed)

@@ -28,9 +28,10 @@ class Points:
         self.columns = list(dict.fromkeys(name for row in rows for name in row.values))
 
     def of(self, column: str, measures: Collection[str] = ()) -> list[Any]:
-        """All values of a column, or the senders, in ascending order, or that of the file; only those at which
-        there are runs with each of the measures.
+        """All values of a column, or the senders, in ascending order, or that of the file; only those at
+        which there are runs with each of the measures.
         """
+        values: list[Any]
         if column == SENDER:
             values = list(dict.fromkeys(row.sender for row in self._rows))
         elif column in self.columns:
@@ -134,9 +135,19 @@ def _spread(
     if len(args) != count + 1:
         raise FormulaError(f"takes a column and {count} expression{'s' * (count > 1)}")
     column = formula.value(args[0])
-    among = formula.value(keywords["among"]) if "among" in keywords else points.of(column, _used(points, args[1:]))
+    among = _among(points, formula, column, args[1:], keywords)
     bound = [formula.bound({column: value}) for value in among]
     return among, [[np.atleast_1d(each.value(arg)) for each in bound] for arg in args[1:]]
+
+
+def _among(
+    points: Points, formula: Formula, column: str, args: list[ast.expr], keywords: dict[str, ast.expr]
+) -> list[Any]:
+    """The values that are asked for, or all."""
+    if "among" in keywords:
+        wanted: list[Any] = formula.value(keywords["among"])
+        return wanted
+    return points.of(column, _used(points, args))
 
 
 def _used(points: Points, expressions: Sequence[ast.expr]) -> set[str]:
@@ -173,7 +184,8 @@ def _where(points: Points, is_there: Callable[[float, float], bool]) -> Function
             raise FormulaError("takes a column, an expression and a bound")
         places, (values,) = _spread(points, formula, args[:2], keywords, 1)
         bound = float(formula.value(args[2]))
-        return [place for place, each in zip(places, values, strict=True) if is_there(float(np.mean(each)), bound)]
+        means = [float(np.mean(each)) for each in values]
+        return [place for place, mean in zip(places, means, strict=True) if is_there(mean, bound)]
 
     return call
 
@@ -194,7 +206,9 @@ def _same_length(values: Sequence[Samples]) -> Samples:
     return np.array([each[:shortest] for each in values])
 
 
-def chosen(points: Points, column: str, wanted: Any, constants: Mapping[str, float] | None = None) -> list[Any]:
+def chosen(
+    points: Points, column: str, wanted: Any, constants: Mapping[str, float] | None = None
+) -> list[Any]:
     """The values of a column that a criterion is for: `all`, a list, a bound such as "> 0", or a formula that
     gives a list.
     """
@@ -207,7 +221,8 @@ def chosen(points: Points, column: str, wanted: Any, constants: Mapping[str, flo
     if found is None:
         listed = formula(points, {}, constants or {}).evaluate(str(wanted))
         if not isinstance(listed, list):
-            raise FormulaError(f'{column}: "{wanted}": use all, a list, a bound such as "> 0", or where_above(...)')
+            reason = 'use all, a list, a bound such as "> 0", or where_above(...)'
+            raise FormulaError(f'{column}: "{wanted}": {reason}')
         return listed
     bound = float(found[2])
     compare = {"<": lambda x: x < bound, ">": lambda x: x > bound}

@@ -15,7 +15,11 @@ from clarion_lab.reproduce.table import Row
 from clarion_lab.reproduce.verdict import constants, verdict
 from clarion_lab.scenario.model import build
 
-FORMS = [pytest.param(name, quick, id=f"{name}-{'quick' if quick else 'full'}") for name in shipped() for quick in (True, False)]
+FORMS = [
+    pytest.param(name, quick, id=f"{name}-{'quick' if quick else 'full'}")
+    for name in shipped()
+    for quick in (True, False)
+]
 
 
 def rows(experiment: Experiment) -> list[Row]:

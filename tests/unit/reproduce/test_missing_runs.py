@@ -52,7 +52,10 @@ def test_what_was_run_can_fail_all_the_same(experiment: Experiment) -> None:
 
 def test_with_all_runs_nothing_is_open(experiment: Experiment) -> None:
     rows = [row("first", "sim", "fast", 9), row("second", "emu", "slow", 3)]
-    assert (verdict(experiment, rows, quick=True).text, verdict(experiment, rows, quick=True).reason) == (REPRODUCED, "")
+    assert (verdict(experiment, rows, quick=True).text, verdict(experiment, rows, quick=True).reason) == (
+        REPRODUCED,
+        "",
+    )
 
 
 def test_a_wrong_name_is_no_missing_run(experiment: Experiment) -> None:

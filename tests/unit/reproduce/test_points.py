@@ -67,4 +67,6 @@ def test_each_that_is_no_list_is_refused() -> None:
 
 def test_a_criterion_about_nobody_does_not_hold() -> None:
     nobody = {"sender": 'where_above("sender", share(rtt_ms=16), 5)'}
-    assert not judge(Criterion("T", "falls", 'falls("rtt_ms", share())', nobody, True, None), POINTS, {}).holds
+    assert not judge(
+        Criterion("T", "falls", 'falls("rtt_ms", share())', nobody, True, None), POINTS, {}
+    ).holds
