@@ -146,5 +146,6 @@ def _print(entries: Sequence[page.Entry], out: Path) -> None:
 
 
 def _missed(entry: page.Entry) -> str:
-    missed = [judged.criterion for judged in entry.verdict.judged if not judged.holds]
+    known = [judged for judged in entry.verdict.judged if judged.missing is None]
+    missed = [judged.criterion for judged in known if not judged.holds]
     return "; ".join(f"{each.kind}: {each.says}" for each in missed)

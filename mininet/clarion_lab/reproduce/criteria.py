@@ -35,11 +35,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judged:
-    """A criterion with its findings; `bound` says why its number is out of reach."""
+    """A criterion with its findings; `bound` says why its number is out of reach, `missing` why it could not
+    be judged.
+    """
 
     criterion: Criterion
     findings: tuple[Finding, ...]
     bound: str | None = None
+    missing: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -60,7 +63,7 @@ def judge(
     """UserError names what is wrong with the criterion's formula."""
     try:
         node = parse(criterion.expect)
-        every = _places(criterion, points)
+        every = _places(criterion, points, constants)
         comparisons = max(len(every) * _comparisons(node), 1)
         confidence = statistics.corrected(statistics.CONFIDENCE, comparisons) if with_intervals else None
         findings = []
@@ -73,9 +76,9 @@ def judge(
     return Judged(criterion, tuple(findings), bound)
 
 
-def _places(criterion: Criterion, points: Points) -> list[dict[str, Any]]:
+def _places(criterion: Criterion, points: Points, constants: Mapping[str, float]) -> list[dict[str, Any]]:
     names = list(criterion.each)
-    values = [chosen(points, name, criterion.each[name]) for name in names]
+    values = [chosen(points, name, criterion.each[name], constants) for name in names]
     return [dict(zip(names, each, strict=True)) for each in itertools.product(*values)]
 
 

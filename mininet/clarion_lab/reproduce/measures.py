@@ -164,6 +164,21 @@ def _cwnd(run: Run, flow: Any = None, since: Any = None, until: Any = None, take
     return float(np.max(found) if take == "max" else np.mean(found))
 
 
+def _window_used(run: Run, flow: Any = None, since: Any = None, until: Any = None) -> float:
+    """Mean share of the window that is under way, while something is: what is far below 1 was held back by the
+    programs, the receiver or the machine, not by the sender's law.
+    """
+    marks = _marks(run, since, until, None)
+    shares = []
+    for number in run.numbers(flow):
+        times, windows = run.column(number, "cwnd_packets")
+        _, unacked = run.column(number, "unacked_packets")
+        chosen = (times >= marks[0]) & (times <= marks[1]) & (unacked > 0) & (windows > 0)
+        shares.append(np.minimum(unacked[chosen] / windows[chosen], 1))
+    found = np.concatenate(shares)
+    return float(np.mean(found)) if len(found) else math.nan
+
+
 def _rate_window_correlation(
     run: Run, flow: Any = None, since: Any = None, until: Any = None, every: Any = 1
 ) -> float:
@@ -252,6 +267,7 @@ _OF_RUN: dict[str, Callable[..., float]] = {
     "settled": _settled,
     "reaches": _reaches,
     "cwnd": _cwnd,
+    "window_used": _window_used,
     "rate_window_correlation": _rate_window_correlation,
     "completed": _completed,
     "queue": _queue,

@@ -105,6 +105,8 @@ def _picture(path: Path) -> str:
 
 def state(judged: Judged) -> str:
     """Whether a criterion holds, in a word or two."""
+    if judged.missing:
+        return "not run"
     if judged.criterion.kind == NOTE:
         return ""
     if judged.holds:
@@ -114,6 +116,8 @@ def state(judged: Judged) -> str:
 
 def findings(judged: Judged) -> list[str]:
     """The findings of a criterion: all that fail, and some of those that hold."""
+    if judged.missing:
+        return [judged.missing]
     failed = [each for each in judged.findings if not each.holds]
     held = [each for each in judged.findings if each.holds]
     shown = failed or (held if judged.criterion.kind == NOTE else held[:FEW_PLACES])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,22 @@ class Points:
         self.measures = list(dict.fromkeys(name for row in rows for name in row.measures))
         self.columns = list(dict.fromkeys(name for row in rows for name in row.values))
 
-    def of(self, column: str) -> list[Any]:
-        """All values of a column, or the senders, in ascending order, or that of the file."""
+    def of(self, column: str, measures: Collection[str] = ()) -> list[Any]:
+        """All values of a column, or the senders, in ascending order, or that of the file; only those at
+        which there are runs with each of the measures.
+        """
+        values: list[Any]
         if column == SENDER:
-            return list(dict.fromkeys(row.sender for row in self._rows))
-        if column not in self.columns:
+            values = list(dict.fromkeys(row.sender for row in self._rows))
+        elif column in self.columns:
+            values = sorted({row.values[column] for row in self._rows if column in row.values})
+        else:
             raise FormulaError(f"{column}: no column; use {', '.join([SENDER, *self.columns])}")
-        return sorted({row.values[column] for row in self._rows if column in row.values})
+        for measure in measures:
+            there = {_at(row, column) for row in self._rows if measure in row.measures}
+            if None not in there:  # else it is the same at all values
+                values = [value for value in values if value in there]
+        return values
 
     def samples(self, measure: str, where: Mapping[str, Any]) -> Samples:
         """A measure of the runs of one place, in the order of their seeds. FormulaError if they are of
@@ -48,6 +57,10 @@ class Points:
             raise FormulaError(f"{measure}: {len(others)} places at {named}; name sender and columns")
         ordered = sorted(found, key=lambda row: row.seed)
         return np.array([row.measures[measure] for row in ordered])
+
+
+def _at(row: Row, column: str) -> Any:
+    return row.sender if column == SENDER else row.values.get(column)
 
 
 def _is_there(row: Row, where: Mapping[str, Any]) -> bool:
@@ -75,6 +88,9 @@ def formula(points: Points, place: Mapping[str, Any], constants: Mapping[str, fl
         "r_squared": _along(points, lambda places, values: statistics.line(places, values).r_squared),
         "trend": _along(points, statistics.trend),
         "where_lowest": _along(points, lambda places, values: places[int(np.argmin(values))]),
+        "where_above": _where(points, lambda mean, bound: mean > bound),
+        "where_below": _where(points, lambda mean, bound: mean < bound),
+        "count": eager(len),
         "correlation": _correlation(points),
         "abs": eager(abs),
         "sqrt": eager(np.sqrt),
@@ -122,9 +138,25 @@ def _spread(
     if len(args) != count + 1:
         raise FormulaError(f"takes a column and {count} expression{'s' * (count > 1)}")
     column = formula.value(args[0])
-    among = formula.value(keywords["among"]) if "among" in keywords else points.of(column)
+    among = _among(points, formula, column, args[1:], keywords)
     bound = [formula.bound({column: value}) for value in among]
     return among, [[np.atleast_1d(each.value(arg)) for each in bound] for arg in args[1:]]
+
+
+def _among(
+    points: Points, formula: Formula, column: str, args: list[ast.expr], keywords: dict[str, ast.expr]
+) -> list[Any]:
+    """The values that are asked for, or all."""
+    if "among" in keywords:
+        wanted: list[Any] = formula.value(keywords["among"])
+        return wanted
+    return points.of(column, _used(points, args))
+
+
+def _used(points: Points, expressions: Sequence[ast.expr]) -> set[str]:
+    """The measures that expressions take: a series of its own may have other senders and places."""
+    nodes = [node for each in expressions for node in ast.walk(each)]
+    return {node.id for node in nodes if isinstance(node, ast.Name) and node.id in points.measures}
 
 
 def _over(points: Points, reduce: Callable[[Samples], Any]) -> Function:
@@ -158,6 +190,20 @@ def _along(points: Points, take: Callable[[list[float], list[float]], float]) ->
     return call
 
 
+def _where(points: Points, is_there: Callable[[float, float], bool]) -> Function:
+    """f("column", expression, bound, among=[...]): those values of the column where the mean is there."""
+
+    def call(formula: Formula, args: list[ast.expr], keywords: dict[str, ast.expr]) -> list[Any]:
+        if len(args) != 3:
+            raise FormulaError("takes a column, an expression and a bound")
+        places, (values,) = _spread(points, formula, args[:2], keywords, 1)
+        bound = float(formula.value(args[2]))
+        means = [float(np.mean(each)) for each in values]
+        return [place for place, mean in zip(places, means, strict=True) if is_there(mean, bound)]
+
+    return call
+
+
 def _correlation(points: Points) -> Function:
     """correlation("column", one, other): of the means along the column."""
 
@@ -174,8 +220,12 @@ def _same_length(values: Sequence[Samples]) -> Samples:
     return np.array([each[:shortest] for each in values])
 
 
-def chosen(points: Points, column: str, wanted: Any) -> list[Any]:
-    """The values of a column that a criterion is for: `all`, a list, or a bound such as "> 0"."""
+def chosen(
+    points: Points, column: str, wanted: Any, constants: Mapping[str, float] | None = None
+) -> list[Any]:
+    """The values of a column that a criterion is for: `all`, a list, a bound such as "> 0", or a formula that
+    gives a list.
+    """
     values = points.of(column)
     if wanted == "all":
         return values
@@ -183,7 +233,11 @@ def chosen(points: Points, column: str, wanted: Any) -> list[Any]:
         return [value for value in values if value in wanted]
     found = _BOUND.match(str(wanted))
     if found is None:
-        raise FormulaError(f'{column}: "{wanted}": use all, a list, or a bound such as "> 0"')
+        listed = formula(points, {}, constants or {}).evaluate(str(wanted))
+        if not isinstance(listed, list):
+            reason = 'use all, a list, a bound such as "> 0", or where_above(...)'
+            raise FormulaError(f'{column}: "{wanted}": {reason}')
+        return listed
     bound = float(found[2])
     compare = {"<": lambda x: x < bound, ">": lambda x: x > bound}
     compare |= {"<=": lambda x: x <= bound, ">=": lambda x: x >= bound}

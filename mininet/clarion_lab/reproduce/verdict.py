@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clarion_base.errors import UserError
 from clarion_lab.reproduce.criteria import Judged, judge
-from clarion_lab.reproduce.experiment import Experiment
+from clarion_lab.reproduce.experiment import Criterion, Experiment
 from clarion_lab.reproduce.formula import Formula
 from clarion_lab.reproduce.points import Points
 from clarion_lab.reproduce.table import Row
@@ -39,11 +39,25 @@ def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict
         return Verdict(NOT_RUN, ())
     points = Points(chosen)
     known = constants(experiment)
-    judged = tuple(judge(each, points, known, with_intervals=not quick) for each in experiment.criteria)
+    absent = [name for name in meant if not any(row.series == name for row in chosen)]
+    judged = tuple(_judged(each, points, known, quick, absent) for each in experiment.criteria)
+    reason = f"without the runs of {', '.join(absent)}" if absent else ""
     text = _text(judged)
     if text == WITH_NUMBERS and experiment.trend_only is not None:
-        return Verdict(REPRODUCED, judged, experiment.trend_only)
-    return Verdict(text, judged)
+        return Verdict(REPRODUCED, judged, "; ".join(filter(None, (experiment.trend_only, reason))))
+    return Verdict(text, judged, reason)
+
+
+def _judged(
+    criterion: Criterion, points: Points, known: Mapping[str, float], quick: bool, absent: Sequence[str]
+) -> Judged:
+    """Where whole series have not been run (without root those on real hosts), what needs them is open."""
+    try:
+        return judge(criterion, points, known, with_intervals=not quick)
+    except UserError:
+        if not absent:
+            raise
+        return Judged(criterion, (), missing=f"needs the runs of {', '.join(absent)}")
 
 
 def constants(experiment: Experiment) -> dict[str, float]:
@@ -58,11 +72,14 @@ def constants(experiment: Experiment) -> dict[str, float]:
 
 
 def _text(judged: Sequence[Judged]) -> str:
-    shapes = [each for each in judged if each.criterion.kind in SHAPES]
-    numbers = [each for each in judged if each.criterion.kind in NUMBERS]
+    known = [each for each in judged if each.missing is None]
+    shapes = [each for each in known if each.criterion.kind in SHAPES]
+    numbers = [each for each in known if each.criterion.kind in NUMBERS]
     missed = [each for each in numbers if not each.holds]
     if not all(each.holds for each in shapes):
         return NOT_REPRODUCED
+    if len(known) < len(judged):
+        return NOT_RUN
     if not missed:
         return WITH_NUMBERS if numbers else REPRODUCED
     if shapes:
