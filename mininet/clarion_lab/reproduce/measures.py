@@ -7,6 +7,7 @@ Times are in seconds of the run. `flow` is a number from 0 on, a sender's name (
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +22,7 @@ from clarion_lab.recording import files
 from clarion_lab.reproduce import statistics
 from clarion_lab.reproduce.formula import Formula, Function, eager
 from clarion_lab.results.bottlenecks import bottlenecks
+from clarion_lab.results.metrics import settled_index
 
 Series = NDArray[np.float64]
 WITHIN = 0.2  # of its level: settled
@@ -124,10 +126,17 @@ def _deviation(run: Run, flow: Any = None, since: Any = None, until: Any = None,
     return float(np.mean([np.std(flow_rates) for flow_rates in each])) if len(each[0]) > 1 else math.nan
 
 
-def _settled(run: Run, flow: Any, since: Any, every: Any = 1, until: Any = None) -> float:
-    """Time from `since` until the rate stays within 20 % of its level, which is its mean in the last half."""
+def _settled(
+    run: Run, flow: Any = None, since: Any = None, every: Any = 1, until: Any = None, hold: Any = None
+) -> float:
+    """Time from `since` until the rate stays within 20 % of its level, which is its mean in the last half: to
+    the end, or for `hold` seconds.
+    """
     found = rates(run, flow, since, until, every)
     level = np.mean(found[len(found) // 2 :]) if len(found) else 0
+    if hold is not None:
+        index = settled_index([found.tolist()], [float(level)], math.ceil(hold / every - 1e-9))
+        return math.nan if index is None or not level else float(every * index)
     off = np.flatnonzero(np.abs(found - level) > WITHIN * level)
     if not level or (len(off) and off[-1] == len(found) - 1):
         return math.nan
@@ -185,6 +194,25 @@ def _completed(run: Run, flow: Any = None) -> float:
     return max(found) if not any(map(math.isnan, found)) else math.nan
 
 
+def _transfers(
+    run: Run, take: Any = "mean", smallest: Any = 0, largest: Any = math.inf, since: Any = 0
+) -> float:
+    """Time in s that the transfers of so many bytes took which began at `since` or later: mean, or a
+    percentile. One that the end of the run has cut off counts with the time it had.
+    """
+    end = run.summary["duration_s"]
+    took = [
+        (end if each["completed_s"] is None else each["completed_s"]) - each["start_s"]
+        for each in run.summary["flows"]
+        if each["size_bytes"] is not None
+        and smallest <= each["size_bytes"] < largest
+        and each["start_s"] >= since
+    ]
+    if not took:
+        return math.nan
+    return float(np.mean(took) if take == "mean" else np.percentile(took, take))
+
+
 def _queue(run: Run, take: Any = "mean", since: Any = None, until: Any = None) -> float:
     """Of the fullest bottleneck, in bandwidth-delay products: mean, deviation or maximum of the samples."""
     marks = _marks(run, since, until, None)
@@ -209,6 +237,25 @@ def _sent(run: Run) -> float:
 def _mean_rtt_ms(run: Run, flow: Any = None) -> float:
     found = [run.summary["flows"][number]["srtt_ms_mean"] for number in run.numbers(flow)]
     return float(np.mean([value for value in found if value is not None])) if any(found) else math.nan
+
+
+def _min_rtt_ms(run: Run, flow: Any = None) -> float:
+    """Least round trip that the flows have measured so far, in the whole run."""
+    found = [run.column(number, "min_rtt_us")[1] for number in run.numbers(flow)]
+    known = np.concatenate([each[each > 0] for each in found])
+    return float(np.min(known)) / 1e3 if len(known) else math.nan
+
+
+def _fullest(run: Run) -> Mapping[str, Any]:
+    """The entry of summary.json of the bottleneck with the longest queue."""
+    port: Mapping[str, Any] = max(bottlenecks(run.summary), key=lambda each: each["queue_mean_bytes"] or 0)
+    return port
+
+
+def _bottleneck(run: Run, name: Any) -> float:
+    """A number of that entry by its name."""
+    value = _fullest(run).get(str(name))
+    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 def _of_summary(run: Run, name: Any) -> float:
@@ -236,10 +283,13 @@ _OF_RUN: dict[str, Callable[..., float]] = {
     "cwnd": _cwnd,
     "rate_window_correlation": _rate_window_correlation,
     "completed": _completed,
+    "transfers": _transfers,
     "queue": _queue,
     "losses": _losses,
     "sent": _sent,
     "mean_rtt_ms": _mean_rtt_ms,
+    "min_rtt_ms": _min_rtt_ms,
+    "bottleneck": _bottleneck,
     "summary": _of_summary,
     "limit": _limit,
 }
@@ -277,3 +327,25 @@ def measure(directory: Path, measures: Mapping[str, str], names: Mapping[str, An
         except UserError as error:
             raise UserError(f"measures.{name}: {error}") from error
     return found
+
+
+def check(measures: Mapping[str, str], names: Mapping[str, Any]) -> None:
+    """Whether the measures can be evaluated at all, without a run. UserError names the one that cannot."""
+    functions = {name: eager(_unknown(function)) for name, function in _OF_RUN.items()}
+    formula = Formula(functions | _ARITHMETIC, names)
+    found: dict[str, float] = {}
+    for name, text in measures.items():
+        try:
+            found[name] = float(formula.bound(found).evaluate(text))
+        except UserError as error:
+            raise UserError(f"measures.{name}: {error}") from error
+
+
+def _unknown(function: Callable[..., float]) -> Callable[..., float]:
+    """Takes what the function takes and knows nothing."""
+
+    def call(*args: Any, **keywords: Any) -> float:
+        inspect.signature(function).bind(None, *args, **keywords)
+        return math.nan
+
+    return call
