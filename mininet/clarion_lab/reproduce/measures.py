@@ -22,7 +22,6 @@ from clarion_lab.recording import files
 from clarion_lab.reproduce import statistics
 from clarion_lab.reproduce.formula import Formula, Function, eager
 from clarion_lab.results.bottlenecks import bottlenecks
-from clarion_lab.results.metrics import settled_index
 
 Series = NDArray[np.float64]
 WITHIN = 0.2  # of its level: settled
@@ -127,20 +126,37 @@ def _deviation(run: Run, flow: Any = None, since: Any = None, until: Any = None,
 
 
 def _settled(
-    run: Run, flow: Any = None, since: Any = None, every: Any = 1, until: Any = None, hold: Any = None
+    run: Run,
+    flow: Any = None,
+    since: Any = None,
+    every: Any = 1,
+    until: Any = None,
+    hold: Any = None,
+    deviations: Any = 0,
 ) -> float:
-    """Time from `since` until the rate stays within 20 % of its level, which is its mean in the last half: to
-    the end, or for `hold` seconds.
+    """Time from `since` until the rate stays near its level, which is its mean in the last half: to the end, or
+    for `hold` seconds. Near is 20 %, or so many standard deviations of the last half if that is more.
     """
     found = rates(run, flow, since, until, every)
-    level = np.mean(found[len(found) // 2 :]) if len(found) else 0
-    if hold is not None:
-        index = settled_index([found.tolist()], [float(level)], math.ceil(hold / every - 1e-9))
-        return math.nan if index is None or not level else float(every * index)
-    off = np.flatnonzero(np.abs(found - level) > WITHIN * level)
-    if not level or (len(off) and off[-1] == len(found) - 1):
+    steady = found[len(found) // 2 :]
+    level = float(np.mean(steady)) if len(steady) else 0.0
+    if not level:
         return math.nan
-    return float(every * (off[-1] + 1)) if len(off) else 0.0
+    band = max(WITHIN * level, deviations * float(np.std(steady)))
+    near = np.abs(found - level) <= band
+    wanted = None if hold is None else math.ceil(hold / every - 1e-9)
+    return _held(near, wanted) * float(every)
+
+
+def _held(near: NDArray[np.bool_], wanted: int | None) -> float:
+    """The first interval from which `wanted` in a row are near, or all up to the last; NaN if there is none."""
+    off = np.flatnonzero(~near)
+    starts = np.concatenate([[0], off + 1])
+    lengths = np.diff(np.concatenate([starts, [len(near) + 1]])) - 1
+    if wanted is None:
+        return float(starts[-1]) if lengths[-1] else math.nan
+    held = np.flatnonzero(lengths >= wanted)
+    return float(starts[held[0]]) if len(held) else math.nan
 
 
 def _reaches(

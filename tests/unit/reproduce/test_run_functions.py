@@ -61,6 +61,12 @@ def test_a_flow_that_never_settles_is_not_known(tmp_path: Path) -> None:
     assert _value(run, 'either(settled(since=0, hold=2), summary("duration_s"))') == 20
 
 
+def test_what_swings_for_ever_settles_within_its_own_swing(tmp_path: Path) -> None:
+    run = _run(tmp_path, [1.0, 10.0, 300.0] + [70.0, 130.0] * 8 + [100.0])
+    assert math.isnan(_value(run, "settled(since=0, hold=5)"))
+    assert _value(run, "settled(since=0, hold=5, deviations=2)") == 3
+
+
 def test_least_round_trip_skips_samples_without_one(tmp_path: Path) -> None:
     assert _value(_run(tmp_path, [1.0] * 3), "min_rtt_ms()") == 20.5
 
