@@ -7,6 +7,7 @@ given (all flows); rates are of payload that was delivered, in bit/s. What a run
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -129,14 +130,38 @@ def _deviation(run: Run, flow: Any = None, since: Any = None, until: Any = None,
     return float(np.mean([np.std(flow_rates) for flow_rates in each])) if len(each[0]) > 1 else math.nan
 
 
-def _settled(run: Run, flow: Any, since: Any, every: Any = 1, until: Any = None) -> float:
-    """Time from `since` until the rate stays within 20 % of its level, which is its mean in the last half."""
+def _settled(
+    run: Run,
+    flow: Any = None,
+    since: Any = None,
+    every: Any = 1,
+    until: Any = None,
+    hold: Any = None,
+    deviations: Any = 0,
+) -> float:
+    """Time from `since` until the rate stays near its level, which is its mean in the last half: to the end, or
+    for `hold` seconds. Near is 20 %, or so many standard deviations of the last half if that is more.
+    """
     found = rates(run, flow, since, until, every)
-    level = np.mean(found[len(found) // 2 :]) if len(found) else 0
-    off = np.flatnonzero(np.abs(found - level) > WITHIN * level)
-    if not level or (len(off) and off[-1] == len(found) - 1):
+    steady = found[len(found) // 2 :]
+    level = float(np.mean(steady)) if len(steady) else 0.0
+    if not level:
         return math.nan
-    return float(every * (off[-1] + 1)) if len(off) else 0.0
+    band = max(WITHIN * level, deviations * float(np.std(steady)))
+    near = np.abs(found - level) <= band
+    wanted = None if hold is None else math.ceil(hold / every - 1e-9)
+    return _held(near, wanted) * float(every)
+
+
+def _held(near: NDArray[np.bool_], wanted: int | None) -> float:
+    """The first interval from which `wanted` in a row are near, or all up to the last; NaN if there is none."""
+    off = np.flatnonzero(~near)
+    starts = np.concatenate([[0], off + 1])
+    lengths = np.diff(np.concatenate([starts, [len(near) + 1]])) - 1
+    if wanted is None:
+        return float(starts[-1]) if lengths[-1] else math.nan
+    held = np.flatnonzero(lengths >= wanted)
+    return float(starts[held[0]]) if len(held) else math.nan
 
 
 def _reaches(
@@ -202,6 +227,25 @@ def _completed(run: Run, flow: Any = None) -> float:
     return max(found) if not any(map(math.isnan, found)) else math.nan
 
 
+def _transfers(
+    run: Run, take: Any = "mean", smallest: Any = 0, largest: Any = math.inf, since: Any = 0
+) -> float:
+    """Time in s that the transfers of so many bytes took which began at `since` or later: mean, or a
+    percentile. One that the end of the run has cut off counts with the time it had.
+    """
+    end = run.summary["duration_s"]
+    took = [
+        (end if each["completed_s"] is None else each["completed_s"]) - each["start_s"]
+        for each in run.summary["flows"]
+        if each["size_bytes"] is not None
+        and smallest <= each["size_bytes"] < largest
+        and each["start_s"] >= since
+    ]
+    if not took:
+        return math.nan
+    return float(np.mean(took) if take == "mean" else np.percentile(took, take))
+
+
 def _queue(run: Run, take: Any = "mean", since: Any = None, until: Any = None) -> float:
     """Of the fullest bottleneck, in bandwidth-delay products: mean, deviation or maximum of the samples."""
     marks = _marks(run, since, until, None)
@@ -242,6 +286,23 @@ def _rtt_ms(run: Run, flow: Any = None, since: Any = None, until: Any = None, ta
     if not len(samples):
         return math.nan
     return float(_OF_SAMPLES[take](samples))
+def _min_rtt_ms(run: Run, flow: Any = None) -> float:
+    """Least round trip that the flows have measured so far, in the whole run."""
+    found = [run.column(number, "min_rtt_us")[1] for number in run.numbers(flow)]
+    known = np.concatenate([each[each > 0] for each in found])
+    return float(np.min(known)) / 1e3 if len(known) else math.nan
+
+
+def _fullest(run: Run) -> Mapping[str, Any]:
+    """The entry of summary.json of the bottleneck with the longest queue."""
+    port: Mapping[str, Any] = max(bottlenecks(run.summary), key=lambda each: each["queue_mean_bytes"] or 0)
+    return port
+
+
+def _bottleneck(run: Run, name: Any) -> float:
+    """A number of that entry by its name."""
+    value = _fullest(run).get(str(name))
+    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 def _of_summary(run: Run, name: Any) -> float:
@@ -270,11 +331,14 @@ _OF_RUN: dict[str, Callable[..., float]] = {
     "window_used": _window_used,
     "rate_window_correlation": _rate_window_correlation,
     "completed": _completed,
+    "transfers": _transfers,
     "queue": _queue,
     "losses": _losses,
     "sent": _sent,
     "mean_rtt_ms": _mean_rtt_ms,
     "rtt_ms": _rtt_ms,
+    "min_rtt_ms": _min_rtt_ms,
+    "bottleneck": _bottleneck,
     "summary": _of_summary,
     "limit": _limit,
 }
@@ -312,3 +376,25 @@ def measure(directory: Path, measures: Mapping[str, str], names: Mapping[str, An
         except UserError as error:
             raise UserError(f"measures.{name}: {error}") from error
     return found
+
+
+def check(measures: Mapping[str, str], names: Mapping[str, Any]) -> None:
+    """Whether the measures can be evaluated at all, without a run. UserError names the one that cannot."""
+    functions = {name: eager(_unknown(function)) for name, function in _OF_RUN.items()}
+    formula = Formula(functions | _ARITHMETIC, names)
+    found: dict[str, float] = {}
+    for name, text in measures.items():
+        try:
+            found[name] = float(formula.bound(found).evaluate(text))
+        except UserError as error:
+            raise UserError(f"measures.{name}: {error}") from error
+
+
+def _unknown(function: Callable[..., float]) -> Callable[..., float]:
+    """Takes what the function takes and knows nothing."""
+
+    def call(*args: Any, **keywords: Any) -> float:
+        inspect.signature(function).bind(None, *args, **keywords)
+        return math.nan
+
+    return call
