@@ -83,7 +83,10 @@ def _places(criterion: Criterion, points: Points, constants: Mapping[str, float]
 
 
 def _named(place: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in place.items())
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in place.items()
+    )
 
 
 def _comparisons(node: ast.expr) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clarion_base.errors import UserError
-from clarion_base.faults import FaultError
+from clarion_base.faults import Fault, FaultError
 from clarion_base.paths import EXPERIMENTS
 from clarion_lab.scenario.documents import Document, assign, locate, points, read
 from clarion_lab.scenario.validation import first_fault
@@ -162,8 +162,8 @@ def load(path: Path, quick: bool = False) -> Experiment:
 
 def _build(path: Path, document: Document, quick: bool) -> Experiment:
     made = tuple(
-        _series(path, {**part, **(part.get("quick", {}) if quick else {})}, document)
-        for part in document.get("runs", [])
+        _series(path, index, {**part, **(part.get("quick", {}) if quick else {})}, document)
+        for index, part in enumerate(document.get("runs", []))
     )
     return Experiment(
         id=document["id"],
@@ -182,7 +182,7 @@ def _build(path: Path, document: Document, quick: bool) -> Experiment:
     )
 
 
-def _series(path: Path, part: Document, experiment: Document) -> Series:
+def _series(path: Path, index: int, part: Document, experiment: Document) -> Series:
     name = part.get("name", "runs")
     scenario = part["scenario"]
     if isinstance(scenario, str):
@@ -195,8 +195,7 @@ def _series(path: Path, part: Document, experiment: Document) -> Series:
         assign(path.stem, given, key, value)
     given.setdefault("description", experiment["title"])
     columns = tuple(
-        _column(path, ("runs", index, "over", column), each)
-        for column, each in part.get("over", {}).items()
+        _column(path, ("runs", index, "over", column), each) for column, each in part.get("over", {}).items()
     )
     return Series(
         name=name,
@@ -215,10 +214,10 @@ def _series(path: Path, part: Document, experiment: Document) -> Series:
 
 def _column(path: Path, where: tuple[str | int, ...], each: Document) -> Column:
     if ("key" in each) == ("fields" in each):
-        raise ScenarioError(path.stem, where, "give either key or fields")
+        raise FaultError(Fault(where, "give either key or fields"), f"experiment {path.stem}")
     if "fields" in each and len(each["fields"]) != len(each["values"]):
         reason = f"give one for each of the {len(each['values'])} values"
-        raise ScenarioError(path.stem, (*where, "fields"), reason)
+        raise FaultError(Fault((*where, "fields"), reason), f"experiment {path.stem}")
     return Column(
         str(where[-1]),
         each.get("key", ""),

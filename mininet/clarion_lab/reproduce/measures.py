@@ -139,8 +139,8 @@ def _settled(
     hold: Any = None,
     deviations: Any = 0,
 ) -> float:
-    """Time from `since` until the rate stays near its level, which is its mean in the last half: to the end, or
-    for `hold` seconds. Near is 20 %, or so many standard deviations of the last half if that is more.
+    """Time from `since` until the rate stays near its level, which is its mean in the last half: to the
+    end, or for `hold` seconds. Near is 20 %, or so many standard deviations of the last half if that is more.
     """
     found = rates(run, flow, since, until, every)
     steady = found[len(found) // 2 :]
@@ -286,6 +286,8 @@ def _rtt_ms(run: Run, flow: Any = None, since: Any = None, until: Any = None, ta
     if not len(samples):
         return math.nan
     return float(_OF_SAMPLES[take](samples))
+
+
 def _min_rtt_ms(run: Run, flow: Any = None) -> float:
     """Least round trip that the flows have measured so far, in the whole run."""
     found = [run.column(number, "min_rtt_us")[1] for number in run.numbers(flow)]

@@ -115,7 +115,7 @@ def test_a_number_beyond_its_ceiling_is_out_of_reach() -> None:
         ('rate("fast", loss=0)', {}, "no condition"),
         ('rate("fast", loss=0) == 1', {}, "compare with <, >, <= or >="),
         ('falls("rtt", rate("fast"))', {}, "rtt: no column"),
-        ('rate("fast") > 1', {"loss": "most"}, "use all, a list, or a bound"),
+        ('rate("fast") > 1', {"loss": "most"}, "most: unknown"),
     ],
 )
 def test_a_wrong_criterion_says_what_is_wrong(expect: str, each: dict[str, Any], reason: str) -> None:
