@@ -154,7 +154,7 @@ def _settled(
 
 
 def _held(near: NDArray[np.bool_], wanted: int | None) -> float:
-    """The first interval from which `wanted` in a row are near, or all up to the last; NaN if there is none."""
+    """The first interval from which `wanted` in a row are near, or all to the last; NaN if none is."""
     off = np.flatnonzero(~near)
     starts = np.concatenate([[0], off + 1])
     lengths = np.diff(np.concatenate([starts, [len(near) + 1]])) - 1
@@ -190,8 +190,8 @@ def _cwnd(run: Run, flow: Any = None, since: Any = None, until: Any = None, take
 
 
 def _window_used(run: Run, flow: Any = None, since: Any = None, until: Any = None) -> float:
-    """Mean share of the window that is under way, while something is: what is far below 1 was held back by the
-    programs, the receiver or the machine, not by the sender's law.
+    """Mean share of the window that is under way, while something is: what is far below 1 was held back by
+    the programs, the receiver or the machine, not by the sender's law.
     """
     marks = _marks(run, since, until, None)
     shares = []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clarion_base.errors import UserError
 from clarion_lab.reproduce import measures
@@ -19,6 +20,7 @@ from clarion_lab.reproduce.formula import Formula, Function, eager
 from clarion_lab.reproduce.table import Row
 from clarion_lab.reproduce.verdict import NOT_RUN, verdict
 from clarion_lab.scenario import orbit
+from clarion_lab.scenario.documents import read
 from clarion_lab.scenario.model import build
 
 FILES = shipped()
@@ -119,9 +121,10 @@ def test_plots_are_of_what_is_measured(form: tuple[Experiment, bool]) -> None:
 
 
 def test_a_wrong_name_is_found(tmp_path: Path) -> None:
-    text = FILES["S0-fig5"].read_text().replace('expect: rises("loss", mbps(', 'expect: rises("loss", gbps(')
+    document = read(FILES["S0-fig5"])
+    document["criteria"][0]["expect"] = 'gbps("boost", loss=0) > 0'
     path = tmp_path / "wrong.yaml"
-    path.write_text(text)
+    path.write_text(yaml.safe_dump(document))
     experiment = load(path)
     rows = [row for series in experiment.series for row in _synthetic(series)]
     with pytest.raises(UserError, match="gbps"):

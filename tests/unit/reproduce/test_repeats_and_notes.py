@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from clarion_base.faults import ScenarioError
+from clarion_base.faults import FaultError
 from clarion_lab.reproduce import plots
 from clarion_lab.reproduce.experiment import Experiment, load, places
 from clarion_lab.reproduce.page import findings, state
@@ -96,7 +96,7 @@ def test_a_value_of_a_column_sets_several_fields(tmp_path: Path) -> None:
 def test_a_column_is_of_a_key_or_of_fields(
     tmp_path: Path, column: dict[str, Any], path: str, reason: str
 ) -> None:
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(FaultError) as caught:
         _experiment(tmp_path, run={"over": {"site": column}})
     assert path in str(caught.value)
     assert reason in str(caught.value)
