@@ -162,8 +162,8 @@ def _cwnd(
 
 
 def _window_used(run: Run, flow: Any = None, since: Any = None, until: Any = None) -> float:
-    """Mean share of the window that is under way, while something is: what is far below 1 was held back by the
-    programs, the receiver or the machine, not by the sender's law.
+    """Mean share of the window that is under way, while something is: what is far below 1 was held back by
+    the programs, the receiver or the machine, not by the sender's law.
     """
     marks = _marks(run, since, until, None)
     shares = []
