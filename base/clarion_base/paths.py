@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things are: the built programs, the shipped scenarios, the directory of running experiments."""
+"""Where things are: the built programs, the shipped scenarios and experiments, the directory of running experiments."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from clarion_base.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "mininet" / "scenarios"
+EXPERIMENTS = ROOT / "mininet" / "experiments"
 
 _BUILT = {
     "clarion-switch": ("CLARION_SWITCH_BIN", "build/cpp/switch/clarion-switch"),

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -66,17 +66,22 @@ def background(
     stdout: int | IO[Any] = subprocess.DEVNULL,
     stderr: int | IO[Any] = subprocess.DEVNULL,
     prepare: Callable[[], None] = die_with_parent,
+    stdin: int | IO[Any] = subprocess.DEVNULL,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Starts a child in a session of its own, so that Ctrl-C reaches its parent only. `prepare` runs in it
     first. With `die_with_parent` it ends with the calling thread.
     """
     return subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         start_new_session=True,
         preexec_fn=prepare,
+        cwd=cwd,
+        env=env,
     )
 
 

@@ -23,7 +23,7 @@ from clarion_control.experiments.library import (
 )
 from clarion_lab.engines.registry import ENGINES
 from clarion_lab.recording.files import BATCH_FORMAT, SUMMARY
-from clarion_lab.results import tables
+from clarion_lab.results import comparison, samples, selection, tables
 from clarion_lab.scenario import documents
 from clarion_lab.scenario.model import build
 
@@ -92,6 +92,31 @@ def rows(summary: Mapping[str, Any]) -> list[list[str]]:
         return [tables.row(str(summary["scenario"]), dict(summary))]
     except (KeyError, TypeError, AttributeError):
         return []
+
+
+def to_compare(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What there is to choose from in summaries by name."""
+    return selection.offered(_samples(results))
+
+
+def compared(
+    results: Mapping[str, Mapping[str, Any]],
+    *,
+    metric: str | None,
+    senders: Sequence[str],
+    engines: Sequence[str],
+    where: Mapping[str, Sequence[Any]],
+    over: str | None,
+    pool: bool,
+) -> Mapping[str, Any]:
+    """The comparison of summaries by name, as `clarion compare --json` prints it."""
+    wanted = {key: tuple(values) for key, values in where.items()}
+    choice = selection.Choice(metric or selection.METRIC, tuple(senders), tuple(engines), wanted, over, pool)
+    return comparison.compared(_samples(results), choice)
+
+
+def _samples(results: Mapping[str, Mapping[str, Any]]) -> list[samples.Sample]:
+    return [each for name, summary in results.items() for each in samples.of_summary(name, summary)]
 
 
 def _assignment(key: str, value: Any) -> str:

@@ -99,6 +99,15 @@ class UndoneError(UserError):
         self.reason = reason
 
 
+class RunError(UserError):
+    """A report of a run that cannot be taken."""
+
+    def __init__(self, experiment: int, reason: str) -> None:
+        super().__init__(f"experiment {experiment}: {reason}")
+        self.experiment = experiment
+        self.reason = reason
+
+
 class StoreError(UserError):
     """A database that cannot be used, named as `STORE: reason`."""
 

@@ -100,6 +100,8 @@ class Action(enum.Enum):
     TOKEN_REVOKE = "token.revoke"
     EXPERIMENT_CREATE = "experiment.create"
     EXPERIMENT_STOP = "experiment.stop"
+    RUN_REGISTER = "run.register"
+    RUN_END = "run.end"
 
 
 @dataclass(frozen=True)
@@ -272,11 +274,12 @@ class ExperimentState(enum.Enum):
     COMPLETE = "complete"
     FAILED = "failed"
     STOPPED = "stopped"
+    LOST = "lost"  # a run that reports by itself, and does not any more; it goes on if it is heard again
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A `clarion run` that the controller started."""
+    """A `clarion run`: of the controller, or one that was started elsewhere and reports to it."""
 
     id: int
     scenario: str
@@ -290,3 +293,12 @@ class Experiment:
     ended_us: int | None = None
     error: str | None = None
     files: tuple[str, ...] = field(default=())  # results that can be fetched, relative paths
+    place: str | None = None  # HOST:DIRECTORY of a run that reports by itself; None: the controller's own
+    progress: str | None = None  # what such a run said last
+    heard_us: int | None = field(default=None, compare=False)  # when that was
+    stop_us: int | None = None  # when such a run was asked to stop
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether it was started elsewhere and reports by itself."""
+        return self.place is not None

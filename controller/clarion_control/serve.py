@@ -43,8 +43,8 @@ class ServeOptions:
 
     listen: str = "127.0.0.1:8080"
     store: str | None = None
-    experiments: Path | None = None  # None: none can be run
-    scenarios: ScenarioLibrary | None = None  # given together with `experiments`
+    experiments: Path | None = None  # None: none can be run, those of others are shown
+    scenarios: ScenarioLibrary | None = None  # None: not even that
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     insecure_http: bool = False
@@ -101,7 +101,7 @@ async def _application(
         )
         stack.push_async_callback(controller.close)
         experiments = None
-        if options.experiments is not None and options.scenarios is not None:
+        if options.scenarios is not None:
             experiments = await Experiments.open(controller, options.experiments, options.scenarios)
             stack.push_async_callback(experiments.close)
         tuner = None

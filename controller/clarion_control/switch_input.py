@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clarion_contract.checks import checked_ports
 from clarion_contract.errors import SettingsError
@@ -17,7 +17,12 @@ MAX_DEVICE_ID = 2**63 - 1
 
 
 def checked_switch(
-    name: str, address: str, device_id: int, ports: Sequence[int], tls: TlsFiles | None
+    name: str,
+    address: str,
+    device_id: int,
+    ports: Sequence[int],
+    tls: TlsFiles | None,
+    port_names: Mapping[int, str] | None = None,
 ) -> Switch:
     """A switch without uid yet; FieldError names the field to correct."""
     if not _NAME.fullmatch(name):
@@ -38,4 +43,17 @@ def checked_switch(
     for field in ("ca", "certificate", "key") if tls is not None else ():
         if not getattr(tls, field):
             raise FieldError(f"tls.{field}", "name a PEM file")
-    return Switch(0, name, address, device_id, tuple(listed), tls)
+    named = _checked_names(listed, port_names or {})
+    return Switch(0, name, address, device_id, tuple(listed), tls, port_names=named)
+
+
+def _checked_names(ports: Sequence[int], names: Mapping[int, str]) -> dict[int, str]:
+    for port, name in names.items():
+        if port not in ports:
+            raise FieldError(f"port_names.{port}", f"no such port; use {', '.join(map(str, ports))}")
+        if not _NAME.fullmatch(name):
+            raise FieldError(
+                f"port_names.{port}",
+                "use up to 63 letters, digits, dots, - and _, beginning with a letter or digit",
+            )
+    return {port: names[port] for port in sorted(names)}

@@ -19,11 +19,13 @@ class LinkEnd:
     port_id: str
     hears: bool | None = None  # whether it hears the other end; None: not known
     wire: Wire | None = None  # into it; None: not known
+    name: str | None = None  # of the port, for people
 
     @property
     def place(self) -> str:
         """For people."""
-        return f"{self.switch or self.chassis_id} port {self.port_id if self.port is None else self.port}"
+        place = f"{self.switch or self.chassis_id} port {self.port_id if self.port is None else self.port}"
+        return place if self.name is None else f"{place} ({self.name})"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,12 @@ class Switch:
     ports: tuple[int, ...]  # the ports it has, ascending
     tls: TlsFiles | None = None
     added_us: int = 0
+    port_names: Mapping[int, str] = field(default_factory=dict, hash=False)  # for people; some have none
+
+    def port_title(self, port: int) -> str:
+        """A port for people: its number, and its name if it has one."""
+        name = self.port_names.get(port)
+        return f"Port {port}" if name is None else f"Port {port} ({name})"
 
 
 @dataclass(frozen=True)

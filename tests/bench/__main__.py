@@ -39,6 +39,7 @@ BENCHMARKS = {
     "p4": Benchmark("BMv2 beside the embedded switch", 380, python("bench_p4.py")),
     "controller": Benchmark("the controller's API, digests, recovery", 550, python("bench_controller.py")),
     "sim": Benchmark("packets/s of the simulator, beside ns-3", 400, python("bench_sim.py")),
+    "tasks": Benchmark("what a point of a sweep costs beside it", 480, python("bench_tasks.py")),
     "tuner": Benchmark("capacity set, tuned, told, measured on a link", 1080, python("bench_tuner.py")),
     "proxy-cpu": Benchmark("the proxies' processor time beside noq's example", 150, python("proxy_cpu.py")),
     "proxy-many": Benchmark("1,000 connections in one tunnel: shares, memory", 390, python("proxy_many.py")),

@@ -37,6 +37,7 @@ async def open_controller(
                         address=f"127.0.0.1:{9000 + number}",
                         device_id=number,
                         ports=list(switch.ports),
+                        port_names=switch.port_names,
                     )
             if wait:
                 for switch in switches:

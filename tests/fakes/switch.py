@@ -53,6 +53,7 @@ class FakeSwitch:
     def __init__(self, name: str = "s1", ports: Iterable[int] = (1, 2)) -> None:
         self.name = name
         self.ports = {port: PortSettings(port) for port in ports}
+        self.port_names: dict[int, str] = {}  # at the controller
         self.forwarding: Forwarding | None = None
         self.counters: dict[int, Cells] = {}
         self.writes: list[dict[int, PortSettings]] = []  # only ports that a write changed

@@ -25,7 +25,7 @@ from clarion_contract.settings_json import to_json
 from clarion_control import dashboard
 from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
-from clarion_control.model import Actor, PolicyState, Role
+from clarion_control.model import Actor, ExperimentState, PolicyState, Role
 from clarion_control.tuner.registry import checked_parameters
 from clarion_p4rt.device import Cells, Mastership
 from fakes.clarion_command import command
@@ -93,6 +93,18 @@ class Site:
         assert self._board.experiments is not None
         await self._board.experiments.submit(OTHER, "smoke", "emu", {}, 1)
 
+    async def run_elsewhere(self, place: str) -> int:
+        """A run of a command line registers and says what it is doing."""
+        assert self._board.experiments is not None
+        reported = self._board.experiments.reported
+        made = await reported.register(OTHER, "geo", "emu", {"sweep.algorithm": ["xcp", "bbr"]}, 1, place)
+        return (await reported.hear(OTHER, made.id, "geo: 4.0 / 25 s")).id
+
+    async def end_elsewhere(self, experiment: int, summary: dict[str, Any]) -> None:
+        assert self._board.experiments is not None
+        done = ExperimentState.COMPLETE
+        await self._board.experiments.reported.finish(OTHER, experiment, done, None, summary)
+
     async def stand(self, switch: str, primary: bool) -> None:
         self._switches[switch].become(Mastership.PRIMARY if primary else Mastership.BACKUP)
 
@@ -120,6 +132,7 @@ async def main(directory: Path) -> None:
     switches = [FakeSwitch("s1", (1, 2)), FakeSwitch("s2", (1, 2, 3))]
     for switch in switches:
         switch.ports[1] = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
+    switches[1].port_names = {1: "left"}
     async with open_controller(directory, *switches, counters_every_s=0.5) as controller:
         tokens = {
             role.name.lower(): (await controller.tokens.create(OTHER, role.name.lower(), role))[1]

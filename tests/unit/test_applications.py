@@ -248,7 +248,7 @@ def test_faults_name_the_field_and_the_fix(group: dict[str, Any], line: str) -> 
 def test_the_simulator_has_no_real_hosts(
     fields: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clarion_lab.engines.simulation._laws", lambda: ["cubic", "clarion_boost"])
+    monkeypatch.setattr("clarion_lab.engines.simulation._laws", lambda _: ["cubic", "clarion_boost"])
     document = {**BASE, "flows": [{}], **fields}
     with pytest.raises(ScenarioError) as caught:
         SimulationEngine().check(build("x", documents.points("x", document)[0].document))

@@ -160,6 +160,7 @@ def test_switches_come_with_the_run_and_go_with_it(
         "address": "127.0.0.1:4321",
         "device_id": 1,
         "ports": [1, 2, 3],
+        "port_names": {"1": "right", "2": "h1", "3": "h2"},
     }
     assert api.switches["smoke-s2"]["device_id"] == 2
     assert api.policies == {

@@ -16,7 +16,17 @@ from clarion_control.api.context import ApiContext, TunerView
 from clarion_control.api.limits import RateLimits
 from clarion_control.api.options import DEFAULTS, ApiOptions
 from clarion_control.api.routes import experiments as experiment_routes
-from clarion_control.api.routes import fallback, health, links, ports, records, switches, telemetry, tuner
+from clarion_control.api.routes import (
+    fallback,
+    health,
+    links,
+    ports,
+    records,
+    runs,
+    switches,
+    telemetry,
+    tuner,
+)
 from clarion_control.api.streams import Streams
 from clarion_control.controller import Controller
 
@@ -25,7 +35,8 @@ if TYPE_CHECKING:
 
 
 ROUTERS = tuple(
-    part.routes for part in (health, switches, ports, links, telemetry, tuner, experiment_routes, records)
+    part.routes
+    for part in (health, switches, ports, links, telemetry, tuner, experiment_routes, runs, records)
 )
 
 

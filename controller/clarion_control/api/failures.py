@@ -18,7 +18,7 @@ from clarion_contract.errors import SettingsError
 from clarion_control import errors
 from clarion_control.api.problems import Problem, at_field, in_header, in_query
 from clarion_control.experiments.library import ExperimentFault
-from clarion_control.experiments.service import ElsewhereError, QueueFullError
+from clarion_control.experiments.service import ElsewhereError, NoExperimentsError, QueueFullError
 from clarion_p4rt.errors import SwitchError
 
 _log = logging.getLogger(__name__)
@@ -29,10 +29,12 @@ KINDS: dict[type[UserError], str] = {
     errors.NotPrimaryError: "not-primary",
     errors.PolicyHeldError: "conflict",
     errors.UndoneError: "conflict",
+    errors.RunError: "conflict",
     errors.RefusedError: "refused-by-switch",
     SwitchError: "switch-failed",
     ElsewhereError: "conflict",
     QueueFullError: "conflict",
+    NoExperimentsError: "unavailable",
     errors.StoreError: "unavailable",
 }
 _UNKNOWN = ("switch", "port", "policy", "decision", "token", "experiment")
@@ -113,6 +115,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _fault(error: dict[str, Any]) -> dict[str, str]:
     place, *path = error["loc"]
+    if path and path[-1] == "[key]":  # Pydantic's word for a key that is wrong, not its value
+        path.pop()
     if place == "body":
         return at_field(path, _words(error))
     make = in_header if place == "header" else in_query

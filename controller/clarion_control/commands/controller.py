@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--experiments", type=Path, metavar="DIR", help="results of experiments (default: beside the store)"
     )
-    command.add_argument("--no-experiments", action="store_true", help="run none")
+    command.add_argument("--no-experiments", action="store_true", help="run none; show those that report")
     command.add_argument("--no-tuner", action="store_true", help="leave tuning to another controller")
     command.add_argument("--no-dashboard", action="store_true", help="the API only")
     command.add_argument(
@@ -66,7 +66,7 @@ def _serve(options: argparse.Namespace) -> int:
             listen=options.listen,
             store=options.store,
             experiments=experiments,
-            scenarios=None if experiments is None else options.scenario_library(),
+            scenarios=options.scenario_library(),
             tls_certificate=options.tls_certificate,
             tls_key=options.tls_key,
             insecure_http=options.insecure_http,

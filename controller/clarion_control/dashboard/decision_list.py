@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from clarion_control.dashboard import parts, quantities
-from clarion_control.dashboard.port_row import port_address
+from clarion_control.dashboard.port_row import port_address, port_place
 from clarion_control.dashboard.visit import Visit
 from clarion_control.model import Actor, Decision, Role
 
@@ -39,7 +39,7 @@ class DecisionList:
             with parts.block(classes="decision-head"):
                 parts.Badge(decision.policy, plain=True)
                 if self._with_place:
-                    place = f"{decision.switch} port {decision.port}"
+                    place = port_place(self._visit.controller, decision.switch, decision.port)
                     parts.link(place, port_address(decision.switch, decision.port))
                 parts.text(quantities.instant(decision.time_us).removesuffix(" UTC"), "time", "hint number")
                 if not decision.changes:

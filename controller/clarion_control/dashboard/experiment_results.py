@@ -77,7 +77,8 @@ async def summary(experiments: Experiments, experiment_id: int) -> dict[str, Any
 
 
 def show_table(columns: Sequence[str], rows: list[list[str]]) -> None:
-    """Draws the table of results."""
+    """Draws the table of results; a row with other columns, of another version of Clarion, is left out."""
+    rows = [row for row in rows if len(row) == len(columns)]
     with parts.block("table", "table rows"):
         parts.head_row(*columns, ends=tuple(columns[1:]))
         with parts.block("tbody"):

@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 from clarion_control.controller import Controller
 from clarion_control.dashboard import parts, quantities
+from clarion_control.errors import NotFoundError
 from clarion_control.growth import Growth
 from clarion_control.model import Interval, Policy, PolicyState, PortState, handed_out_bps
+from clarion_p4rt.switch import Switch
 
 COLUMNS = ("Port", "Capacity", "Utilisation", "Queue", "Lost on wire", "Dropped by queue", "State")
 FLAGS = 500
@@ -27,6 +29,15 @@ def port_address(name: str, port: int) -> str:
     return f"{switch_address(name)}/ports/{port}"
 
 
+def port_place(controller: Controller, switch: str, port: int) -> str:
+    """A port among those of all switches, such as "s1 port 2 (h1)"; of a removed switch without its name."""
+    try:
+        title = controller.switches.get(switch).port_title(port)
+    except NotFoundError:
+        title = f"port {port}"
+    return f"{switch} {title[0].lower()}{title[1:]}"
+
+
 def fresh(interval: Interval | None) -> Interval | None:
     """The report, or None if it is too old to describe the port's present state."""
     if interval is None or time.time_ns() // 1000 - interval.time_us > QUIET_US:
@@ -37,9 +48,9 @@ def fresh(interval: Interval | None) -> Interval | None:
 class PortRow:
     """The row of one port."""
 
-    def __init__(self, controller: Controller, name: str, port: int) -> None:
+    def __init__(self, controller: Controller, switch: Switch, port: int) -> None:
         self._controller = controller
-        self._name, self._port = name, port
+        self._name, self._port = switch.name, port
         self._state: PortState | None = None
         self._wire, self._dropped = Growth(), Growth()
         self._flags: tuple[tuple[str, str], ...] | None = None
@@ -47,7 +58,7 @@ class PortRow:
         self._row = parts.block("tr", "link")
         with self._row:
             with parts.cell("Port", classes="title"):
-                parts.link(f"Port {port}", port_address(name, port))
+                parts.link(switch.port_title(port), port_address(switch.name, port))
             self._capacity = parts.cell_text("Capacity", "number")
             with parts.cell("Utilisation"):
                 self._bar = parts.Bar(f"Utilisation of port {port}")

@@ -70,6 +70,31 @@ class ScenarioLibrary(Protocol):
     def rows(self, summary: Mapping[str, Any]) -> list[list[str]]:
         """The table of a summary, one row for each run; none for a document of another kind."""
 
+    def to_compare(self, results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+        """What there is to choose from in summaries by name: lists of `metrics`, `senders` and `engines`, and
+        `parameters` with their values. UserError for a document of another kind.
+        """
+
+    def compared(
+        self,
+        results: Mapping[str, Mapping[str, Any]],
+        *,
+        metric: str | None,
+        senders: Sequence[str],
+        engines: Sequence[str],
+        where: Mapping[str, Sequence[Any]],
+        over: str | None,
+        pool: bool,
+    ) -> Mapping[str, Any]:
+        """The comparison of summaries by name, as `clarion compare --json` prints it; UserError if the choice
+        leaves nothing.
+        """
+
+
+def settings_texts(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The settings of a JSON object as KEY=JSON."""
+    return tuple(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in settings.items())
+
 
 def settings_object(settings: Iterable[str]) -> dict[str, Any]:
     """The settings of a checked request, KEY=JSON, as one JSON object."""

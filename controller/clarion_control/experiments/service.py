@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queue of experiments: checks, stores, runs one after the other, stops, and gives out results.
+"""The queue of experiments: checks, stores, runs one after the other, stops, and gives out results. Runs that
+were started elsewhere are among them, see `reported`.
 
 A run belongs to the controller that has its directory: several controllers may share a store.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,7 +20,9 @@ from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.experiments import files
 from clarion_control.experiments.child import CLARION, STOP_GRACE_S, Child, run_command
+from clarion_control.experiments.files import ResultFile
 from clarion_control.experiments.library import Request, ScenarioLibrary
+from clarion_control.experiments.reported import Reported
 from clarion_control.model import Action, Actor, Experiment, ExperimentState
 from clarion_control.store.clock import now_us
 
@@ -27,7 +31,9 @@ FILES_NAMED = 1000  # of a record; all can be listed
 LEFTOVER_TRIES = 60  # a run that was interrupted with its controller needs time to take itself down
 LEFTOVER_PAUSE_S = 1.0
 SLACK_S = 600.0  # a run that takes this and three times as long as its flows is stuck
-FINAL = frozenset({ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentState.STOPPED})
+FINAL = frozenset(
+    {ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentState.STOPPED, ExperimentState.LOST}
+)
 
 _log = logging.getLogger(__name__)
 
@@ -40,13 +46,17 @@ class ElsewhereError(UserError):
     """Another controller of the same store runs the experiment."""
 
 
+class NoExperimentsError(UserError):
+    """This controller runs no experiments."""
+
+
 class Experiments:
-    """Runs of `clarion run`, one at a time."""
+    """Runs of `clarion run`, one at a time. Without a directory it runs none, and shows those of others."""
 
     def __init__(
         self,
         controller: Controller,
-        directory: Path,
+        directory: Path | None,
         scenarios: ScenarioLibrary,
         *,
         clarion: Sequence[str] = CLARION,
@@ -65,18 +75,27 @@ class Experiments:
         self._stops: set[int] = set()
         self._line: str | None = None
         self._worker: asyncio.Task[None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
         self._closing = False
+        self.reported = Reported(controller, scenarios.summary_file(), self._tell)
 
     @classmethod
     async def open(
-        cls, controller: Controller, directory: Path, scenarios: ScenarioLibrary, **options: Any
+        cls, controller: Controller, directory: Path | None, scenarios: ScenarioLibrary, **options: Any
     ) -> Experiments:
         """Settles what an earlier controller left and goes on with what waits."""
         made = cls(controller, directory, scenarios, **options)
-        await asyncio.to_thread(directory.mkdir, 0o750, parents=True, exist_ok=True)
-        leftovers = await made._settle()
-        made._worker = asyncio.create_task(made._work(leftovers), name="experiments")
+        if directory is not None:
+            await asyncio.to_thread(directory.mkdir, 0o750, parents=True, exist_ok=True)
+            leftovers = await made._settle()
+            made._worker = asyncio.create_task(made._work(leftovers), name="experiments")
+        made._watcher = asyncio.create_task(made.reported.watch(), name="runs that report")
         return made
+
+    @property
+    def can_run(self) -> bool:
+        """Whether this controller runs experiments, and not only shows them."""
+        return self._directory is not None
 
     async def close(self) -> None:
         """Stops the run, if there is one; what waits goes on with the next controller."""
@@ -85,6 +104,9 @@ class Experiments:
             self._child.stop(self._grace_s)
         self._asked.set()
         self._tell()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.gather(self._watcher, return_exceptions=True)
         if self._worker is not None:
             await self._worker
 
@@ -92,6 +114,8 @@ class Experiments:
         self, actor: Actor, scenario: str, engine: str, settings: Mapping[str, Any], repeat: int = 1
     ) -> Experiment:
         """Queues a run; ExperimentFault names the field that cannot be."""
+        if not self.can_run:
+            raise NoExperimentsError("this controller runs no experiments; start it without --no-experiments")
         request = await asyncio.to_thread(self.scenarios.checked, scenario, engine, settings, repeat)
         if len(self._queue) >= MAX_QUEUED:
             raise QueueFullError(f"{MAX_QUEUED} experiments wait already; stop some, or wait")
@@ -113,9 +137,11 @@ class Experiments:
         found = await self._controller.records.experiment(experiment_id)
         if found.state in FINAL:
             return found
-        if found.state is ExperimentState.RUNNING and not self._place(found).is_dir():
+        if found.state is ExperimentState.RUNNING and not found.is_reported and not self._is_ours(found):
             raise ElsewhereError(f"experiment {experiment_id}: another controller runs it; stop it there")
         await self._controller.records.note(actor, Action.EXPERIMENT_STOP, after={"id": experiment_id})
+        if found.is_reported:
+            return await self.reported.stop(experiment_id)
         if experiment_id == self._running:
             self._stops.add(experiment_id)
             if self._child is not None:
@@ -134,9 +160,11 @@ class Experiments:
         """Experiments, the newest first."""
         return await self._controller.records.experiments(before_id=before_id, limit=limit)
 
-    def progress(self, experiment_id: int) -> str | None:
+    def progress(self, experiment: Experiment) -> str | None:
         """What the run said last; None unless it runs."""
-        return self._line if experiment_id == self._running else None
+        if experiment.is_reported:
+            return experiment.progress if experiment.state is ExperimentState.RUNNING else None
+        return self._line if experiment.id == self._running else None
 
     async def updates(self, experiment_id: int) -> AsyncIterator[tuple[Experiment, str | None]]:
         """The experiment and what it said last, now and after every change, until it has ended.
@@ -146,7 +174,8 @@ class Experiments:
         before: tuple[Experiment, str | None] | None = None
         while True:
             changed = self._changed
-            now = await self._controller.records.experiment(experiment_id), self.progress(experiment_id)
+            found = await self._controller.records.experiment(experiment_id)
+            now = found, self.progress(found)
             if now != before:
                 yield now
                 before = now
@@ -156,17 +185,32 @@ class Experiments:
 
     async def files(self, experiment_id: int) -> list[files.ResultFile]:
         """The results of an experiment."""
-        place = self._place(await self._controller.records.experiment(experiment_id))
-        return await asyncio.to_thread(files.listing, place)
+        found = await self._controller.records.experiment(experiment_id)
+        if found.is_reported:
+            return await self.reported.files(experiment_id)
+        return await asyncio.to_thread(self._listing, found)
 
     async def open_file(self, experiment_id: int, path: str) -> BinaryIO | None:
         """A result, open for reading; None if there is none of that name."""
-        place = self._place(await self._controller.records.experiment(experiment_id))
-        return await asyncio.to_thread(files.open_result, place, path)
+        found = await self._controller.records.experiment(experiment_id)
+        if found.is_reported:
+            content = await self.reported.content(experiment_id, path)
+            return None if content is None else io.BytesIO(content)
+        if self._directory is None:
+            return None
+        return await asyncio.to_thread(files.open_result, self._place(found), path)
 
     def _place(self, experiment: Experiment) -> Path:
         """Its directory; the time is for a store that was made anew and counts from 1 again."""
+        assert self._directory is not None
         return self._directory / f"{experiment.id}-{experiment.created_us}"
+
+    def _is_ours(self, experiment: Experiment) -> bool:
+        """Whether this controller has its directory."""
+        return self._directory is not None and self._place(experiment).is_dir()
+
+    def _listing(self, experiment: Experiment) -> list[ResultFile]:
+        return [] if self._directory is None else files.listing(self._place(experiment))
 
     async def _settle(self) -> bool:
         """Fails what an earlier controller was running and queues what waited; whether something ran."""
@@ -175,7 +219,7 @@ class Experiments:
         before_id: int | None = None
         while page := await self._controller.records.experiments(before_id=before_id, limit=1000):
             for found in page:
-                if found.state in FINAL or not self._place(found).is_dir():
+                if found.state in FINAL or found.is_reported or not self._is_ours(found):
                     continue
                 if found.state is ExperimentState.RUNNING:
                     ran = True
@@ -247,7 +291,7 @@ class Experiments:
 
     async def _end(self, experiment_id: int, state: ExperimentState, error: str | None = None) -> Experiment:
         found = await self._controller.records.experiment(experiment_id)
-        made = await asyncio.to_thread(files.listing, self._place(found))
+        made = await asyncio.to_thread(self._listing, found)
         named = [file.path for file in made[:FILES_NAMED]]
         ended = await self._controller.records.update_experiment(
             experiment_id, state=state, ended_us=now_us(), error=error, files=named

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from clarion_base.errors import UserError
 from clarion_control.fleet.fleet import Fleet
@@ -75,9 +75,10 @@ class Switches:
         device_id: int,
         ports: Sequence[int],
         tls: TlsFiles | None = None,
+        port_names: Mapping[int, str] | None = None,
     ) -> Switch:
         """Adds a switch and begins to connect; the settings of its ports are adopted when it answers."""
-        switch = checked_switch(name, address, device_id, ports, tls)
+        switch = checked_switch(name, address, device_id, ports, tls, port_names)
         return await self._changes.finish(self._add(actor, switch))
 
     async def remove(self, actor: Actor, name: str) -> None:

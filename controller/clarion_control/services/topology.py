@@ -123,7 +123,9 @@ def _heard(near: _Port, far: _Port) -> int | None:
 
 def _end(port: _Port, hears: bool) -> LinkEnd:
     wire = port.link.wire(port.number)
-    return LinkEnd(port.link.switch.name, port.number, *port.ids, None if wire is None else hears, wire)
+    switch = port.link.switch
+    heard = None if wire is None else hears
+    return LinkEnd(switch.name, port.number, *port.ids, heard, wire, switch.port_names.get(port.number))
 
 
 def _order(link: WireLink) -> tuple[str, int, str, str]:

@@ -34,7 +34,7 @@ def create(
     row = connection.execute(experiments.insert().values(values).returning(experiments)).one()
     after = {name: values[name] for name in ("scenario", "engine", "settings", "repeat")}
     audit.record(connection, actor, Action.EXPERIMENT_CREATE, after={"id": row.id, **after})
-    return _experiment(row)
+    return of_row(row)
 
 
 def update(connection: Connection, /, experiment_id: int, **changes: Any) -> Experiment:
@@ -50,7 +50,7 @@ def update(connection: Connection, /, experiment_id: int, **changes: Any) -> Exp
     row = connection.execute(statement.returning(experiments)).first()
     if row is None:
         raise NotFoundError("experiment", experiment_id)
-    return _experiment(row)
+    return of_row(row)
 
 
 def listed(connection: Connection, before_id: int | None = None, limit: int = 100) -> list[Experiment]:
@@ -58,7 +58,7 @@ def listed(connection: Connection, before_id: int | None = None, limit: int = 10
     query = select(experiments).order_by(experiments.c.id.desc()).limit(limit)
     if before_id is not None:
         query = query.where(experiments.c.id < before_id)
-    return [_experiment(row) for row in connection.execute(query)]
+    return [of_row(row) for row in connection.execute(query)]
 
 
 def get(connection: Connection, experiment_id: int) -> Experiment:
@@ -66,10 +66,11 @@ def get(connection: Connection, experiment_id: int) -> Experiment:
     row = connection.execute(select(experiments).where(experiments.c.id == experiment_id)).first()
     if row is None:
         raise NotFoundError("experiment", experiment_id)
-    return _experiment(row)
+    return of_row(row)
 
 
-def _experiment(row: Row[Any]) -> Experiment:
+def of_row(row: Row[Any]) -> Experiment:
+    """The record of a row of the table."""
     return Experiment(
         id=row.id,
         scenario=row.scenario,
@@ -83,4 +84,8 @@ def _experiment(row: Row[Any]) -> Experiment:
         ended_us=row.ended_us,
         error=row.error,
         files=tuple(row.files),
+        place=row.place,
+        progress=row.progress,
+        heard_us=row.heard_us,
+        stop_us=row.stop_us,
     )

@@ -35,6 +35,7 @@ switches = Table(
     Column("address", Text, nullable=False),
     Column("device_id", BigInteger, nullable=False),
     Column("ports", Document, nullable=False),
+    Column("port_names", Document),  # by the number as text
     Column("tls", Document),
     Column("added_us", BigInteger, nullable=False),
     sqlite_autoincrement=True,  # a uid is never used again
@@ -135,7 +136,25 @@ experiments = Table(
     Column("ended_us", BigInteger),
     Column("error", Text),
     Column("files", Document, nullable=False),
+    Column("place", Text),  # of a run that reports by itself, as all that follows
+    Column("progress", Text),
+    Column("heard_us", BigInteger),
+    Column("stop_us", BigInteger),
     sqlite_autoincrement=True,
+)
+
+# Apart from the experiments: lists of these are read without them.
+summaries = Table(
+    "summaries",
+    metadata,
+    Column(
+        "experiment_id",
+        Id,
+        ForeignKey("experiments.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("document", Document, nullable=False),
 )
 
 # Reports are stored by the switch's uid, and outlive the switch until they expire.

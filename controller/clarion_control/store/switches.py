@@ -30,6 +30,7 @@ def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
         "address": switch.address,
         "device_id": switch.device_id,
         "ports": list(switch.ports),
+        "port_names": _names_document(switch),
         "tls": None if switch.tls is None else asdict(switch.tls),
         "added_us": now_us(),
     }
@@ -58,6 +59,7 @@ def _switch(row: Row[Any]) -> Switch:
         ports=tuple(row.ports),
         tls=None if row.tls is None else TlsFiles(**row.tls),
         added_us=row.added_us,
+        port_names={int(port): name for port, name in (row.port_names or {}).items()},
     )
 
 
@@ -67,5 +69,10 @@ def _document(switch: Switch) -> dict[str, Any]:
         "address": switch.address,
         "device_id": switch.device_id,
         "ports": list(switch.ports),
+        "port_names": _names_document(switch),
         "tls": None if switch.tls is None else asdict(switch.tls),
     }
+
+
+def _names_document(switch: Switch) -> dict[str, str]:
+    return {str(port): name for port, name in switch.port_names.items()}

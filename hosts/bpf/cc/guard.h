@@ -59,9 +59,9 @@ CC_INLINE void guard_strike(struct cc_guard *guard, const struct cc_params *p, i
 {
 	int is_second = guard->strike_rounds > 0 || (is_contradiction && guard_has_been_on(guard));
 
-	guard->strike_rounds = GUARD_STRIKE_ROUNDS;
 	if (!p->guard_rounds)
 		return;
+	guard->strike_rounds = GUARD_STRIKE_ROUNDS;
 	if (guard_is_on(guard))
 		guard->rounds_left = guard->rounds;
 	else if (is_second)

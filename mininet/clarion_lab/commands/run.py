@@ -13,10 +13,12 @@ from typing import Any
 from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, natural, positive
 from clarion_base.errors import Interrupted, UserError
+from clarion_lab.controller import run_report
 from clarion_lab.controller.demo import DemoController
 from clarion_lab.controller.registration import Registrar
+from clarion_lab.controller.run_report import NoReport, RunReport
 from clarion_lab.engines import registry
-from clarion_lab.engines.registry import Engine
+from clarion_lab.engines.registry import SIDE_BY_SIDE, Engine
 from clarion_lab.recording import files
 from clarion_lab.recording.progress import stoppable
 from clarion_lab.results import slowness, tables
@@ -24,6 +26,9 @@ from clarion_lab.results.expectations import missed
 from clarion_lab.results.report import REPORT
 from clarion_lab.run import batch
 from clarion_lab.scenario.documents import Document, locate, parse_assignment, parse_sweep, points, read
+from clarion_lab.tasks.store import Store
+
+FOUND_NAMED = 20  # runs from the cache that are named
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +64,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="emu (default), the embedded switch; bmv2, the P4 program; hls-sim, the FPGA block; "
         "sim, virtual time without root",
     )
+    _add_executor_options(parser)
     parser.add_argument(
         "--controller", metavar="URL", help="put the switches under this controller for the run"
     )
@@ -70,6 +76,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="POLICY[:NAME=NUMBER,...]",
         help="and switch a policy of its tuner on before each bottleneck",
+    )
+
+
+def _add_executor_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="runs at once, on engine sim (default: one per processor)"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on this Dask cluster, such as tcp://10.0.0.1:8786"
+    )
+    parser.add_argument(
+        "--cache",
+        action=argparse.BooleanOptionalAction,
+        help="take finished runs from the cache, keep new ones there (default: sweeps and repeats on engine "
+        "sim, and all on a cluster; single runs and real time are run anew)",
     )
 
 
@@ -99,6 +120,7 @@ def _restarts(document: Document) -> list[Document]:
 
 def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str, list[object]]]) -> int:
     settings = [parse_assignment(text) for text in options.set]
+    registrar = _registrar(options)
     document = read(path)
     if sweeps:
         document["sweep"] = {**document.get("sweep", {}), **dict(sweeps)}
@@ -109,11 +131,18 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
         options.repeat,
         options.seed,
         out,
-        _engine(options),
+        _engine(options, registrar),
         quiet=options.json,
+        jobs=options.jobs,
+        cluster=options.cluster,
     )
-    with stoppable():
-        error = batch.execute(work)
+    work.store = _store(options, work)
+    error = _execute(work, _report(options, registrar, work, dict(settings), sweeps))
+    if not work.outcomes:  # not one run has left anything
+        if isinstance(error, Interrupted):
+            raise error
+        print(f"clarion: {error}", file=sys.stderr)
+        return EXIT_FAILED
     _print_summary(options, path.stem, work)
     if isinstance(error, Interrupted):
         print(f"clarion: stopped; partial results are in {out}", file=sys.stderr)
@@ -124,12 +153,42 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
     return 0
 
 
+def _store(options: argparse.Namespace, work: batch.Batch) -> Store | None:
+    """The cache, if this batch uses it."""
+    if options.cluster is not None:
+        if options.controller is not None:
+            raise UserError(
+                "--cluster: a controller has switches of this machine only; leave one of them out"
+            )
+        if options.cache is False:
+            raise UserError("--no-cache: not with --cluster, whose results come through the cache")
+        return Store.default()
+    if options.controller is not None:
+        if options.cache:
+            raise UserError("--cache: what a controller did is not in it; leave out --controller")
+        return None
+    wanted = options.cache
+    if wanted is None:
+        wanted = work.engine.name in SIDE_BY_SIDE and not work.single
+    return Store.default() if wanted else None
+
+
+def _print_found(work: batch.Batch) -> None:
+    """Which runs were not run, but taken from the cache."""
+    if work.found:
+        names = ", ".join(work.found[:FOUND_NAMED])
+        more = len(work.found) - FOUND_NAMED
+        rest = f" and {more} more" if more > 0 else ""
+        print(f"from the cache ({len(work.found)} of {len(work.outcomes)} runs): {names}{rest}")
+
+
 def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) -> None:
     summary = files.read_summary(work.out)
     if options.json:
         print(json.dumps(summary, indent=1))
         return
     print(text_table.plain([tables.row(name, summary)] if work.single else summary["rows"], tables.COLUMNS))
+    _print_found(work)
     for outcome in work.outcomes:
         for line in missed(outcome.summary):
             print(line)
@@ -137,26 +196,58 @@ def _print_summary(options: argparse.Namespace, name: str, work: batch.Batch) ->
     print(f"report: {work.out / REPORT}")
 
 
-def _engine(options: argparse.Namespace) -> Engine:
+def _execute(work: batch.Batch, report: NoReport) -> BaseException | None:
+    """Runs everything and reports it; an error that ended a run is returned."""
+    work.said = report.say
+    try:
+        with stoppable():
+            error = batch.execute(work)
+    except BaseException as failure:
+        report.end(failure, None)
+        raise
+    report.end(error, (lambda: batch.reread(work)) if work.outcomes else None)
+    return error
+
+
+def _report(
+    options: argparse.Namespace,
+    registrar: Registrar | None,
+    work: batch.Batch,
+    settings: dict[str, object],
+    sweeps: list[tuple[str, list[object]]],
+) -> NoReport:
+    """What tells the controller of the run, if it has one."""
+    if registrar is None:
+        return NoReport()
+    shown = {**settings, **{f"sweep.{key}": values for key, values in sweeps}}
+    registration = run_report.document(work.name, options.engine, shown, work.repeats, work.out)
+    return RunReport(registrar.client, registration)
+
+
+def _engine(options: argparse.Namespace, registrar: Registrar | None) -> Engine:
     """The engine of that name, its runs under a controller if one is given."""
     made = registry.engine(options.engine)
+    if registrar is not None:
+        made.use_controller(registrar)
+    return made
+
+
+def _registrar(options: argparse.Namespace) -> Registrar | None:
+    """The controller of the options; None without one."""
     if options.controller is None:
         for name in ("token_file", "controller_ca", "tune"):
             if getattr(options, name):
                 raise UserError(f"--{name.replace('_', '-')}: only together with --controller")
-        return made
+        return None
     if options.token_file is None:
         raise UserError("--controller: give a token with --token-file")
-    made.use_controller(
-        Registrar.from_options(
-            options.controller,
-            options.token_file,
-            options.controller_ca,
-            options.tune,
-            getattr(options, "controller_restart", None),
-        )
+    return Registrar.from_options(
+        options.controller,
+        options.token_file,
+        options.controller_ca,
+        options.tune,
+        getattr(options, "controller_restart", None),
     )
-    return made
 
 
 def warn(summary: dict[str, Any]) -> None:

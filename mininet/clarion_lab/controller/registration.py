@@ -22,7 +22,7 @@ from clarion_lab.machine import children
 from clarion_lab.machine.state import RunState
 from clarion_lab.recording import files
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Network, switch_config
+from clarion_lab.scenario.topology import Network, PlannedPort, switch_config
 
 READY_TIMEOUT_S = 30.0  # of the agent
 SYNC_TIMEOUT_S = 30.0
@@ -147,6 +147,7 @@ class Registration:
                 "address": address,
                 "device_id": device_id,
                 "ports": list(range(1, len(ports) + 1)),
+                "port_names": {str(at): _port_name(switch, port) for at, port in enumerate(ports, start=1)},
             }
             self._client.call("POST", "/v1/switches", new)
             self._added.append(name)
@@ -234,6 +235,11 @@ class Registration:
                 before = f"&before_id={fresh[-1]['id']}"
         found.sort(key=lambda decision: int(decision["id"]))
         files.write_json(self._directory / files.DECISIONS, {"decisions": found})
+
+
+def _port_name(switch: str, port: PlannedPort) -> str:
+    """What a port leads to: h1 or right, without the switch's name that the controller shows beside it."""
+    return port.name.removeprefix(f"{switch}-")
 
 
 def _settings(port: Mapping[str, Any]) -> dict[str, Any]:

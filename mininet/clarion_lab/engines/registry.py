@@ -23,6 +23,8 @@ ENGINES = {
     "sim": ("clarion_lab.engines.simulation", "SimulationEngine"),
     "hls-sim": ("clarion_lab.engines.hls_sim", "HlsSimEngine"),
 }
+# Engines in virtual time: their runs need neither root nor the machine to themselves, so many run at once.
+SIDE_BY_SIDE = frozenset(("sim",))
 
 
 class Engine(Protocol):

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from clarion_lab.controller.registration import Registrar
 
 PROGRAM = "clarion-sim"
+CONFIG = "simulation.json"  # in the directory of the run, in which the program runs
 BEGINNING_US = 1_000_000  # what the switches' clock shows as a run starts
 LEAD_ROUND_TRIPS = 3  # that a connection is open before its first data, as iperf3's is
 
@@ -55,7 +58,7 @@ class SimulationEngine:
 
     def check(self, scenario: Scenario) -> None:
         """Refuses senders and events that the simulator lacks."""
-        laws = _laws()
+        laws = _laws(paths.binary(PROGRAM))
         for flow in scenario.flows:
             is_machines = flow.algorithm.name.startswith(MACHINES)
             if flow.udp is None and (is_machines or flow.algorithm.kernel not in laws):
@@ -80,13 +83,13 @@ class SimulationEngine:
     def execute(self, scenario: Scenario, directory: Path, recording: Recording, progress: Progress) -> None:
         """One process, whose samples are taken as they come."""
         network = plan(scenario)
-        config = directory / "simulation.json"
-        config.write_text(json.dumps(simulation_config(scenario, network, directory), indent=1) + "\n")
-        command = [paths.binary(PROGRAM), "--config", str(config)]
+        config = simulation_config(scenario, network, Path())  # wherever the run's files are moved
+        (directory / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+        command = [os.path.abspath(paths.binary(PROGRAM)), "--config", CONFIG]
         recording.commands.append(" ".join([PROGRAM, *command[1:]]))
         log = directory / "simulation.log"
         with log.open("wb") as errors:
-            process = processes.background(command, stdout=subprocess.PIPE, stderr=errors)
+            process = processes.background(command, stdout=subprocess.PIPE, stderr=errors, cwd=directory)
         try:
             with process:
                 _take_all(process, log, scenario, network, recording, progress)
@@ -96,9 +99,10 @@ class SimulationEngine:
                 (recording.losses if record.cause in LOSSES else recording.incidents).append(record)
 
 
-def _laws() -> list[str]:
+@lru_cache
+def _laws(program: str) -> frozenset[str]:
     """The senders that the simulator has, by their names on a host."""
-    return processes.run_all([(PROGRAM, [paths.binary(PROGRAM), "laws"])])[0].split()
+    return frozenset(processes.run_all([(PROGRAM, [program, "laws"])])[0].split())
 
 
 def _check_mtu(scenario: Scenario) -> None:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import platform
 import subprocess
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,16 @@ PROGRAMS = ("clarion-switch", "clarion-host", "clarion-proxy", "clarion-sim", "c
 
 def describe() -> dict[str, Any]:
     """Kernel, processor, versions, git state and the global sysctls that matter, all read and none
-    changed.
+    changed. All but the sysctls are read once per process.
     """
+    return {
+        **copy.deepcopy(_unchanging()),
+        "sysctls": {name: sysctl(name) for name in GLOBAL_SYSCTLS},
+    }
+
+
+@lru_cache
+def _unchanging() -> dict[str, Any]:
     return {
         "kernel": platform.release(),
         "machine": platform.machine(),
@@ -45,7 +55,6 @@ def describe() -> dict[str, Any]:
             **{name: _digest(name) for name in PROGRAMS},
         },
         "git": git_state(),
-        "sysctls": {name: sysctl(name) for name in GLOBAL_SYSCTLS},
     }
 
 

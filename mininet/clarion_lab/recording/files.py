@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -58,6 +59,13 @@ def is_result(path: Path) -> bool:
         names = [inner.name for inner in path.iterdir()]
         return path.name == TRAFFIC and all(map(_TRAFFIC_FILES.fullmatch, names))
     return _FILES.fullmatch(path.name) is not None
+
+
+def remove_results(directory: Path) -> None:
+    """Removes the files of a run, whole or not, from its directory; others stay."""
+    for path in sorted(directory.iterdir()) if directory.is_dir() else ():
+        if is_result(path):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TextIO
@@ -23,11 +23,18 @@ _stop_signal = 0
 
 class Progress:
     """One line that is rewritten on a terminal, a line every few seconds elsewhere; `quiet` prints
-    nothing.
+    nothing. `said` gets every line, printed or not.
     """
 
-    def __init__(self, title: str, quiet: bool = False, stream: TextIO = sys.stderr) -> None:
+    def __init__(
+        self,
+        title: str,
+        quiet: bool = False,
+        stream: TextIO = sys.stderr,
+        said: Callable[[str], None] = lambda line: None,
+    ) -> None:
         self._title = title
+        self._said = said
         self._quiet = quiet
         self._stream = stream
         self._terminal = stream.isatty()
@@ -46,6 +53,12 @@ class Progress:
         rate = format_rate(recent_bits_per_s(recording, now_us))
         self._show(f"{max(now_us, 0) / 1e6:5.1f} / {duration_us / 1e6:g} s   {rate}", False)
 
+    def count(self, done: int, total: int) -> None:
+        """How many of some runs are over."""
+        now_s = time.monotonic()
+        if done == total or now_s - self._last_s >= (0.2 if self._terminal else PLAIN_INTERVAL_S):
+            self._show(f"{done} of {total} runs", False)
+
     def done(self) -> None:
         """Clears the line."""
         if self._terminal and not self._quiet:
@@ -58,10 +71,11 @@ class Progress:
             raise Interrupted(_stop_signal)
 
     def _show(self, text: str, step: bool) -> None:
-        if self._quiet:
-            return
         self._last_s = 0.0 if step else time.monotonic()
         line = f"{self._title}: {text}"
+        self._said(line)
+        if self._quiet:
+            return
         if self._terminal:
             self._stream.write("\r" + line.ljust(self._width))
             self._width = max(self._width, len(line))
@@ -85,6 +99,12 @@ def recent_bits_per_s(recording: Recording, now_us: int, window_us: int = 1_000_
         if late_us > early_us:
             total += (late_bytes - early_bytes) * 8e6 / (late_us - early_us)
     return total
+
+
+def request_stop() -> None:
+    """Stops a run inside `stoppable` as SIGTERM does."""
+    global _stop_signal
+    _stop_signal = signal.SIGTERM
 
 
 @contextmanager

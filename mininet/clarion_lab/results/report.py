@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 
@@ -15,6 +16,7 @@ from clarion_lab.recording import files
 from clarion_lab.results import plots, slowness, tables
 
 REPORT = "report.html"
+INLINED_RUNS = 500  # of a batch whose page has the plots of all runs inside
 _FLOW_COLUMNS = (
     "flow",
     "goodput",
@@ -66,11 +68,19 @@ def write(directory: Path) -> Path:
     template, content = (
         ("batch.html.j2", _batch) if summary["format"] == files.BATCH_FORMAT else ("run.html.j2", _run)
     )
-    page = directory / REPORT
-    page.write_text(
-        _environment.get_template(template).render(summary=summary, **content(directory, summary))
-    )
-    return page
+    path = directory / REPORT
+    path.write_text(page(template, title=summary["scenario"], summary=summary, **content(directory, summary)))
+    return path
+
+
+def page(template: str, **content: Any) -> str:
+    """A page of one of our templates."""
+    return _environment.get_template(template).render(**content)
+
+
+def inline(image: bytes) -> str:
+    """A PNG as an address that holds it."""
+    return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
 def _run(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
@@ -179,18 +189,31 @@ def _port_row(port: dict[str, Any]) -> list[str]:
 
 
 def _batch(directory: Path, summary: dict[str, Any]) -> dict[str, Any]:
+    picture = _inline_below if len(summary["runs"]) <= INLINED_RUNS else _link_below
     return {
         "columns": tables.COLUMNS,
         "rows": summary["rows"],
         "overview": _inline(directory / "overview.png"),
         "runs": [
-            {**run, "images": [(name, _inline(directory / run["directory"] / name)) for name in plots.PLOTS]}
+            {
+                **run,
+                "images": [(name, picture(directory, f"{run['directory']}/{name}")) for name in plots.PLOTS],
+            }
             for run in summary["runs"]
         ],
     }
 
 
+def _inline_below(directory: Path, name: str) -> str | None:
+    return _inline(directory / name)
+
+
+def _link_below(directory: Path, name: str) -> str | None:
+    """The plot's place beside the page, for a page that would be too large with it."""
+    return quote(name) if (directory / name).exists() else None
+
+
 def _inline(path: Path) -> str | None:
     if not path.exists():
         return None
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+    return inline(path.read_bytes())

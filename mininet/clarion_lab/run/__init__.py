@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs: one point of a scenario, or all points of a sweep with their repeats."""
+"""Batches: a run, or all points of a sweep with their repeats, and the directory of their results."""

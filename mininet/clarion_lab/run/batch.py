@@ -3,26 +3,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Iterable, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clarion_base.errors import UserError
-from clarion_lab.engines.registry import Engine
+from clarion_base.errors import Interrupted, RunFailedError, UserError
+from clarion_lab.engines.registry import SIDE_BY_SIDE, Engine
 from clarion_lab.recording import files
 from clarion_lab.recording.progress import Progress
 from clarion_lab.results import plots, report, tables
 from clarion_lab.results.key_metrics import estimate_all, key_metrics
-from clarion_lab.run.runner import Outcome, run
 from clarion_lab.scenario.documents import Point
 from clarion_lab.scenario.model import Scenario, build
+from clarion_lab.tasks.executor import Execution, Watcher
+from clarion_lab.tasks.runner import Outcome, reason_of
+from clarion_lab.tasks.store import Store
+from clarion_lab.tasks.task import Task
+
+AGGREGATE_SHARE = 0.05  # of the time, at most, goes into aggregates of batches that are not over
 
 
 @dataclass
 class Batch:
-    """What is to run: scenario points, repeats, and where the results go."""
+    """What is to run: scenario points, repeats, where the results go, and who runs them."""
 
     name: str
     points: Sequence[Point]
@@ -31,72 +39,169 @@ class Batch:
     out: Path
     engine: Engine
     quiet: bool = False
+    jobs: int | None = None  # processes at once, of an engine in virtual time; None: one per processor
+    cluster: str | None = None  # the address of a Dask scheduler
+    store: Store | None = None  # of finished runs
+    said: Callable[[str], None] = lambda line: None  # gets every line of progress
     outcomes: list[Outcome] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)  # titles of the runs that came from the store
 
     @property
     def single(self) -> bool:
         """A single run, whose files are in `out` itself; those of a sweep are not, even of a single value."""
         return len(self.points) == 1 and self.repeats == 1 and not self.points[0].name
 
-    def directory(self, point: Point, repeat: int) -> Path:
-        """Where a run leaves its files; repeats are counted from 0."""
-        directory = self.out / point.name
-        return directory / f"run-{repeat + 1}" if self.repeats > 1 else directory
+    def directory(self, point: str, repeat: int) -> Path:
+        """Where a run of a point leaves its files; repeats are counted from 1."""
+        directory = self.out / point
+        return directory / f"run-{repeat}" if self.repeats > 1 else directory
+
+    def directory_of(self, task: Task) -> Path:
+        """Where a task of this batch leaves its files."""
+        return self.directory(task.labels["point"], task.labels["repeat"])
+
+    def title(self, task: Task) -> str:
+        """What a task of this batch is called on the terminal."""
+        title = " ".join(part for part in (self.name, task.labels["point"]) if part)
+        return f"{title} {task.labels['repeat']}/{self.repeats}" if self.repeats > 1 else title
 
 
 def check(batch: Batch) -> list[Scenario]:
-    """Builds and checks every point before the first one runs."""
+    """Builds and checks every point before the first one runs. What only workers of a cluster need is left to
+    them.
+    """
     scenarios = [build(batch.name, point.document) for point in batch.points]
-    for scenario in scenarios:
-        batch.engine.check(scenario)
+    if batch.cluster is None or batch.engine.name in SIDE_BY_SIDE:
+        for scenario in scenarios:
+            batch.engine.check(scenario)
     return scenarios
 
 
-def execute(batch: Batch) -> BaseException | None:
-    """Runs everything; stops at the first run that does not complete and returns its error."""
+def execute(batch: Batch) -> Interrupted | UserError | None:
+    """Runs everything; stops at the first run that does not complete and returns its error. Runs that go on
+    beside it are finished, on a cluster taken back.
+    """
     scenarios = check(batch)
-    with batch.engine.session():
+    with batch.engine.session() if batch.cluster is None else contextlib.nullcontext():
         prepare(batch.out)
-        _announce(batch)
-        error = _run_all(batch, scenarios)
+        tasks = _tasks(batch, scenarios)
+        _announce(batch, tasks)
+        error = _run_all(batch, tasks, scenarios[0].description)
         (batch.out / files.UNFINISHED).unlink(missing_ok=True)
         return error
 
 
-def _announce(batch: Batch) -> None:
+def _tasks(batch: Batch, scenarios: Sequence[Scenario]) -> list[Task]:
+    """One for each run, the repeats of a point with seeds in sequence."""
+    tasks = []
+    for point, scenario in zip(batch.points, scenarios, strict=True):
+        first_seed = scenario.seed if batch.seed is None else batch.seed
+        for repeat in range(batch.repeats):
+            document = {**scenario.document, "seed": first_seed + repeat}
+            labels = {"point": point.name, "settings": dict(point.settings), "repeat": repeat + 1}
+            tasks.append(Task(batch.name, document, batch.engine.name, labels))
+    return tasks
+
+
+def _announce(batch: Batch, tasks: Sequence[Task]) -> None:
     """Lists the directories of all runs, so that those of a killed one are known as results, too."""
-    directories = [
-        batch.directory(point, repeat) for point in batch.points for repeat in range(batch.repeats)
-    ]
+    directories = [str(batch.directory_of(task).relative_to(batch.out)) for task in tasks]
     document = {
         "format": files.BATCH_FORMAT,
         "version": files.VERSIONS[files.BATCH_FORMAT],
-        "runs": [{"directory": str(directory.relative_to(batch.out))} for directory in directories],
+        "runs": [{"directory": directory} for directory in directories],
     }
     files.write_json(batch.out / files.UNFINISHED, document)
 
 
-def _run_all(batch: Batch, scenarios: Sequence[Scenario]) -> BaseException | None:
-    for point, scenario in zip(batch.points, scenarios, strict=True):
-        for repeat in range(batch.repeats):
-            outcome = _run_one(batch, point, scenario, repeat)
-            batch.outcomes.append(outcome)
-            if not batch.single:
-                write_aggregate(batch, scenarios[0].description, outcome)
-            if outcome.error is not None:
-                return outcome.error
-    return None
+def _run_all(batch: Batch, tasks: Sequence[Task], description: str) -> Interrupted | UserError | None:
+    error: Interrupted | UserError | None = None
+    watcher = _Collector(batch, tasks, description)
+    execution = Execution(
+        tasks,
+        batch.store,
+        jobs=batch.jobs,
+        cluster=batch.cluster,
+        watcher=watcher,
+        directory_of=batch.directory_of,
+        engine=batch.engine,
+        in_parent=batch.single,
+        stop_at_failure=True,
+    )
+    try:
+        failures = execution.run()
+        if failures:
+            error = RunFailedError(failures[0].reason)
+    except Interrupted as stop:
+        error = stop
+    watcher.finish(error)
+    return error
 
 
-def _run_one(batch: Batch, point: Point, scenario: Scenario, repeat: int) -> Outcome:
-    first_seed = scenario.seed if batch.seed is None else batch.seed
-    document = {**scenario.document, "seed": first_seed + repeat}
-    labels = {"point": point.name, "settings": dict(point.settings), "repeat": repeat + 1}
-    title = " ".join(part for part in (batch.name, point.name) if part)
-    if batch.repeats > 1:
-        title += f" {repeat + 1}/{batch.repeats}"
-    directory = batch.directory(point, repeat)
-    return run(build(batch.name, document), batch.engine, directory, Progress(title, batch.quiet), labels)
+class _Collector(Watcher):
+    """Collects what was run, and writes the aggregate of what there is so far."""
+
+    def __init__(self, batch: Batch, tasks: Sequence[Task], description: str) -> None:
+        self._batch = batch
+        self._tasks = tasks
+        self._description = description
+        self._summaries: dict[Path, dict[str, Any]] = {}
+        self._counted = Progress(batch.name, batch.quiet, said=batch.said)
+        self._next_s = 0.0
+
+    def found(self, task: Task) -> None:
+        self._batch.found.append(self._batch.title(task))
+
+    def progress(self, task: Task) -> Progress:
+        return Progress(self._batch.title(task), self._batch.quiet, said=self._batch.said)
+
+    def waiting(self, text: str) -> None:
+        print(f"clarion: {text}", file=sys.stderr)
+
+    def done(self, task: Task, directory: Path) -> None:
+        self._summaries[directory] = files.read_summary(directory)
+        if not self._batch.single:
+            if task.engine in SIDE_BY_SIDE or self._batch.cluster:
+                self._counted.count(len(self._summaries), len(self._tasks))
+            self._aggregate_now_and_then()
+
+    def _aggregate_now_and_then(self) -> None:
+        begin_s = time.monotonic()
+        if begin_s >= self._next_s:
+            self._aggregate(None)
+            end_s = time.monotonic()
+            self._next_s = end_s + (end_s - begin_s) / AGGREGATE_SHARE
+
+    def finish(self, error: Interrupted | UserError | None) -> None:
+        """Takes in what runs left that did not complete, and clears away what has no summary."""
+        self._counted.done()
+        for task in self._tasks:
+            directory = self._batch.directory_of(task)
+            if (directory / files.SUMMARY).is_file():
+                self._summaries.setdefault(directory, files.read_summary(directory))
+            else:
+                files.remove_results(directory)
+                with contextlib.suppress(OSError):  # it is not there, or not empty
+                    directory.rmdir()
+        self._collect(error)
+        if self._batch.outcomes and not self._batch.single:
+            self._aggregate(error)
+
+    def _collect(self, error: Interrupted | UserError | None) -> None:
+        directories = [self._batch.directory_of(task) for task in self._tasks]
+        self._batch.outcomes = [
+            Outcome(
+                directory,
+                self._summaries[directory],
+                None if self._summaries[directory]["state"] == "complete" else error,
+            )
+            for directory in directories
+            if directory in self._summaries
+        ]
+
+    def _aggregate(self, error: Interrupted | UserError | None) -> None:
+        self._collect(error)
+        write_aggregate(self._batch, self._description, error)
 
 
 def prepare(out: Path) -> None:
@@ -134,15 +239,16 @@ def older_results(out: Path) -> list[Path]:
     return found
 
 
-def write_aggregate(batch: Batch, description: str, last: Outcome) -> None:
-    """Writes the batch's summary, overview plot and report from the runs so far."""
+def write_aggregate(batch: Batch, description: str, error: Interrupted | UserError | None) -> None:
+    """Writes the batch's summary, overview plot and report from the runs so far; `error` has ended it."""
     summary = aggregate(
         batch.name,
         description,
         [(outcome.directory, outcome.summary) for outcome in batch.outcomes],
         batch.out,
     )
-    summary |= {"state": last.summary["state"], "reason": last.summary["reason"]}
+    states = {type(None): "complete", Interrupted: "interrupted"}
+    summary |= {"state": states.get(type(error), "failed"), "reason": reason_of(error)}
     files.write_json(batch.out / files.SUMMARY, summary)
     redraw(batch.out)
 
@@ -157,6 +263,15 @@ def redraw(out: Path) -> None:
             series.append((entry["point"] or entry["name"], plots.total_rate(flows, 1.0)))
     plots.overview(out / "overview.png", series)
     report.write(out)
+
+
+def reread(batch: Batch) -> dict[str, Any]:
+    """The summary that a batch has left, also of a single run in the form of a batch."""
+    summary = files.read_summary(batch.out)
+    if summary["format"] == files.BATCH_FORMAT:
+        return summary
+    made = aggregate(batch.name, summary["description"], [(batch.out, summary)], batch.out)
+    return made | {"state": summary["state"], "reason": summary["reason"]}
 
 
 def aggregate(
@@ -198,6 +313,8 @@ def _entry(directory: Path, summary: dict[str, Any], out: Path) -> dict[str, Any
         "settings": summary["settings"],
         "repeat": summary["repeat"],
         "seed": summary["seed"],
+        "engine": summary["engine"],
+        "senders": sorted({flow["algorithm"] for flow in summary["flows"]}),
         "directory": str(directory.relative_to(out)),
         "state": summary["state"],
         "metrics": key_metrics(summary),

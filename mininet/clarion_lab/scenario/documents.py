@@ -121,15 +121,15 @@ def _parse_option(option: str, text: str, value: str) -> Any:
         raise UserError(f"{option} {text}: not YAML: {error}") from error
 
 
-def parse_assignment(text: str) -> tuple[str, Any]:
-    """`key=value` with the value read as YAML."""
+def parse_assignment(text: str, option: str = "--set") -> tuple[str, Any]:
+    """`key=value` of an option, with the value read as YAML."""
     key, sign, value = text.partition("=")
     if not sign or not key:
-        raise UserError(f'--set {text}: write key=value, such as links.bottleneck.rate="50 Mbit/s"')
+        raise UserError(f'{option} {text}: write key=value, such as links.bottleneck.rate="50 Mbit/s"')
     key = key.strip()
     if key.partition(".")[0] == "sweep":
-        raise UserError(f"--set {text}: give swept values as --sweep KEY=A,B,...")
-    return key, _parse_option("--set", text, value)
+        raise UserError(f"{option} {text}: give swept values as --sweep KEY=A,B,...")
+    return key, _parse_option(option, text, value)
 
 
 def parse_sweep(text: str) -> tuple[str, list[Any]]:

@@ -59,7 +59,7 @@ THERE: dict[str, list[Any]] = {
 }
 STATE = [
     schema.switches, schema.desired_ports, schema.desired_forwarding, schema.policies, schema.decisions,
-    schema.tokens, schema.experiments, schema.audit,
+    schema.tokens, schema.experiments, schema.summaries, schema.audit,
 ]  # fmt: skip
 COURSE = {
     "tokens": ("last_used_us",),

@@ -60,6 +60,7 @@ async def test_only_those_of_a_switch_or_in_conflict(linked: Rig) -> None:
     assert stranger["ends"][1] == {
         "switch": None,
         "port": None,
+        "name": None,
         "chassis_id": "02:00:00:00:00:09",
         "port_id": "eth0",
         "hears": None,

@@ -46,7 +46,15 @@ async def test_a_port_shows_what_is_desired_and_what_is(shared: Rig) -> None:
         "reason": "no LLDP neighbour is heard",
     }
     expected = {
-        **{"switch": "s1", "port": 1, "desired": off, "effective": off, "applied": True, "version": 1},
+        **{
+            "switch": "s1",
+            "port": 1,
+            "name": None,
+            "desired": off,
+            "effective": off,
+            "applied": True,
+            "version": 1,
+        },
         "wire": wire,
     }
     assert shown == expected

@@ -51,6 +51,7 @@ def test_every_route_is_guarded() -> None:
         links,
         ports,
         records,
+        runs,
         switches,
         telemetry,
         tuner,
@@ -58,7 +59,7 @@ def test_every_route_is_guarded() -> None:
 
     routes = [
         route
-        for part in (experiments, health, links, ports, records, switches, telemetry, tuner)
+        for part in (experiments, health, links, ports, records, runs, switches, telemetry, tuner)
         for route in part.routes.routes
     ]
     assert len(routes) == len(ROLES)

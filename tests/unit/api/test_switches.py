@@ -34,6 +34,18 @@ async def test_switches_are_added_shown_and_removed(rig: Rig) -> None:
     problem(await rig.administer("DELETE", "/v1/switches/s3"), 404, "unknown-switch")
 
 
+async def test_ports_have_names_beside_their_numbers(rig: Rig) -> None:
+    names = {"1": "right", "2": "h1"}
+    answer = await rig.administer(
+        "POST", "/v1/switches", json={**NEW, "ports": [1, 2, 3], "port_names": names}
+    )
+    assert answer.status_code == 201
+    assert (await rig.read("/v1/switches/s3"))["port_names"] == names
+    ports = (await rig.read("/v1/switches/s3/ports"))["items"]
+    assert [(port["port"], port["name"]) for port in ports] == [(1, "right"), (2, "h1"), (3, None)]
+    assert (await rig.read("/v1/switches/s1"))["port_names"] == {}
+
+
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_name_is_given_once(shared: Rig) -> None:
     problem(
@@ -57,6 +69,9 @@ async def test_a_name_is_given_once(shared: Rig) -> None:
         ({"ports": []}, "#/ports"),
         ({"ports": [64]}, "#/ports/0"),
         ({"ports": [1, 1]}, "#/ports"),
+        ({"port_names": {"3": "h1"}}, "#/port_names/3"),
+        ({"port_names": {"1": "a b"}}, "#/port_names/1"),
+        ({"port_names": {"one": "h1"}}, "#/port_names/one"),
         ({"tls": {"ca": "/a", "certificate": "/b"}}, "#/tls/key"),
         ({"tls": {"ca": "ca.pem", "certificate": "/b", "key": "/c"}}, "#/tls/ca"),
         ({"colour": "red"}, "#/colour"),

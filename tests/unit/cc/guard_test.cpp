@@ -83,6 +83,7 @@ TEST(Guard, CanBeSwitchedOff) {
   guard_strike(&guard, &params, 1);
   guard_strike(&guard, &params, 1);
   EXPECT_FALSE(guard_is_on(&guard));
+  EXPECT_FALSE(guard_is_wary(&guard)) << "what routers grant must not be held back either";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ import pytest
 from clarion import scenario_library
 from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
-from clarion_control.model import Action, Actor, Origin, PolicyState, Role
+from clarion_control.model import Action, Actor, ExperimentState, Origin, PolicyState, Role
 from clarion_control.store.clock import now_us
 from clarion_p4rt.switch import Forwarding
 from fakes.clarion_command import command
@@ -104,6 +104,15 @@ ACTS = {
         stop,
         after={"id": 1},
         prepare=lambda at: at.experiments.submit(ANN, "smoke", "emu", {"description": "goes on"}),
+    ),
+    Action.RUN_REGISTER: Act(
+        lambda at: at.experiments.reported.register(BOB, "geo", "emu", {"duration": "5 s"}, 2, "lab:/out"),
+        after={"scenario": "geo", "settings": ['duration="5 s"'], "repeat": 2, "place": "lab:/out"},
+    ),
+    Action.RUN_END: Act(
+        lambda at: at.experiments.reported.finish(BOB, 1, ExperimentState.FAILED, "no route", None),
+        after={"id": 1, "state": "failed", "error": "no route"},
+        prepare=lambda at: at.experiments.reported.register(BOB, "geo", "emu", {}, 1, "lab:/out"),
     ),
 }
 

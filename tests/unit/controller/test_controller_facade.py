@@ -454,10 +454,13 @@ async def test_a_report_that_cannot_be_kept_does_not_take_others_along(tmp_path:
         ("ports", []),
         ("ports", [64]),
         ("ports", [1, 1]),
+        ("port_names.2", {2: "h1"}),
+        ("port_names.1", {1: ""}),
     ],
 )
 async def test_a_switch_that_cannot_be(tmp_path: Path, field: str, value: object) -> None:
-    given = {"name": "s9", "address": "localhost:1", "device_id": 1, "ports": [1], field: value}
+    given = {"name": "s9", "address": "localhost:1", "device_id": 1, "ports": [1]}
+    given[field.partition(".")[0]] = value
     async with open_controller(tmp_path) as controller:
         with pytest.raises(FieldError) as caught:
             await controller.switches.add(ADMIN, **given)  # type: ignore[arg-type]

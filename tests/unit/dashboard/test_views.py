@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clarion import scenario_library
@@ -22,10 +24,17 @@ from clarion_control.model import (
     PortState,
     SwitchStatus,
 )
+from clarion_control.topology import LinkEnd
 from clarion_p4rt.switch import Switch
 
 SWITCH = Switch(1, "s1", "127.0.0.1:9559", 1, (1, 2))
 ON = PortSettings(1, XcpSettings(100_000_000))
+
+
+def test_a_port_is_shown_with_its_name_beside_its_number() -> None:
+    switch = replace(SWITCH, port_names={2: "h1"})
+    assert [switch.port_title(port) for port in switch.ports] == ["Port 1", "Port 2 (h1)"]
+    assert LinkEnd("s1", 2, "s1", "2", name="h1").place == "s1 port 2 (h1)"
 
 
 def policy(name: str, state: PolicyState) -> Policy:

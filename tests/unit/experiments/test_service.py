@@ -80,6 +80,7 @@ async def going_on(runs: Experiments, experiment: Experiment) -> int:
                 return
 
     await asyncio.wait_for(watch(), DEADLINE_S)
+    assert runs._directory is not None
     [started] = runs._directory.glob(f"{experiment.id}-*/started")
     return int(started.read_text())
 
@@ -115,7 +116,7 @@ async def test_runs_wait_for_each_other(runs: Experiments) -> None:
     second = await submit(runs)
     await going_on(runs, first)
     assert (await runs.experiment(second.id)).state is ExperimentState.QUEUED
-    assert runs.progress(second.id) is None
+    assert runs.progress(second) is None
     await runs.stop(ADMIN, first.id)
     assert (await ended(runs, second)).state is ExperimentState.COMPLETE
     assert (await runs.experiment(first.id)).state is ExperimentState.STOPPED

@@ -36,6 +36,7 @@ from fakes.switch import DROP, REPORT
 
 ANN = Actor("ann", Role.ADMIN)
 SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))
+NAMED = replace(SWITCH, port_names={1: "right", 2: "h1"})
 
 
 @contextlib.asynccontextmanager
@@ -57,7 +58,11 @@ async def test_the_migrations_make_the_schema(tmp_path: Path) -> None:
 
 async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path) -> None:
     def first_release(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE intervals DROP COLUMN measured_bps"))
+        later = [("intervals", "measured_bps"), ("switches", "port_names")]
+        later += [("experiments", name) for name in ("place", "progress", "heard_us", "stop_us")]
+        for table, column in later:
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+        connection.execute(text("DROP TABLE summaries"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
     async with opened(tmp_path) as store:
@@ -73,7 +78,8 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
 
 async def test_opening_again_keeps_everything(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
-        added = await store.change(switches.add, ANN, SWITCH)
+        added = await store.change(switches.add, ANN, NAMED)
+        assert added.port_names == NAMED.port_names
     async with opened(tmp_path) as store:
         assert await store.read(switches.listed) == [added]
 

@@ -88,7 +88,7 @@ async def list_experiments(
 ) -> ExperimentList:
     """A page of experiments from the store."""
     found = await service(api).experiments(before_id=before_id, limit=limit)
-    items = [_view(api, each) for each in found]
+    items = [view(api, each) for each in found]
     return ExperimentList(items=items, next=next_page(request, response, [each.id for each in items], limit))
 
 
@@ -110,7 +110,7 @@ async def start_experiment(api: Api, actor: Asker, new: NewExperiment, response:
     """Check a run and queue it."""
     made = await service(api).submit(actor, new.scenario, new.engine, new.settings, new.repeat)
     response.headers["Location"] = f"/v1/experiments/{made.id}"
-    return _view(api, made)
+    return view(api, made)
 
 
 @routes.get(
@@ -121,7 +121,7 @@ async def start_experiment(api: Api, actor: Asker, new: NewExperiment, response:
 )
 async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
     """The experiment of that number."""
-    return _view(api, await service(api).experiment(id))
+    return view(api, await service(api).experiment(id))
 
 
 @routes.delete(
@@ -138,7 +138,7 @@ async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
 )
 async def stop_experiment(api: Api, actor: Asker, id: RecordId) -> ExperimentView:
     """Ask a run to stop; it ends after its clean-up."""
-    return _view(api, await service(api).stop(actor, id))
+    return view(api, await service(api).stop(actor, id))
 
 
 @routes.get(
@@ -217,8 +217,9 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
             yield chunk
 
 
-def _view(api: ApiContext, experiment: Experiment) -> ExperimentView:
-    return ExperimentView.of(experiment, service(api).progress(experiment.id))
+def view(api: ApiContext, experiment: Experiment) -> ExperimentView:
+    """An experiment as it is shown."""
+    return ExperimentView.of(experiment, service(api).progress(experiment))
 
 
 async def _changes(runs: Experiments, experiment_id: int) -> AsyncIterator[ServerSentEvent]:

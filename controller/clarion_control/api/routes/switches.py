@@ -56,7 +56,13 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
     """Add a switch and connect to it."""
     tls = None if new.tls is None else TlsFiles(new.tls.ca, new.tls.certificate, new.tls.key)
     switch = await api.controller.switches.add(
-        actor, name=new.name, address=new.address, device_id=new.device_id, ports=new.ports, tls=tls
+        actor,
+        name=new.name,
+        address=new.address,
+        device_id=new.device_id,
+        ports=new.ports,
+        tls=tls,
+        port_names={int(port): name for port, name in new.port_names.items()},
     )
     response.headers["Location"] = f"/v1/switches/{switch.name}"
     return SwitchView.of(switch, api.controller.switches.status(switch.name))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -12,6 +12,16 @@ from clarion_control.experiments.library import MAX_REPEAT, MAX_SETTINGS, settin
 from clarion_control.model import Experiment, ExperimentState
 
 EXAMPLE: dict[str, Any] = {"scenario": "smoke", "settings": {"duration": "5 s", "algorithm": "cubic"}}
+
+
+RUN_EXAMPLE: dict[str, Any] = {
+    "scenario": "geo",
+    "engine": "emu",
+    "settings": {"sweep.algorithm": ["xcp", "cubic"]},
+    "place": "lab-3:/home/ann/out/geo-20260101-120000",
+}
+SettingKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,640}$")]
+MAX_REPORTED_REPEAT = 2**31 - 1  # what the store holds; how often somebody runs something is theirs to say
 
 
 class ScenarioView(Model):
@@ -55,7 +65,10 @@ class ExperimentView(Model):
     engine: str = Field(description="What carries the packets.", examples=["emu"])
     settings: dict[str, Any] = Field(description="Fields that were changed.", examples=[{"duration": "5 s"}])
     repeat: int = Field(description="Runs per point.", examples=[1])
-    state: ExperimentState = Field(description="queued and running go on; the others are final.")
+    state: ExperimentState = Field(
+        description="queued and running go on; complete, failed and stopped are final. lost: a run that"
+        " reports by itself was not heard for 30 s; it is running again if it is."
+    )
     created_us: int = time_field("When it was requested")
     created_by: str = Field(description="By whom.", examples=["alice"])
     started_us: int | None = time_field("When it started")
@@ -67,6 +80,12 @@ class ExperimentView(Model):
     files: list[str] = Field(
         description="Results that can be fetched.", examples=[["summary.json", "report.html"]]
     )
+    place: str | None = Field(
+        description="Where all its files are, HOST:DIRECTORY, if it was started elsewhere and reports by"
+        " itself; null: the controller runs it.",
+        examples=["lab-3:/home/ann/out/geo-20260101-120000"],
+    )
+    stop: bool = Field(description="Whether a run that reports by itself was asked to stop.")
 
     @classmethod
     def of(cls, experiment: Experiment, progress: str | None) -> ExperimentView:
@@ -85,7 +104,53 @@ class ExperimentView(Model):
             error=experiment.error,
             progress=progress,
             files=list(experiment.files),
+            place=experiment.place,
+            stop=experiment.stop_us is not None,
         )
+
+
+class NewRun(Model):
+    """A run that was started elsewhere, on a command line."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [RUN_EXAMPLE]})
+
+    scenario: str = Field(description="Name of its scenario, shipped or not.", pattern=LINE, max_length=100)
+    engine: str = Field(description="What carries the packets.", pattern=LINE, max_length=20)
+    settings: dict[SettingKey, Any] = Field(
+        default_factory=dict,
+        description="Fields of the scenario that were changed, by dotted name; `sweep.NAME` has all values.",
+        max_length=MAX_SETTINGS,
+    )
+    repeat: Whole = Field(1, description="Runs per point.", ge=1, le=MAX_REPORTED_REPEAT)
+    place: str = Field(
+        description="Where its files are, HOST:DIRECTORY.",
+        pattern=LINE,
+        min_length=1,
+        max_length=4096,
+        examples=["lab-3:/home/ann/out/geo-20260101-120000"],
+    )
+
+
+class RunProgress(Model):
+    """A sign of life of a run, due every few seconds."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"progress": "geo: 4.0 / 25 s   91 Mbit/s"}]})
+
+    progress: str | None = Field(
+        None, description="What it is doing; null: as before.", pattern=LINE, max_length=500
+    )
+
+
+class RunResult(Model):
+    """The end of a run."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"state": "complete"}]})
+
+    state: Literal["complete", "failed", "stopped"] = Field(description="How it ended.")
+    error: str | None = Field(None, description="Why it failed.", pattern=LINE, max_length=500)
+    summary: dict[str, Any] | None = Field(
+        None, description="Its summary, as docs/summary-format.md has it; null without one."
+    )
 
 
 class FileView(Model):

@@ -47,6 +47,7 @@ class LinkEndView(Model):
 
     switch: str | None = Field(description="Name of the switch; null if it is none.", examples=["s1"])
     port: int | None = Field(description="Number of the port at its switch; null likewise.", examples=[1])
+    name: str | None = Field(description="Name of the port for people; null without one.", examples=["right"])
     chassis_id: str = Field(description="Chassis ID in its LLDP frames.", examples=["s1"])
     port_id: str = Field(description="Port ID in its LLDP frames.", examples=["1"])
     hears: bool | None = Field(description="Whether it hears the other end; null if not known.")
@@ -59,6 +60,7 @@ class LinkEndView(Model):
         return cls(
             switch=end.switch,
             port=end.port,
+            name=end.name,
             chassis_id=end.chassis_id,
             port_id=end.port_id,
             hears=end.hears,

@@ -124,6 +124,7 @@ class Port(Model):
 
     switch: str = Field(description="Name of its switch.", examples=["s1"])
     port: int = Field(description="Its number at the switch.", examples=[1])
+    name: str | None = Field(description="Its name for people; null without one.", examples=["right"])
     desired: Settings | None = Field(
         description="Settings that the port is to have; null until set, or until first read from the switch."
     )
@@ -145,6 +146,7 @@ class Port(Model):
         return cls(
             switch=state.switch.name,
             port=state.port,
+            name=state.switch.port_names.get(state.port),
             desired=None if desired is None else _settings(settings_json.to_json(desired.settings)),
             effective=None if state.effective is None else _settings(settings_json.to_json(state.effective)),
             applied=state.applied,

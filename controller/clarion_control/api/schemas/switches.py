@@ -12,9 +12,17 @@ from clarion_control.api.schemas.base import NAME, Model, Whole, time_field
 from clarion_control.model import LinkState, SwitchStatus
 from clarion_p4rt.switch import Switch
 
-EXAMPLE: dict[str, Any] = {"name": "s1", "address": "127.0.0.1:9559", "device_id": 1, "ports": [1, 2]}
+EXAMPLE: dict[str, Any] = {
+    "name": "s1",
+    "address": "127.0.0.1:9559",
+    "device_id": 1,
+    "ports": [1, 2],
+    "port_names": {"1": "right", "2": "h1"},
+}
 ADDRESS = r"^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):[0-9]{1,5}$"
 FILE = r"^/[^\x00-\x1f\x7f]+$"
+PortKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?)$")]
+PortName = Annotated[str, Field(pattern=NAME)]
 
 
 class Tls(Model):
@@ -43,6 +51,12 @@ class NewSwitch(Model):
     device_id: Whole = Field(description="Its P4Runtime device id.", ge=1, le=2**63 - 1)
     ports: list[Annotated[Whole, Field(ge=0, lt=PORTS)]] = Field(
         description="Numbers of the ports that it has.", min_length=1, max_length=PORTS
+    )
+    port_names: dict[PortKey, PortName] = Field(
+        default_factory=dict,
+        description="Names of ports by number, for people; ports may be left out.",
+        max_length=PORTS,
+        examples=[{"1": "right", "2": "h1"}],
     )
     tls: Tls | None = Field(None, description="null: without TLS.")
 
@@ -81,6 +95,9 @@ class SwitchView(Model):
     address: str = Field(description="HOST:PORT of its P4Runtime server.", examples=["127.0.0.1:9559"])
     device_id: int = Field(description="Its P4Runtime device id.", examples=[1])
     ports: list[int] = Field(description="Numbers of its ports, ascending.", examples=[[1, 2]])
+    port_names: dict[str, str] = Field(
+        description="Names of ports by number, of those that have one.", examples=[{"1": "right", "2": "h1"}]
+    )
     tls: Tls | None = Field(description="null: without TLS.")
     added_us: int = time_field("When it was added")
     status: Status
@@ -95,6 +112,7 @@ class SwitchView(Model):
             address=switch.address,
             device_id=switch.device_id,
             ports=list(switch.ports),
+            port_names={str(port): name for port, name in switch.port_names.items()},
             tls=None if tls is None else Tls(ca=tls.ca, certificate=tls.certificate, key=tls.key),
             added_us=switch.added_us,
             status=Status.of(status),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.pages import (
     audit,
+    compare,
     experiment,
     experiments,
     overview,
@@ -25,4 +26,5 @@ def register(dashboard: Dashboard) -> None:
     tuner.register(dashboard)
     experiments.register(dashboard)
     experiment.register(dashboard)
+    compare.register(dashboard)
     audit.register(dashboard)

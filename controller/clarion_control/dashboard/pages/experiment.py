@@ -12,12 +12,11 @@ from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.pages.experiments import STATES, took
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
-from clarion_control.experiments.service import Experiments
+from clarion_control.experiments.service import FINAL, Experiments
 from clarion_control.model import Actor, Experiment, ExperimentState, Role
 
 LINES = 200
 REFRESH_S = 1.0
-ENDED = (ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentState.STOPPED)
 
 
 def register(dashboard: Dashboard) -> None:
@@ -56,6 +55,7 @@ class ExperimentPage:
                         ("Repeats", quantities.count(found.repeat)),
                         ("Settings", ", ".join(found.settings) or "as the scenario has them"),
                         ("Started by", f"{found.created_by}, {quantities.instant(found.created_us)}"),
+                        *([("Files", found.place)] if found.place is not None else []),
                     ]
                 )
                 self._took = parts.text("", "p", "muted number below")
@@ -83,7 +83,7 @@ class ExperimentPage:
 
     async def _show(self) -> None:
         found = self._found
-        ended = found.state in ENDED
+        ended = found.state in FINAL
         self._state.show(*STATES[found.state])
         self._took.text = f"Running time: {took(found)}"
         self._stop.set_visibility(not ended and self._visit.may(Role.OPERATOR))

@@ -25,6 +25,7 @@ STATES = {
     ExperimentState.COMPLETE: ("complete", "good"),
     ExperimentState.FAILED: ("failed", "bad"),
     ExperimentState.STOPPED: ("stopped", ""),
+    ExperimentState.LOST: ("lost", "bad"),
 }
 
 
@@ -61,12 +62,18 @@ class ExperimentsPage:
 
     async def build(self) -> None:
         """Draws the page and keeps it up to date."""
-        parts.heading("Experiments")
+        with parts.heading("Experiments"):
+            parts.block(classes="grow")
+            parts.link("Compare results", "/experiments/compare", "button small")
         with parts.block(classes="columns"):
-            with parts.card("Runs", "One at a time, in the order in which they were started"):
+            with parts.card(
+                "Runs", "The controller's own one at a time; those of command lines as they report"
+            ):
                 self._list = parts.block()
             with parts.card("Start a scenario"):
-                if self._visit.may(Role.OPERATOR):
+                if not self._experiments.can_run:
+                    parts.text("This controller runs none; it shows those that report to it.", "p", "hint")
+                elif self._visit.may(Role.OPERATOR):
                     self._form(await asyncio.to_thread(self._experiments.scenarios.catalogue))
                 else:
                     parts.text("Your role may only look; starting needs the role operator.", "p", "hint")
@@ -167,6 +174,8 @@ def _row(each: Experiment, time_taken: str) -> None:
             parts.link(each.scenario + repeats, f"/experiments/{each.id}")
             for setting in each.settings:
                 parts.text(setting, "div", "hint mono")
+            if each.place is not None:
+                parts.text(each.place, "div", "hint mono")
         parts.cell_text("Engine", content=each.engine)
         parts.cell_text("By", content=each.created_by)
         parts.cell_text("Started", "number", quantities.instant(each.started_us).removesuffix(" UTC"))

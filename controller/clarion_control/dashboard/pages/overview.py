@@ -49,7 +49,7 @@ class SwitchCard:
             with parts.block("table", "table rows ports-table"):
                 parts.head_row(*COLUMNS)
                 with parts.block("tbody"):
-                    self._rows = {port: PortRow(controller, switch.name, port) for port in switch.ports}
+                    self._rows = {port: PortRow(controller, switch, port) for port in switch.ports}
 
     async def configure(self, degrading: Collection[tuple[str, int]]) -> None:
         """Updates the rows with the present settings and policies."""

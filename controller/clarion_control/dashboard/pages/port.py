@@ -48,7 +48,8 @@ class PortPage:
         state = await self._controller.ports.get(self._name, self._port)
         ui.page_title(f"{self._name} port {self._port} · Clarion")
         minutes = self._minutes()
-        with parts.heading(f"Port {self._port}", ("Overview", "/"), (self._name, switch_address(self._name))):
+        title = state.switch.port_title(self._port)
+        with parts.heading(title, ("Overview", "/"), (self._name, switch_address(self._name))):
             self._link = parts.state_badge(self._controller.switches.status(self._name))
             parts.block(classes="grow")
             self._spans(minutes)

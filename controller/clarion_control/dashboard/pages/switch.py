@@ -60,11 +60,11 @@ class SwitchPage:
             with parts.card("Ports"), parts.block("table", "table rows ports-table"):
                 parts.head_row(*COLUMNS)
                 with parts.block("tbody"):
-                    self._rows = {port: PortRow(self._controller, switch.name, port) for port in switch.ports}
+                    self._rows = {port: PortRow(self._controller, switch, port) for port in switch.ports}
             with parts.card("Counters", "Since the switch started, read every few seconds"):
                 self._counters()
             with parts.card("Forwarding", "Static entries that this controller keeps on the switch"):
-                _forwarding(switch.name, await self._controller.forwarding.get(switch.name))
+                _forwarding(switch, await self._controller.forwarding.get(switch.name))
             if self._visit.may(Role.OPERATOR):
                 with parts.card("Latest changes"):
                     audit_table(
@@ -120,7 +120,7 @@ class SwitchPage:
                 for port in self._switch.ports:
                     with parts.block("tr"):
                         with parts.cell("Port", "title"):
-                            parts.link(f"Port {port}", port_address(self._switch.name, port))
+                            parts.link(self._switch.port_title(port), port_address(self._switch.name, port))
                         for name in PORT_COUNTERS:
                             self._cells[port, name] = parts.cell_text(NAMES[name], "number")
 
@@ -133,7 +133,7 @@ class SwitchPage:
             cell.text = f"{shown} · {quantities.size(size)}" if packets is not None and size else shown
 
 
-def _forwarding(name: str, forwarding: Forwarding | None) -> None:
+def _forwarding(switch: Switch, forwarding: Forwarding | None) -> None:
     if forwarding is None:
         parts.empty("Nothing is set: the switch forwards by entries of others, or learns by itself.")
         return
@@ -147,4 +147,4 @@ def _forwarding(name: str, forwarding: Forwarding | None) -> None:
                     with parts.block("tr"):
                         parts.cell_text("Ethernet address", "mono", address)
                         with parts.cell("Port"):
-                            parts.link(f"Port {port}", port_address(name, port))
+                            parts.link(switch.port_title(port), port_address(switch.name, port))

@@ -10,7 +10,7 @@ from nicegui import ui
 from clarion_control.dashboard import parts
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.decision_list import DecisionList
-from clarion_control.dashboard.port_row import port_address
+from clarion_control.dashboard.port_row import port_address, port_place
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Policy, PolicyState
@@ -93,7 +93,7 @@ class TunerPage:
             for policy in on:
                 with parts.block(classes="decision"), parts.block(classes="decision-head"):
                     held = policy.state is PolicyState.HELD
-                    place = f"{policy.switch} port {policy.port}"
+                    place = port_place(self._visit.controller, policy.switch, policy.port)
                     parts.link(place, port_address(policy.switch, policy.port))
                     parts.text(policy.name)
                     parts.Badge("held" if held else "on", "warn" if held else "good")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from clarion_lab.machine import environment
 from clarion_lab.recording import files
 from clarion_lab.recording.progress import Progress
 from clarion_lab.recording.recording import Recording
-from clarion_lab.results import plots, report
 from clarion_lab.results.decisions import judged
 from clarion_lab.results.expectations import evaluate
 from clarion_lab.results.summary import summarise
@@ -28,7 +28,7 @@ class Outcome:
 
     directory: Path
     summary: dict[str, Any]
-    error: BaseException | None
+    error: Interrupted | UserError | None
 
 
 def run(
@@ -36,29 +36,40 @@ def run(
     engine: Engine,
     directory: Path,
     progress: Progress,
-    labels: dict[str, Any],
+    labels: Mapping[str, Any],
+    draw: bool = True,
 ) -> Outcome:
-    """Runs once into `directory`. An error is returned with the partial results, not raised."""
+    """Runs once into `directory`. An error is returned with the partial results, not raised. Without `draw`
+    there are neither plots nor a report.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     recording = Recording(environment=environment.describe())
     state = "complete"
-    error: BaseException | None = None
+    error: Interrupted | UserError | None = None
     try:
         engine.execute(scenario, directory, recording, progress)
     except Interrupted as stop:
         state, error = "interrupted", stop
     except Exception as failure:  # of any kind: the partial results are written
         state, error = "failed", _failure(failure, directory)
-    status = {"state": state, "reason": _reason(error), "engine": engine.name, **labels}
+    status = {"state": state, "reason": reason_of(error), "engine": engine.name, **labels}
     progress.step("results")
     decisions = judged(scenario, recording)
     summary = summarise(scenario, plan(scenario), recording, status, decisions)
     summary["expectations"] = evaluate(scenario.expect, summary, labels.get("settings", {}))
     files.write(directory, summary, recording, decisions)
-    plots.draw(directory)
-    report.write(directory)
+    if draw:
+        show(directory)
     progress.done()
     return Outcome(directory, summary, error)
+
+
+def show(directory: Path) -> None:
+    """Draws the plots of a run from its files and writes its report."""
+    from clarion_lab.results import plots, report  # a second of imports that a run without them has not
+
+    plots.draw(directory)
+    report.write(directory)
 
 
 def _failure(failure: Exception, directory: Path) -> UserError:
@@ -73,7 +84,8 @@ def _failure(failure: Exception, directory: Path) -> UserError:
     return RunFailedError(f"{type(failure).__name__}: {text}; details in {log}")
 
 
-def _reason(error: BaseException | None) -> str | None:
+def reason_of(error: Interrupted | UserError | None) -> str | None:
+    """Why a run or a batch did not complete, as summaries say it; None if it did."""
     if isinstance(error, Interrupted):
         return f"stopped by signal {error.signal_number}"
     return str(error) if error else None

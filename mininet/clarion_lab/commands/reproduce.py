@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clarion reproduce`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from clarion_base import text_table
+from clarion_base.commands import EXIT_FAILED, positive
+from clarion_base.errors import UserError
+from clarion_lab.recording.progress import stoppable
+from clarion_lab.reproduce import page, plots, table
+from clarion_lab.reproduce.experiment import ENGINES, Experiment, chosen, load
+from clarion_lab.reproduce.runs import Planned, plan, run
+from clarion_lab.reproduce.table import Row
+from clarion_lab.reproduce.verdict import verdict
+from clarion_lab.tasks.store import Store
+
+TITLE = "Which published claims hold"
+PAGE, PAGE_HTML = "reproduction.md", "reproduction.html"
+TABLES = "reproduction"  # the tables and pictures, beside the page
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which experiments, and how they are run."""
+    parser.add_argument(
+        "ids",
+        nargs="*",
+        metavar="ID",
+        help="experiments such as S0-fig5, papers such as S0, or files; all if none",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("auto", *ENGINES),
+        default="auto",
+        help="auto (default): what each experiment needs; sim or emu: that one for all that it can run",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer points and repeats, marked as such")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out", "reproduce"), metavar="DIR", help="where pages go"
+    )
+    parser.add_argument(
+        "--from", dest="tables", type=Path, metavar="DIR", help="run nothing: judge the tables of DIR again"
+    )
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="points at a time (default: all processors)"
+    )
+    parser.add_argument("--cluster", metavar="ADDRESS", help="run points on this Dask cluster")
+    parser.set_defaults(run=_reproduce)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    experiments = [load(path, options.quick) for path in chosen(options.ids).values()]
+    if options.tables is not None:
+        entries = [entry for each in experiments if (entry := judged_again(each, options.tables)) is not None]
+        if not entries:
+            raise UserError(f"--from {options.tables}: no table of these experiments there")
+        write(entries, options.out)
+        _print(entries, options.out)
+        return 0
+    broken = _run(options, experiments)
+    entries = [
+        entry for each in experiments if (entry := judged_again(each, options.out / TABLES)) is not None
+    ]
+    write(entries, options.out)
+    _print(entries, options.out)
+    for line in broken:
+        print(f"clarion: {line}", file=sys.stderr)
+    return EXIT_FAILED if broken else 0
+
+
+def _run(options: argparse.Namespace, experiments: Sequence[Experiment]) -> list[str]:
+    """Runs what is to run, and writes the tables; what failed, in words."""
+    planned, skipped = _planned(experiments, options.engine)
+    for line in skipped:
+        print(line, file=sys.stderr)
+    with stoppable():
+        rows, broken = run(
+            planned, Store.default(), jobs=options.jobs, cluster=options.cluster, on_progress=_progress
+        )
+    for each in experiments:
+        notes = {"id": each.id, "quick": "yes" if options.quick else "no"}
+        table.write(_table(options.out / TABLES, each), rows.get(each.id, []), notes)
+    return broken
+
+
+def _planned(experiments: Sequence[Experiment], engine: str) -> tuple[list[Planned], list[str]]:
+    """What can run here, and what cannot: real hosts need root."""
+    planned, skipped = [], []
+    for each in experiments:
+        runs = list(plan(each, engine))
+        possible = [one for one in runs if one.task.engine == "sim" or os.geteuid() == 0]
+        if len(possible) < len(runs):
+            skipped.append(f"{each.id}: {len(runs) - len(possible)} runs need root for engine emu: left out")
+        planned += possible
+    return planned, skipped
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\rrun {done} of {total}", end=end, file=sys.stderr, flush=True)
+    elif done == total or done % 50 == 0:
+        print(f"run {done} of {total}", file=sys.stderr, flush=True)
+
+
+def _table(directory: Path, experiment: Experiment) -> Path:
+    return directory / f"{experiment.id.lower()}.parquet"
+
+
+def judged_again(experiment: Experiment, tables: Path) -> page.Entry | None:
+    """An experiment with the verdict that its table gives; None if there is no table."""
+    path = _table(tables, experiment)
+    if not path.is_file():
+        return None
+    rows, notes = table.read(path)
+    quick = notes.get("quick") == "yes"
+    picture = path.with_suffix(".png")
+    drawn = plots.draw(experiment, _meant(experiment, rows), picture)
+    return page.Entry(experiment, rows, verdict(experiment, rows, quick), quick, picture if drawn else None)
+
+
+def _meant(experiment: Experiment, rows: Sequence[Row]) -> list[Row]:
+    engines = {series.name: series.engine for series in experiment.series}
+    return [row for row in rows if row.engine == engines.get(row.series)]
+
+
+def write(entries: Sequence[page.Entry], out: Path) -> None:
+    """Both pages."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / PAGE).write_text(page.markdown(entries, TITLE, TABLES))
+    (out / PAGE_HTML).write_text(page.html(entries, TITLE))
+
+
+def _print(entries: Sequence[page.Entry], out: Path) -> None:
+    rows = [
+        [entry.experiment.id, entry.verdict.text + (" (quick)" if entry.quick else ""), _missed(entry)]
+        for entry in entries
+    ]
+    print(text_table.plain(rows, ["experiment", "verdict", "criteria that do not hold"]))
+    print(f"pages: {out / PAGE}, {out / PAGE_HTML}")
+
+
+def _missed(entry: page.Entry) -> str:
+    known = [judged for judged in entry.verdict.judged if judged.missing is None]
+    missed = [judged.criterion for judged in known if not judged.holds]
+    return "; ".join(f"{each.kind}: {each.says}" for each in missed)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments of the papers: what is run, what is measured, and whether the claim holds."""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our figure beside each of the papers': means with intervals, the numbers that the paper gives drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from clarion_lab.reproduce import statistics
+from clarion_lab.reproduce.experiment import Experiment, Plot
+from clarion_lab.reproduce.table import Row
+
+_SIZE_INCHES = (6.4, 3.2)
+_DPI = 90
+
+
+def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> bool:
+    """All plots of an experiment side by side into one PNG file; False if there is nothing to draw."""
+    plots = [plot for plot in experiment.plots if any(plot.of in row.measures for row in rows)]
+    if not plots:
+        return False
+    mpl.use("agg")
+    figure = Figure(figsize=(_SIZE_INCHES[0] * len(plots), _SIZE_INCHES[1]), layout="constrained")
+    for axes, plot in zip(np.atleast_1d(figure.subplots(1, len(plots))), plots, strict=True):
+        _draw(axes, plot, [row for row in rows if plot.of in row.measures])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=_DPI, metadata={"Software": None})
+    return True
+
+
+def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
+    rows = shown(plot, rows)
+    if plot.over is None:
+        _bars(axes, plot, rows)
+    else:
+        _curves(axes, plot, rows, plot.over)
+        axes.set_xlabel(plot.over.replace("_", " "))
+    axes.set_ylabel(f"{plot.title or plot.of.replace('_', ' ')}{f' ({plot.unit})' if plot.unit else ''}")
+    if plot.log in ("x", "both"):
+        axes.set_xscale("symlog", linthresh=_smallest(rows, plot.over))
+    if plot.log in ("y", "both"):
+        axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+
+
+def shown(plot: Plot, rows: Sequence[Row]) -> list[Row]:
+    """The rows that a plot is of; if relative, each with its ratio to the other sender's of that seed."""
+    here = [
+        row
+        for row in rows
+        if plot.series in (None, row.series)
+        and all(row.values.get(name) == value for name, value in plot.at.items())
+    ]
+    if plot.relative_to is None:
+        return here
+    base = {_run(row): row.measures[plot.of] for row in here if row.sender == plot.relative_to}
+    return [
+        replace(row, measures={plot.of: row.measures[plot.of] / base[_run(row)]})
+        for row in here
+        if row.sender != plot.relative_to and base.get(_run(row), 0)
+    ]
+
+
+def _run(row: Row) -> tuple[object, ...]:
+    return row.series, row.engine, row.seed, *sorted(row.values.items())
+
+
+def _smallest(rows: Sequence[Row], column: str | None) -> float:
+    return min((value for row in rows if (value := row.values.get(column or "", 0)) > 0), default=1.0)
+
+
+def _points(rows: Sequence[Row], measure: str, column: str) -> tuple[list[float], list[statistics.Interval]]:
+    places = sorted({row.values[column] for row in rows if column in row.values})
+    found = []
+    for place in places:
+        here = [row.measures[measure] for row in rows if row.values.get(column) == place]
+        found.append(statistics.mean_interval(np.array(here)))
+    return places, found
+
+
+def _errors(intervals: Sequence[statistics.Interval]) -> list[list[float]]:
+    below = [each.mean - each.low for each in intervals]
+    above = [each.high - each.mean for each in intervals]
+    return [list(np.nan_to_num(below)), list(np.nan_to_num(above))]
+
+
+def _curves(axes: Any, plot: Plot, rows: Sequence[Row], column: str) -> None:
+    colours: dict[str, Any] = {}
+    for sender in dict.fromkeys(row.sender for row in rows):
+        places, found = _points([row for row in rows if row.sender == sender], plot.of, column)
+        means = [each.mean for each in found]
+        line = axes.errorbar(places, means, yerr=_errors(found), marker="o", ms=3, capsize=2, label=sender)
+        colours[sender] = line[0].get_color()
+    for each in plot.reported:
+        colour = colours.get(each.get("sender", ""), "black")
+        if "at" in each:
+            axes.plot([each["at"]], [each["value"]], "x", color=colour, ms=8)
+        else:
+            axes.axhline(each["value"], color=colour, ls=":", lw=1)
+    axes.legend(fontsize=7)
+
+
+def _bars(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
+    senders = list(dict.fromkeys(row.sender for row in rows))
+    samples = [np.array([row.measures[plot.of] for row in rows if row.sender == each]) for each in senders]
+    found = [statistics.mean_interval(each) for each in samples]
+    axes.bar(
+        senders, [each.mean for each in found], yerr=_errors(found), capsize=3, color="tab:blue", alpha=0.7
+    )
+    for each in plot.reported:
+        if each.get("sender") in senders:
+            axes.plot([senders.index(each["sender"])], [each["value"]], "kx", ms=8)
+        else:
+            axes.axhline(each["value"], color="black", ls=":", lw=1)
+    axes.tick_params(axis="x", labelrotation=30, labelsize=7)

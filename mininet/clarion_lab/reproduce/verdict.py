@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict on an experiment, computed from its table of results alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clarion_base.errors import UserError
+from clarion_lab.reproduce.criteria import Judged, judge
+from clarion_lab.reproduce.experiment import Criterion, Experiment
+from clarion_lab.reproduce.formula import Formula
+from clarion_lab.reproduce.points import Points
+from clarion_lab.reproduce.table import Row
+
+WITH_NUMBERS = "reproduced with numbers"
+REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not reproduced"
+OUT_OF_REACH = "out of reach"
+NOT_RUN = "not run"
+SHAPES = ("T", "O")  # which decide
+NUMBERS = ("R", "V")  # which only add "with numbers"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came out, and the criteria behind it."""
+
+    text: str
+    judged: tuple[Judged, ...]
+    reason: str = ""
+
+
+def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict:
+    """Judges every criterion: on the engine that each series is meant for. UserError: the file is wrong."""
+    meant = {series.name: series.engine for series in experiment.series}
+    chosen = [row for row in rows if row.engine == meant.get(row.series)]
+    if experiment.series and not chosen:
+        return Verdict(NOT_RUN, ())
+    points = Points(chosen)
+    known = constants(experiment)
+    absent = [name for name in meant if not any(row.series == name for row in chosen)]
+    judged = tuple(_judged(each, points, known, quick, absent) for each in experiment.criteria)
+    reason = f"without the runs of {', '.join(absent)}" if absent else ""
+    text = _text(judged)
+    if text == WITH_NUMBERS and experiment.trend_only is not None:
+        return Verdict(REPRODUCED, judged, "; ".join(filter(None, (experiment.trend_only, reason))))
+    return Verdict(text, judged, reason)
+
+
+def _judged(
+    criterion: Criterion, points: Points, known: Mapping[str, float], quick: bool, absent: Sequence[str]
+) -> Judged:
+    """Where whole series have not been run (without root those on real hosts), what needs them is open."""
+    try:
+        return judge(criterion, points, known, with_intervals=not quick)
+    except UserError:
+        if not absent:
+            raise
+        return Judged(criterion, (), missing=f"needs the runs of {', '.join(absent)}")
+
+
+def constants(experiment: Experiment) -> dict[str, float]:
+    """The constants, each of which may use those before it: all there is of an analytic experiment."""
+    found: dict[str, float] = {}
+    for name, text in experiment.constants.items():
+        try:
+            found[name] = float(Formula({}, found).evaluate(str(text)))
+        except UserError as error:
+            raise UserError(f"experiment {experiment.id}: constants.{name}: {error}") from error
+    return found
+
+
+def _text(judged: Sequence[Judged]) -> str:
+    known = [each for each in judged if each.missing is None]
+    shapes = [each for each in known if each.criterion.kind in SHAPES]
+    numbers = [each for each in known if each.criterion.kind in NUMBERS]
+    missed = [each for each in numbers if not each.holds]
+    if not all(each.holds for each in shapes):
+        return NOT_REPRODUCED
+    if len(known) < len(judged):
+        return NOT_RUN
+    if not missed:
+        return WITH_NUMBERS if numbers else REPRODUCED
+    if shapes:
+        return REPRODUCED
+    return OUT_OF_REACH if all(each.bound for each in missed) else NOT_REPRODUCED
+
+
+def counts(verdicts: Mapping[str, Verdict]) -> dict[str, int]:
+    """How many experiments have each verdict."""
+    order = (WITH_NUMBERS, REPRODUCED, NOT_REPRODUCED, OUT_OF_REACH, NOT_RUN)
+    texts = [each.text for each in verdicts.values()]
+    return {text: texts.count(text) for text in order if text in texts}

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks on a local Dask cluster of scheduler and worker processes that are killed and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from builds import plain
+from clarion import cli
+from clarion_base.errors import UserError
+from clarion_lab.recording import files
+from clarion_lab.tasks import cluster as clusters
+from clarion_lab.tasks import sources
+from clarion_lab.tasks.executor import Failure, execute
+from clarion_lab.tasks.store import Store
+from clarion_lab.tasks.task import Task
+
+pytest.importorskip("distributed")
+
+WAIT_S = 200
+SCENARIO = """
+description: One flow.
+topology: dumbbell
+algorithm: cubic
+links:
+  bottleneck: {rate: 1 Mbit/s, rtt: 20 ms, queue: 1 bdp, loss: {forward: {model: packet, rate: 0.01}}}
+flows: [{count: 1}]
+duration: 1 s
+"""
+# Notes each run of a seed; if "holds" exists, waits until it does not.
+SIMULATOR = """#!{python}
+import json, os, sys, time
+from pathlib import Path
+notes = Path({notes!r})
+if sys.argv[1] != "laws":
+    seed = json.loads(Path("simulation.json").read_text())["network"]["seed"]
+    with (notes / f"runs-{{seed}}").open("a") as runs:
+        runs.write("x")
+    while (notes / "holds").exists():
+        time.sleep(0.02)
+os.execv({real!r}, [{real!r}, *sys.argv[1:]])
+"""
+
+
+class LocalCluster:
+    """A scheduler at a fixed port and its workers, each a process that can be killed."""
+
+    def __init__(self, directory: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self._directory = directory
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", f"{self.port}")
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
+        with (self._directory / "dask.log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **environment})
+
+    def add_worker(self, *options: str, **environment: str) -> subprocess.Popen[bytes]:
+        local = str(self._directory / f"worker-{len(self.workers)}")
+        arguments = ("worker", self.address, "--nthreads", "1", "--no-nanny", "--local-directory", local)
+        self.workers.append(self._start(*arguments, *options, **environment))
+        return self.workers[-1]
+
+    def restart_scheduler(self) -> None:
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", f"{self.port}")
+
+    def stop(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    directory = tmp_path / "notes"
+    directory.mkdir()
+    script = tmp_path / "simulator"
+    script.write_text(
+        SIMULATOR.format(python=sys.executable, notes=str(directory), real=str(plain("sim/clarion-sim")))
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("CLARION_SIM_BIN", str(script))
+    monkeypatch.setenv("CLARION_CACHE", str(tmp_path / "cache"))
+    sources.digest.cache_clear()  # the script counts
+    yield directory
+    sources.digest.cache_clear()
+
+
+@pytest.fixture
+def cluster(notes: Path, tmp_path: Path) -> Iterator[LocalCluster]:
+    made = LocalCluster(tmp_path)
+    yield made
+    made.stop()
+
+
+def tasks(*seeds: int, engine: str = "sim") -> list[Task]:
+    document = yaml.safe_load(SCENARIO)
+    return [
+        Task("one", {**document, "seed": seed}, engine, {"point": f"{seed}", "settings": {}, "repeat": 1})
+        for seed in seeds
+    ]
+
+
+class Running:
+    """An execution beside the test."""
+
+    def __init__(self, wanted: list[Task], store: Store, address: str) -> None:
+        self.done: list[Any] = []
+        self.failures: list[Failure] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(wanted, store, address))
+        self._thread.start()
+
+    def _run(self, wanted: list[Task], store: Store, address: str) -> None:
+        try:
+            self.failures = execute(
+                wanted,
+                store,
+                cluster=address,
+                on_done=lambda task, _: self.done.append(task.document["seed"]),
+            )
+        except BaseException as error:
+            self._error = error
+
+    def result(self) -> list[Failure]:
+        self._thread.join(WAIT_S)
+        assert not self._thread.is_alive()
+        if self._error is not None:
+            raise self._error
+        return self.failures
+
+
+def runs(notes: Path, seed: int) -> int:
+    file = notes / f"runs-{seed}"
+    return len(file.read_text()) if file.exists() else 0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < deadline_s, "waited too long"
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def held(notes: Path) -> Iterator[None]:
+    """While inside, simulations begin and do not end."""
+    (notes / "holds").write_text("")
+    try:
+        yield
+    finally:
+        (notes / "holds").unlink()
+
+
+@pytest.mark.slow
+def test_a_killed_worker_and_a_restarted_scheduler_lose_no_point(
+    cluster: LocalCluster, notes: Path, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "cache")
+    wanted = tasks(1, 2, 3, 4, 5, 6)
+    with held(notes):
+        first = cluster.add_worker()
+        running = Running(wanted, store, cluster.address)
+        until(lambda: sum(runs(notes, seed) for seed in range(1, 7)) == 1)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        second = cluster.add_worker()
+        until(lambda: sum(runs(notes, seed) for seed in range(1, 7)) == 2)
+    until(lambda: len(running.done) >= 1)
+    with held(notes):
+        before = sum(runs(notes, seed) for seed in range(1, 7))
+        until(lambda: sum(runs(notes, seed) for seed in range(1, 7)) > before or len(running.done) == 6)
+        cluster.restart_scheduler()
+        second.kill()
+        second.wait()
+    cluster.add_worker()
+    assert running.result() == []
+    assert sorted(running.done) == [1, 2, 3, 4, 5, 6]
+    for task in wanted:
+        entry = store.find(task)
+        assert entry is not None
+        assert files.read_summary(entry)["seed"] == task.document["seed"]
+    assert len(list(store.directory.glob("??/*"))) == 6
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_sources_refuses_and_real_time_needs_the_resource(
+    cluster: LocalCluster, notes: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.write_text((tmp_path / "simulator").read_text() + "# another build\n")
+    other.chmod(0o755)
+    cluster.add_worker(CLARION_SIM_BIN=str(other))
+    store = Store(tmp_path / "cache")
+    failures = execute(tasks(1), store, cluster=cluster.address)
+    assert len(failures) == 1
+    assert failures[0].reason.startswith("worker tcp://127.0.0.1:")
+    assert "Clarion's sources or programs differ here" in failures[0].reason
+    assert store.find(tasks(1)[0]) is None
+    assert runs(notes, 1) == 0
+    running = Running(tasks(2, engine="bmv2"), store, cluster.address)
+    cluster.add_worker("--resources", "emu=1")
+    failures = running.result()
+    assert failures[0].reason.startswith("worker tcp://127.0.0.1:")
+
+
+@pytest.mark.slow
+def test_a_sweep_on_a_cluster_leaves_the_files_of_one_here(
+    cluster: LocalCluster, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.add_worker()
+    scenario = tmp_path / "one.yaml"
+    scenario.write_text(SCENARIO)
+    arguments = ["run", str(scenario), "--engine", "sim", "--repeat", "2", "--jobs", "1"]
+    there, here = tmp_path / "there", tmp_path / "here"
+    assert cli.main([*arguments, "--cluster", cluster.address, "--out", str(there)]) == 0
+    assert cli.main([*arguments, "--no-cache", "--out", str(here)]) == 0
+
+    def names(out: Path) -> set[str]:
+        return {path.relative_to(out).as_posix() for path in out.rglob("*")}
+
+    assert names(there) == names(here)
+    assert files.read_summary(there)["rows"] == files.read_summary(here)["rows"]
+
+
+@pytest.mark.slow
+def test_a_stopped_command_takes_its_runs_back(cluster: LocalCluster, notes: Path, tmp_path: Path) -> None:
+    cluster.add_worker()
+    scenario = tmp_path / "one.yaml"
+    scenario.write_text(SCENARIO)
+    options = [
+        "--engine",
+        "sim",
+        "--repeat",
+        "3",
+        "--cluster",
+        cluster.address,
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    command = [sys.executable, "-m", "clarion", "run", str(scenario), *options]
+    with held(notes), subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: process.poll() is not None or simulators(notes) != [])
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=WAIT_S)
+        assert process.returncode == 128 + signal.SIGINT, said
+        until(lambda: simulators(notes) == [])
+    assert not list((tmp_path / "out").iterdir())
+
+
+def simulators(notes: Path) -> list[str]:
+    """The processes that are simulating for this test."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            arguments = (process / "cmdline").read_bytes().decode()
+            if str(notes.parent / "simulator") in arguments and "--config" in arguments:
+                found.append(process.name)
+    return found
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1:8786", "tcp://10.0.0.1", "http://x:8786", "tcp://:1"])
+def test_a_wrong_address_is_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--cluster .*: write tcp://HOST:PORT"):
+        execute(tasks(1), Store(tmp_path), cluster=address)
+
+
+def test_nobody_at_the_address_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(UserError, match=r"no Dask scheduler answers within 0\.5 s"):
+            execute(tasks(1), Store(tmp_path), cluster=address)
+
+
+def test_without_dask_the_line_that_installs_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UserError, match=r"pip install 'clarion\[cluster\]'"):
+        execute(tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")
+
+
+def test_a_cluster_goes_without_a_controller_and_with_the_cache(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "smoke", "--engine", "sim", "--cluster", "tcp://x:1", "--no-cache"]) == 2
+    assert "--no-cache: not with --cluster" in capsys.readouterr().err
