@@ -49,6 +49,8 @@ cc_sample sample_of(const Sender& sender, const flow& flow, std::uint8_t ca_stat
   s.is_limited = sender.receiver_room() == 0;
   s.is_open = sender.state() == CaState::open && board.sacked_out() == 0 && board.lost_out() == 0;
   s.in_recovery = ca_state == number_of(CaState::recovery) || ca_state == number_of(CaState::cwr);
+  s.has_to_resend =
+      ca_state == number_of(CaState::recovery) && board.lost_out() != 0 && board.retrans_out() == 0;
   s.saw_reordering = sender.rack().saw_reordering();
   s.has_feedback = flow.id.aware && !flow.id.plain;
   s.has_tags = s.has_feedback && flow.id.tags && flow.echo.nr_echoes != 0;

@@ -152,6 +152,7 @@ CC_INLINE void sample_socket(struct cc_sample *s, struct sock *sk, const struct 
 	s->is_limited = window_room_bytes(tp) < tp->mss_cache;
 	s->is_open = ca_state == CA_STATE_OPEN && !tp->sacked_out && !tp->lost_out;
 	s->in_recovery = ca_state == CA_STATE_RECOVERY || ca_state == CA_STATE_CWR;
+	s->has_to_resend = ca_state == CA_STATE_RECOVERY && tp->lost_out && !tp->retrans_out;
 	s->saw_reordering = tp->reord_seen != 0;
 	s->has_feedback = flow->id.aware && !flow->id.plain;
 	s->has_tags = s->has_feedback && flow->id.tags && flow->echo.nr_echoes;

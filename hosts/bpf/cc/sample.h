@@ -30,6 +30,7 @@ struct cc_sample {
 	__u8 is_limited;	   /* the application or the receiver's window limits the flow, not its own */
 	__u8 is_open;		   /* no loss, no SACK, no recovery outstanding */
 	__u8 in_recovery;	   /* fast recovery; not the recovery from a timeout, which grows again */
+	__u8 has_to_resend;	   /* fast recovery, and nothing that was lost is under way again */
 	__u8 saw_reordering;	   /* this path has reordered packets */
 	__u8 has_tags;		   /* loss causes are being echoed and wanted */
 	__u8 has_feedback;	   /* rate feedback may be echoed: header-aware on both ends and not plain */

@@ -179,7 +179,9 @@ CC_INLINE __u64 window_rate(__u64 cwnd_q16, __u32 packet_bytes, const struct cc_
 }
 
 /* Window and rate for the kernel. A rate too fast for timers is left to the ACK clock, and then one ACK may
- * not release a burst.
+ * not release a burst. Of what was lost one packet may leave whatever is in flight (RFC 6675, 5, step 4.3):
+ * after a halving nothing else may for half a round trip, and where that is more than 200 ms the timer ends
+ * first.
  */
 CC_INLINE struct cc_control window_control(const struct cc_window *w, const struct cc_params *p,
 					   const struct cc_sample *s, __u32 pacing_percent)
@@ -192,11 +194,11 @@ CC_INLINE struct cc_control window_control(const struct cc_window *w, const stru
 	c.cwnd_packets = window_packets(w);
 	c.bytes_per_s = rate == CC_NO_RATE ? CC_NO_RATE : max_u64(scale_percent(rate, pacing_percent), 1);
 	c.is_paced = gap_us >= p->pacing_min_gap_us && rate != CC_NO_RATE;
-	if (c.is_paced)
-		return c;
 	burst_max = (__u64)s->in_flight_packets + 2ULL * s->acked_packets + p->burst_packets;
-	if (p->burst_packets && s->acked_packets)
+	if (!c.is_paced && p->burst_packets && s->acked_packets)
 		c.cwnd_packets = (__u32)clamp_u64(burst_max, 1, c.cwnd_packets);
+	if (s->has_to_resend)
+		c.cwnd_packets = (__u32)max_u64(c.cwnd_packets, s->in_flight_packets + 1ULL);
 	return c;
 }
 

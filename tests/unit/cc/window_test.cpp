@@ -111,6 +111,17 @@ TEST(Window, TooFastForTimersIsAckClockedInSmallBursts) {
   EXPECT_TRUE(window_control(&w, &always, &s, 105).is_paced);
 }
 
+TEST(Window, OneLostPacketIsResentAtOnce) {
+  cc_window w = window_of(100);  // halved just now: nothing more may leave for half a round trip
+  cc_sample s = ordinary_ack();
+  s.in_flight_packets = 199;
+  EXPECT_EQ(window_control(&w, &kDefaults, &s, 105).cwnd_packets, 100u);
+  s.has_to_resend = 1;
+  EXPECT_EQ(window_control(&w, &kDefaults, &s, 105).cwnd_packets, 200u);
+  s.in_flight_packets = 20;
+  EXPECT_EQ(window_control(&w, &kDefaults, &s, 105).cwnd_packets, 100u);
+}
+
 TEST(Window, IdleMeansTwoRoundTripsAndAFifthOfASecond) {
   cc_sample s = ordinary_ack();  // srtt 100 ms: idle after 400 ms
   cc_window w = window_of(10);
