@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things are: the built programs, the shipped scenarios and experiments, the directory of running experiments."""
+"""Where things are: built programs, shipped scenarios and experiments, the directory of running ones."""
 
 from __future__ import annotations
 

@@ -14,15 +14,13 @@ from clarion_base.commands import EXIT_FAILED, positive
 from clarion_base.errors import UserError
 from clarion_lab.recording.progress import stoppable
 from clarion_lab.reproduce import page, plots, table
-from clarion_lab.reproduce.experiment import ENGINES, Experiment, chosen, load
+from clarion_lab.reproduce.experiment import ENGINES, QUESTIONS, Experiment, chosen, load
 from clarion_lab.reproduce.runs import Planned, plan, run
-from clarion_lab.reproduce.table import Row
-from clarion_lab.reproduce.verdict import verdict
+from clarion_lab.reproduce.verdict import in_order, meant, verdict
 from clarion_lab.tasks.store import Store
 
-TITLE = "Which published claims hold"
-PAGE, PAGE_HTML = "reproduction.md", "reproduction.html"
-TABLES = "reproduction"  # the tables and pictures, beside the page
+TABLES = "reproduction"  # the tables and pictures, beside the pages
+TITLES = {"reproduction": "Which published claims hold", QUESTIONS: "Today's questions"}  # by page
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,20 +52,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    experiments = [load(path, options.quick) for path in chosen(options.ids).values()]
-    if options.tables is not None:
-        entries = [entry for each in experiments if (entry := judged_again(each, options.tables)) is not None]
-        if not entries:
-            raise UserError(f"--from {options.tables}: no table of these experiments there")
-        write(entries, options.out)
-        _print(entries, options.out)
-        return 0
-    broken = _run(options, experiments)
-    entries = [
-        entry for each in experiments if (entry := judged_again(each, options.out / TABLES)) is not None
-    ]
-    write(entries, options.out)
-    _print(entries, options.out)
+    paths = list(chosen(options.ids).values())
+    broken: list[str] = []
+    tables: Path = options.tables or options.out / TABLES
+    if options.tables is None:
+        broken = _run(options, [load(path, options.quick) for path in paths])
+    entries = judged_again(paths, tables)
+    if not entries:
+        raise UserError(f"{tables}: no table of these experiments there")
+    written = write(entries, options.out)
+    _print(entries, written)
     for line in broken:
         print(f"clarion: {line}", file=sys.stderr)
     return EXIT_FAILED if broken else 0
@@ -112,37 +106,45 @@ def _table(directory: Path, experiment: Experiment) -> Path:
     return directory / f"{experiment.id.lower()}.parquet"
 
 
-def judged_again(experiment: Experiment, tables: Path) -> page.Entry | None:
-    """An experiment with the verdict that its table gives; None if there is no table."""
-    path = _table(tables, experiment)
-    if not path.is_file():
+def judged_again(paths: Sequence[Path], tables: Path) -> list[page.Entry]:
+    """The experiments of these files that have a table, each with the verdict that it gives."""
+    return [entry for path in paths if (entry := _judged_again(load(path), path, tables)) is not None]
+
+
+def _judged_again(experiment: Experiment, path: Path, tables: Path) -> page.Entry | None:
+    results = _table(tables, experiment)
+    if not results.is_file():
         return None
-    rows, notes = table.read(path)
+    rows, notes = table.read(results)
     quick = notes.get("quick") == "yes"
-    picture = path.with_suffix(".png")
-    drawn = plots.draw(experiment, _meant(experiment, rows), picture)
+    if quick:
+        experiment = load(path, quick=True)
+    rows = in_order(experiment, rows)
+    picture = results.with_suffix(".png")
+    drawn = plots.draw(experiment, meant(experiment, rows), picture)
     return page.Entry(experiment, rows, verdict(experiment, rows, quick), quick, picture if drawn else None)
 
 
-def _meant(experiment: Experiment, rows: Sequence[Row]) -> list[Row]:
-    engines = {series.name: series.engine for series in experiment.series}
-    return [row for row in rows if row.engine == engines.get(row.series)]
-
-
-def write(entries: Sequence[page.Entry], out: Path) -> None:
-    """Both pages."""
+def write(entries: Sequence[page.Entry], out: Path) -> list[Path]:
+    """The pages of claims and of questions, if there are any."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / PAGE).write_text(page.markdown(entries, TITLE, TABLES))
-    (out / PAGE_HTML).write_text(page.html(entries, TITLE))
+    written = []
+    for name, title in TITLES.items():
+        shown = [entry for entry in entries if (entry.experiment.paper == QUESTIONS) == (name == QUESTIONS)]
+        if shown:
+            written += [out / f"{name}.md", out / f"{name}.html"]
+            written[-2].write_text(page.markdown(shown, title, TABLES))
+            written[-1].write_text(page.html(shown, title))
+    return written
 
 
-def _print(entries: Sequence[page.Entry], out: Path) -> None:
+def _print(entries: Sequence[page.Entry], written: Sequence[Path]) -> None:
     rows = [
         [entry.experiment.id, entry.verdict.text + (" (quick)" if entry.quick else ""), _missed(entry)]
         for entry in entries
     ]
     print(text_table.plain(rows, ["experiment", "verdict", "criteria that do not hold"]))
-    print(f"pages: {out / PAGE}, {out / PAGE_HTML}")
+    print(f"pages: {', '.join(map(str, written))}")
 
 
 def _missed(entry: page.Entry) -> str:

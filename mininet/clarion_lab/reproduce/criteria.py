@@ -71,7 +71,7 @@ def judge(
             at = _Context(formula(points, place, constants), criterion.paired, confidence)
             findings += _judge(node, at, _named(place))
         bound = _out_of_reach(criterion, points, constants, findings, every)
-    except UserError as error:
+    except (UserError, TypeError, ValueError, ZeroDivisionError) as error:
         raise UserError(f'criterion "{criterion.expect}": {error}') from error
     return Judged(criterion, tuple(findings), bound)
 

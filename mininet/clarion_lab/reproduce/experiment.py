@@ -22,6 +22,7 @@ from clarion_lab.scenario.validation import first_fault
 KINDS = {"T": "trend", "O": "order", "R": "ratio", "V": "value", "N": "note, decides nothing"}
 ENGINES = ("sim", "emu")
 OTHER_ENGINE = {"sim": "emu", "emu": "sim"}  # for samples
+QUESTIONS = "beyond"  # the "paper" of questions of our own
 
 
 @dataclass(frozen=True)
@@ -256,19 +257,24 @@ def _plot(each: Document) -> Plot:
     )
 
 
-def places(series: Series) -> Iterator[Place]:
-    """The points of a series, sender by sender."""
-    for sender, settings in series.senders.items():
+def spots(series: Series) -> Iterator[tuple[str, dict[str, float]]]:
+    """The points of a series, sender by sender, each with the values of its columns."""
+    for sender in series.senders:
         for values in itertools.product(*(column.values for column in series.columns)):
-            document = copy.deepcopy(series.document)
-            for key, value in settings.items():
+            yield sender, {column.name: number for column, number in zip(series.columns, values, strict=True)}
+
+
+def places(series: Series) -> Iterator[Place]:
+    """The same with their documents."""
+    for sender, values in spots(series):
+        document = copy.deepcopy(series.document)
+        for key, value in series.senders[sender].items():
+            assign(series.scenario, document, key, value)
+        for column in series.columns:
+            for key, value in column.settings(values[column.name]).items():
                 assign(series.scenario, document, key, value)
-            for column, number in zip(series.columns, values, strict=True):
-                for key, value in column.settings(number).items():
-                    assign(series.scenario, document, key, value)
-            (point,) = points(series.scenario, document)
-            chosen = {column.name: number for column, number in zip(series.columns, values, strict=True)}
-            yield Place(series, sender, chosen, point.document)
+        (point,) = points(series.scenario, document)
+        yield Place(series, sender, values, point.document)
 
 
 def chosen(ids: Sequence[str]) -> dict[str, Path]:

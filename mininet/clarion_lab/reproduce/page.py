@@ -16,7 +16,7 @@ import jinja2
 import numpy as np
 
 from clarion_lab.reproduce.criteria import Judged
-from clarion_lab.reproduce.experiment import KINDS, OTHER_ENGINE, Experiment
+from clarion_lab.reproduce.experiment import KINDS, OTHER_ENGINE, QUESTIONS, Experiment
 from clarion_lab.reproduce.table import Row
 from clarion_lab.reproduce.verdict import Verdict, counts
 
@@ -26,7 +26,7 @@ PAPERS = {
     "S2": "Mod TCP WestwoodNew over Iridium",
     "S3": "High-speed TCP variants in simulation and on real links",
     "S4": "XCP and FAST TCP over a GEO satellite",
-    "beyond": "Beyond the papers",
+    QUESTIONS: "Beyond the papers",
 }
 NOTE = "N"
 FEW_PLACES = 4  # findings of a criterion that are shown when all hold
@@ -45,20 +45,7 @@ class Entry:
 
 def markdown(entries: Sequence[Entry], title: str, plots: str) -> str:
     """The page; `plots` is the directory of the pictures as the page names it."""
-    return (
-        _environment()
-        .get_template("reproduction.md.j2")
-        .render(
-            title=title,
-            papers=_by_paper(entries),
-            counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
-            total=len(entries),
-            any_quick=any(entry.quick for entry in entries),
-            plots=plots,
-            kinds=KINDS,
-            **_FUNCTIONS,
-        )
-    )
+    return _environment().get_template("reproduction.md.j2").render(plots=plots, **_content(entries, title))
 
 
 def html(entries: Sequence[Entry], title: str) -> str:
@@ -66,17 +53,28 @@ def html(entries: Sequence[Entry], title: str) -> str:
     return (
         _environment()
         .get_template("reproduction.html.j2")
-        .render(
-            title=title,
-            papers=_by_paper(entries),
-            counts=counts({entry.experiment.id: entry.verdict for entry in entries}),
-            total=len(entries),
-            any_quick=any(entry.quick for entry in entries),
-            picture=_picture,
-            kinds=KINDS,
-            **_FUNCTIONS,
-        )
+        .render(picture=_picture, **_content(entries, title))
     )
+
+
+def _content(entries: Sequence[Entry], title: str) -> dict[str, Any]:
+    questions = [entry for entry in entries if entry.experiment.paper == QUESTIONS]
+    claims = {entry.experiment.id: entry.verdict for entry in entries if entry not in questions}
+    return {
+        "title": title,
+        "papers": _by_paper(entries),
+        "counts": counts(claims),
+        "total": len(claims),
+        "noes": [(entry, noes(entry)) for entry in questions],
+        "any_quick": any(entry.quick for entry in entries),
+        "kinds": KINDS,
+        **_FUNCTIONS,
+    }
+
+
+def noes(entry: Entry) -> list[Judged]:
+    """The questions whose answer is no."""
+    return [judged for judged in entry.verdict.judged if state(judged, QUESTIONS) == "no"]
 
 
 def _environment() -> jinja2.Environment:
@@ -103,12 +101,14 @@ def _picture(path: Path) -> str:
     return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
-def state(judged: Judged) -> str:
+def state(judged: Judged, paper: str) -> str:
     """Whether a criterion holds, in a word or two."""
     if judged.missing:
         return "not run"
     if judged.criterion.kind == NOTE:
         return ""
+    if paper == QUESTIONS:
+        return "yes" if judged.holds else "no"
     if judged.holds:
         return "holds"
     return "out of reach" if judged.bound else "fails"
@@ -176,7 +176,19 @@ def command(entry: Entry) -> str:
     return f"clarion reproduce {entry.experiment.id}{' --quick' if entry.quick else ''}"
 
 
+def verdict_name(paper: str) -> str:
+    """What the result of an experiment is called."""
+    return "Answer" if paper == QUESTIONS else "Verdict"
+
+
+def claim_name(paper: str) -> str:
+    """What an experiment is about."""
+    return "Question" if paper == QUESTIONS else "Claim"
+
+
 _FUNCTIONS: Mapping[str, Any] = {
+    "verdict_name": verdict_name,
+    "claim_name": claim_name,
     "state": state,
     "findings": findings,
     "made_of": made_of,

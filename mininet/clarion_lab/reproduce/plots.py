@@ -103,7 +103,16 @@ def _curves(axes: Any, plot: Plot, rows: Sequence[Row], column: str) -> None:
             axes.plot([each["at"]], [each["value"]], "x", color=colour, ms=8)
         else:
             axes.axhline(each["value"], color=colour, ls=":", lw=1)
+    _name_reported(axes, plot)
     axes.legend(fontsize=7)
+
+
+def _name_reported(axes: Any, plot: Plot) -> None:
+    """One entry of the legend for the paper's crosses and one for its lines."""
+    if any("at" in each for each in plot.reported):
+        axes.plot([], [], "x", color="black", label="reported")
+    if any("at" not in each for each in plot.reported):
+        axes.plot([], [], ":", color="black", lw=1, label="reported")
 
 
 def _bars(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:

@@ -20,12 +20,15 @@ _BOUND = re.compile(r"\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*$")
 
 
 class Points:
-    """All runs of an experiment on one engine, by series, sender and place."""
+    """All runs of an experiment, by series, sender and place. Of a series only seeds count for which no place
+    lacks its run: what is paired stays paired.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = list(rows)
-        self.measures = list(dict.fromkeys(name for row in rows for name in row.measures))
-        self.columns = list(dict.fromkeys(name for row in rows for name in row.values))
+        left_out = unpaired(rows)
+        self._rows = [row for row in rows if row.seed not in left_out[row.series]]
+        self.measures = list(dict.fromkeys(name for row in self._rows for name in row.measures))
+        self.columns = list(dict.fromkeys(name for row in self._rows for name in row.values))
 
     def of(self, column: str, measures: Collection[str] = ()) -> list[Any]:
         """All values of a column, or the senders, in ascending order, or that of the file; only those at
@@ -57,6 +60,19 @@ class Points:
             raise FormulaError(f"{measure}: {len(others)} places at {named}; name sender and columns")
         ordered = sorted(found, key=lambda row: row.seed)
         return np.array([row.measures[measure] for row in ordered])
+
+
+def unpaired(rows: Sequence[Row]) -> dict[str, set[int]]:
+    """The seeds by series that some of its places have, and others do not: their runs have failed."""
+    seeds: dict[str, dict[tuple[Any, ...], set[int]]] = {}
+    for row in rows:
+        place = (row.sender, *sorted(row.values.items()))
+        seeds.setdefault(row.series, {}).setdefault(place, set()).add(row.seed)
+    found = {}
+    for series, of_places in seeds.items():
+        of_all = set[int].intersection(*of_places.values())
+        found[series] = set[int].union(*of_places.values()) - of_all
+    return found
 
 
 def _at(row: Row, column: str) -> Any:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from clarion_base.errors import UserError
 from clarion_lab.reproduce.criteria import Judged, judge
-from clarion_lab.reproduce.experiment import Criterion, Experiment
+from clarion_lab.reproduce.experiment import QUESTIONS, Criterion, Experiment, spots
 from clarion_lab.reproduce.formula import Formula
-from clarion_lab.reproduce.points import Points
+from clarion_lab.reproduce.points import Points, unpaired
 from clarion_lab.reproduce.table import Row
 
 WITH_NUMBERS = "reproduced with numbers"
@@ -33,25 +33,79 @@ class Verdict:
 
 def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict:
     """Judges every criterion: on the engine that each series is meant for. UserError: the file is wrong."""
-    meant = {series.name: series.engine for series in experiment.series}
-    chosen = [row for row in rows if row.engine == meant.get(row.series)]
+    chosen = meant(experiment, rows)
     if experiment.series and not chosen:
         return Verdict(NOT_RUN, ())
     points = Points(chosen)
     known = constants(experiment)
-    absent = [name for name in meant if not any(row.series == name for row in chosen)]
+    absent = _absent(experiment, chosen)
     judged = tuple(_judged(each, points, known, quick, absent) for each in experiment.criteria)
-    reason = f"without the runs of {', '.join(absent)}" if absent else ""
+    reasons = [f"without the runs of {', '.join(absent)}"] if absent else []
+    reasons += _left_out(chosen)
+    if experiment.paper == QUESTIONS:
+        return Verdict(_answers(judged), judged, "; ".join(reasons))
     text = _text(judged)
     if text == WITH_NUMBERS and experiment.trend_only is not None:
-        return Verdict(REPRODUCED, judged, "; ".join(filter(None, (experiment.trend_only, reason))))
-    return Verdict(text, judged, reason)
+        return Verdict(REPRODUCED, judged, "; ".join([experiment.trend_only, *reasons]))
+    return Verdict(text, judged, "; ".join(reasons))
+
+
+def meant(experiment: Experiment, rows: Sequence[Row]) -> list[Row]:
+    """The rows of the engine that each series is meant for."""
+    engines = {series.name: series.engine for series in experiment.series}
+    return [row for row in rows if row.engine == engines.get(row.series)]
+
+
+def in_order(experiment: Experiment, rows: Sequence[Row]) -> list[Row]:
+    """Rows as the file has their series and senders. UserError for a row that it does not know: the table is
+    of another file.
+    """
+    known = [(series.name, sender) for series in experiment.series for sender in series.senders]
+    for row in rows:
+        if (row.series, row.sender) not in known:
+            raise UserError(
+                f"experiment {experiment.id}: the table has runs of {row.sender} in {row.series}, the file "
+                "has not: run it again"
+            )
+    return sorted(rows, key=lambda row: known.index((row.series, row.sender)))
+
+
+def _absent(experiment: Experiment, rows: Sequence[Row]) -> list[str]:
+    """The series of which places have no run at all, or of which no repeat is whole, in words."""
+    found = []
+    left_out = unpaired(rows)
+    for series in experiment.series:
+        there = {(row.sender, *sorted(row.values.items())) for row in rows if row.series == series.name}
+        wanted = {(sender, *sorted(values.items())) for sender, values in spots(series)}
+        seeds = {row.seed for row in rows if row.series == series.name}
+        if not seeds - left_out.get(series.name, set()):
+            found.append(series.name)
+        elif missing := len(wanted - there):
+            found.append(f"{missing} of {len(wanted)} points of {series.name}")
+    return found
+
+
+def _left_out(rows: Sequence[Row]) -> list[str]:
+    """The repeats that do not count."""
+    return [
+        f"without the repeats {', '.join(map(str, sorted(seeds)))} of {series}, of which runs have failed"
+        for series, seeds in unpaired(rows).items()
+        if seeds
+    ]
+
+
+def _answers(judged: Sequence[Judged]) -> str:
+    """Questions of our own have answers, not a claim that holds or does not."""
+    known = [each for each in judged if each.missing is None]
+    if not known:
+        return NOT_RUN
+    return f"yes to {sum(each.holds for each in known)} of {len(known)}"
 
 
 def _judged(
     criterion: Criterion, points: Points, known: Mapping[str, float], quick: bool, absent: Sequence[str]
 ) -> Judged:
-    """Where whole series have not been run (without root those on real hosts), what needs them is open."""
+    """Where runs are missing (without root those on real hosts), what needs them is open."""
     try:
         return judge(criterion, points, known, with_intervals=not quick)
     except UserError:

@@ -44,7 +44,7 @@ def _experiment(directory: Path, **changes: Any) -> Experiment:
     }
     document = {
         "id": "T-1",
-        "paper": "beyond",
+        "paper": "S0",
         "figure": "none",
         "title": "test",
         "claim": "test",
@@ -122,7 +122,7 @@ def test_a_note_is_shown_and_decides_nothing(tmp_path: Path) -> None:
     found = verdict(experiment, RATES, quick=False)
     assert found.text == REPRODUCED, "a note is no number that could hold"
     shown = found.judged[-1]
-    assert state(shown) == ""
+    assert state(shown, "S0") == ""
     assert findings(shown) == [
         "site 1: 1 [0.7516, 1.248], 2 [1.752, 2.248]",
         "site 2: 3.033 [2.408, 3.658], 9.033 [8.654, 9.413]",
