@@ -57,7 +57,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     tables: Path = options.tables or options.out / TABLES
     if options.tables is None:
         broken = _run(options, [load(path, options.quick) for path in paths])
-    entries = judged_again(paths, tables)
+    entries = judged_again(paths, tables, options.out / TABLES)
     if not entries:
         raise UserError(f"{tables}: no table of these experiments there")
     written = write(entries, options.out)
@@ -106,12 +106,13 @@ def _table(directory: Path, experiment: Experiment) -> Path:
     return directory / f"{experiment.id.lower()}.parquet"
 
 
-def judged_again(paths: Sequence[Path], tables: Path) -> list[page.Entry]:
-    """The experiments of these files that have a table, each with the verdict that it gives."""
-    return [entry for path in paths if (entry := _judged_again(load(path), path, tables)) is not None]
+def judged_again(paths: Sequence[Path], tables: Path, pictures: Path) -> list[page.Entry]:
+    """The experiments of these files that have a table, each with the verdict that it gives, drawn anew."""
+    found = (_judged_again(load(path), path, tables, pictures) for path in paths)
+    return [entry for entry in found if entry is not None]
 
 
-def _judged_again(experiment: Experiment, path: Path, tables: Path) -> page.Entry | None:
+def _judged_again(experiment: Experiment, path: Path, tables: Path, pictures: Path) -> page.Entry | None:
     results = _table(tables, experiment)
     if not results.is_file():
         return None
@@ -120,7 +121,7 @@ def _judged_again(experiment: Experiment, path: Path, tables: Path) -> page.Entr
     if quick:
         experiment = load(path, quick=True)
     rows = in_order(experiment, rows)
-    picture = results.with_suffix(".png")
+    picture = pictures / results.with_suffix(".png").name
     drawn = plots.draw(experiment, meant(experiment, rows), picture)
     return page.Entry(experiment, rows, verdict(experiment, rows, quick), quick, picture if drawn else None)
 

@@ -50,11 +50,9 @@ class Sample:
     at: Mapping[str, Sequence[float]]
     repeats: int
 
-    def takes(self, place: Place) -> bool:
+    def takes(self, sender: str, values: Mapping[str, float]) -> bool:
         """Whether this place is one of them."""
-        return place.sender in self.senders and all(
-            place.values[name] in values for name, values in self.at.items()
-        )
+        return sender in self.senders and all(values[name] in wanted for name, wanted in self.at.items())
 
 
 @dataclass(frozen=True)

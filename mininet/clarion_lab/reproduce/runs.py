@@ -34,7 +34,11 @@ def plan(experiment: Experiment, engine: str) -> Iterator[Planned]:
         for place in places(series):
             used = series.engine if engine == "auto" else engine
             yield from _repeats(experiment, place, used, series.repeats)
-            if engine == "auto" and series.sample is not None and series.sample.takes(place):
+            if (
+                engine == "auto"
+                and series.sample is not None
+                and series.sample.takes(place.sender, place.values)
+            ):
                 yield from _repeats(experiment, place, OTHER_ENGINE[used], series.sample.repeats)
 
 
