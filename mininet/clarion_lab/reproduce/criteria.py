@@ -115,9 +115,7 @@ def _judge(node: ast.expr, at: _Context, place: str) -> list[Finding]:
 
 
 def _compare(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: _Context, place: str) -> Finding:
-    """With a number: the mean. Of two measures: the interval of the difference has to exclude 0 for < and >;
-    for <= and >= it must not lie on the wrong side.
-    """
+    """The order of the means; of two measures the interval of the difference has to exclude 0 for < and >."""
     if isinstance(operator, (ast.Lt, ast.LtE)):
         finding = _compare(right, ast.Gt() if isinstance(operator, ast.Lt) else ast.GtE(), left, at, place)
         return finding
@@ -131,7 +129,7 @@ def _compare(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: _Context,
         holds = means[0] > means[1] if strict else means[0] >= means[1]
         return Finding(place, f"{_side(names[0], high)}, {_side(names[1], low)}", holds)
     apart = statistics.difference(high, low, at.paired, at.confidence)
-    holds = apart.low > 0 or (not strict and apart.high >= 0)
+    holds = apart.low > 0 if strict else means[0] >= means[1]
     found = f"{names[0]} {means[0]:.4g}, {names[1]} {means[1]:.4g}, difference {_interval(apart)}"
     return Finding(place, found, bool(holds))
 
@@ -159,11 +157,31 @@ def _mean(values: Any) -> float:
     return float(np.mean(np.asarray(values, dtype=float)))
 
 
-def _alike(at: _Context, left: Any, right: Any, within: float = ALIKE) -> tuple[bool, str]:
-    """Means that differ by at most this share of the greater one."""
+def _alike(
+    at: _Context, left: Any, right: Any, within: float = ALIKE, or_tied: float = 0
+) -> tuple[bool, str]:
+    """Means that differ by at most this share of the greater one, or, if that will do, by nothing certain."""
     first, second = _mean(left), _mean(right)
     apart = abs(first - second) / max(abs(first), abs(second), 1e-300)
-    return apart <= within, f"{_number(left)} and {_number(right)}, {100 * apart:.3g} % apart"
+    found = f"{_number(left)} and {_number(right)}, {100 * apart:.3g} % apart"
+    certain = _difference(at, left, right)
+    tied = bool(or_tied) and certain is not None and certain.low <= 0 <= certain.high
+    return apart <= within or tied, found
+
+
+def _difference(at: _Context, left: Any, right: Any) -> Interval | None:
+    """With its interval, where there are repeats."""
+    sides = [np.atleast_1d(np.asarray(side, dtype=float)) for side in (left, right)]
+    if at.confidence is None or 1 in (len(sides[0]), len(sides[1])):
+        return None
+    return statistics.difference(*sides, at.paired, at.confidence)
+
+
+def _not_below(at: _Context, left: Any, right: Any) -> tuple[bool, str]:
+    """Not certainly lower than the other."""
+    apart = _difference(at, left, right)
+    holds = _mean(left) >= _mean(right) if apart is None else apart.high >= 0
+    return bool(holds), f"{_number(left)}, the other {_number(right)}"
 
 
 def _at_least(at: _Context, left: Any, right: Any, tie: float = 0.02) -> tuple[bool, str]:
@@ -210,6 +228,7 @@ def _trend(sign: int) -> Callable[..., tuple[bool, str]]:
 _TESTS: dict[str, Callable[..., tuple[bool, str]]] = {
     "alike": _alike,
     "at_least": _at_least,
+    "not_below": _not_below,
     "ratio": _ratio,
     "near": _near,
     "between": _between,
@@ -218,7 +237,7 @@ _TESTS: dict[str, Callable[..., tuple[bool, str]]] = {
     "rises": _trend(1),
     "falls": _trend(-1),
 }
-_EAGER = ("alike", "at_least", "ratio", "near", "between", "known", "shown")
+_EAGER = ("alike", "at_least", "not_below", "ratio", "near", "between", "known", "shown")
 
 
 def _out_of_reach(

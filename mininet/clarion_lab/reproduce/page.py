@@ -139,7 +139,8 @@ def made_of(entry: Entry) -> str:
             row.series == series.name and row.engine == OTHER_ENGINE[series.engine] for row in entry.rows
         )
         also = f", and {sampled} on {OTHER_ENGINE[series.engine]}" if sampled else ""
-        parts.append(f"{series.name}: {number} on {series.engine}{also} ({series.why})")
+        repeats = f", {series.repeats} repeats" if series.repeats > 1 else ""
+        parts.append(f"{series.name}: {number} on {series.engine}{repeats}{also} ({series.why})")
     return "; ".join(parts)
 
 

@@ -94,7 +94,21 @@ def test_a_difference_within_chance_is_no_order() -> None:
     assert judged(near).holds  # by seed the difference is exact
     assert not judged(near, noise=20, paired=False).holds
     assert judged(near, noise=20, paired=False, with_intervals=False).holds
-    assert judged('rate("odd", loss=0) >= rate("fast", loss=0)', noise=20, paired=False).holds
+    turned = {"noise": 20, "paired": False}
+    assert not judged('rate("odd", loss=0) >= rate("fast", loss=0)', **turned).holds, "the means are in order"
+    assert judged('not_below(rate("odd", loss=0), rate("fast", loss=0))', **turned).holds
+    assert not judged('not_below(rate("odd", loss=0), rate("fast", loss=0))').holds
+    assert not judged(
+        'not_below(rate("odd", loss=0), rate("fast", loss=0))', with_intervals=False, **turned
+    ).holds
+
+
+def test_what_cannot_be_told_apart_may_be_alike() -> None:
+    unlike = 'alike(rate("odd", loss=0), rate("fast", loss=0), within=0, or_tied=1)'
+    assert judged(unlike, noise=20, paired=False).holds
+    assert not judged(unlike).holds, "by seed they are told apart"
+    assert not judged(unlike, noise=20, paired=False, with_intervals=False).holds
+    assert not judged(unlike.replace("or_tied=1", "or_tied=0"), noise=20, paired=False).holds
 
 
 def test_a_number_beyond_its_ceiling_is_out_of_reach() -> None:

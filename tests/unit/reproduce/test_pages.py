@@ -159,7 +159,7 @@ def test_pages_say_what_the_table_says(tmp_path: Path, capsys: pytest.CaptureFix
         "| O | fast is faster | holds |",
         "reported 2",
         "| fast, rtt_ms 10 | rate | 6.03 | 5.5 |",
-        "runs: 20 on sim, and 1 on emu (short)",
+        "runs: 20 on sim, 5 repeats, and 1 on emu (short)",
         "`clarion reproduce X-fig1`",
         "![Rates against loss](reproduction/x-fig1.png)",
     ):
