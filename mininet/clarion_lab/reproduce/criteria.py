@@ -171,10 +171,10 @@ def _alike(
 
 def _difference(at: _Context, left: Any, right: Any) -> Interval | None:
     """With its interval, where there are repeats."""
-    sides = [np.atleast_1d(np.asarray(side, dtype=float)) for side in (left, right)]
-    if at.confidence is None or 1 in (len(sides[0]), len(sides[1])):
+    first, second = (np.atleast_1d(np.asarray(side, dtype=float)) for side in (left, right))
+    if at.confidence is None or 1 in (len(first), len(second)):
         return None
-    return statistics.difference(*sides, at.paired, at.confidence)
+    return statistics.difference(first, second, at.paired, at.confidence)
 
 
 def _not_below(at: _Context, left: Any, right: Any) -> tuple[bool, str]:

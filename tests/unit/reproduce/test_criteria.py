@@ -94,7 +94,7 @@ def test_a_difference_within_chance_is_no_order() -> None:
     assert judged(near).holds  # by seed the difference is exact
     assert not judged(near, noise=20, paired=False).holds
     assert judged(near, noise=20, paired=False, with_intervals=False).holds
-    turned = {"noise": 20, "paired": False}
+    turned: dict[str, Any] = {"noise": 20, "paired": False}
     assert not judged('rate("odd", loss=0) >= rate("fast", loss=0)', **turned).holds, "the means are in order"
     assert judged('not_below(rate("odd", loss=0), rate("fast", loss=0))', **turned).holds
     assert not judged('not_below(rate("odd", loss=0), rate("fast", loss=0))').holds
