@@ -14,7 +14,7 @@ from clarion_base.commands import EXIT_FAILED, positive
 from clarion_base.errors import UserError
 from clarion_lab.recording.progress import stoppable
 from clarion_lab.reproduce import page, plots, table
-from clarion_lab.reproduce.experiment import ENGINES, QUESTIONS, Experiment, chosen, load
+from clarion_lab.reproduce.experiment import ENGINES, NOTE, QUESTIONS, Experiment, chosen, load
 from clarion_lab.reproduce.runs import Planned, plan, run
 from clarion_lab.reproduce.verdict import in_order, meant, verdict
 from clarion_lab.tasks.store import Store
@@ -141,14 +141,13 @@ def write(entries: Sequence[page.Entry], out: Path) -> list[Path]:
 
 def _print(entries: Sequence[page.Entry], written: Sequence[Path]) -> None:
     rows = [
-        [entry.experiment.id, entry.verdict.text + (" (quick)" if entry.quick else ""), _missed(entry)]
+        [entry.experiment.id, entry.verdict.text + (" (quick)" if entry.quick else ""), _held(entry)]
         for entry in entries
     ]
-    print(text_table.plain(rows, ["experiment", "verdict", "criteria that do not hold"]))
+    print(text_table.plain(rows, ["experiment", "verdict", "criteria that hold"]))
     print(f"pages: {', '.join(map(str, written))}")
 
 
-def _missed(entry: page.Entry) -> str:
-    known = [judged for judged in entry.verdict.judged if judged.missing is None]
-    missed = [judged.criterion for judged in known if not judged.holds]
-    return "; ".join(f"{each.kind}: {each.says}" for each in missed)
+def _held(entry: page.Entry) -> str:
+    asked = [judged for judged in entry.verdict.judged if judged.criterion.kind != NOTE]
+    return f"{sum(judged.holds for judged in asked)} of {len(asked)}"

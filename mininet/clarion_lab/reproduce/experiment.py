@@ -20,6 +20,7 @@ from clarion_lab.scenario.documents import Document, assign, locate, points, rea
 from clarion_lab.scenario.validation import first_fault
 
 KINDS = {"T": "trend", "O": "order", "R": "ratio", "V": "value", "N": "note, decides nothing"}
+NOTE = "N"
 ENGINES = ("sim", "emu")
 OTHER_ENGINE = {"sim": "emu", "emu": "sim"}  # for samples
 QUESTIONS = "beyond"  # the "paper" of questions of our own
@@ -161,7 +162,7 @@ def load(path: Path, quick: bool = False) -> Experiment:
 
 def _build(path: Path, document: Document, quick: bool) -> Experiment:
     made = tuple(
-        _series(path, index, {**part, **(part.get("quick", {}) if quick else {})}, document)
+        _series(path, index, {**part, **part.get("quick", {}), "sample": None} if quick else part, document)
         for index, part in enumerate(document.get("runs", []))
     )
     return Experiment(
@@ -206,7 +207,7 @@ def _series(path: Path, index: int, part: Document, experiment: Document) -> Ser
         why=part["why"],
         repeats=part.get("repeats", 5),
         measures={**experiment.get("measures", {}), **part.get("measures", {})},
-        sample=_sample(part["sample"]) if "sample" in part else None,
+        sample=_sample(part["sample"]) if part.get("sample") else None,
         by_repeat=part.get("by_repeat", {}),
     )
 

@@ -16,7 +16,7 @@ import jinja2
 import numpy as np
 
 from clarion_lab.reproduce.criteria import Judged
-from clarion_lab.reproduce.experiment import KINDS, OTHER_ENGINE, QUESTIONS, Experiment
+from clarion_lab.reproduce.experiment import KINDS, NOTE, OTHER_ENGINE, QUESTIONS, Experiment
 from clarion_lab.reproduce.table import Row
 from clarion_lab.reproduce.verdict import Verdict, counts
 
@@ -28,7 +28,6 @@ PAPERS = {
     "S4": "XCP and FAST TCP over a GEO satellite",
     QUESTIONS: "Beyond the papers",
 }
-NOTE = "N"
 FEW_PLACES = 4  # findings of a criterion that are shown when all hold
 
 

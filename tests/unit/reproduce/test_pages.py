@@ -87,7 +87,7 @@ def test_a_series_is_senders_times_places(tmp_path: Path) -> None:
     assert found == [("fast", 10, "boost"), ("fast", 20, "boost"), ("slow", 10, "reno"), ("slow", 20, "reno")]
     assert {place.document["links"]["bottleneck"]["rtt"] for place in places(series)} == {"10 ms", "20 ms"}
     (quick,) = experiment(tmp_path, quick=True).series
-    assert quick.repeats == 1
+    assert (quick.repeats, quick.sample) == (1, None)
     assert len(list(places(quick))) == 2
 
 
@@ -167,6 +167,36 @@ def test_pages_say_what_the_table_says(tmp_path: Path, capsys: pytest.CaptureFix
     html = (tmp_path / "out" / "reproduction.html").read_text()
     assert "data:image/png;base64," in html
     assert "http" not in html.replace('xmlns="http', "")
+
+
+def test_questions_have_answers_on_a_page_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    criteria = [
+        {
+            "kind": "O",
+            "says": "Is fast faster?",
+            "expect": 'rate("fast", rtt_ms=10) > rate("slow", rtt_ms=10)',
+        },
+        {
+            "kind": "O",
+            "says": "Is slow faster?",
+            "expect": 'rate("slow", rtt_ms=10) > rate("fast", rtt_ms=10)',
+        },
+    ]
+    made = experiment(tmp_path, paper="beyond", criteria=criteria)
+    table.write(tmp_path / "tables" / "x-fig1.parquet", rows(6, 3), {"id": made.id, "quick": "no"})
+    out = tmp_path / "out"
+    command = ["reproduce", str(tmp_path / "x.yaml"), "--from", str(tmp_path / "tables"), "--out", str(out)]
+    assert main(command) == 0
+    assert "yes to 1 of 2" in capsys.readouterr().out
+    assert {path.name for path in out.iterdir()} == {"beyond.md", "beyond.html", "reproduction"}
+    assert [path.name for path in (out / "reproduction").iterdir()] == ["x-fig1.png"]
+    page = (out / "beyond.md").read_text()
+    assert "**Answer: yes to 1 of 2**." in page
+    assert "- [X-fig1](#x-fig1): Is slow faster? No: " in page
+    assert "| O | Is fast faster? | yes |" in page
+    assert "Where the answer is no" in (out / "beyond.html").read_text()
 
 
 @pytest.mark.parametrize(
