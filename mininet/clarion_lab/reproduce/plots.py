@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from clarion_lab.reproduce.table import Row
 
 _SIZE_INCHES = (6.4, 3.2)
 _DPI = 90
+_LABEL_CHARACTERS = 32  # of a line beside an axis
+_MOST_TICKS = 8  # so many places have a tick each
 
 
 def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> bool:
@@ -41,9 +44,14 @@ def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
     else:
         _curves(axes, plot, rows, plot.over)
         axes.set_xlabel(plot.over.replace("_", " "))
-    axes.set_ylabel(f"{plot.title or plot.of.replace('_', ' ')}{f' ({plot.unit})' if plot.unit else ''}")
+    label = f"{plot.title or plot.of.replace('_', ' ')}{f' ({plot.unit})' if plot.unit else ''}"
+    axes.set_ylabel(textwrap.fill(label, _LABEL_CHARACTERS))
     if plot.log in ("x", "both"):
         axes.set_xscale("symlog", linthresh=_smallest(rows, plot.over))
+    places = sorted({row.values[plot.over] for row in rows if plot.over in row.values}) if plot.over else []
+    if 0 < len(places) <= _MOST_TICKS:
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.set_xticks([], minor=True)
     if plot.log in ("y", "both"):
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
