@@ -23,7 +23,7 @@ from clarion import cli
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
 from clarion_lab.tasks import cluster as clusters
-from clarion_lab.tasks import sources
+from clarion_lab.tasks import executor, sources
 from clarion_lab.tasks.executor import Failure, execute
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
@@ -304,3 +304,84 @@ def test_without_dask_the_line_that_installs_it_is_told(
 def test_a_cluster_goes_without_a_controller_and_with_the_cache(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "smoke", "--engine", "sim", "--cluster", "tcp://x:1", "--no-cache"]) == 2
     assert "--no-cache: not with --cluster" in capsys.readouterr().err
+
+
+class ScriptedFuture:
+    """A future of Dask in some state, whose result and error are what these functions give."""
+
+    def __init__(self, status: str, result: Callable[[], Any], exception: Callable[[], Any]) -> None:
+        self.status = status
+        self.result = lambda timeout: result()
+        self.exception = lambda timeout: exception()
+
+
+def failing(error: Exception | None) -> Callable[[], Any]:
+    def fail() -> Any:
+        if error is not None:
+            raise error
+
+    return fail
+
+
+def finished() -> ScriptedFuture:
+    return ScriptedFuture("finished", lambda: {"reason": None, "files": {}}, failing(None))
+
+
+class ScriptedClient:
+    """A connection to a scheduler, as far as the cluster uses it: gives out these futures in turn."""
+
+    def __init__(self, futures: list[ScriptedFuture]) -> None:
+        self.status = "running"
+        self._futures = futures
+
+    def submit(self, *_: Any, **__: Any) -> ScriptedFuture:
+        return self._futures.pop(0)
+
+    def scheduler_info(self, **_: Any) -> dict[str, Any]:
+        return {"workers": {"tcp://127.0.0.1:1": {}}}
+
+    def cancel(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def close(self, timeout: float) -> None:
+        self.status = "closed"
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, futures: list[ScriptedFuture], count: int) -> dict[Any, Any]:
+    """What a cluster tells of so many tasks, by their seeds; each must be told of once."""
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient(futures))
+    told = []
+    with clusters.Cluster("tcp://127.0.0.1:1", lambda _: None) as made:
+        for seed in range(1, count + 1):
+            made.submit(tasks(seed)[0], seed)
+        while made.busy():
+            told += made.wait(0.01)
+    assert len(told) == count
+    return {seed: answer["reason"] for seed, answer in told}
+
+
+@pytest.mark.parametrize("trouble", [TimeoutError("slow"), RuntimeError("closed"), OSError("gone"), None])
+def test_an_error_that_is_lost_loses_no_answer(
+    trouble: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its own, for it is run again, nor those that were fetched at the same look."""
+    lost = ScriptedFuture("error", failing(None), failing(trouble))
+    known = ScriptedFuture("error", failing(None), lambda: ValueError("no such path"))
+    told = answers(monkeypatch, [finished(), lost, finished(), finished(), known], 4)
+    assert told == {1: None, 2: "cluster: ValueError: no such path", 3: None, 4: None}
+
+
+def test_an_error_that_is_lost_each_time_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = [ScriptedFuture("error", failing(None), failing(None)) for _ in range(clusters.MOST_LOSSES)]
+    assert answers(monkeypatch, lost, 1) == {1: "cluster: its error was lost 10 times"}
+
+
+def test_a_task_that_nobody_tells_of_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(clusters.Cluster):
+        def wait(self, timeout_s: float) -> list[tuple[Any, dict[str, Any]]]:
+            return super().wait(timeout_s)[1:]
+
+    monkeypatch.setattr(executor, "Cluster", Forgetful)
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient([finished()]))
+    (failure,) = execute(tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")
+    assert failure.reason.startswith("internal error: it neither ended nor failed")

@@ -44,6 +44,7 @@ class Cluster:
         self._address = address
         self._waiting = waiting
         self._submitted: list[_Submitted] = []
+        self._told: list[tuple[Any, dict[str, Any]]] = []  # over, and not returned by `wait` yet
         self._number = itertools.count()
         self._idle_told = False
         self._gone_s: float | None = None
@@ -72,8 +73,8 @@ class Cluster:
         self._submitted.append(_Submitted(task, tag))
 
     def busy(self) -> bool:
-        """Whether a task is not answered yet."""
-        return bool(self._submitted)
+        """Whether there is a task that `wait` has not returned yet."""
+        return bool(self._submitted or self._told)
 
     def drop_waiting(self) -> None:
         """Takes back the tasks that are not done."""
@@ -92,15 +93,15 @@ class Cluster:
             time.sleep(min(POLL_S, timeout_s))
 
     def _look(self) -> list[tuple[Any, dict[str, Any]]]:
-        if not self._is_connected():
-            return []
-        try:
-            self._send()
-            self._tell_if_idle()
-            return self._gather()
-        except (OSError, TimeoutError, RuntimeError):  # the scheduler went while it was asked
-            self._lose_all()
-            return []
+        if self._is_connected():
+            try:
+                self._send()
+                self._tell_if_idle()
+                self._gather()
+            except (OSError, TimeoutError, RuntimeError):  # the scheduler went while it was asked
+                self._lose_all()
+        told, self._told = self._told, []
+        return told
 
     def _is_connected(self) -> bool:
         """Connects anew after the scheduler has gone; what was there is to be submitted again."""
@@ -174,35 +175,45 @@ class Cluster:
                 f"(`dask worker --resources {RESOURCE}=1`, as root)"
             )
 
-    def _gather(self) -> list[tuple[Any, dict[str, Any]]]:
-        told: list[tuple[Any, dict[str, Any]]] = []
+    def _gather(self) -> None:
+        """Adds what is over to what is told. Nothing leaves the submitted before its answer is there."""
         for each in list(self._submitted):
-            future = each.future
-            assert future is not None
-            if future.status in ("pending",):
-                continue
-            if future.status == "finished":
-                try:
-                    result = future.result(timeout=CONNECT_S)
-                except Exception:  # gone between being done and being fetched
-                    self._lose(each, told, "its result was lost")
-                    continue
-                self._submitted.remove(each)
-                told.append((each.tag, result))
-            elif future.status == "error":
-                self._submitted.remove(each)
-                told.append((each.tag, {"reason": _reason(future.exception(timeout=CONNECT_S)), "files": {}}))
-            else:  # cancelled or lost
-                self._lose(each, told, "it was cancelled")
-        return told
+            assert each.future is not None
+            status = each.future.status
+            if status == "finished":
+                self._take_result(each, each.future)
+            elif status == "error":
+                self._take_error(each, each.future)
+            elif status != "pending":  # cancelled or lost
+                self._lose(each, "it was cancelled")
 
-    def _lose(self, each: _Submitted, told: list[tuple[Any, dict[str, Any]]], how: str) -> None:
+    def _take_result(self, each: _Submitted, future: Future) -> None:
+        try:
+            result = future.result(timeout=CONNECT_S)
+        except Exception:  # gone between being done and being fetched
+            self._lose(each, "its result was lost")
+            return
+        self._answer(each, result)
+
+    def _take_error(self, each: _Submitted, future: Future) -> None:
+        error = None  # which is also what a future of an earlier connection has
+        with contextlib.suppress(Exception):
+            error = future.exception(timeout=CONNECT_S)
+        if error is None:
+            self._lose(each, "its error was lost")
+        else:
+            self._answer(each, {"reason": _reason(error), "files": {}})
+
+    def _lose(self, each: _Submitted, how: str) -> None:
         """To be submitted again, but not for ever."""
         each.future = None
         each.losses += 1
         if each.losses >= MOST_LOSSES:
-            self._submitted.remove(each)
-            told.append((each.tag, {"reason": f"cluster: {how} {MOST_LOSSES} times", "files": {}}))
+            self._answer(each, {"reason": f"cluster: {how} {MOST_LOSSES} times", "files": {}})
+
+    def _answer(self, each: _Submitted, told: dict[str, Any]) -> None:
+        self._submitted.remove(each)
+        self._told.append((each.tag, told))
 
 
 def _check(address: str) -> None:
