@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -307,24 +308,39 @@ def test_a_cluster_goes_without_a_controller_and_with_the_cache(capsys: pytest.C
 
 
 class ScriptedFuture:
-    """A future of Dask in some state, whose result and error are what these functions give."""
+    """A future of Dask in some state, with what its results or errors are that are asked for in turn: the
+    last one stays. An exception as such is raised.
+    """
 
-    def __init__(self, status: str, result: Callable[[], Any], exception: Callable[[], Any]) -> None:
+    def __init__(self, status: str, *found: Any) -> None:
         self.status = status
-        self.result = lambda timeout: result()
-        self.exception = lambda timeout: exception()
+        self._found = list(found)
+        self.asked = 0
+
+    def next(self) -> Any:
+        self.asked += 1
+        return self._found.pop(0) if len(self._found) > 1 else self._found[0]
+
+    def exception(self, timeout: float) -> Any:
+        found = self.next()
+        if isinstance(found, Raised):
+            raise found.error
+        return found
 
 
-def failing(error: Exception | None) -> Callable[[], Any]:
-    def fail() -> Any:
-        if error is not None:
-            raise error
+class Raised:
+    """What is raised in place of a result or of an error."""
 
-    return fail
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
-def finished() -> ScriptedFuture:
-    return ScriptedFuture("finished", lambda: {"reason": None, "files": {}}, failing(None))
+SLOW = "a result that is on its way for ever"
+
+
+def finished(*before: Any) -> ScriptedFuture:
+    """A future whose result comes after these attempts."""
+    return ScriptedFuture("finished", *before, {"reason": None, "files": {}})
 
 
 class ScriptedClient:
@@ -332,7 +348,19 @@ class ScriptedClient:
 
     def __init__(self, futures: list[ScriptedFuture]) -> None:
         self.status = "running"
+        self.asyncio_loop = asyncio.new_event_loop()
+        self.loop = self
+        self._thread = threading.Thread(target=self.asyncio_loop.run_forever)
+        self._thread.start()
         self._futures = futures
+
+    async def gather(self, future: ScriptedFuture, *, asynchronous: bool) -> Any:
+        found = future.next()
+        if isinstance(found, Raised):
+            raise found.error
+        if found is SLOW:
+            await asyncio.Event().wait()
+        return found
 
     def submit(self, *_: Any, **__: Any) -> ScriptedFuture:
         return self._futures.pop(0)
@@ -345,13 +373,21 @@ class ScriptedClient:
 
     def close(self, timeout: float) -> None:
         self.status = "closed"
+        self.asyncio_loop.call_soon_threadsafe(self.asyncio_loop.stop)
+        self._thread.join()
+        self.asyncio_loop.close()
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, futures: list[ScriptedFuture], count: int) -> dict[Any, Any]:
+def answers(
+    monkeypatch: pytest.MonkeyPatch,
+    futures: list[ScriptedFuture],
+    count: int,
+    waiting: Callable[[str], None] = lambda _: None,
+) -> dict[Any, Any]:
     """What a cluster tells of so many tasks, by their seeds; each must be told of once."""
     monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient(futures))
     told = []
-    with clusters.Cluster("tcp://127.0.0.1:1", lambda _: None) as made:
+    with clusters.Cluster("tcp://127.0.0.1:1", waiting) as made:
         for seed in range(1, count + 1):
             made.submit(tasks(seed)[0], seed)
         while made.busy():
@@ -360,20 +396,45 @@ def answers(monkeypatch: pytest.MonkeyPatch, futures: list[ScriptedFuture], coun
     return {seed: answer["reason"] for seed, answer in told}
 
 
-@pytest.mark.parametrize("trouble", [TimeoutError("slow"), RuntimeError("closed"), OSError("gone"), None])
-def test_an_error_that_is_lost_loses_no_answer(
-    trouble: Exception | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "trouble", [Raised(TimeoutError("slow")), Raised(RuntimeError("closed")), Raised(OSError("gone")), None]
+)
+def test_an_error_that_is_lost_loses_no_answer(trouble: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its own, for it is run again, nor those that were fetched at the same look."""
-    lost = ScriptedFuture("error", failing(None), failing(trouble))
-    known = ScriptedFuture("error", failing(None), lambda: ValueError("no such path"))
-    told = answers(monkeypatch, [finished(), lost, finished(), finished(), known], 4)
+    known = ScriptedFuture("error", ValueError("no such path"))
+    futures = [finished(), ScriptedFuture("error", trouble), finished(), finished(), known]
+    told = answers(monkeypatch, futures, 4)
     assert told == {1: None, 2: "cluster: ValueError: no such path", 3: None, 4: None}
 
 
 def test_an_error_that_is_lost_each_time_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost = [ScriptedFuture("error", failing(None), failing(None)) for _ in range(clusters.MOST_LOSSES)]
+    lost = [ScriptedFuture("error", None) for _ in range(clusters.MOST_LOSSES)]
     assert answers(monkeypatch, lost, 1) == {1: "cluster: its error was lost 10 times"}
+
+
+def test_a_result_that_takes_long_is_asked_for_again_and_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """More often than a task may be lost."""
+    monkeypatch.setattr(clusters, "FETCH_S", 0.01)
+    slow = finished(*[SLOW] * clusters.MOST_LOSSES)
+    said: list[str] = []
+    assert answers(monkeypatch, [slow], 1, said.append) == {1: None}
+    assert slow.asked == clusters.MOST_LOSSES + 1
+    assert len(said) == clusters.MOST_LOSSES
+    assert "a result has not come over in 0.01 s" in said[0]
+
+
+def test_a_result_on_its_way_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient([finished(SLOW), finished()]))
+    with clusters.Cluster("tcp://127.0.0.1:1", lambda _: None) as made:
+        for seed in (1, 2):
+            made.submit(tasks(seed)[0], seed)
+        assert [seed for seed, _ in made.wait(WAIT_S)] == [2]
+
+
+def test_a_result_that_is_gone_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answers(monkeypatch, [finished(Raised(OSError("gone"))), finished()], 1) == {1: None}
 
 
 def test_a_task_that_nobody_tells_of_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import itertools
 import logging
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_S = 10.0
+FETCH_S = 300.0  # for a result to come over; one that takes longer is asked for anew
 RETURN_S = 600.0  # for a scheduler that has gone to come back
 POLL_S = 0.1
 MOST_LOSSES = 10  # of one task, with the scheduler or by it
@@ -32,7 +35,14 @@ class _Submitted:
     task: Task
     tag: Any
     future: Future | None = None
+    fetch: concurrent.futures.Future[dict[str, Any]] | None = None  # of its result, which is on its way
     losses: int = 0
+
+    def forget(self) -> None:
+        """It is with no scheduler any more."""
+        if self.fetch is not None:
+            self.fetch.cancel()
+        self.future = self.fetch = None
 
 
 class Cluster:
@@ -66,7 +76,7 @@ class Cluster:
         with contextlib.suppress(Exception):
             if self._client is not None:
                 self._client.cancel([each.future for each in self._submitted if each.future], force=True)
-        self._close()
+        self._lose_all()
 
     def submit(self, task: Task, tag: Any) -> None:
         """Adds a task; `wait` returns its `tag` with what `remote.run_remote` told."""
@@ -81,6 +91,8 @@ class Cluster:
         if self._client is not None:
             with contextlib.suppress(Exception):
                 self._client.cancel([each.future for each in self._submitted if each.future])
+        for each in self._submitted:
+            each.forget()
         self._submitted.clear()
 
     def wait(self, timeout_s: float) -> list[tuple[Any, dict[str, Any]]]:
@@ -125,7 +137,7 @@ class Cluster:
 
     def _lose_all(self) -> None:
         for each in self._submitted:
-            each.future = None
+            each.forget()
         self._close()
 
     def _close(self) -> None:
@@ -188,12 +200,29 @@ class Cluster:
                 self._lose(each, "it was cancelled")
 
     def _take_result(self, each: _Submitted, future: Future) -> None:
+        """Its files may be large and the network slow: they come beside all else, and count once there."""
+        if each.fetch is None:
+            each.fetch = self._fetch(future)
+        if not each.fetch.done():
+            return
+        fetch, each.fetch = each.fetch, None
         try:
-            result = future.result(timeout=CONNECT_S)
+            result = fetch.result()
+        except asyncio.TimeoutError:  # it is still there
+            self._waiting(
+                f"cluster {self._address}: a result has not come over in {FETCH_S:g} s; asking for it anew"
+            )
         except Exception:  # gone between being done and being fetched
             self._lose(each, "its result was lost")
-            return
-        self._answer(each, result)
+        else:
+            self._answer(each, result)
+
+    def _fetch(self, future: Future) -> concurrent.futures.Future[dict[str, Any]]:
+        assert self._client is not None
+        result = self._client.gather(future, asynchronous=True)
+        return asyncio.run_coroutine_threadsafe(
+            asyncio.wait_for(result, FETCH_S), self._client.loop.asyncio_loop
+        )
 
     def _take_error(self, each: _Submitted, future: Future) -> None:
         error = None  # which is also what a future of an earlier connection has
@@ -206,7 +235,7 @@ class Cluster:
 
     def _lose(self, each: _Submitted, how: str) -> None:
         """To be submitted again, but not for ever."""
-        each.future = None
+        each.forget()
         each.losses += 1
         if each.losses >= MOST_LOSSES:
             self._answer(each, {"reason": f"cluster: {how} {MOST_LOSSES} times", "files": {}})
