@@ -29,6 +29,7 @@ from clarion_lab.tasks.executor import Failure, execute
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
 
+dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
 WAIT_S = 200
@@ -279,10 +280,34 @@ def simulators(notes: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("address", ["10.0.0.1:8786", "tcp://10.0.0.1", "http://x:8786", "tcp://:1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.0.0.1:8786",
+        "tcp://10.0.0.1",
+        "http://x:8786",
+        "tcp://:1",
+        "ucx://10.0.0.1:8786",
+        "ws://10.0.0.1:8786",
+        "wss://10.0.0.1:8786",
+    ],
+)
 def test_a_wrong_address_is_refused(address: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--cluster .*: write tcp://HOST:PORT"):
         execute(tasks(1), Store(tmp_path), cluster=address)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (None, r"--cluster tls://127.0.0.1:1: give distributed.comm.tls.ca-file and .*client.cert"),
+        ("/no/such.pem", r"--cluster tls://127.0.0.1:1: .*No such file.*; correct .*ca-file"),
+    ],
+)
+def test_tls_without_its_files_says_what_to_give(file: str | None, said: str, tmp_path: Path) -> None:
+    keys = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert")
+    with dask.config.set(dict.fromkeys(keys, file)), pytest.raises(UserError, match=said):
+        execute(tasks(1), Store(tmp_path), cluster="tls://127.0.0.1:1")
 
 
 def test_nobody_at_the_address_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,8 @@ RETURN_S = 600.0  # for a scheduler that has gone to come back
 POLL_S = 0.1
 MOST_LOSSES = 10  # of one task, with the scheduler or by it
 RESOURCE = "emu"  # of the workers that may run in real time; each such run takes 1
-SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
+SCHEMES = ("tcp://", "tls://")  # Dask has more, which need software of their own
+TLS_KEYS = "distributed.comm.tls.ca-file and distributed.comm.tls.client.cert (and .key)"
 
 
 @dataclass(eq=False)
@@ -252,7 +253,27 @@ def _check(address: str) -> None:
         raise UserError("--cluster: needs Dask; pip install 'clarion[cluster]'") from error
     host, _, port = address.partition("://")[2].rpartition(":")
     if not address.startswith(SCHEMES) or not host or not port.isdecimal():
-        raise UserError(f"--cluster {address}: write tcp://HOST:PORT, such as tcp://10.0.0.1:8786")
+        raise UserError(
+            f"--cluster {address}: write tcp://HOST:PORT or tls://HOST:PORT, such as tcp://10.0.0.1:8786"
+        )
+    if address.startswith("tls://"):
+        _check_tls(address)
+
+
+def _check_tls(address: str) -> None:
+    from distributed.security import Security
+
+    try:
+        context = Security().get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:  # a file that is not there, or holds something else
+        raise UserError(
+            f"--cluster {address}: {error}; correct {TLS_KEYS} in Dask's configuration"
+        ) from error
+    if context is None:
+        raise UserError(
+            f"--cluster {address}: give {TLS_KEYS} in Dask's configuration, such as "
+            "~/.config/dask/distributed.yaml"
+        )
 
 
 def _reason(error: BaseException) -> str:
