@@ -114,8 +114,8 @@ def cluster(notes: Path, tmp_path: Path) -> Iterator[LocalCluster]:
     made.stop()
 
 
-def tasks(*seeds: int, engine: str = "sim") -> list[Task]:
-    document = yaml.safe_load(SCENARIO)
+def tasks(*seeds: int, engine: str = "sim", **changes: Any) -> list[Task]:
+    document = {**yaml.safe_load(SCENARIO), **changes}
     return [
         Task("one", {**document, "seed": seed}, engine, {"point": f"{seed}", "settings": {}, "repeat": 1})
         for seed in seeds
@@ -219,10 +219,12 @@ def test_a_worker_with_other_sources_refuses_and_real_time_needs_the_resource(
     assert "Clarion's sources or programs differ here" in failures[0].reason
     assert store.find(tasks(1)[0]) is None
     assert runs(notes, 1) == 0
-    running = Running(tasks(2, engine="bmv2"), store, cluster.address)
+    refused = tasks(2, engine="bmv2", topology="ring")  # by whoever gets it, on every machine
+    running = Running(refused, store, cluster.address)
     cluster.add_worker("--resources", "emu=1")
     failures = running.result()
     assert failures[0].reason.startswith("worker tcp://127.0.0.1:")
+    assert "topology" in failures[0].reason
 
 
 @pytest.mark.slow
