@@ -192,6 +192,47 @@ def test_the_command_prints_draws_and_writes_a_page(
     assert [group["label"] for group in json.loads(capsys.readouterr().out)["groups"]] == ["xcp", "cubic"]
 
 
+@pytest.mark.parametrize("options", [["--metric", "goodput_bits_per_s"], ["--pool"]])
+def test_a_result_that_is_given_twice_is_refused(
+    options: list[str], results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "link"
+    again.symlink_to(results)
+    assert cli.main(["compare", str(results), str(again), *options]) == 2
+    said = f"clarion: compare: {again}: is given twice (as {results}, too); give each result once\n"
+    assert capsys.readouterr().err == said
+
+
+def result(directory: Path, engine: str, *runs: tuple[int, float]) -> str:
+    """A batch on disk of runs with these seeds and goodputs."""
+    entries = []
+    for seed, goodput in runs:
+        name = f"run-{seed}"
+        entries.append({"directory": name, "settings": {}, "state": "complete", "engine": engine})
+        entries[-1] |= {"senders": ["xcp"], "metrics": {"goodput_bits_per_s": goodput}}
+        (directory / name).mkdir(parents=True)
+        run = {"format": files.RUN_FORMAT, "version": files.VERSIONS[files.RUN_FORMAT]}
+        document = {"description": str(directory), "duration": "5 s", "seed": seed}
+        files.write_json(directory / name / files.SUMMARY, {**run, "document": document})
+    batch = {"format": files.BATCH_FORMAT, "version": files.VERSIONS[files.BATCH_FORMAT], "runs": entries}
+    files.write_json(directory / files.SUMMARY, batch)
+    return str(directory)
+
+
+@pytest.mark.parametrize(("engine", "count", "said"), [("sim", 3, "1 runs left out"), ("emu", 4, "")])
+def test_a_run_in_virtual_time_and_its_copy_are_one_repeat(
+    engine: str, count: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In real time the same seed is another measurement."""
+    first = result(tmp_path / "a", engine, (1, 10.0), (2, 11.0))
+    second = result(tmp_path / "b", engine, (2, 11.0), (3, 12.0))
+    assert cli.main(["compare", first, second, "--pool", "--json"]) == 0
+    printed = capsys.readouterr()
+    (group,) = json.loads(printed.out)["groups"]
+    assert group["points"][0]["n"] == count
+    assert said in printed.err
+
+
 def test_box_plots_are_drawn(tmp_path: Path) -> None:
     comparison_plot.draw(tmp_path / "boxes.svg", comparison.compared(GRID, Choice()))
     assert "<svg" in (tmp_path / "boxes.svg").read_text()
