@@ -20,7 +20,7 @@ from clarion_lab.results.selection import Choice, chosen, offered
 RATE = "links.bottleneck.rate"
 
 
-def sample(sender: str, rate: str | None, goodput: float | None, **more: Any) -> Sample:
+def sample(sender: str, rate: Any, goodput: float | None, **more: Any) -> Sample:
     settings = {"algorithm": sender, **({} if rate is None else {RATE: rate})}
     fields: dict[str, Any] = {"result": "A", "engine": "sim", "complete": True, **more}
     scenario = {"duration": "5 s", "flows": [{"count": 3}]}
@@ -92,6 +92,20 @@ def test_curves_have_the_mean_and_its_interval_at_each_value() -> None:
     assert (first["n"], first["mean"]) == (3, 11.0)
     half = 4.303 / 3**0.5  # t with 2 degrees of freedom; the standard deviation is 1
     assert (first["low"], first["high"]) == (pytest.approx(11 - half), pytest.approx(11 + half))
+
+
+@pytest.mark.parametrize(
+    ("values", "ascending"),
+    [
+        ((20, 1, 5, 10, 2), ["1", "2", "5", "10", "20"]),
+        ((1.5, 10, "0.2 %", 0.5), ["0.2 %", "0.5", "1.5", "10"]),
+        (("codel", 10, 9), ["9", "10", "codel"]),
+    ],
+)
+def test_curves_ascend_by_number(values: tuple[Any, ...], ascending: list[str]) -> None:
+    runs = [sample("xcp", value, 1.0) for value in values]
+    (group,) = comparison.compared(runs, Choice(over=RATE))["groups"]
+    assert [point["at"] for point in group["points"]] == ascending
 
 
 def test_boxes_have_five_numbers_and_a_group_for_what_differs() -> None:

@@ -97,18 +97,19 @@ def _row(point: dict[str, Any]) -> list[str]:
 def _points(members: Sequence[Sample], metric: str, at: Callable[[Sample], Any]) -> list[dict[str, Any]]:
     """The spread at each value of the parameter, ascending."""
     found: dict[Any, list[float]] = {}
-    texts: dict[Any, str] = {}
+    written: dict[Any, Any] = {}  # the value of each key as it is first, a plain number as such
     for sample in members:
         value = at(sample)
         number = quantity(value)
         key = str(value) if number is None else number  # however it was written
-        texts.setdefault(key, "" if value is None else str(value))
+        written.setdefault(key, value)
         measured = sample.metrics[metric]
         assert measured is not None
         found.setdefault(key, []).append(measured)
     made = []
-    for key in sorted(found, key=lambda each: order(texts[each])):
-        place = {"at": texts[key], "value": key[0] if isinstance(key, tuple) else None}
+    for key in sorted(found, key=lambda each: order(written[each])):
+        text = "" if written[key] is None else str(written[key])
+        place = {"at": text, "value": key[0] if isinstance(key, tuple) else None}
         made.append(place | spread(found[key]))
     return made
 
