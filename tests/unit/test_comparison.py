@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,30 @@ def test_boxes_have_five_numbers_and_a_group_for_what_differs() -> None:
     assert [group["label"] for group in found["groups"]] == ["rate=20 Mbit/s", "rate=10 Mbit/s"]
     (point,) = found["groups"][0]["points"]
     assert [point[name] for name in ("min", "q1", "median", "q3", "max")] == [20, 20.5, 21, 21.5, 22]
+
+
+def test_the_same_senders_in_other_flows_are_another_group() -> None:
+    def run(first: str, second: str) -> Sample:
+        settings = {"flows.0.algorithm": first, "flows.1.algorithm": second}
+        both = tuple(sorted({first, second}))
+        return dataclasses.replace(sample(first, None, 1.0), senders=both, settings=settings)
+
+    runs = [run("cubic", "reno"), run("reno", "cubic"), run("xcp", "xcp"), run("cubic", "reno")]
+    assert [
+        (group["label"], group["points"][0]["n"]) for group in comparison.compared(runs, Choice())["groups"]
+    ] == [
+        ("cubic+reno, flows.0.algorithm=cubic, flows.1.algorithm=reno", 2),
+        ("cubic+reno, flows.0.algorithm=reno, flows.1.algorithm=cubic", 1),
+        ("xcp, flows.0.algorithm=xcp, flows.1.algorithm=xcp", 1),
+    ]
+    labels = [group["label"] for group in comparison.compared([runs[0], runs[2]], Choice())["groups"]]
+    assert labels == ["cubic+reno", "xcp"]  # which say it all
+
+
+def test_a_sender_that_was_swept_in_one_result_only_is_the_same_sender() -> None:
+    runs = [sample("xcp", None, 1.0), dataclasses.replace(sample("xcp", None, 3.0, result="B"), settings={})]
+    (group,) = comparison.compared(runs, Choice(pool=True))["groups"]
+    assert group["points"][0]["n"] == 2
 
 
 def test_a_single_run_has_no_interval() -> None:

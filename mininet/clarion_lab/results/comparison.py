@@ -139,13 +139,23 @@ def _labels(samples: Sequence[Sample], choice: Choice) -> list[str]:
     aspects: list[Callable[[Sample], str]] = [lambda each: "+".join(each.senders), lambda each: each.engine]
     if not choice.pool:
         aspects.append(lambda each: each.result)
-    # The algorithm stands there as the sender.
-    keys = dict.fromkeys(key for each in samples for key in each.settings if not key.endswith("algorithm"))
+    keys = dict.fromkeys(key for each in samples for key in each.settings if not _is_sender(key, samples))
     for key in keys:
         if key != choice.over:
             aspects.append(_aspect(key, _short(key, keys)))
     differing = [aspect for aspect in aspects if len({aspect(each) for each in samples}) > 1]
     return [", ".join(filter(None, (aspect(each) for aspect in differing))) or EVERYTHING for each in samples]
+
+
+def _is_sender(key: str, samples: Sequence[Sample]) -> bool:
+    """Whether a field says no more than the senders do: an algorithm, but not which of the flows has it."""
+    if not key.endswith("algorithm"):
+        return False
+    values: dict[tuple[str, ...], set[str]] = {}
+    for each in samples:
+        if key in each.settings:
+            values.setdefault(each.senders, set()).add(str(each.settings[key]))
+    return all(len(found) == 1 for found in values.values())
 
 
 def _short(key: str, keys: Collection[str]) -> str:
