@@ -181,6 +181,14 @@ def test_conditions_leave_the_runs_that_meet_them() -> None:
     assert len(chosen(GRID, both)) == len(GRID)
 
 
+def test_a_parameter_that_only_runs_without_the_metric_have_is_no_axis() -> None:
+    runs = [sample("xcp", "10 Mbit/s", None), sample("xcp", None, 1.0)]
+    with pytest.raises(UserError, match=f"--over {RATE}: no run that is left has it; swept are algorithm$"):
+        comparison.compared(runs, Choice(over=RATE))
+    (group,) = comparison.compared([*runs, sample("xcp", "20 Mbit/s", 2.0)], Choice(over=RATE))["groups"]
+    assert [(point["at"], point["n"]) for point in group["points"]] == [("20 Mbit/s", 1)]
+
+
 def test_runs_that_are_not_complete_are_left_out_and_counted() -> None:
     found = comparison.compared([*GRID, sample("xcp", "10 Mbit/s", 999.0, complete=False)], Choice())
     assert found["left_out"] == 1
@@ -283,7 +291,7 @@ def test_box_plots_are_drawn(tmp_path: Path) -> None:
         (["--sender", "bbr"], "--sender bbr: these results have none; use cubic, xcp"),
         (["--engine", "emu"], "--engine emu: these results have none; use sim"),
         (["--metric", "speed"], "--metric speed: these results have none; use goodput_bits_per_s"),
-        (["--over", "colour"], f"--over colour: no run has it; swept are algorithm, {RATE}"),
+        (["--over", "colour"], f"--over colour: no run that is left has it; swept are algorithm, {RATE}"),
         (["--where", "colour=red"], f"--where colour: no run has it; swept are algorithm, {RATE}"),
         (
             ["--where", f"{RATE}=1 Gbit/s"],
