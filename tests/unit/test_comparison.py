@@ -56,6 +56,11 @@ GRID = [
         (True, None),
         (None, None),
         ({"model": "packet"}, None),
+        pytest.param(10**400, None, id="400 digits"),
+        pytest.param(-(10**400), None, id="400 digits below 0"),
+        (float("inf"), None),
+        (float("nan"), None),
+        (1e300, None),
     ],
 )
 def test_values_are_numbers_where_they_are(value: object, found: tuple[float, str] | None) -> None:
@@ -332,6 +337,17 @@ def test_the_dashboard_compares_as_the_command_line_does(results: Path) -> None:
     )
     choice = Choice(senders=("xcp",), over=RATE)
     assert found == comparison.compared(samples.of_directory(results), choice)
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "NaN", "-1e200"])
+def test_a_number_beyond_all_measure_is_none(value: str, results: Path) -> None:
+    """Whatever a run reports, the others can be compared."""
+    text = (results / files.SUMMARY).read_text().replace(": 20.0", f": {value}").replace('"20 Mbit/s"', value)
+    summary = json.loads(text)
+    assert RATE in scenario_library.to_compare({"#1": summary})["parameters"]
+    found = comparison.compared(samples.of_summary("#1", summary), Choice())
+    assert [each["points"][0]["n"] for each in found["groups"]] == [2, 3, 2, 3]
+    json.dumps(comparison.compared(samples.of_summary("#1", summary), Choice(over=RATE)), allow_nan=False)
 
 
 def test_the_chart_draws_curves_with_their_interval_or_boxes() -> None:
