@@ -80,7 +80,7 @@ lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, s
 	@tools/lint.sh
 
 build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is compiled
-	@cmake --build build/cpp $(if $(VERBOSE),--verbose) | grep -v '^ninja: no work' || test $${PIPESTATUS[0]} -eq 0
+	@cmake --build build/cpp $(if $(VERBOSE),--verbose) | grep -v '^ninja: no work'; test $${PIPESTATUS[0]} -eq 0
 	@$(cargo) build --quiet --release --locked $(agent)
 	@$(cargo) build --quiet --release --locked $(proxy)
 
