@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from clarion_lab.tasks import sources
+
 ROOT = Path(__file__).resolve().parents[2]
 READY = ("build/stamps/packages", "build/stamps/cmake", ".venv/.clarion-packages")
 
@@ -52,3 +54,20 @@ def build(tree: Path, **statuses: int) -> int:
 def test_a_build_that_fails_says_so(tool: str, tree: Path) -> None:
     assert build(tree, **{tool: 1}) != 0
     assert build(tree) == 0
+
+
+@pytest.mark.parametrize("tool", ["cmake", "cargo"])
+def test_the_stamp_of_a_whole_build_is_of_its_beginning_and_not_of_one_that_fails(
+    tool: str, tree: Path
+) -> None:
+    """A source that changes while compilers run is newer."""
+    stamp = tree / "build" / sources.STAMP
+    assert build(tree, **{tool: 1}) != 0
+    assert not stamp.exists()
+    assert build(tree) == 0
+    begun_ns = stamp.stat().st_mtime_ns
+    assert begun_ns <= (tree / "made-by-cmake").stat().st_mtime_ns
+    assert build(tree, **{tool: 1}) != 0
+    assert stamp.stat().st_mtime_ns == begun_ns
+    assert build(tree) == 0
+    assert stamp.stat().st_mtime_ns > begun_ns
