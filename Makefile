@@ -79,10 +79,14 @@ fuzz: build ## COUNT frames, right and wrong, through core, switch and shim, a h
 lint: $(stamps)/packages $(python_stamp) ## ruff, mypy --strict, clang-format, shellcheck, rustfmt, clippy
 	@tools/lint.sh
 
+# `built` is of when the last whole build began: results are kept under the sources alone if none is newer than that,
+# see mininet/clarion_lab/tasks/sources.py. A build that fails leaves it as it was.
 build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is compiled
-	@cmake --build build/cpp $(if $(VERBOSE),--verbose) | grep -v '^ninja: no work' || test $${PIPESTATUS[0]} -eq 0
+	@touch $(stamps)/building
+	@cmake --build build/cpp $(if $(VERBOSE),--verbose) | grep -v '^ninja: no work'; test $${PIPESTATUS[0]} -eq 0
 	@$(cargo) build --quiet --release --locked $(agent)
 	@$(cargo) build --quiet --release --locked $(proxy)
+	@cp -p $(stamps)/building $(stamps)/built
 
 p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 	@p4/build.py

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -23,11 +24,12 @@ from clarion import cli
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
 from clarion_lab.tasks import cluster as clusters
-from clarion_lab.tasks import sources
+from clarion_lab.tasks import executor, sources
 from clarion_lab.tasks.executor import Failure, execute
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
 
+dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
 WAIT_S = 200
@@ -112,8 +114,8 @@ def cluster(notes: Path, tmp_path: Path) -> Iterator[LocalCluster]:
     made.stop()
 
 
-def tasks(*seeds: int, engine: str = "sim") -> list[Task]:
-    document = yaml.safe_load(SCENARIO)
+def tasks(*seeds: int, engine: str = "sim", **changes: Any) -> list[Task]:
+    document = {**yaml.safe_load(SCENARIO), **changes}
     return [
         Task("one", {**document, "seed": seed}, engine, {"point": f"{seed}", "settings": {}, "repeat": 1})
         for seed in seeds
@@ -217,10 +219,12 @@ def test_a_worker_with_other_sources_refuses_and_real_time_needs_the_resource(
     assert "Clarion's sources or programs differ here" in failures[0].reason
     assert store.find(tasks(1)[0]) is None
     assert runs(notes, 1) == 0
-    running = Running(tasks(2, engine="bmv2"), store, cluster.address)
+    refused = tasks(2, engine="bmv2", topology="ring")  # by whoever gets it, on every machine
+    running = Running(refused, store, cluster.address)
     cluster.add_worker("--resources", "emu=1")
     failures = running.result()
     assert failures[0].reason.startswith("worker tcp://127.0.0.1:")
+    assert "topology" in failures[0].reason
 
 
 @pytest.mark.slow
@@ -278,10 +282,34 @@ def simulators(notes: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("address", ["10.0.0.1:8786", "tcp://10.0.0.1", "http://x:8786", "tcp://:1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.0.0.1:8786",
+        "tcp://10.0.0.1",
+        "http://x:8786",
+        "tcp://:1",
+        "ucx://10.0.0.1:8786",
+        "ws://10.0.0.1:8786",
+        "wss://10.0.0.1:8786",
+    ],
+)
 def test_a_wrong_address_is_refused(address: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--cluster .*: write tcp://HOST:PORT"):
         execute(tasks(1), Store(tmp_path), cluster=address)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (None, r"--cluster tls://127.0.0.1:1: give distributed.comm.tls.ca-file and .*client.cert"),
+        ("/no/such.pem", r"--cluster tls://127.0.0.1:1: .*No such file.*; correct .*ca-file"),
+    ],
+)
+def test_tls_without_its_files_says_what_to_give(file: str | None, said: str, tmp_path: Path) -> None:
+    keys = ("distributed.comm.tls.ca-file", "distributed.comm.tls.client.cert")
+    with dask.config.set(dict.fromkeys(keys, file)), pytest.raises(UserError, match=said):
+        execute(tasks(1), Store(tmp_path), cluster="tls://127.0.0.1:1")
 
 
 def test_nobody_at_the_address_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,3 +332,144 @@ def test_without_dask_the_line_that_installs_it_is_told(
 def test_a_cluster_goes_without_a_controller_and_with_the_cache(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "smoke", "--engine", "sim", "--cluster", "tcp://x:1", "--no-cache"]) == 2
     assert "--no-cache: not with --cluster" in capsys.readouterr().err
+
+
+class ScriptedFuture:
+    """A future of Dask in some state, with what its results or errors are that are asked for in turn: the
+    last one stays. An exception as such is raised.
+    """
+
+    def __init__(self, status: str, *found: Any) -> None:
+        self.status = status
+        self._found = list(found)
+        self.asked = 0
+
+    def next(self) -> Any:
+        self.asked += 1
+        return self._found.pop(0) if len(self._found) > 1 else self._found[0]
+
+    def exception(self, timeout: float) -> Any:
+        found = self.next()
+        if isinstance(found, Raised):
+            raise found.error
+        return found
+
+
+class Raised:
+    """What is raised in place of a result or of an error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+SLOW = "a result that is on its way for ever"
+
+
+def finished(*before: Any) -> ScriptedFuture:
+    """A future whose result comes after these attempts."""
+    return ScriptedFuture("finished", *before, {"reason": None, "files": {}})
+
+
+class ScriptedClient:
+    """A connection to a scheduler, as far as the cluster uses it: gives out these futures in turn."""
+
+    def __init__(self, futures: list[ScriptedFuture]) -> None:
+        self.status = "running"
+        self.asyncio_loop = asyncio.new_event_loop()
+        self.loop = self
+        self._thread = threading.Thread(target=self.asyncio_loop.run_forever)
+        self._thread.start()
+        self._futures = futures
+
+    async def gather(self, future: ScriptedFuture, *, asynchronous: bool) -> Any:
+        found = future.next()
+        if isinstance(found, Raised):
+            raise found.error
+        if found is SLOW:
+            await asyncio.Event().wait()
+        return found
+
+    def submit(self, *_: Any, **__: Any) -> ScriptedFuture:
+        return self._futures.pop(0)
+
+    def scheduler_info(self, **_: Any) -> dict[str, Any]:
+        return {"workers": {"tcp://127.0.0.1:1": {}}}
+
+    def cancel(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def close(self, timeout: float) -> None:
+        self.status = "closed"
+        self.asyncio_loop.call_soon_threadsafe(self.asyncio_loop.stop)
+        self._thread.join()
+        self.asyncio_loop.close()
+
+
+def answers(
+    monkeypatch: pytest.MonkeyPatch,
+    futures: list[ScriptedFuture],
+    count: int,
+    waiting: Callable[[str], None] = lambda _: None,
+) -> dict[Any, Any]:
+    """What a cluster tells of so many tasks, by their seeds; each must be told of once."""
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient(futures))
+    told = []
+    with clusters.Cluster("tcp://127.0.0.1:1", waiting) as made:
+        for seed in range(1, count + 1):
+            made.submit(tasks(seed)[0], seed)
+        while made.busy():
+            told += made.wait(0.01)
+    assert len(told) == count
+    return {seed: answer["reason"] for seed, answer in told}
+
+
+@pytest.mark.parametrize(
+    "trouble", [Raised(TimeoutError("slow")), Raised(RuntimeError("closed")), Raised(OSError("gone")), None]
+)
+def test_an_error_that_is_lost_loses_no_answer(trouble: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its own, for it is run again, nor those that were fetched at the same look."""
+    known = ScriptedFuture("error", ValueError("no such path"))
+    futures = [finished(), ScriptedFuture("error", trouble), finished(), finished(), known]
+    told = answers(monkeypatch, futures, 4)
+    assert told == {1: None, 2: "cluster: ValueError: no such path", 3: None, 4: None}
+
+
+def test_an_error_that_is_lost_each_time_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = [ScriptedFuture("error", None) for _ in range(clusters.MOST_LOSSES)]
+    assert answers(monkeypatch, lost, 1) == {1: "cluster: its error was lost 10 times"}
+
+
+def test_a_result_that_takes_long_is_asked_for_again_and_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """More often than a task may be lost."""
+    monkeypatch.setattr(clusters, "FETCH_S", 0.01)
+    slow = finished(*[SLOW] * clusters.MOST_LOSSES)
+    said: list[str] = []
+    assert answers(monkeypatch, [slow], 1, said.append) == {1: None}
+    assert slow.asked == clusters.MOST_LOSSES + 1
+    assert len(said) == clusters.MOST_LOSSES
+    assert "a result has not come over in 0.01 s" in said[0]
+
+
+def test_a_result_on_its_way_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient([finished(SLOW), finished()]))
+    with clusters.Cluster("tcp://127.0.0.1:1", lambda _: None) as made:
+        for seed in (1, 2):
+            made.submit(tasks(seed)[0], seed)
+        assert [seed for seed, _ in made.wait(WAIT_S)] == [2]
+
+
+def test_a_result_that_is_gone_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answers(monkeypatch, [finished(Raised(OSError("gone"))), finished()], 1) == {1: None}
+
+
+def test_a_task_that_nobody_tells_of_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(clusters.Cluster):
+        def wait(self, timeout_s: float) -> list[tuple[Any, dict[str, Any]]]:
+            return super().wait(timeout_s)[1:]
+
+    monkeypatch.setattr(executor, "Cluster", Forgetful)
+    monkeypatch.setattr(clusters.Cluster, "_connect", lambda _: ScriptedClient([finished()]))
+    (failure,) = execute(tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")
+    assert failure.reason.startswith("internal error: it neither ended nor failed")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from clarion_lab.results.selection import Choice, chosen, offered
 RATE = "links.bottleneck.rate"
 
 
-def sample(sender: str, rate: str | None, goodput: float | None, **more: Any) -> Sample:
+def sample(sender: str, rate: Any, goodput: float | None, **more: Any) -> Sample:
     settings = {"algorithm": sender, **({} if rate is None else {RATE: rate})}
     fields: dict[str, Any] = {"result": "A", "engine": "sim", "complete": True, **more}
     scenario = {"duration": "5 s", "flows": [{"count": 3}]}
@@ -55,6 +56,11 @@ GRID = [
         (True, None),
         (None, None),
         ({"model": "packet"}, None),
+        pytest.param(10**400, None, id="400 digits"),
+        pytest.param(-(10**400), None, id="400 digits below 0"),
+        (float("inf"), None),
+        (float("nan"), None),
+        (1e300, None),
     ],
 )
 def test_values_are_numbers_where_they_are(value: object, found: tuple[float, str] | None) -> None:
@@ -94,12 +100,50 @@ def test_curves_have_the_mean_and_its_interval_at_each_value() -> None:
     assert (first["low"], first["high"]) == (pytest.approx(11 - half), pytest.approx(11 + half))
 
 
+@pytest.mark.parametrize(
+    ("values", "ascending"),
+    [
+        ((20, 1, 5, 10, 2), ["1", "2", "5", "10", "20"]),
+        ((1.5, 10, "0.2 %", 0.5), ["0.2 %", "0.5", "1.5", "10"]),
+        (("codel", 10, 9), ["9", "10", "codel"]),
+    ],
+)
+def test_curves_ascend_by_number(values: tuple[Any, ...], ascending: list[str]) -> None:
+    runs = [sample("xcp", value, 1.0) for value in values]
+    (group,) = comparison.compared(runs, Choice(over=RATE))["groups"]
+    assert [point["at"] for point in group["points"]] == ascending
+
+
 def test_boxes_have_five_numbers_and_a_group_for_what_differs() -> None:
     found = comparison.compared(GRID, Choice(senders=("xcp",)))
     assert found["axis"] is None
     assert [group["label"] for group in found["groups"]] == ["rate=20 Mbit/s", "rate=10 Mbit/s"]
     (point,) = found["groups"][0]["points"]
     assert [point[name] for name in ("min", "q1", "median", "q3", "max")] == [20, 20.5, 21, 21.5, 22]
+
+
+def test_the_same_senders_in_other_flows_are_another_group() -> None:
+    def run(first: str, second: str) -> Sample:
+        settings = {"flows.0.algorithm": first, "flows.1.algorithm": second}
+        both = tuple(sorted({first, second}))
+        return dataclasses.replace(sample(first, None, 1.0), senders=both, settings=settings)
+
+    runs = [run("cubic", "reno"), run("reno", "cubic"), run("xcp", "xcp"), run("cubic", "reno")]
+    assert [
+        (group["label"], group["points"][0]["n"]) for group in comparison.compared(runs, Choice())["groups"]
+    ] == [
+        ("cubic+reno, flows.0.algorithm=cubic, flows.1.algorithm=reno", 2),
+        ("cubic+reno, flows.0.algorithm=reno, flows.1.algorithm=cubic", 1),
+        ("xcp, flows.0.algorithm=xcp, flows.1.algorithm=xcp", 1),
+    ]
+    labels = [group["label"] for group in comparison.compared([runs[0], runs[2]], Choice())["groups"]]
+    assert labels == ["cubic+reno", "xcp"]  # which say it all
+
+
+def test_a_sender_that_was_swept_in_one_result_only_is_the_same_sender() -> None:
+    runs = [sample("xcp", None, 1.0), dataclasses.replace(sample("xcp", None, 3.0, result="B"), settings={})]
+    (group,) = comparison.compared(runs, Choice(pool=True))["groups"]
+    assert group["points"][0]["n"] == 2
 
 
 def test_a_single_run_has_no_interval() -> None:
@@ -140,6 +184,14 @@ def test_conditions_leave_the_runs_that_meet_them() -> None:
     assert {each.settings[RATE] for each in chosen(GRID, where)} == {"20 Mbit/s"}
     both = Choice.parse("goodput_bits_per_s", [], [], [f"{RATE}=20 Mbit/s", f"{RATE}=10 Mbit/s"], None, False)
     assert len(chosen(GRID, both)) == len(GRID)
+
+
+def test_a_parameter_that_only_runs_without_the_metric_have_is_no_axis() -> None:
+    runs = [sample("xcp", "10 Mbit/s", None), sample("xcp", None, 1.0)]
+    with pytest.raises(UserError, match=f"--over {RATE}: no run that is left has it; swept are algorithm$"):
+        comparison.compared(runs, Choice(over=RATE))
+    (group,) = comparison.compared([*runs, sample("xcp", "20 Mbit/s", 2.0)], Choice(over=RATE))["groups"]
+    assert [(point["at"], point["n"]) for point in group["points"]] == [("20 Mbit/s", 1)]
 
 
 def test_runs_that_are_not_complete_are_left_out_and_counted() -> None:
@@ -192,6 +244,47 @@ def test_the_command_prints_draws_and_writes_a_page(
     assert [group["label"] for group in json.loads(capsys.readouterr().out)["groups"]] == ["xcp", "cubic"]
 
 
+@pytest.mark.parametrize("options", [["--metric", "goodput_bits_per_s"], ["--pool"]])
+def test_a_result_that_is_given_twice_is_refused(
+    options: list[str], results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = tmp_path / "link"
+    again.symlink_to(results)
+    assert cli.main(["compare", str(results), str(again), *options]) == 2
+    said = f"clarion: compare: {again}: is given twice (as {results}, too); give each result once\n"
+    assert capsys.readouterr().err == said
+
+
+def result(directory: Path, engine: str, *runs: tuple[int, float]) -> str:
+    """A batch on disk of runs with these seeds and goodputs."""
+    entries = []
+    for seed, goodput in runs:
+        name = f"run-{seed}"
+        entries.append({"directory": name, "settings": {}, "state": "complete", "engine": engine})
+        entries[-1] |= {"senders": ["xcp"], "metrics": {"goodput_bits_per_s": goodput}}
+        (directory / name).mkdir(parents=True)
+        run = {"format": files.RUN_FORMAT, "version": files.VERSIONS[files.RUN_FORMAT]}
+        document = {"description": str(directory), "duration": "5 s", "seed": seed}
+        files.write_json(directory / name / files.SUMMARY, {**run, "document": document})
+    batch = {"format": files.BATCH_FORMAT, "version": files.VERSIONS[files.BATCH_FORMAT], "runs": entries}
+    files.write_json(directory / files.SUMMARY, batch)
+    return str(directory)
+
+
+@pytest.mark.parametrize(("engine", "count", "said"), [("sim", 3, "1 runs left out"), ("emu", 4, "")])
+def test_a_run_in_virtual_time_and_its_copy_are_one_repeat(
+    engine: str, count: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In real time the same seed is another measurement."""
+    first = result(tmp_path / "a", engine, (1, 10.0), (2, 11.0))
+    second = result(tmp_path / "b", engine, (2, 11.0), (3, 12.0))
+    assert cli.main(["compare", first, second, "--pool", "--json"]) == 0
+    printed = capsys.readouterr()
+    (group,) = json.loads(printed.out)["groups"]
+    assert group["points"][0]["n"] == count
+    assert said in printed.err
+
+
 def test_box_plots_are_drawn(tmp_path: Path) -> None:
     comparison_plot.draw(tmp_path / "boxes.svg", comparison.compared(GRID, Choice()))
     assert "<svg" in (tmp_path / "boxes.svg").read_text()
@@ -203,7 +296,7 @@ def test_box_plots_are_drawn(tmp_path: Path) -> None:
         (["--sender", "bbr"], "--sender bbr: these results have none; use cubic, xcp"),
         (["--engine", "emu"], "--engine emu: these results have none; use sim"),
         (["--metric", "speed"], "--metric speed: these results have none; use goodput_bits_per_s"),
-        (["--over", "colour"], f"--over colour: no run has it; swept are algorithm, {RATE}"),
+        (["--over", "colour"], f"--over colour: no run that is left has it; swept are algorithm, {RATE}"),
         (["--where", "colour=red"], f"--where colour: no run has it; swept are algorithm, {RATE}"),
         (
             ["--where", f"{RATE}=1 Gbit/s"],
@@ -244,6 +337,17 @@ def test_the_dashboard_compares_as_the_command_line_does(results: Path) -> None:
     )
     choice = Choice(senders=("xcp",), over=RATE)
     assert found == comparison.compared(samples.of_directory(results), choice)
+
+
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "NaN", "-1e200"])
+def test_a_number_beyond_all_measure_is_none(value: str, results: Path) -> None:
+    """Whatever a run reports, the others can be compared."""
+    text = (results / files.SUMMARY).read_text().replace(": 20.0", f": {value}").replace('"20 Mbit/s"', value)
+    summary = json.loads(text)
+    assert RATE in scenario_library.to_compare({"#1": summary})["parameters"]
+    found = comparison.compared(samples.of_summary("#1", summary), Choice())
+    assert [each["points"][0]["n"] for each in found["groups"]] == [2, 3, 2, 3]
+    json.dumps(comparison.compared(samples.of_summary("#1", summary), Choice(over=RATE)), allow_nan=False)
 
 
 def test_the_chart_draws_curves_with_their_interval_or_boxes() -> None:

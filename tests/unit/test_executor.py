@@ -22,6 +22,7 @@ from clarion_base.commands import EXIT_FAILED
 from clarion_base.errors import UserError
 from clarion_lab.engines import registry
 from clarion_lab.recording import files
+from clarion_lab.run import batch
 from clarion_lab.tasks import sources
 from clarion_lab.tasks.executor import execute
 from clarion_lab.tasks.pool import MOST_DEATHS
@@ -259,6 +260,42 @@ def test_a_sweep_stops_at_a_failed_run_with_its_partial_results(
     assert (summary["state"], summary["reason"]) == ("failed", "clarion-sim: as was wished")
     assert [run["state"] for run in summary["runs"]] == ["complete", "failed"]
     assert runs(notes, 7) == 0
+
+
+@pytest.mark.slow
+def test_a_sweep_is_complete_only_at_its_end(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is killed leaves what it says on the way, one that cannot go on says why."""
+    out = tmp_path / "out"
+    said: list[tuple[str, str]] = []
+
+    class OnAFullDisk(batch._Collector):
+        def done(self, task: Task, directory: Path) -> None:
+            if said:
+                raise UserError("cache /x: No space left on device")
+            super().done(task, directory)
+            summary = files.read_summary(out)
+            said.append((summary["state"], summary["reason"]))
+
+    monkeypatch.setattr(batch, "_Collector", OnAFullDisk)
+    assert cli.main(clarion(out, "--repeat", "2", "--seed", "5", "--jobs", "1")) == EXIT_FAILED
+    assert said == [("interrupted", "the sweep has not ended")]
+    summary = files.read_summary(out)
+    assert (summary["state"], summary["reason"]) == ("failed", "cache /x: No space left on device")
+    assert [run["state"] for run in summary["runs"]] == ["complete", "complete"]
+    assert f"clarion: cache /x: No space left on device (partial results are in {out})" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_sweep_that_cannot_begin_is_one_line(
+    notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert cli.main(clarion(out, "--repeat", "2", "--cluster", "10.0.0.1:8786")) == 2
+    assert capsys.readouterr().err.startswith("clarion: --cluster 10.0.0.1:8786: write tcp://HOST:PORT")
+    assert not (out / files.SUMMARY).exists()
 
 
 @pytest.mark.slow

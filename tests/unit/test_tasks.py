@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
+import platform
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from clarion_base.errors import UserError
 from clarion_lab.recording import files
 from clarion_lab.results import report
 from clarion_lab.scenario import documents
-from clarion_lab.tasks import sources
+from clarion_lab.tasks import sources, worker
 from clarion_lab.tasks.store import MANIFEST, UNFINISHED, Store
 from clarion_lab.tasks.task import Task
 
@@ -41,7 +42,13 @@ def task(text: str = SCENARIO, engine: str = "sim", **changes: Any) -> Task:
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small checkout with a built simulator; the digest is computed anew each time it is asked for."""
-    for name in ("hosts/bpf/cc/reno.h", "docs/senders.md", "sim/main.cpp", "hosts/bpf/README.md"):
+    for name in (
+        "hosts/bpf/cc/reno.h",
+        "docs/senders.md",
+        "sim/main.cpp",
+        "hosts/bpf/README.md",
+        "CMakeLists.txt",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("int a;\n")
     program = tmp_path / "build/cpp/sim/clarion-sim"
@@ -90,6 +97,7 @@ def test_what_decides_a_result_counts() -> None:
     [
         ("hosts/bpf/cc/reno.h", True),
         ("sim/main.cpp", True),
+        ("CMakeLists.txt", True),
         ("docs/senders.md", False),
         ("hosts/bpf/README.md", False),
     ],
@@ -117,18 +125,79 @@ def test_the_digest_is_that_of_the_simulator_where_it_is_not_of_the_sources(
     assert task().key() != without_sources
 
 
-def test_a_build_that_is_older_than_its_sources_has_keys_of_its_own(checkout: Path) -> None:
-    program, source = checkout / "build/cpp/sim/clarion-sim", checkout / "hosts/bpf/cc/reno.h"
-    os.utime(source, (1000, 1000))
-    os.utime(checkout / "sim/main.cpp", (1000, 1000))
-    os.utime(program, (2000, 2000))
-    built = task().key()
-    os.utime(source, (3000, 3000))
-    stale = task().key()
-    assert stale != built
-    program.write_text("rebuilt")
-    os.utime(program, (4000, 4000))
-    assert task().key() == built
+def at(seconds: int, *paths: Path) -> None:
+    """Changes files as of a time."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        os.utime(path, (seconds, seconds))
+
+
+@pytest.fixture
+def built(checkout: Path) -> Path:
+    """The checkout after `make build`, with programs of CMake and of Cargo."""
+    sources = ("hosts/bpf/cc/reno.h", "sim/main.cpp", "CMakeLists.txt", "sim/CMakeLists.txt")
+    at(1000, *(checkout / name for name in (*sources, "hosts/agent/Cargo.toml")))
+    for name in ("cpp/sim/clarion-sim", "cpp/switch/clarion-switch", "cargo/release/clarion-host"):
+        at(1500, checkout / "build" / name)
+        (checkout / "build" / name).chmod(0o755)
+    (checkout / "build/cpp/CMakeCache.txt").write_text("A:BOOL=ON\nCMAKE_BUILD_TYPE:STRING=Release\n")
+    at(2000, checkout / "build/stamps/built")
+    return checkout
+
+
+ENGINE_OF = {"cpp/sim/clarion-sim": "sim", "cargo/release/clarion-host": "emu"}
+
+
+@pytest.mark.parametrize(("program", "engine"), ENGINE_OF.items())
+def test_programs_of_a_whole_build_do_not_count(program: str, engine: str, built: Path) -> None:
+    before = task(engine=engine).key()
+    (built / "build" / program).write_text("by another compiler")
+    assert task(engine=engine).key() == before
+
+
+@pytest.mark.parametrize(
+    ("source", "program"),
+    [
+        ("hosts/bpf/cc/reno.h", "cpp/sim/clarion-sim"),
+        ("CMakeLists.txt", "cpp/sim/clarion-sim"),
+        ("sim/CMakeLists.txt", "cpp/sim/clarion-sim"),
+        ("hosts/bpf/cc/reno.h", "cargo/release/clarion-host"),
+        ("hosts/agent/Cargo.toml", "cargo/release/clarion-host"),
+    ],
+)
+def test_programs_count_until_the_sources_that_changed_are_built_as_a_whole(
+    source: str, program: str, built: Path
+) -> None:
+    """A build of a part, or one that fails, changes some programs and Ninja's log, and leaves the others."""
+    engine = ENGINE_OF[program]
+    before = task(engine=engine).key()
+    at(3000, built / source)
+    (built / "build" / program).write_text("of the old sources or of the new ones")
+    at(4000, built / "build" / program, built / "build/cpp/.ninja_log")
+    assert task(engine=engine).key() != before
+    at(5000, built / "build/stamps/built")
+    assert task(engine=engine).key() == before
+
+
+def test_programs_count_without_a_whole_build_and_without_optimisation(built: Path) -> None:
+    before = task().key()
+    cache = built / "build/cpp/CMakeCache.txt"
+    cache.write_text("CMAKE_BUILD_TYPE:STRING=Debug\n")
+    debugged = task().key()
+    assert debugged != before
+    cache.write_text("CMAKE_BUILD_TYPE:STRING=Release\n")
+    (built / "build/stamps/built").unlink()
+    assert task().key() == debugged
+
+
+def test_the_kernel_counts_where_its_tcp_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = ("sim", "emu", "bmv2", "hls-sim")
+    before = {engine: task(engine=engine).key() for engine in engines}
+    monkeypatch.setattr(platform, "release", lambda: "9.9.9-other")
+    assert [engine for engine in engines if task(engine=engine).key() == before[engine]] == ["sim"]
+    with pytest.raises(UserError, match=r"programs or the kernel \(9\.9\.9-other\) differ here"):
+        worker.check_key(task(engine="emu"), before["emu"])
 
 
 def finished(directory: Path, **summary: Any) -> Path:

@@ -133,9 +133,12 @@ class Experiments:
         return made
 
     async def stop(self, actor: Actor, experiment_id: int) -> Experiment:
-        """Stops a run or takes it out of the queue; one that has ended stays as it is."""
+        """Stops a run or takes it out of the queue; one that has ended stays as it is. A lost one may go on:
+        it learns of it then.
+        """
         found = await self._controller.records.experiment(experiment_id)
-        if found.state in FINAL:
+        may_return = found.is_reported and found.state is ExperimentState.LOST
+        if found.state in FINAL and not may_return:
             return found
         if found.state is ExperimentState.RUNNING and not found.is_reported and not self._is_ours(found):
             raise ElsewhereError(f"experiment {experiment_id}: another controller runs it; stop it there")

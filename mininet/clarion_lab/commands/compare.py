@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from clarion_base.errors import UserError
+from clarion_lab.engines.registry import SIDE_BY_SIDE
 from clarion_lab.results import compare, comparison, comparison_plot, samples
+from clarion_lab.results.samples import Sample
 from clarion_lab.results.selection import METRIC, Choice
+from clarion_lab.scenario.documents import Document
+from clarion_lab.tasks.task import canonical
 
 IMAGES = (".png", ".svg", ".pdf")
 SELECTING = ("metric", "sender", "engine", "where", "over", "pool", "plot", "html")
@@ -49,8 +55,10 @@ def _compare(options: argparse.Namespace) -> int:
         return 0
     if options.plot is not None and options.plot.suffix not in IMAGES:
         raise UserError(f"--plot {options.plot}: use a name that ends in {', '.join(IMAGES)}")
+    _check_once(options.results)
+    runs = [sample for directory in options.results for sample in samples.of_directory(directory)]
     found = comparison.compared(
-        [sample for directory in options.results for sample in samples.of_directory(directory)],
+        _distinct(runs) if options.pool else runs,
         Choice.parse(
             options.metric or METRIC,
             _words(options.sender),
@@ -66,6 +74,42 @@ def _compare(options: argparse.Namespace) -> int:
     if options.html is not None:
         comparison_plot.write_page(options.html, found)
     return 0
+
+
+def _check_once(results: Sequence[Path]) -> None:
+    """A result that counts twice would make intervals narrower than what was measured."""
+    given: dict[Path, Path] = {}
+    for directory in results:
+        first = given.setdefault(directory.resolve(), directory)
+        if first is not directory:
+            also = "" if str(first) == str(directory) else f" (as {first}, too)"
+            raise UserError(f"compare: {directory}: is given twice{also}; give each result once")
+
+
+def _distinct(runs: Sequence[Sample]) -> list[Sample]:
+    """The runs without those that are others over again: in virtual time, equal scenarios with equal seeds
+    give the same, which is no repeat.
+    """
+    seen: set[tuple[str, str]] = set()
+    left = []
+    for run in runs:
+        document = _document(run) if run.complete and run.engine in SIDE_BY_SIDE else {}
+        which = (run.engine, canonical(document))
+        if "seed" not in document or which not in seen:
+            left.append(run)
+            seen.add(which)
+    if len(left) < len(runs):
+        again = len(runs) - len(left)
+        print(f"clarion: counted once, of equal scenario and seed: {again} runs left out", file=sys.stderr)
+    return left
+
+
+def _document(run: Sample) -> Document:
+    """Its scenario; nothing where only the summary of its sweep is left, which does not say."""
+    try:
+        return dict(run.scenario())
+    except UserError:
+        return {}
 
 
 def _words(text: str | None) -> list[str]:

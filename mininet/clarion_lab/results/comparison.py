@@ -97,18 +97,19 @@ def _row(point: dict[str, Any]) -> list[str]:
 def _points(members: Sequence[Sample], metric: str, at: Callable[[Sample], Any]) -> list[dict[str, Any]]:
     """The spread at each value of the parameter, ascending."""
     found: dict[Any, list[float]] = {}
-    texts: dict[Any, str] = {}
+    written: dict[Any, Any] = {}  # the value of each key as it is first, a plain number as such
     for sample in members:
         value = at(sample)
         number = quantity(value)
         key = str(value) if number is None else number  # however it was written
-        texts.setdefault(key, "" if value is None else str(value))
+        written.setdefault(key, value)
         measured = sample.metrics[metric]
         assert measured is not None
         found.setdefault(key, []).append(measured)
     made = []
-    for key in sorted(found, key=lambda each: order(texts[each])):
-        place = {"at": texts[key], "value": key[0] if isinstance(key, tuple) else None}
+    for key in sorted(found, key=lambda each: order(written[each])):
+        text = "" if written[key] is None else str(written[key])
+        place = {"at": text, "value": key[0] if isinstance(key, tuple) else None}
         made.append(place | spread(found[key]))
     return made
 
@@ -138,13 +139,23 @@ def _labels(samples: Sequence[Sample], choice: Choice) -> list[str]:
     aspects: list[Callable[[Sample], str]] = [lambda each: "+".join(each.senders), lambda each: each.engine]
     if not choice.pool:
         aspects.append(lambda each: each.result)
-    # The algorithm stands there as the sender.
-    keys = dict.fromkeys(key for each in samples for key in each.settings if not key.endswith("algorithm"))
+    keys = dict.fromkeys(key for each in samples for key in each.settings if not _is_sender(key, samples))
     for key in keys:
         if key != choice.over:
             aspects.append(_aspect(key, _short(key, keys)))
     differing = [aspect for aspect in aspects if len({aspect(each) for each in samples}) > 1]
     return [", ".join(filter(None, (aspect(each) for aspect in differing))) or EVERYTHING for each in samples]
+
+
+def _is_sender(key: str, samples: Sequence[Sample]) -> bool:
+    """Whether a field says no more than the senders do: an algorithm, but not which of the flows has it."""
+    if not key.endswith("algorithm"):
+        return False
+    values: dict[tuple[str, ...], set[str]] = {}
+    for each in samples:
+        if key in each.settings:
+            values.setdefault(each.senders, set()).add(str(each.settings[key]))
+    return all(len(found) == 1 for found in values.values())
 
 
 def _short(key: str, keys: Collection[str]) -> str:

@@ -19,6 +19,7 @@ from clarion_lab.recording import files
 from clarion_lab.results.key_metrics import key_metrics
 
 Document = Mapping[str, Any]
+LARGEST = 1e100  # of a number: beyond anything that is measured or set, and spreads square it
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _of_run(result: str, summary: Document) -> Sample:
         summary["engine"],
         dict(summary["settings"]),
         summary["state"] == "complete",
-        key_metrics(dict(summary)),
+        {name: _number(value) for name, value in key_metrics(dict(summary)).items()},
         lambda: summary["document"],
     )
 
@@ -101,16 +102,25 @@ def _of_entry(result: str, entry: Document, directory: Path | None) -> Sample:
 
 
 def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+    """A number to reckon with; None for one that is infinite or absurdly large, as JSON may hold."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return None
+    return number if abs(number) <= LARGEST else None
 
 
 def quantity(value: Any) -> tuple[float, str] | None:
-    """A parameter as a number in bit/s, s, B, bdp or packets, with that unit; None for words.
+    """A parameter as a number in bit/s, s, B, bdp or packets, with that unit; None for words and for numbers
+    that are no quantity.
 
     Fractions and plain numbers have no unit: "0.1 %" is 0.001.
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value), ""
+        number = _number(value)
+        return None if number is None else (number, "")
     if not isinstance(value, str):
         return None
     readers: tuple[tuple[Callable[[object], float], str], ...] = (

@@ -46,13 +46,15 @@ class Choice:
 
 
 def chosen(samples: Sequence[Sample], choice: Choice) -> list[Sample]:
-    """The runs that are complete, are chosen and have the metric; UserError names the option that is wrong,
+    """The runs that are complete, have the metric and are chosen; UserError names the option that is wrong,
     or the first that leaves nothing.
     """
     _check(choice, samples)
     left = [each for each in samples if each.complete]
     if not left:
         raise UserError("compare: no run of these results is complete")
+    left = [each for each in left if each.metrics.get(choice.metric) is not None]
+    _refuse_none(left, "--metric", (choice.metric,))
     if choice.senders:
         left = [each for each in left if set(choice.senders) & set(each.senders)]
         _refuse_none(left, "--sender", choice.senders)
@@ -62,9 +64,7 @@ def chosen(samples: Sequence[Sample], choice: Choice) -> list[Sample]:
     for key, values in (choice.where or {}).items():
         left = _where(left, key, values)
     if choice.over is not None and all(each.parameter(choice.over) is None for each in left):
-        raise UserError(f"--over {choice.over}: no run has it{_swept(samples)}")
-    left = [each for each in left if each.metrics.get(choice.metric) is not None]
-    _refuse_none(left, "--metric", (choice.metric,))
+        raise UserError(f"--over {choice.over}: no run that is left has it{_swept(left)}")
     return left
 
 

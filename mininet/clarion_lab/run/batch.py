@@ -25,6 +25,7 @@ from clarion_lab.tasks.runner import Outcome, reason_of
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
 
+UNDER_WAY = "the sweep has not ended"  # why an aggregate is partial, if it was killed
 AGGREGATE_SHARE = 0.05  # of the time, at most, goes into aggregates of batches that are not over
 
 
@@ -134,8 +135,20 @@ def _run_all(batch: Batch, tasks: Sequence[Task], description: str) -> Interrupt
             error = RunFailedError(failures[0].reason)
     except Interrupted as stop:
         error = stop
+    except UserError as failure:  # such as of a scheduler that went, or of a full disk
+        _finish_failed(watcher, failure)
+        if not batch.outcomes:
+            raise
+        return failure
     watcher.finish(error)
     return error
+
+
+def _finish_failed(watcher: _Collector, failure: UserError) -> None:
+    try:
+        watcher.finish(failure)
+    except OSError:  # what is on the disk says that the sweep has not ended; why, is worth more than this
+        raise failure from None
 
 
 class _Collector(Watcher):
@@ -168,7 +181,8 @@ class _Collector(Watcher):
     def _aggregate_now_and_then(self) -> None:
         begin_s = time.monotonic()
         if begin_s >= self._next_s:
-            self._aggregate(None)
+            self._collect(None)
+            write_aggregate(self._batch, self._description, "interrupted", UNDER_WAY)
             end_s = time.monotonic()
             self._next_s = end_s + (end_s - begin_s) / AGGREGATE_SHARE
 
@@ -185,7 +199,9 @@ class _Collector(Watcher):
                     directory.rmdir()
         self._collect(error)
         if self._batch.outcomes and not self._batch.single:
-            self._aggregate(error)
+            states = {type(None): "complete", Interrupted: "interrupted"}
+            state = states.get(type(error), "failed")
+            write_aggregate(self._batch, self._description, state, reason_of(error))
 
     def _collect(self, error: Interrupted | UserError | None) -> None:
         directories = [self._batch.directory_of(task) for task in self._tasks]
@@ -198,10 +214,6 @@ class _Collector(Watcher):
             for directory in directories
             if directory in self._summaries
         ]
-
-    def _aggregate(self, error: Interrupted | UserError | None) -> None:
-        self._collect(error)
-        write_aggregate(self._batch, self._description, error)
 
 
 def prepare(out: Path) -> None:
@@ -239,16 +251,15 @@ def older_results(out: Path) -> list[Path]:
     return found
 
 
-def write_aggregate(batch: Batch, description: str, error: Interrupted | UserError | None) -> None:
-    """Writes the batch's summary, overview plot and report from the runs so far; `error` has ended it."""
+def write_aggregate(batch: Batch, description: str, state: str, reason: str | None) -> None:
+    """Writes the batch's summary, overview plot and report from the runs so far."""
     summary = aggregate(
         batch.name,
         description,
         [(outcome.directory, outcome.summary) for outcome in batch.outcomes],
         batch.out,
     )
-    states = {type(None): "complete", Interrupted: "interrupted"}
-    summary |= {"state": states.get(type(error), "failed"), "reason": reason_of(error)}
+    summary |= {"state": state, "reason": reason}
     files.write_json(batch.out / files.SUMMARY, summary)
     redraw(batch.out)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import itertools
 import logging
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_S = 10.0
+FETCH_S = 300.0  # for a result to come over; one that takes longer is asked for anew
 RETURN_S = 600.0  # for a scheduler that has gone to come back
 POLL_S = 0.1
 MOST_LOSSES = 10  # of one task, with the scheduler or by it
 RESOURCE = "emu"  # of the workers that may run in real time; each such run takes 1
-SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
+SCHEMES = ("tcp://", "tls://")  # Dask has more, which need software of their own
+TLS_KEYS = "distributed.comm.tls.ca-file and distributed.comm.tls.client.cert (and .key)"
 
 
 @dataclass(eq=False)
@@ -32,7 +36,14 @@ class _Submitted:
     task: Task
     tag: Any
     future: Future | None = None
+    fetch: concurrent.futures.Future[dict[str, Any]] | None = None  # of its result, which is on its way
     losses: int = 0
+
+    def forget(self) -> None:
+        """It is with no scheduler any more."""
+        if self.fetch is not None:
+            self.fetch.cancel()
+        self.future = self.fetch = None
 
 
 class Cluster:
@@ -44,6 +55,7 @@ class Cluster:
         self._address = address
         self._waiting = waiting
         self._submitted: list[_Submitted] = []
+        self._told: list[tuple[Any, dict[str, Any]]] = []  # over, and not returned by `wait` yet
         self._number = itertools.count()
         self._idle_told = False
         self._gone_s: float | None = None
@@ -65,21 +77,23 @@ class Cluster:
         with contextlib.suppress(Exception):
             if self._client is not None:
                 self._client.cancel([each.future for each in self._submitted if each.future], force=True)
-        self._close()
+        self._lose_all()
 
     def submit(self, task: Task, tag: Any) -> None:
         """Adds a task; `wait` returns its `tag` with what `remote.run_remote` told."""
         self._submitted.append(_Submitted(task, tag))
 
     def busy(self) -> bool:
-        """Whether a task is not answered yet."""
-        return bool(self._submitted)
+        """Whether there is a task that `wait` has not returned yet."""
+        return bool(self._submitted or self._told)
 
     def drop_waiting(self) -> None:
         """Takes back the tasks that are not done."""
         if self._client is not None:
             with contextlib.suppress(Exception):
                 self._client.cancel([each.future for each in self._submitted if each.future])
+        for each in self._submitted:
+            each.forget()
         self._submitted.clear()
 
     def wait(self, timeout_s: float) -> list[tuple[Any, dict[str, Any]]]:
@@ -92,15 +106,15 @@ class Cluster:
             time.sleep(min(POLL_S, timeout_s))
 
     def _look(self) -> list[tuple[Any, dict[str, Any]]]:
-        if not self._is_connected():
-            return []
-        try:
-            self._send()
-            self._tell_if_idle()
-            return self._gather()
-        except (OSError, TimeoutError, RuntimeError):  # the scheduler went while it was asked
-            self._lose_all()
-            return []
+        if self._is_connected():
+            try:
+                self._send()
+                self._tell_if_idle()
+                self._gather()
+            except (OSError, TimeoutError, RuntimeError):  # the scheduler went while it was asked
+                self._lose_all()
+        told, self._told = self._told, []
+        return told
 
     def _is_connected(self) -> bool:
         """Connects anew after the scheduler has gone; what was there is to be submitted again."""
@@ -124,7 +138,7 @@ class Cluster:
 
     def _lose_all(self) -> None:
         for each in self._submitted:
-            each.future = None
+            each.forget()
         self._close()
 
     def _close(self) -> None:
@@ -174,35 +188,62 @@ class Cluster:
                 f"(`dask worker --resources {RESOURCE}=1`, as root)"
             )
 
-    def _gather(self) -> list[tuple[Any, dict[str, Any]]]:
-        told: list[tuple[Any, dict[str, Any]]] = []
+    def _gather(self) -> None:
+        """Adds what is over to what is told. Nothing leaves the submitted before its answer is there."""
         for each in list(self._submitted):
-            future = each.future
-            assert future is not None
-            if future.status in ("pending",):
-                continue
-            if future.status == "finished":
-                try:
-                    result = future.result(timeout=CONNECT_S)
-                except Exception:  # gone between being done and being fetched
-                    self._lose(each, told, "its result was lost")
-                    continue
-                self._submitted.remove(each)
-                told.append((each.tag, result))
-            elif future.status == "error":
-                self._submitted.remove(each)
-                told.append((each.tag, {"reason": _reason(future.exception(timeout=CONNECT_S)), "files": {}}))
-            else:  # cancelled or lost
-                self._lose(each, told, "it was cancelled")
-        return told
+            assert each.future is not None
+            status = each.future.status
+            if status == "finished":
+                self._take_result(each, each.future)
+            elif status == "error":
+                self._take_error(each, each.future)
+            elif status != "pending":  # cancelled or lost
+                self._lose(each, "it was cancelled")
 
-    def _lose(self, each: _Submitted, told: list[tuple[Any, dict[str, Any]]], how: str) -> None:
+    def _take_result(self, each: _Submitted, future: Future) -> None:
+        """Its files may be large and the network slow: they come beside all else, and count once there."""
+        if each.fetch is None:
+            each.fetch = self._fetch(future)
+        if not each.fetch.done():
+            return
+        fetch, each.fetch = each.fetch, None
+        try:
+            result = fetch.result()
+        except asyncio.TimeoutError:  # it is still there
+            self._waiting(
+                f"cluster {self._address}: a result has not come over in {FETCH_S:g} s; asking for it anew"
+            )
+        except Exception:  # gone between being done and being fetched
+            self._lose(each, "its result was lost")
+        else:
+            self._answer(each, result)
+
+    def _fetch(self, future: Future) -> concurrent.futures.Future[dict[str, Any]]:
+        assert self._client is not None
+        result = self._client.gather(future, asynchronous=True)
+        return asyncio.run_coroutine_threadsafe(
+            asyncio.wait_for(result, FETCH_S), self._client.loop.asyncio_loop
+        )
+
+    def _take_error(self, each: _Submitted, future: Future) -> None:
+        error = None  # which is also what a future of an earlier connection has
+        with contextlib.suppress(Exception):
+            error = future.exception(timeout=CONNECT_S)
+        if error is None:
+            self._lose(each, "its error was lost")
+        else:
+            self._answer(each, {"reason": _reason(error), "files": {}})
+
+    def _lose(self, each: _Submitted, how: str) -> None:
         """To be submitted again, but not for ever."""
-        each.future = None
+        each.forget()
         each.losses += 1
         if each.losses >= MOST_LOSSES:
-            self._submitted.remove(each)
-            told.append((each.tag, {"reason": f"cluster: {how} {MOST_LOSSES} times", "files": {}}))
+            self._answer(each, {"reason": f"cluster: {how} {MOST_LOSSES} times", "files": {}})
+
+    def _answer(self, each: _Submitted, told: dict[str, Any]) -> None:
+        self._submitted.remove(each)
+        self._told.append((each.tag, told))
 
 
 def _check(address: str) -> None:
@@ -212,7 +253,27 @@ def _check(address: str) -> None:
         raise UserError("--cluster: needs Dask; pip install 'clarion[cluster]'") from error
     host, _, port = address.partition("://")[2].rpartition(":")
     if not address.startswith(SCHEMES) or not host or not port.isdecimal():
-        raise UserError(f"--cluster {address}: write tcp://HOST:PORT, such as tcp://10.0.0.1:8786")
+        raise UserError(
+            f"--cluster {address}: write tcp://HOST:PORT or tls://HOST:PORT, such as tcp://10.0.0.1:8786"
+        )
+    if address.startswith("tls://"):
+        _check_tls(address)
+
+
+def _check_tls(address: str) -> None:
+    from distributed.security import Security
+
+    try:
+        context = Security().get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:  # a file that is not there, or holds something else
+        raise UserError(
+            f"--cluster {address}: {error}; correct {TLS_KEYS} in Dask's configuration"
+        ) from error
+    if context is None:
+        raise UserError(
+            f"--cluster {address}: give {TLS_KEYS} in Dask's configuration, such as "
+            "~/.config/dask/distributed.yaml"
+        )
 
 
 def _reason(error: BaseException) -> str:

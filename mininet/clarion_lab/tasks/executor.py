@@ -110,6 +110,7 @@ class Execution:
         self._in_parent = in_parent
         self._stop_at_failure = stop_at_failure
         self._failures: list[Failure] = []
+        self._told: set[int] = set()  # the ids of the tasks that the watcher knows the end of
         self._pool = Pool(jobs or processors())
         self._cluster: Cluster | None = None
         self._check_stop = Progress("", quiet=True).check
@@ -131,6 +132,7 @@ class Execution:
             except (Interrupted, KeyboardInterrupt):
                 self._end()
                 raise
+            self._fail_untold()
         return self._failures
 
     def _groups(self) -> Iterator[list[Task]]:
@@ -191,7 +193,7 @@ class Execution:
         if reason is not None:
             self._fail(group, reason)
         elif job.request["do"] == worker.PUBLISH:
-            self._watcher.done(group[0], Path(job.request["directory"]))
+            self._done(group[0], Path(job.request["directory"]))
         else:
             self._take_run(group)
 
@@ -199,7 +201,7 @@ class Execution:
         """The first task of a group has been run on this machine."""
         others = group
         if self._directory_of is not None:
-            self._watcher.done(group[0], self._directory_of(group[0]))
+            self._done(group[0], self._directory_of(group[0]))
             others = group[1:]
         if others:
             self._deliver(others, self._entry(group[0]))
@@ -229,16 +231,29 @@ class Execution:
         """Tells of runs that are in the store, once they are where they have to be."""
         for task in group:
             if self._directory_of is None:
-                self._watcher.done(task, entry)
+                self._done(task, entry)
             elif self._in_parent:
                 publish(task, entry, self._directory_of(task))
-                self._watcher.done(task, self._directory_of(task))
+                self._done(task, self._directory_of(task))
             else:
                 request = worker.request(worker.PUBLISH, task, self._directory_of(task), entry=entry)
                 self._pool.submit(Job([task], request), first=True)
 
+    def _done(self, task: Task, directory: Path) -> None:
+        self._told.add(id(task))
+        self._watcher.done(task, directory)
+
+    def _fail_untold(self) -> None:
+        """A task that got lost on its way would be missing from the results without a word: it has failed."""
+        if self._stop_at_failure and self._failures:
+            return  # the rest was dropped
+        for task in self._tasks:
+            if id(task) not in self._told:
+                self._fail([task], "internal error: it neither ended nor failed; run again, and report this")
+
     def _fail(self, group: list[Task], reason: str) -> None:
         for task in group:
+            self._told.add(id(task))
             failure = Failure(task, reason)
             self._failures.append(failure)
             self._watcher.failed(failure)
@@ -252,7 +267,7 @@ class Execution:
         for answer in self._pool.interrupt():
             group, directory = answer.job.tag, answer.job.request["directory"]
             if answer.reason is None:
-                self._watcher.done(group[0], Path(directory) if directory else self._entry(group[0]))
+                self._done(group[0], Path(directory) if directory else self._entry(group[0]))
 
     def _run_here(self, groups: list[list[Task]]) -> None:
         """One after the other in this process."""

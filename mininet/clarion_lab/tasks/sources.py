@@ -31,6 +31,9 @@ SUFFIXES = frozenset(
     (".c", ".cpp", ".def", ".h", ".hpp", ".json", ".lock", ".p4", ".py", ".rs", ".toml", ".txt", ".yaml")
 )
 COMPILED_SUFFIXES = frozenset((".c", ".cpp", ".def", ".h", ".hpp", ".rs"))
+BUILD_FILES = frozenset(("CMakeLists.txt", "Cargo.lock", "Cargo.toml"))
+STAMP = "stamps/built"  # in build/, of the time when the last `make build` that succeeded began
+BUILD_TYPE = "CMAKE_BUILD_TYPE:STRING=Release"
 # Of clarion_lab: what starts runs and shows results, but changes none.
 WITHOUT_INFLUENCE = frozenset(
     (
@@ -64,13 +67,13 @@ def digest(engine: str) -> str:
     """SHA-256, in hex, of all that decides the results of an engine beside the scenario; once per process.
 
     In a checkout these are its sources. Programs count, too, where they are not known to be made of these:
-    without a checkout, named by a variable such as CLARION_SIM_BIN, or older than a source.
+    without a checkout, named by a variable such as CLARION_SIM_BIN, or not of a whole build since then.
     """
     total = hashlib.sha256()
     compiled = []
     for label, path in _sources(engine):
         _add(total, label, path.read_bytes())
-        if path.suffix in COMPILED_SUFFIXES:
+        if path.suffix in COMPILED_SUFFIXES or path.name in BUILD_FILES:
             compiled.append(path)
     for name in PROGRAMS.get(engine, ()):
         program = paths.find_binary(name)
@@ -89,6 +92,8 @@ def _sources(engine: str) -> Iterator[tuple[str, Path]]:
         folder = Path(str(package.__file__)).parent
         yield from _files(folder, folder.name, WITHOUT_INFLUENCE if package is clarion_lab else frozenset())
     if is_checkout():
+        root = paths.ROOT / "CMakeLists.txt"  # the options of every compiler
+        yield root.name, root
         for name in sorted({*COMPILED, *OF_ENGINE.get(engine, ())}):
             yield from _files(paths.ROOT / name, name, frozenset())
 
@@ -110,14 +115,19 @@ def _files(folder: Path, label: str, left_out: frozenset[str]) -> Iterator[tuple
 
 
 def _is_built_of(program: Path, sources: list[Path]) -> bool:
-    """Whether a program comes from the checkout's own last build, and that one is not older than a source."""
+    """Whether a program comes from the checkout's last whole build, and that one began after the last change
+    of a source. Its own time does not tell: a build changes only what it has to, and some fail half-way.
+    """
     build = paths.ROOT / "build"
-    if not is_checkout() or not program.is_relative_to(build):
+    stamp = build / STAMP
+    if not is_checkout() or not program.is_relative_to(build) or not stamp.is_file():
         return False
-    built_s = program.stat().st_mtime
-    if program.is_relative_to(build / "cpp"):  # where a program is made anew only if it changes
-        log = build / "cpp" / ".ninja_log"
-        built_s = max(built_s, log.stat().st_mtime if log.is_file() else 0.0)
-    else:
-        sources = [path for path in sources if path.is_relative_to(paths.ROOT / "hosts")]
-    return built_s >= max((path.stat().st_mtime for path in sources), default=0.0)
+    if program.is_relative_to(build / "cpp") and not _is_release(build / "cpp"):
+        return False
+    return stamp.stat().st_mtime >= max((path.stat().st_mtime for path in sources), default=0.0)
+
+
+def _is_release(tree: Path) -> bool:
+    """Whether CMake optimises as `make build` has it do: without, numbers may come out otherwise."""
+    cache = tree / "CMakeCache.txt"
+    return cache.is_file() and BUILD_TYPE in cache.read_text().splitlines()

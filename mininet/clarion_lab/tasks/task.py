@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clarion_lab.engines.registry import SIDE_BY_SIDE
 from clarion_lab.scenario.documents import Document
 from clarion_lab.tasks import sources
 
@@ -27,9 +29,12 @@ class Task:
 
     def key(self) -> str:
         """SHA-256, in hex, of everything that decides the result: the scenario with its seed, the engine, the
-        sources. The name, the labels, the description and what is expected do not count.
+        sources, in real time the kernel. The name, the labels, the description and what is expected do not
+        count.
         """
         parts = [self.engine, sources.digest(self.engine), canonical(self.document)]
+        if self.engine not in SIDE_BY_SIDE:  # its TCP and its senders are the kernel's
+            parts.append(platform.release())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -80,9 +81,10 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 def check_key(task: Task, wanted: str | None) -> None:
     """UserError if what this process is made of gives a task another key than the one of who asks for it."""
     if wanted is not None and task.key() != wanted:
-        raise UserError(
-            "Clarion's sources or programs differ here from those of who asks; make them the same"
-        )
+        what = "Clarion's sources or programs"
+        if task.engine not in registry.SIDE_BY_SIDE:
+            what += f" or the kernel ({platform.release()})"
+        raise UserError(f"{what} differ here from those of who asks; make them the same")
 
 
 def _run(task: Task, directory: Path | None, store: Store | None, draw: bool) -> dict[str, Any]:

@@ -115,6 +115,19 @@ async def test_a_run_learns_that_it_is_to_stop(runs: Experiments) -> None:
     assert await runs.stop(BOB, made.id) == done
 
 
+async def test_a_lost_run_that_comes_back_learns_that_it_is_to_stop(
+    runs: Experiments, controller: Controller
+) -> None:
+    made = await register(runs)
+    await controller.records.lose_silent_runs((made.heard_us or 0) + 1)
+    asked = await runs.stop(BOB, made.id)
+    assert asked.state is ExperimentState.LOST
+    assert asked.stop_us is not None
+    back = await runs.reported.hear(ADMIN, made.id, "back")
+    assert back.state is ExperimentState.RUNNING
+    assert back.stop_us == asked.stop_us
+
+
 async def test_a_run_that_falls_silent_is_lost_until_it_is_heard_again(
     controller: Controller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
