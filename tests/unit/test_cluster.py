@@ -11,37 +11,25 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from builds import plain
 from clarion import cli
 from clarion_base.errors import UserError
 from clarion_lab.recording import files
 from clarion_lab.tasks import cluster as clusters
-from clarion_lab.tasks import executor, sources
+from clarion_lab.tasks import executor
 from clarion_lab.tasks.executor import Failure, execute
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
+from fakes.noted_simulator import SCENARIO, WAIT_S, installed, runs, tasks, until
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
-WAIT_S = 200
-SCENARIO = """
-description: One flow.
-topology: dumbbell
-algorithm: cubic
-links:
-  bottleneck: {rate: 1 Mbit/s, rtt: 20 ms, queue: 1 bdp, loss: {forward: {model: packet, rate: 0.01}}}
-flows: [{count: 1}]
-duration: 1 s
-"""
 # Notes each run of a seed; if "holds" exists, waits until it does not.
 SIMULATOR = """#!{python}
 import json, os, sys, time
@@ -93,18 +81,9 @@ class LocalCluster:
 
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    directory = tmp_path / "notes"
-    directory.mkdir()
-    script = tmp_path / "simulator"
-    script.write_text(
-        SIMULATOR.format(python=sys.executable, notes=str(directory), real=str(plain("sim/clarion-sim")))
-    )
-    script.chmod(0o755)
-    monkeypatch.setenv("CLARION_SIM_BIN", str(script))
-    monkeypatch.setenv("CLARION_CACHE", str(tmp_path / "cache"))
-    sources.digest.cache_clear()  # the script counts
-    yield directory
-    sources.digest.cache_clear()
+    """Where the script finds what to do and notes what it did."""
+    with installed(SIMULATOR, tmp_path, monkeypatch) as directory:
+        yield directory
 
 
 @pytest.fixture
@@ -112,14 +91,6 @@ def cluster(notes: Path, tmp_path: Path) -> Iterator[LocalCluster]:
     made = LocalCluster(tmp_path)
     yield made
     made.stop()
-
-
-def tasks(*seeds: int, engine: str = "sim", **changes: Any) -> list[Task]:
-    document = {**yaml.safe_load(SCENARIO), **changes}
-    return [
-        Task("one", {**document, "seed": seed}, engine, {"point": f"{seed}", "settings": {}, "repeat": 1})
-        for seed in seeds
-    ]
 
 
 class Running:
@@ -149,18 +120,6 @@ class Running:
         if self._error is not None:
             raise self._error
         return self.failures
-
-
-def runs(notes: Path, seed: int) -> int:
-    file = notes / f"runs-{seed}"
-    return len(file.read_text()) if file.exists() else 0
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + WAIT_S
-    while not holds():
-        assert time.monotonic() < deadline_s, "waited too long"
-        time.sleep(0.02)
 
 
 @contextlib.contextmanager

@@ -8,38 +8,25 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from builds import plain
 from clarion import cli
 from clarion_base.commands import EXIT_FAILED
 from clarion_base.errors import UserError
 from clarion_lab.engines import registry
 from clarion_lab.recording import files
 from clarion_lab.run import batch
-from clarion_lab.tasks import sources
 from clarion_lab.tasks.executor import execute
 from clarion_lab.tasks.pool import MOST_DEATHS
 from clarion_lab.tasks.publish import labelled
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
+from fakes.noted_simulator import SCENARIO, WAIT_S, installed, runs, tasks, until
 
-SCENARIO = """
-description: One flow.
-topology: dumbbell
-algorithm: cubic
-links:
-  bottleneck: {rate: 1 Mbit/s, rtt: 20 ms, queue: 1 bdp, loss: {forward: {model: packet, rate: 0.01}}}
-flows: [{count: 1}]
-duration: 1 s
-"""
-WAIT_S = 120
 DURATION = "30 s"  # takes a moment, but half a minute where the simulator is slow
 
 # Notes each run of a seed; kills the worker that started it as often as the file "kills-SEED" says, fails if
@@ -73,45 +60,13 @@ os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the script finds what to do and notes what it did."""
-    directory = tmp_path / "notes"
-    directory.mkdir()
-    script = tmp_path / "simulator"
-    script.write_text(
-        SIMULATOR.format(python=sys.executable, notes=str(directory), real=str(plain("sim/clarion-sim")))
-    )
-    script.chmod(0o755)
-    monkeypatch.setenv("CLARION_SIM_BIN", str(script))
-    monkeypatch.setenv("CLARION_CACHE", str(tmp_path / "cache"))
-    sources.digest.cache_clear()  # the script counts
-    yield directory
-    sources.digest.cache_clear()
+    with installed(SIMULATOR, tmp_path, monkeypatch) as directory:
+        yield directory
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "cache")
-
-
-def tasks(*seeds: int, **changes: Any) -> list[Task]:
-    document = {**yaml.safe_load(SCENARIO), **changes}
-    return [
-        Task("one", {**document, "seed": seed}, "sim", {"point": f"{seed}", "settings": {}, "repeat": 1})
-        for seed in seeds
-    ]
-
-
-def runs(notes: Path, seed: int) -> int:
-    """How often a seed was simulated."""
-    file = notes / f"runs-{seed}"
-    return len(file.read_text()) if file.exists() else 0
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Waits for a condition."""
-    deadline_s = time.monotonic() + WAIT_S
-    while not holds():
-        assert time.monotonic() < deadline_s, "waited too long"
-        time.sleep(0.02)
 
 
 def test_each_task_is_told_of_once_and_run_once(notes: Path, store: Store) -> None:

@@ -117,18 +117,17 @@ def _judge(node: ast.expr, at: _Context, place: str) -> list[Finding]:
 def _compare(left: ast.expr, operator: ast.cmpop, right: ast.expr, at: _Context, place: str) -> Finding:
     """The order of the means; of two measures the interval of the difference has to exclude 0 for < and >."""
     if isinstance(operator, (ast.Lt, ast.LtE)):
-        finding = _compare(right, ast.Gt() if isinstance(operator, ast.Lt) else ast.GtE(), left, at, place)
-        return finding
+        return _compare(right, ast.Gt() if isinstance(operator, ast.Lt) else ast.GtE(), left, at, place)
     if not isinstance(operator, (ast.Gt, ast.GtE)):
         raise FormulaError("compare with <, >, <= or >=")
     high, low = (np.atleast_1d(np.asarray(at.formula.value(side), dtype=float)) for side in (left, right))
     names = ast.unparse(left), ast.unparse(right)
     strict = isinstance(operator, ast.Gt)
     means = float(np.mean(high)), float(np.mean(low))
-    if at.confidence is None or 1 in (len(high), len(low)):
+    apart = _difference(at, high, low)
+    if apart is None:
         holds = means[0] > means[1] if strict else means[0] >= means[1]
         return Finding(place, f"{_side(names[0], high)}, {_side(names[1], low)}", holds)
-    apart = statistics.difference(high, low, at.paired, at.confidence)
     holds = apart.low > 0 if strict else means[0] >= means[1]
     found = f"{names[0]} {means[0]:.4g}, {names[1]} {means[1]:.4g}, difference {_interval(apart)}"
     return Finding(place, found, bool(holds))

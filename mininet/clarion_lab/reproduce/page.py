@@ -6,7 +6,6 @@ Everything on it is computed from experiment files and tables of results; nothin
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from clarion_lab.reproduce.criteria import Judged
 from clarion_lab.reproduce.experiment import KINDS, NOTE, OTHER_ENGINE, QUESTIONS, Experiment
 from clarion_lab.reproduce.table import Row
 from clarion_lab.reproduce.verdict import Verdict, counts
+from clarion_lab.results import report
 
 PAPERS = {
     "S0": "BoostTCP, Sensors 2022, 22(23), 9187",
@@ -97,7 +97,7 @@ def _by_paper(entries: Sequence[Entry]) -> list[tuple[str, str, list[Entry]]]:
 
 
 def _picture(path: Path) -> str:
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+    return report.inline(path.read_bytes())
 
 
 def state(judged: Judged, paper: str) -> str:
