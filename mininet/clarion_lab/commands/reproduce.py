@@ -13,9 +13,9 @@ from clarion_base import text_table
 from clarion_base.commands import EXIT_FAILED, positive
 from clarion_base.errors import UserError
 from clarion_lab.recording.progress import stoppable
-from clarion_lab.reproduce import page, plots, table
+from clarion_lab.reproduce import page, plots, table, traces
 from clarion_lab.reproduce.experiment import ENGINES, NOTE, QUESTIONS, Experiment, chosen, load
-from clarion_lab.reproduce.runs import Planned, plan, run
+from clarion_lab.reproduce.runs import Found, Planned, plan, run
 from clarion_lab.reproduce.verdict import in_order, meant, verdict
 from clarion_lab.tasks.store import Store
 
@@ -73,12 +73,14 @@ def _run(options: argparse.Namespace, experiments: Sequence[Experiment]) -> list
     for line in skipped:
         print(line, file=sys.stderr)
     with stoppable():
-        rows, broken = run(
+        found, broken = run(
             planned, Store.default(), jobs=options.jobs, cluster=options.cluster, on_progress=_progress
         )
     for each in experiments:
         notes = {"id": each.id, "quick": "yes" if options.quick else "no"}
-        table.write(_table(options.out / TABLES, each), rows.get(each.id, []), notes)
+        results = found.get(each.id, Found())
+        table.write(_table(options.out / TABLES, each), results.rows, notes)
+        traces.write(_traces(options.out / TABLES, each), results.curves)
     return broken
 
 
@@ -106,6 +108,10 @@ def _table(directory: Path, experiment: Experiment) -> Path:
     return directory / f"{experiment.id.lower()}.parquet"
 
 
+def _traces(directory: Path, experiment: Experiment) -> Path:
+    return directory / f"{experiment.id.lower()}.traces.parquet"
+
+
 def judged_again(paths: Sequence[Path], tables: Path, pictures: Path) -> list[page.Entry]:
     """The experiments of these files that have a table, each with the verdict that it gives, drawn anew."""
     found = (_judged_again(load(path), path, tables, pictures) for path in paths)
@@ -122,7 +128,8 @@ def _judged_again(experiment: Experiment, path: Path, tables: Path, pictures: Pa
         experiment = load(path, quick=True)
     rows = in_order(experiment, rows)
     picture = pictures / results.with_suffix(".png").name
-    drawn = plots.draw(experiment, meant(experiment, rows), picture)
+    curves = traces.read(_traces(tables, experiment))
+    drawn = plots.draw(experiment, meant(experiment, rows), curves, picture)
     return page.Entry(experiment, rows, verdict(experiment, rows, quick), quick, picture if drawn else None)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from clarion_base import faults
 from clarion_base.errors import UserError
 from clarion_base.faults import Fault, FaultError
 from clarion_base.paths import EXPERIMENTS
@@ -120,6 +121,19 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """A figure of ours over time: of the first run of each of these senders at one place."""
+
+    of: str
+    series: str
+    senders: tuple[str, ...]
+    at: Mapping[str, float]
+    every_s: float
+    title: str
+    reported: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One row of the list of experiments."""
 
@@ -134,6 +148,7 @@ class Experiment:
     constants: Mapping[str, str]
     criteria: tuple[Criterion, ...]
     plots: tuple[Plot, ...]
+    traces: tuple[Trace, ...]
     document: Document
     trend_only: str | None = None  # why no numbers can be claimed even if they hold
 
@@ -177,6 +192,10 @@ def _build(path: Path, document: Document, quick: bool) -> Experiment:
         constants=document.get("constants", {}),
         criteria=tuple(_criterion(each) for each in document["criteria"]),
         plots=tuple(_plot(each) for each in document.get("plots", [])),
+        traces=tuple(
+            _trace(path, ("traces", index), each, made, quick)
+            for index, each in enumerate(document.get("traces", []))
+        ),
         document=document,
         trend_only=document.get("trend_only"),
     )
@@ -212,7 +231,7 @@ def _series(path: Path, index: int, part: Document, experiment: Document) -> Ser
     )
 
 
-def _column(path: Path, where: tuple[str | int, ...], each: Document) -> Column:
+def _column(path: Path, where: faults.Path, each: Document) -> Column:
     if ("key" in each) == ("fields" in each):
         raise FaultError(Fault(where, "give either key or fields"), f"experiment {path.stem}")
     if "fields" in each and len(each["fields"]) != len(each["values"]):
@@ -254,6 +273,25 @@ def _plot(each: Document) -> Plot:
         each.get("at", {}),
         each.get("relative_to"),
     )
+
+
+def _trace(path: Path, where: faults.Path, each: Document, made: Sequence[Series], quick: bool) -> Trace:
+    def fault(field: str, reason: str) -> FaultError:
+        return FaultError(Fault((*where, field), reason), f"experiment {path.stem}")
+
+    name = each.get("series", "runs")
+    shown = next((series for series in made if series.name == name), None)
+    if shown is None:
+        raise fault("series", f"use {', '.join(series.name for series in made)}")
+    at = each.get("at", {})
+    columns = [column.name for column in shown.columns]
+    if set(at) != set(columns):
+        raise fault("at", f"give one value of each column: {', '.join(columns) or 'there is none'}")
+    senders = tuple(each.get("senders", shown.senders))
+    if not quick and not set(senders) <= set(shown.senders):  # quick forms may have fewer
+        raise fault("senders", f"use {', '.join(shown.senders)}")
+    every_s, reported = each.get("every_s", 1.0), tuple(each.get("reported", []))
+    return Trace(each["of"], name, senders, at, every_s, each.get("title", ""), reported)
 
 
 def spots(series: Series) -> Iterator[tuple[str, dict[str, float]]]:

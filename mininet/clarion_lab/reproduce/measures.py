@@ -72,17 +72,20 @@ class Run:
         times, totals = self.column(flow, "delivered_bytes")
         return np.interp(at_s, times, totals) if len(times) else np.zeros_like(at_s)
 
-    def queue(self, since: float, until: float) -> Series:
-        """Samples of the fullest bottleneck's queue in bytes."""
-        port = max(bottlenecks(self.summary), key=lambda each: each["queue_mean_bytes"] or 0)
+    def fullest(self) -> Mapping[str, Any]:
+        """The entry of summary.json of the bottleneck with the longest queue."""
+        port: Mapping[str, Any] = max(
+            bottlenecks(self.summary), key=lambda each: each["queue_mean_bytes"] or 0
+        )
+        return port
+
+    def queue(self) -> tuple[Series, Series]:
+        """Times in s and bytes of the samples of that bottleneck's queue."""
+        port = self.fullest()
         chosen = self._ports["port"] == f"{port['switch']}-{port['port']}"
         if not np.any(chosen):
             chosen = self._ports["port"] == port["port"]
-        times = self._ports["time_us"] / 1e6
-        inside: Series = self._ports["queue_bytes"][chosen & (times >= since) & (times <= until)].astype(
-            float
-        )
-        return inside
+        return self._ports["time_us"][chosen] / 1e6, self._ports["queue_bytes"][chosen].astype(float)
 
 
 def _marks(run: Run, since: float | None, until: float | None, every: float | None) -> Series:
@@ -249,12 +252,13 @@ def _transfers(
 def _queue(run: Run, take: Any = "mean", since: Any = None, until: Any = None) -> float:
     """Of the fullest bottleneck, in bandwidth-delay products: mean, deviation or maximum of the samples."""
     marks = _marks(run, since, until, None)
-    found = run.queue(marks[0], marks[1])
-    port = max(bottlenecks(run.summary), key=lambda each: each["queue_mean_bytes"] or 0)
-    if not len(found) or not port["bdp_bytes"]:
+    times, samples = run.queue()
+    found = samples[(times >= marks[0]) & (times <= marks[1])]
+    bdp_bytes = run.fullest()["bdp_bytes"]
+    if not len(found) or not bdp_bytes:
         return math.nan
     takers: dict[str, Callable[[Series], Any]] = {"mean": np.mean, "deviation": np.std, "max": np.max}
-    return float(takers[take](found) / port["bdp_bytes"])
+    return float(takers[take](found) / bdp_bytes)
 
 
 def _losses(run: Run, cause: Any = "queue") -> float:
@@ -295,15 +299,9 @@ def _min_rtt_ms(run: Run, flow: Any = None) -> float:
     return float(np.min(known)) / 1e3 if len(known) else math.nan
 
 
-def _fullest(run: Run) -> Mapping[str, Any]:
-    """The entry of summary.json of the bottleneck with the longest queue."""
-    port: Mapping[str, Any] = max(bottlenecks(run.summary), key=lambda each: each["queue_mean_bytes"] or 0)
-    return port
-
-
 def _bottleneck(run: Run, name: Any) -> float:
     """A number of that entry by its name."""
-    value = _fullest(run).get(str(name))
+    value = run.fullest().get(str(name))
     return float(value) if isinstance(value, (int, float)) else math.nan
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from clarion_lab.reproduce import statistics
-from clarion_lab.reproduce.experiment import Experiment, Plot
+from clarion_lab.reproduce.experiment import Experiment, Plot, Trace
 from clarion_lab.reproduce.table import Row
+from clarion_lab.reproduce.traces import UNITS, Curve
 
 _SIZE_INCHES = (6.4, 3.2)
 _DPI = 90
@@ -23,18 +25,41 @@ _LABEL_CHARACTERS = 32  # of a line beside an axis
 _MOST_TICKS = 8  # so many places have a tick each
 
 
-def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> bool:
-    """All plots of an experiment side by side into one PNG file; False if there is nothing to draw."""
+def draw(experiment: Experiment, rows: Sequence[Row], curves: Sequence[Curve], path: Path) -> bool:
+    """All traces and plots of an experiment side by side into one PNG file; False if there is none."""
+    traces = [trace for trace in experiment.traces if any(each.belongs_to(trace) for each in curves)]
     plots = [plot for plot in experiment.plots if any(plot.of in row.measures for row in rows)]
-    if not plots:
+    count = len(traces) + len(plots)
+    if not count:
         return False
     mpl.use("agg")
-    figure = Figure(figsize=(_SIZE_INCHES[0] * len(plots), _SIZE_INCHES[1]), layout="constrained")
-    for axes, plot in zip(np.atleast_1d(figure.subplots(1, len(plots))), plots, strict=True):
+    figure = Figure(figsize=(_SIZE_INCHES[0] * count, _SIZE_INCHES[1]), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(1, count))
+    for axes, trace in zip(panels, traces, strict=False):
+        _trace(axes, trace, [each for each in curves if each.belongs_to(trace)])
+    for axes, plot in zip(panels[len(traces) :], plots, strict=True):
         _draw(axes, plot, [row for row in rows if plot.of in row.measures])
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=_DPI, metadata={"Software": None})
     return True
+
+
+def _trace(axes: Any, trace: Trace, curves: Sequence[Curve]) -> None:
+    """A line for each flow; those of several senders are told apart by the sender's name."""
+    flows = Counter(each.sender for each in curves)
+    for each in sorted(curves, key=lambda each: trace.senders.index(each.sender)):
+        names = [each.sender] if len(flows) > 1 or flows[each.sender] == 1 else []
+        names += [each.flow] if flows[each.sender] > 1 else []
+        axes.plot(each.times_s, each.numbers, lw=1, label=": ".join(names))
+    for value in trace.reported:
+        axes.axhline(value, color="black", ls=":", lw=1)
+    if trace.reported:
+        axes.plot([], [], ":", color="black", lw=1, label="reported")
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(textwrap.fill(f"{trace.title or trace.of} ({UNITS[trace.of]})", _LABEL_CHARACTERS))
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7)
 
 
 def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:

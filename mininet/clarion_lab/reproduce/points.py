@@ -25,8 +25,8 @@ class Points:
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        left_out = unpaired(rows)
-        self._rows = [row for row in rows if row.seed not in left_out[row.series]]
+        self.left_out = unpaired(rows)  # seeds by series
+        self._rows = [row for row in rows if row.seed not in self.left_out[row.series]]
         self.measures = list(dict.fromkeys(name for row in self._rows for name in row.measures))
         self.columns = list(dict.fromkeys(name for row in self._rows for name in row.values))
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clarion_base.errors import UserError
 from clarion_lab.reproduce.experiment import OTHER_ENGINE, Experiment, Place, places
 from clarion_lab.reproduce.measures import measure
 from clarion_lab.reproduce.table import Row
+from clarion_lab.reproduce.traces import Curve, curves
 from clarion_lab.tasks.executor import execute
 from clarion_lab.tasks.store import Store
 from clarion_lab.tasks.task import Task
@@ -26,6 +27,14 @@ class Planned:
     place: Place
     seed: int
     task: Task
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the runs of an experiment gave."""
+
+    rows: list[Row] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
 
 def plan(experiment: Experiment, engine: str) -> Iterator[Planned]:
@@ -57,12 +66,12 @@ def run(
     jobs: int | None = None,
     cluster: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-) -> tuple[dict[str, list[Row]], list[str]]:
-    """The rows by experiment, and what failed, in words. A run of several experiments is made once."""
+) -> tuple[dict[str, Found], list[str]]:
+    """Results by experiment, and what failed, in words. A run of several experiments is made once."""
     wanted: dict[str, list[Planned]] = {}
     for each in planned:
         wanted.setdefault(each.task.key(), []).append(each)
-    rows: dict[str, list[Row]] = {each.experiment.id: [] for each in planned}
+    found = {each.experiment.id: Found() for each in planned}
     broken: list[str] = []
     done = 0
 
@@ -71,7 +80,7 @@ def run(
         done += 1
         for each in wanted[task.key()]:
             try:
-                rows[each.experiment.id].append(row(each, directory))
+                _take(each, directory, found[each.experiment.id])
             except UserError as error:
                 broken.append(f"{each.experiment.id}: {error}")
         if on_progress is not None:
@@ -80,7 +89,13 @@ def run(
     tasks = [group[0].task for group in wanted.values()]
     failures = execute(tasks, store, jobs=jobs, cluster=cluster, on_done=take)
     broken += [f"{failure.task.name} on {failure.task.engine}: {failure.reason}" for failure in failures]
-    return rows, list(dict.fromkeys(broken))
+    return found, list(dict.fromkeys(broken))
+
+
+def _take(planned: Planned, directory: Path, found: Found) -> None:
+    found.rows.append(row(planned, directory))
+    if planned.seed == FIRST_SEED and planned.task.engine == planned.place.series.engine:
+        found.curves.extend(curves(planned.experiment, planned.place, directory))
 
 
 def row(planned: Planned, directory: Path) -> Row:

@@ -10,7 +10,7 @@ from clarion_base.errors import UserError
 from clarion_lab.reproduce.criteria import Judged, judge
 from clarion_lab.reproduce.experiment import QUESTIONS, Criterion, Experiment, spots
 from clarion_lab.reproduce.formula import Formula
-from clarion_lab.reproduce.points import Points, unpaired
+from clarion_lab.reproduce.points import Points
 from clarion_lab.reproduce.table import Row
 
 WITH_NUMBERS = "reproduced with numbers"
@@ -38,10 +38,10 @@ def verdict(experiment: Experiment, rows: Sequence[Row], quick: bool) -> Verdict
         return Verdict(NOT_RUN, ())
     points = Points(chosen)
     known = constants(experiment)
-    absent = _absent(experiment, chosen)
+    absent = _absent(experiment, chosen, points)
     judged = tuple(_judged(each, points, known, quick, absent) for each in experiment.criteria)
     reasons = [f"without the runs of {', '.join(absent)}"] if absent else []
-    reasons += _left_out(chosen)
+    reasons += _left_out(points)
     if experiment.paper == QUESTIONS:
         return Verdict(_answers(judged), judged, "; ".join(reasons))
     text = _text(judged)
@@ -70,26 +70,25 @@ def in_order(experiment: Experiment, rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: known.index((row.series, row.sender)))
 
 
-def _absent(experiment: Experiment, rows: Sequence[Row]) -> list[str]:
+def _absent(experiment: Experiment, rows: Sequence[Row], points: Points) -> list[str]:
     """The series of which places have no run at all, or of which no repeat is whole, in words."""
     found = []
-    left_out = unpaired(rows)
     for series in experiment.series:
         there = {(row.sender, *sorted(row.values.items())) for row in rows if row.series == series.name}
         wanted = {(sender, *sorted(values.items())) for sender, values in spots(series)}
         seeds = {row.seed for row in rows if row.series == series.name}
-        if not seeds - left_out.get(series.name, set()):
+        if not seeds - points.left_out.get(series.name, set()):
             found.append(series.name)
         elif missing := len(wanted - there):
             found.append(f"{missing} of {len(wanted)} points of {series.name}")
     return found
 
 
-def _left_out(rows: Sequence[Row]) -> list[str]:
+def _left_out(points: Points) -> list[str]:
     """The repeats that do not count."""
     return [
         f"without the repeats {', '.join(map(str, sorted(seeds)))} of {series}, of which runs have failed"
-        for series, seeds in unpaired(rows).items()
+        for series, seeds in points.left_out.items()
         if seeds
     ]
 

@@ -55,6 +55,7 @@ WITHOUT_INFLUENCE = frozenset(
         "results/slowness.py",
         "results/tables.py",
         "results/templates",
+        "scenario/schema/experiment.schema.json",
         "tasks/cluster.py",
         "tasks/executor.py",
         "tasks/pool.py",

@@ -11,7 +11,7 @@ import pytest
 
 from clarion.cli import main
 from clarion_base.paths import ROOT
-from clarion_lab.reproduce import table
+from clarion_lab.reproduce import table, traces
 from clarion_lab.reproduce.experiment import OTHER_ENGINE, Experiment, Series, load, shipped, spots
 
 RESULTS = ROOT / "docs" / "results"
@@ -46,6 +46,16 @@ def _engines(series: Series, sender: str, values: dict[str, float]) -> Iterator[
     yield series.engine, series.repeats
     if series.sample is not None and series.sample.takes(sender, values):
         yield OTHER_ENGINE[series.engine], series.sample.repeats
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_curve_is_missing(name: str) -> None:
+    _, notes = table.read(TABLES / f"{name.lower()}.parquet")
+    experiment = load(EXPERIMENTS[name], notes["quick"] == "yes")
+    found = traces.read(TABLES / f"{name.lower()}.traces.parquet")
+    for trace in experiment.traces:
+        assert {each.sender for each in found if each.belongs_to(trace)} == set(trace.senders)
+    assert all(any(each.belongs_to(trace) for trace in experiment.traces) for each in found)
 
 
 def test_pages_come_from_tables(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves over time of one run, for figures whose axis is time: computed from the run's samples, and kept as a
+small Parquet table beside the table of measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from clarion_base.errors import UserError
+from clarion_lab.reproduce.experiment import Experiment, Place, Trace
+from clarion_lab.reproduce.measures import Run, rates
+
+FORMAT = b"clarion-traces"
+ALL = "all"  # in place of a flow's name: of all flows, or of the queue
+UNITS = {
+    "rate": "Mbit/s",
+    "rate of all": "Mbit/s",
+    "window": "packets",
+    "queue": "bandwidth-delay products",
+}
+
+Numbers = NDArray[np.float64]
+_Line = tuple[str, str, str, tuple[tuple[str, float], ...], str]  # of, series, sender, values, flow
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a trace: means of intervals, each at the interval's end. NaN: there was no sample."""
+
+    of: str
+    series: str
+    sender: str
+    values: Mapping[str, float]
+    flow: str
+    times_s: Numbers
+    numbers: Numbers
+
+    def belongs_to(self, trace: Trace) -> bool:
+        """Whether the trace shows it."""
+        return (
+            (self.of, self.series) == (trace.of, trace.series)
+            and self.sender in trace.senders
+            and dict(self.values) == dict(trace.at)
+        )
+
+
+def curves(experiment: Experiment, place: Place, directory: Path) -> Iterator[Curve]:
+    """What the traces of an experiment show of a run at this place. Rates are of payload."""
+    wanted = [
+        trace
+        for trace in experiment.traces
+        if trace.series == place.series.name and place.sender in trace.senders and trace.at == place.values
+    ]
+    if not wanted:
+        return
+    run = Run(directory)
+    for trace in wanted:
+        marks = np.arange(0, run.summary["duration_s"] + 1e-9, trace.every_s)
+        for flow, numbers in _OF[trace.of](run, marks):
+            yield Curve(trace.of, trace.series, place.sender, place.values, flow, marks[1:], numbers)
+
+
+def _rates(run: Run, marks: Numbers) -> Iterator[tuple[str, Numbers]]:
+    for number in run.numbers(None):
+        yield _name(run, number), rates(run, number, marks[0], marks[-1], marks[1] - marks[0]) / 1e6
+
+
+def _rate_of_all(run: Run, marks: Numbers) -> Iterator[tuple[str, Numbers]]:
+    yield ALL, rates(run, None, marks[0], marks[-1], marks[1] - marks[0]) / 1e6
+
+
+def _windows(run: Run, marks: Numbers) -> Iterator[tuple[str, Numbers]]:
+    for number in run.numbers(None):
+        yield _name(run, number), _means(*run.column(number, "cwnd_packets"), marks)
+
+
+def _queue(run: Run, marks: Numbers) -> Iterator[tuple[str, Numbers]]:
+    yield ALL, _means(*run.queue(), marks) / (run.fullest()["bdp_bytes"] or np.nan)
+
+
+_OF: Mapping[str, Callable[[Run, Numbers], Iterator[tuple[str, Numbers]]]] = {
+    "rate": _rates,
+    "rate of all": _rate_of_all,
+    "window": _windows,
+    "queue": _queue,
+}
+
+
+def _name(run: Run, number: int) -> str:
+    return f"{run.summary['flows'][number]['algorithm']} {number + 1}"
+
+
+def _means(times_s: Numbers, samples: Numbers, marks: Numbers) -> Numbers:
+    places = np.searchsorted(marks, times_s, side="left") - 1
+    inside = (places >= 0) & (places < len(marks) - 1)
+    counts = np.bincount(places[inside], minlength=len(marks) - 1)
+    sums = np.bincount(places[inside], samples[inside], minlength=len(marks) - 1)
+    found: Numbers = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return found
+
+
+def write(path: Path, found: Sequence[Curve]) -> None:
+    """Writes curves by sender, so that equal results make equal files whichever run ended first; without
+    any, no file is left there.
+    """
+    if not found:
+        path.unlink(missing_ok=True)
+        return
+    ordered = sorted(found, key=_order)
+    lengths = [len(each.times_s) for each in ordered]
+    texts = {
+        name: pa.array(np.repeat([getattr(each, name) for each in ordered], lengths), pa.string())
+        for name in ("of", "series", "sender", "flow")
+    }
+    columns = dict.fromkeys(name for each in ordered for name in each.values)
+    places = {
+        f"at.{name}": pa.array(
+            np.repeat([each.values.get(name, np.nan) for each in ordered], lengths), pa.float64()
+        )
+        for name in columns
+    }
+    numbers = {
+        "time_s": pa.array(np.concatenate([each.times_s for each in ordered]), pa.float32()),
+        "value": pa.array(np.concatenate([each.numbers for each in ordered]), pa.float32()),
+    }
+    table = pa.table({**texts, **places, **numbers}).replace_schema_metadata({FORMAT: b"1"})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".new")
+    pq.write_table(table, temporary, compression="zstd")
+    temporary.replace(path)
+
+
+def _order(each: Curve) -> tuple[object, ...]:  # flows stay as they are, in the order of the scenario
+    return each.of, each.series, each.sender, sorted(each.values.items())
+
+
+def read(path: Path) -> list[Curve]:
+    """The curves of a file, none if there is no file; UserError if it is no such table."""
+    if not path.is_file():
+        return []
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UserError(f"{path}: not a table of curves: {' '.join(str(error).split())}") from error
+    if FORMAT not in (table.schema.metadata or {}):
+        raise UserError(f"{path}: not a table of curves of clarion reproduce")
+    places = [name for name in table.column_names if name.startswith("at.")]
+    lines: dict[_Line, list[tuple[float, float]]] = {}
+    for entry in table.to_pylist():
+        at = tuple((name[3:], entry[name]) for name in places if not np.isnan(entry[name]))
+        line = (entry["of"], entry["series"], entry["sender"], at, entry["flow"])
+        lines.setdefault(line, []).append((entry["time_s"], entry["value"]))
+    return [
+        Curve(of, series, sender, dict(at), flow, *np.array(samples).T)
+        for (of, series, sender, at, flow), samples in lines.items()
+    ]
