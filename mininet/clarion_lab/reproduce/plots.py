@@ -12,6 +12,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from cycler import cycler
 from matplotlib.figure import Figure
 
 from clarion_lab.reproduce import statistics
@@ -23,6 +24,8 @@ _SIZE_INCHES = (6.4, 3.2)
 _DPI = 90
 _LABEL_CHARACTERS = 32  # of a line beside an axis
 _MOST_TICKS = 8  # so many places have a tick each
+_COLOURS = cycler(color=mpl.color_sequences["tab10"])
+_LINES = cycler(linestyle=["-", "--"]) * _COLOURS  # tells the eleventh line from the first
 
 
 def draw(experiment: Experiment, rows: Sequence[Row], curves: Sequence[Curve], path: Path) -> bool:
@@ -35,6 +38,8 @@ def draw(experiment: Experiment, rows: Sequence[Row], curves: Sequence[Curve], p
     mpl.use("agg")
     figure = Figure(figsize=(_SIZE_INCHES[0] * count, _SIZE_INCHES[1]), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, count))
+    for axes in panels:
+        axes.set_prop_cycle(_LINES)
     for axes, trace in zip(panels, traces, strict=False):
         _trace(axes, trace, [each for each in curves if each.belongs_to(trace)])
     for axes, plot in zip(panels[len(traces) :], plots, strict=True):
@@ -59,7 +64,7 @@ def _trace(axes: Any, trace: Trace, curves: Sequence[Curve]) -> None:
     axes.set_ylabel(textwrap.fill(f"{trace.title or trace.of} ({UNITS[trace.of]})", _LABEL_CHARACTERS))
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, handlelength=3)
 
 
 def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
@@ -137,7 +142,7 @@ def _curves(axes: Any, plot: Plot, rows: Sequence[Row], column: str) -> None:
         else:
             axes.axhline(each["value"], color=colour, ls=":", lw=1)
     _name_reported(axes, plot)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, handlelength=3)
 
 
 def _name_reported(axes: Any, plot: Plot) -> None:
