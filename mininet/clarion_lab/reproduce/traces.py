@@ -53,7 +53,9 @@ class Curve:
 
 
 def curves(experiment: Experiment, place: Place, directory: Path) -> Iterator[Curve]:
-    """What the traces of an experiment show of a run at this place. Rates are of payload."""
+    """What the traces of an experiment show of a run at this place. Rates are of payload. UserError if an
+    interval is longer than the run.
+    """
     wanted = [
         trace
         for trace in experiment.traces
@@ -63,7 +65,10 @@ def curves(experiment: Experiment, place: Place, directory: Path) -> Iterator[Cu
         return
     run = Run(directory)
     for trace in wanted:
-        marks = np.arange(0, run.summary["duration_s"] + 1e-9, trace.every_s)
+        duration_s = run.summary["duration_s"]
+        marks = np.arange(0, duration_s + 1e-9, trace.every_s)
+        if len(marks) < 2:
+            raise UserError(f"traces: {trace.of}: every_s: use less than the {duration_s:g} s of the run")
         for flow, numbers in _OF[trace.of](run, marks):
             yield Curve(trace.of, trace.series, place.sender, place.values, flow, marks[1:], numbers)
 

@@ -88,6 +88,12 @@ def test_an_interval_without_a_sample_is_not_known(tmp_path: Path) -> None:
     np.testing.assert_allclose(window.numbers[1::2], np.arange(0.5, 4.5, 0.5))
 
 
+def test_an_interval_longer_than_the_run_is_refused(tmp_path: Path) -> None:
+    made = experiment(tmp_path, traces=[{"of": "rate", "at": AT_10_MS, "every_s": 5}])
+    with pytest.raises(UserError, match="every_s: use less than the 4 s of the run"):
+        _curves(_run(tmp_path), made)
+
+
 def test_other_senders_and_places_have_none(tmp_path: Path) -> None:
     made = experiment(tmp_path, traces=[{"of": "rate", "senders": ["fast"], "at": AT_10_MS}])
     directory = _run(tmp_path)
