@@ -132,6 +132,10 @@ class Trace:
     title: str
     reported: tuple[float, ...]
 
+    def takes(self, series: str, sender: str, values: Mapping[str, float]) -> bool:
+        """Whether it shows runs of this series and sender at this place."""
+        return series == self.series and sender in self.senders and values == self.at
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -233,10 +237,10 @@ def _series(path: Path, index: int, part: Document, experiment: Document) -> Ser
 
 def _column(path: Path, where: faults.Path, each: Document) -> Column:
     if ("key" in each) == ("fields" in each):
-        raise FaultError(Fault(where, "give either key or fields"), f"experiment {path.stem}")
+        raise _fault(path, where, "give either key or fields")
     if "fields" in each and len(each["fields"]) != len(each["values"]):
         reason = f"give one for each of the {len(each['values'])} values"
-        raise FaultError(Fault((*where, "fields"), reason), f"experiment {path.stem}")
+        raise _fault(path, (*where, "fields"), reason)
     return Column(
         str(where[-1]),
         each.get("key", ""),
@@ -244,6 +248,10 @@ def _column(path: Path, where: faults.Path, each: Document) -> Column:
         each.get("unit", ""),
         tuple(each.get("fields", [])),
     )
+
+
+def _fault(path: Path, where: faults.Path, reason: str) -> FaultError:
+    return FaultError(Fault(where, reason), f"experiment {path.stem}")
 
 
 def _sample(each: Document) -> Sample:
@@ -276,20 +284,18 @@ def _plot(each: Document) -> Plot:
 
 
 def _trace(path: Path, where: faults.Path, each: Document, made: Sequence[Series], quick: bool) -> Trace:
-    def fault(field: str, reason: str) -> FaultError:
-        return FaultError(Fault((*where, field), reason), f"experiment {path.stem}")
-
     name = each.get("series", "runs")
     shown = next((series for series in made if series.name == name), None)
     if shown is None:
-        raise fault("series", f"use {', '.join(series.name for series in made)}")
+        raise _fault(path, (*where, "series"), f"use {', '.join(series.name for series in made)}")
     at = each.get("at", {})
     columns = [column.name for column in shown.columns]
     if set(at) != set(columns):
-        raise fault("at", f"give one value of each column: {', '.join(columns) or 'there is none'}")
+        reason = f"give one value of each column: {', '.join(columns) or 'there is none'}"
+        raise _fault(path, (*where, "at"), reason)
     senders = tuple(each.get("senders", shown.senders))
     if not quick and not set(senders) <= set(shown.senders):  # quick forms may have fewer
-        raise fault("senders", f"use {', '.join(shown.senders)}")
+        raise _fault(path, (*where, "senders"), f"use {', '.join(shown.senders)}")
     every_s, reported = each.get("every_s", 1.0), tuple(each.get("reported", []))
     return Trace(each["of"], name, senders, at, every_s, each.get("title", ""), reported)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from cycler import cycler
 from matplotlib.figure import Figure
 
 from clarion_lab.reproduce import statistics
@@ -24,8 +23,8 @@ _SIZE_INCHES = (6.4, 3.2)
 _DPI = 90
 _LABEL_CHARACTERS = 32  # of a line beside an axis
 _MOST_TICKS = 8  # so many places have a tick each
-_COLOURS = cycler(color=mpl.color_sequences["tab10"])
-_LINES = cycler(linestyle=["-", "--"]) * _COLOURS  # tells the eleventh line from the first
+_COLOURS = mpl.color_sequences["tab10"]
+_DASHES = ("-", "--")  # tell the eleventh line from the first
 
 
 def draw(experiment: Experiment, rows: Sequence[Row], curves: Sequence[Curve], path: Path) -> bool:
@@ -39,7 +38,8 @@ def draw(experiment: Experiment, rows: Sequence[Row], curves: Sequence[Curve], p
     figure = Figure(figsize=(_SIZE_INCHES[0] * count, _SIZE_INCHES[1]), layout="constrained")
     panels = np.atleast_1d(figure.subplots(1, count))
     for axes in panels:
-        axes.set_prop_cycle(_LINES)
+        styles = [style for style in _DASHES for _ in _COLOURS]
+        axes.set_prop_cycle(color=_COLOURS * len(_DASHES), linestyle=styles)
     for axes, trace in zip(panels, traces, strict=False):
         _trace(axes, trace, [each for each in curves if each.belongs_to(trace)])
     for axes, plot in zip(panels[len(traces) :], plots, strict=True):
@@ -58,10 +58,9 @@ def _trace(axes: Any, trace: Trace, curves: Sequence[Curve]) -> None:
         axes.plot(each.times_s, each.numbers, lw=1, label=": ".join(names))
     for value in trace.reported:
         axes.axhline(value, color="black", ls=":", lw=1)
-    if trace.reported:
-        axes.plot([], [], ":", color="black", lw=1, label="reported")
+    _name_reported(axes, crosses=False, lines=bool(trace.reported))
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(textwrap.fill(f"{trace.title or trace.of} ({UNITS[trace.of]})", _LABEL_CHARACTERS))
+    _name_y(axes, trace.title or trace.of, UNITS[trace.of])
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7, handlelength=3)
@@ -74,8 +73,7 @@ def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
     else:
         _curves(axes, plot, rows, plot.over)
         axes.set_xlabel(plot.over.replace("_", " "))
-    label = f"{plot.title or plot.of.replace('_', ' ')}{f' ({plot.unit})' if plot.unit else ''}"
-    axes.set_ylabel(textwrap.fill(label, _LABEL_CHARACTERS))
+    _name_y(axes, plot.title or plot.of.replace("_", " "), plot.unit)
     if plot.log in ("x", "both"):
         axes.set_xscale("symlog", linthresh=_smallest(rows, plot.over))
     places = sorted({row.values[plot.over] for row in rows if plot.over in row.values}) if plot.over else []
@@ -85,6 +83,10 @@ def _draw(axes: Any, plot: Plot, rows: Sequence[Row]) -> None:
     if plot.log in ("y", "both"):
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
+
+
+def _name_y(axes: Any, title: str, unit: str) -> None:
+    axes.set_ylabel(textwrap.fill(f"{title} ({unit})" if unit else title, _LABEL_CHARACTERS))
 
 
 def shown(plot: Plot, rows: Sequence[Row]) -> list[Row]:
@@ -141,15 +143,16 @@ def _curves(axes: Any, plot: Plot, rows: Sequence[Row], column: str) -> None:
             axes.plot([each["at"]], [each["value"]], "x", color=colour, ms=8)
         else:
             axes.axhline(each["value"], color=colour, ls=":", lw=1)
-    _name_reported(axes, plot)
+    crosses = sum("at" in each for each in plot.reported)
+    _name_reported(axes, crosses=crosses > 0, lines=crosses < len(plot.reported))
     axes.legend(fontsize=7, handlelength=3)
 
 
-def _name_reported(axes: Any, plot: Plot) -> None:
+def _name_reported(axes: Any, *, crosses: bool, lines: bool) -> None:
     """One entry of the legend for the paper's crosses and one for its lines."""
-    if any("at" in each for each in plot.reported):
+    if crosses:
         axes.plot([], [], "x", color="black", label="reported")
-    if any("at" not in each for each in plot.reported):
+    if lines:
         axes.plot([], [], ":", color="black", lw=1, label="reported")
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from clarion_base.errors import UserError
+from clarion_lab.reproduce import parquet
 
-FORMAT = b"clarion-experiment"
+MARK = "clarion-experiment"
 
 
 @dataclass(frozen=True)
@@ -35,32 +34,20 @@ def write(path: Path, rows: Sequence[Row], notes: Mapping[str, str]) -> None:
     ordered = sorted(rows, key=_order)
     columns = _names(ordered, "values")
     measures = _names(ordered, "measures")
-    table = pa.table(
-        {
-            "series": pa.array([row.series for row in ordered], pa.string()),
-            "sender": pa.array([row.sender for row in ordered], pa.string()),
-            "engine": pa.array([row.engine for row in ordered], pa.string()),
-            "seed": pa.array([row.seed for row in ordered], pa.int64()),
-            **{f"at.{name}": _floats([row.values.get(name) for row in ordered]) for name in columns},
-            **{name: _floats([row.measures.get(name) for row in ordered]) for name in measures},
-        }
-    )
-    metadata = {FORMAT: b"1", **{name.encode(): text.encode() for name, text in notes.items()}}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".new")
-    pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
-    temporary.replace(path)
+    table = {
+        "series": pa.array([row.series for row in ordered], pa.string()),
+        "sender": pa.array([row.sender for row in ordered], pa.string()),
+        "engine": pa.array([row.engine for row in ordered], pa.string()),
+        "seed": pa.array([row.seed for row in ordered], pa.int64()),
+        **{f"at.{name}": _floats([row.values.get(name) for row in ordered]) for name in columns},
+        **{name: _floats([row.measures.get(name) for row in ordered]) for name in measures},
+    }
+    parquet.write(path, table, MARK, notes)
 
 
 def read(path: Path) -> tuple[list[Row], dict[str, str]]:
     """Rows and notes; UserError if the file is no such table."""
-    try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise UserError(f"{path}: not a table of results: {' '.join(str(error).split())}") from error
-    metadata = table.schema.metadata or {}
-    if FORMAT not in metadata:
-        raise UserError(f"{path}: not a table of results of clarion reproduce")
+    table, notes = parquet.read(path, MARK, "a table of results")
     fixed = ("series", "sender", "engine", "seed")
     rows = []
     for entry in table.to_pylist():
@@ -68,7 +55,6 @@ def read(path: Path) -> tuple[list[Row], dict[str, str]]:
         values = {name[3:]: value for name, value in numbers.items() if name.startswith("at.")}
         measures = {name: value for name, value in numbers.items() if not name.startswith("at.")}
         rows.append(Row(**{name: entry[name] for name in fixed}, values=values, measures=measures))
-    notes = {name.decode(): text.decode() for name, text in metadata.items() if name != FORMAT}
     return rows, notes
 
 

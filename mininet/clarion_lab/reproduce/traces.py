@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from clarion_base.errors import UserError
+from clarion_lab.reproduce import parquet
 from clarion_lab.reproduce.experiment import Experiment, Place, Trace
 from clarion_lab.reproduce.measures import Run, rates
 
-FORMAT = b"clarion-traces"
+MARK = "clarion-traces"
 ALL = "all"  # in place of a flow's name: of all flows, or of the queue
 UNITS = {
     "rate": "Mbit/s",
@@ -27,8 +28,9 @@ UNITS = {
     "queue": "bandwidth-delay products",
 }
 
+_TEXTS = ("of", "series", "sender", "flow")
+
 Numbers = NDArray[np.float64]
-_Line = tuple[str, str, str, tuple[tuple[str, float], ...], str]  # of, series, sender, values, flow
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,15 @@ class Curve:
 
     def belongs_to(self, trace: Trace) -> bool:
         """Whether the trace shows it."""
-        return (
-            (self.of, self.series) == (trace.of, trace.series)
-            and self.sender in trace.senders
-            and dict(self.values) == dict(trace.at)
-        )
+        return self.of == trace.of and trace.takes(self.series, self.sender, self.values)
 
 
 def curves(experiment: Experiment, place: Place, directory: Path) -> Iterator[Curve]:
     """What the traces of an experiment show of a run at this place. Rates are of payload. UserError if an
     interval is longer than the run.
     """
-    wanted = [
-        trace
-        for trace in experiment.traces
-        if trace.series == place.series.name and place.sender in trace.senders and trace.at == place.values
-    ]
+    series = place.series.name
+    wanted = [trace for trace in experiment.traces if trace.takes(series, place.sender, place.values)]
     if not wanted:
         return
     run = Run(directory)
@@ -70,7 +65,7 @@ def curves(experiment: Experiment, place: Place, directory: Path) -> Iterator[Cu
         if len(marks) < 2:
             raise UserError(f"traces: {trace.of}: every_s: use less than the {duration_s:g} s of the run")
         for flow, numbers in _OF[trace.of](run, marks):
-            yield Curve(trace.of, trace.series, place.sender, place.values, flow, marks[1:], numbers)
+            yield Curve(trace.of, series, place.sender, place.values, flow, marks[1:], numbers)
 
 
 def _rates(run: Run, marks: Numbers) -> Iterator[tuple[str, Numbers]]:
@@ -120,27 +115,17 @@ def write(path: Path, found: Sequence[Curve]) -> None:
         path.unlink(missing_ok=True)
         return
     ordered = sorted(found, key=_order)
-    lengths = [len(each.times_s) for each in ordered]
-    texts = {
-        name: pa.array(np.repeat([getattr(each, name) for each in ordered], lengths), pa.string())
-        for name in ("of", "series", "sender", "flow")
-    }
     columns = dict.fromkeys(name for each in ordered for name in each.values)
-    places = {
-        f"at.{name}": pa.array(
-            np.repeat([each.values.get(name, np.nan) for each in ordered], lengths), pa.float64()
-        )
-        for name in columns
+    table = {
+        **{name: pa.array([getattr(each, name) for each in ordered], pa.string()) for name in _TEXTS},
+        **{
+            f"at.{name}": pa.array([each.values.get(name) for each in ordered], pa.float64())
+            for name in columns
+        },
+        "times_s": pa.array([each.times_s for each in ordered], pa.list_(pa.float32())),
+        "numbers": pa.array([each.numbers for each in ordered], pa.list_(pa.float32())),
     }
-    numbers = {
-        "time_s": pa.array(np.concatenate([each.times_s for each in ordered]), pa.float32()),
-        "value": pa.array(np.concatenate([each.numbers for each in ordered]), pa.float32()),
-    }
-    table = pa.table({**texts, **places, **numbers}).replace_schema_metadata({FORMAT: b"1"})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".new")
-    pq.write_table(table, temporary, compression="zstd")
-    temporary.replace(path)
+    parquet.write(path, table, MARK, {})
 
 
 def _order(each: Curve) -> tuple[object, ...]:  # flows stay as they are, in the order of the scenario
@@ -151,19 +136,17 @@ def read(path: Path) -> list[Curve]:
     """The curves of a file, none if there is no file; UserError if it is no such table."""
     if not path.is_file():
         return []
-    try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise UserError(f"{path}: not a table of curves: {' '.join(str(error).split())}") from error
-    if FORMAT not in (table.schema.metadata or {}):
-        raise UserError(f"{path}: not a table of curves of clarion reproduce")
-    places = [name for name in table.column_names if name.startswith("at.")]
-    lines: dict[_Line, list[tuple[float, float]]] = {}
-    for entry in table.to_pylist():
-        at = tuple((name[3:], entry[name]) for name in places if not np.isnan(entry[name]))
-        line = (entry["of"], entry["series"], entry["sender"], at, entry["flow"])
-        lines.setdefault(line, []).append((entry["time_s"], entry["value"]))
-    return [
-        Curve(of, series, sender, dict(at), flow, *np.array(samples).T)
-        for (of, series, sender, at, flow), samples in lines.items()
-    ]
+    table, _ = parquet.read(path, MARK, "a table of curves")
+    return [_curve(entry) for entry in table.to_pylist()]
+
+
+def _curve(entry: Mapping[str, Any]) -> Curve:
+    values = {
+        name[3:]: value for name, value in entry.items() if name.startswith("at.") and value is not None
+    }
+    return Curve(
+        **{name: entry[name] for name in _TEXTS},
+        values=values,
+        times_s=np.array(entry["times_s"]),
+        numbers=np.array(entry["numbers"]),
+    )
