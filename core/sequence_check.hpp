@@ -14,6 +14,8 @@ constexpr std::int32_t GAP_LIMIT = 16384;  // a step this long or longer, ahead 
 constexpr std::int32_t LATE_LIMIT = 256;   // a packet at most this far behind was overtaken
 constexpr std::uint8_t FAR_LIMIT = 64;     // so many in a row further behind are a restart
 
+constexpr std::uint16_t number_after(std::uint16_t number) { return static_cast<std::uint16_t>(number + 1); }
+
 // Numbers the packets of each bucket, from 0, modulo 2^16.
 template <unsigned BUCKETS>
 class SequenceStamp {
@@ -21,8 +23,10 @@ class SequenceStamp {
 
  public:
   CLARION_INLINE std::uint16_t step(std::uint16_t bucket) {
-    CLARION_RAM(next_);
-    return next_[bucket & (BUCKETS - 1)]++;
+    std::uint16_t& next = next_[bucket & (BUCKETS - 1)];
+    const std::uint16_t number = next;
+    next = number_after(number);
+    return number;
   }
 
   std::uint16_t next(std::uint16_t bucket) const { return next_[bucket & (BUCKETS - 1)]; }
@@ -50,7 +54,7 @@ struct SequenceSlot {
 CLARION_INLINE void follow_number(SequenceSlot& slot, std::uint16_t seq) {
   slot.based = true;
   slot.far = 0;
-  slot.expected = static_cast<std::uint16_t>(seq + 1);
+  slot.expected = number_after(seq);
 }
 
 // Whether a packet behind the expected number was overtaken. A path may reorder over any distance, but a
@@ -95,7 +99,6 @@ class SequenceCheck {
 
   // One packet with number `seq` in `bucket`; returns the bucket's total after it.
   CLARION_INLINE std::uint16_t step(std::uint16_t bucket, std::uint16_t seq) {
-    CLARION_RAM(slots_);
     SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
     check_number(slot, counters_, seq);
     slots_[bucket & (BUCKETS - 1)] = slot;
@@ -104,7 +107,6 @@ class SequenceCheck {
 
   // The same on a link whose gaps mean nothing: the total stays.
   CLARION_INLINE std::uint16_t follow(std::uint16_t bucket, std::uint16_t seq) {
-    CLARION_RAM(slots_);
     SequenceSlot slot = slots_[bucket & (BUCKETS - 1)];
     follow_number(slot, seq);
     slots_[bucket & (BUCKETS - 1)] = slot;

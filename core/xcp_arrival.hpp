@@ -19,16 +19,27 @@ struct IntervalSums {
   std::uint64_t sum_x_rtt = 0;  // 2^-48 s^2, saturating at 64 bits
 };
 
+// What a DATA packet adds to the sum of x * rtt, rounded; at most 56 bits.
+CLARION_INLINE std::uint64_t weight_of(std::uint32_t x, std::uint32_t rtt, std::uint32_t max_rtt) {
+  const std::uint64_t x_rtt = static_cast<std::uint64_t>(x) * (rtt < max_rtt ? rtt : max_rtt);
+  const std::uint64_t half = std::uint64_t{1} << (X_RTT_SHIFT - 1);
+  return (x_rtt + half) >> X_RTT_SHIFT;
+}
+
+// A packet joins the sums; with its weight if it `counts`: DATA with an RTT.
+CLARION_INLINE void count_arrival(IntervalSums& sums, std::uint32_t length, bool counts, std::uint32_t x,
+                                  std::uint64_t weight) {
+  sums.input = saturating_add(sums.input, length, BYTES_MAX);
+  if (!counts) return;
+  sums.sum_x = saturating_add(sums.sum_x, x, SUM_X_MAX);
+  sums.sum_x_rtt = saturating_add(sums.sum_x_rtt, weight, UINT64_MAX);
+}
+
 class XcpArrival {
  public:
   CLARION_INLINE void step(const Meta& meta, std::uint32_t length, std::uint32_t max_rtt) {
-    sums_.input = saturating_add(sums_.input, length, BYTES_MAX);
-    if (meta.kind != Kind::data || meta.rtt == 0) return;
-    const std::uint32_t rtt = meta.rtt < max_rtt ? meta.rtt : max_rtt;
-    const std::uint64_t x_rtt = static_cast<std::uint64_t>(meta.x) * rtt;
-    const std::uint64_t half = std::uint64_t{1} << (X_RTT_SHIFT - 1);
-    sums_.sum_x = saturating_add(sums_.sum_x, meta.x, SUM_X_MAX);
-    sums_.sum_x_rtt = saturating_add(sums_.sum_x_rtt, (x_rtt + half) >> X_RTT_SHIFT, UINT64_MAX);
+    const bool counts = meta.kind == Kind::data && meta.rtt != 0;
+    count_arrival(sums_, length, counts, meta.x, weight_of(meta.x, meta.rtt, max_rtt));
   }
 
   // The sums of the interval that ends here; the next one starts from zero.

@@ -111,23 +111,40 @@ CLARION_INLINE IntervalReport control_step(const IntervalReport& last, const Xcp
   return report;
 }
 
+// When the interval that is running has begun.
+struct IntervalClock {
+  Ticks start = 0;
+  bool started = false;
+};
+
+// Of an interval, ticks.
+CLARION_INLINE std::uint32_t interval_length(std::uint32_t avg_rtt, const XcpConfig& config) {
+  if (avg_rtt < config.min_interval) return config.min_interval;
+  return avg_rtt < config.max_interval ? avg_rtt : config.max_interval;
+}
+
+// A packet arrives: true if the interval is over. The first arrival only starts the clock.
+CLARION_INLINE bool interval_ended(IntervalClock& clock, Ticks now, std::uint32_t length) {
+  if (clock.started) return elapsed_ticks(clock.start, now) >= length;
+  clock.started = true;
+  clock.start = now;
+  return false;
+}
+
+// The next interval starts at `now`: how long was the last?
+CLARION_INLINE std::uint32_t next_interval(IntervalClock& clock, Ticks now) {
+  const std::uint32_t elapsed = elapsed_ticks(clock.start, now);
+  clock.start = now;
+  return elapsed;
+}
+
 class XcpInterval {
  public:
   CLARION_INLINE void restart() { *this = XcpInterval{}; }
 
   // Called on each arrival: true if the interval is over. The first arrival only starts the clock.
   CLARION_INLINE bool ended(Ticks now, const XcpConfig& config) {
-    if (!started_) {
-      started_ = true;
-      start_ = now;
-      return false;
-    }
-    return due(now, config);
-  }
-
-  // Whether an arrival at `now` will end the interval.
-  CLARION_INLINE bool due(Ticks now, const XcpConfig& config) const {
-    return started_ && elapsed_ticks(start_, now) >= length(config);
+    return interval_ended(clock_, now, length(config));
   }
 
   // Ends the interval at `now` with these sums and persistent queue.
@@ -138,28 +155,22 @@ class XcpInterval {
   }
 
   // The same in two halves: the next interval starts at `now`, how long was the last?
-  CLARION_INLINE std::uint32_t next(Ticks now) {
-    const std::uint32_t elapsed = elapsed_ticks(start_, now);
-    start_ = now;
-    return elapsed;
-  }
+  CLARION_INLINE std::uint32_t next(Ticks now) { return next_interval(clock_, now); }
   // And what its control step came to. No call of ended() or length() in between.
   CLARION_INLINE void adopt(const IntervalReport& report) { report_ = report; }
 
   // Of the interval that is running, ticks.
   CLARION_INLINE std::uint32_t length(const XcpConfig& config) const {
-    if (report_.avg_rtt < config.min_interval) return config.min_interval;
-    return report_.avg_rtt < config.max_interval ? report_.avg_rtt : config.max_interval;
+    return interval_length(report_.avg_rtt, config);
   }
 
   const IntervalReport& report() const { return report_; }
-  Ticks start() const { return start_; }
-  bool started() const { return started_; }
+  Ticks start() const { return clock_.start; }
+  bool started() const { return clock_.started; }
 
  private:
   IntervalReport report_;
-  Ticks start_ = 0;
-  bool started_ = false;
+  IntervalClock clock_;
 };
 
 }  // namespace clarion

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port's way in: from the wire to the host, or to the other port of a bump in the wire.
+//
+//   s_axis ─► intake ─► classifier ─► packets ─► ingress_stage ─► releases ─► release ─► m_axis
+//                └──────────────────── packet memory ──────────────────────────┘
+
+module clarion_ingress #(
+    parameter logic [31:0] BUCKETS = 4096,  // a power of two, 2 to 65536
+    parameter logic [31:0] RECEIVE_BEATS = 512  // packet memory: three of the longest frames
+) (
+    input wire clk_i,
+    input wire rst_ni,
+    input wire [63:0] now_i,  // ticks of 2^-28 s
+    input wire [7:0] protocol_i,  // of the Clarion header
+
+    input  wire         s_axis_tvalid,
+    output wire         s_axis_tready,
+    input  wire [511:0] s_axis_tdata,
+    input  wire [ 63:0] s_axis_tkeep,
+    input  wire         s_axis_tlast,
+    input  wire [ 47:0] s_axis_tuser,
+
+    output wire         m_axis_tvalid,
+    input  wire         m_axis_tready,
+    output wire [511:0] m_axis_tdata,
+    output wire [ 63:0] m_axis_tkeep,
+    output wire         m_axis_tlast,
+    output wire [ 47:0] m_axis_tuser,
+
+    input  wire         command_valid_i,
+    output wire         command_ready_o,
+    input  wire [511:0] command_i,
+    output wire         reply_valid_o,
+    input  wire         reply_ready_i,
+    output wire [527:0] reply_o
+);
+  localparam logic [31:0] PACKETS = 64;  // that wait for a decision, while commands take their clocks
+
+  wire arrival_valid, packet_in_valid, packet_valid, packet_ready;
+  wire beat_in_valid, beat_in_ready, beat_valid, beat_ready;
+  wire release_in_valid, release_valid, release_ready;
+  clarion_block_pkg::beat_t beat_in, beat;
+  clarion_block_pkg::arrival_t arrival;
+  clarion_block_pkg::packet_t packet_in, packet;
+  clarion_block_pkg::release_t release_in, next;
+  wire [895:0] window;
+
+  clarion_intake #(
+      .ANNOUNCEMENTS(PACKETS)
+  ) intake (
+      .clk_i,
+      .rst_ni,
+      .now_i,
+      .s_axis_tvalid,
+      .s_axis_tready,
+      .s_axis_tdata,
+      .s_axis_tkeep,
+      .s_axis_tlast,
+      .s_axis_tuser,
+      .beat_valid_o(beat_in_valid),
+      .beat_ready_i(beat_in_ready),
+      .beat_o(beat_in),
+      .arrival_valid_o(arrival_valid),
+      .arrival_o(arrival),
+      .window_o(window),
+      .decided_i(packet_valid && packet_ready)
+  );
+
+  clarion_fifo #(
+      .WIDTH($bits(beat_in)),
+      .DEPTH(RECEIVE_BEATS),
+      .STYLE("block")
+  ) packet_memory (
+      .clk_i,
+      .rst_ni,
+      .valid_i(beat_in_valid),
+      .ready_o(beat_in_ready),
+      .data_i(beat_in),
+      .valid_o(beat_valid),
+      .ready_i(beat_ready),
+      .data_o(beat),
+      .count_o()
+  );
+
+  clarion_classifier classifier (
+      .clk_i,
+      .rst_ni,
+      .protocol_i,
+      .arrival_valid_i(arrival_valid),
+      .arrival_i(arrival),
+      .window_i(window),
+      .packet_valid_o(packet_in_valid),
+      .packet_o(packet_in)
+  );
+
+  clarion_fifo #(
+      .WIDTH($bits(packet_in)),
+      .DEPTH(PACKETS),
+      .STYLE("distributed")
+  ) packets (
+      .clk_i,
+      .rst_ni,
+      .valid_i(packet_in_valid),
+      .ready_o(),  // intake has a place for each
+      .data_i(packet_in),
+      .valid_o(packet_valid),
+      .ready_i(packet_ready),
+      .data_o(packet),
+      .count_o()
+  );
+
+  clarion_ingress_stage #(
+      .BUCKETS(BUCKETS),
+      .RELEASES(RECEIVE_BEATS)
+  ) stage (
+      .clk_i,
+      .rst_ni,
+      .packet_valid_i(packet_valid),
+      .packet_ready_o(packet_ready),
+      .packet_i(packet),
+      .release_valid_o(release_in_valid),
+      .release_o(release_in),
+      .released_i(release_valid && release_ready),
+      .command_valid_i,
+      .command_ready_o,
+      .command_i,
+      .reply_valid_o,
+      .reply_ready_i,
+      .reply_o
+  );
+
+  // As many as packet memory has beats: so the stage never waits for a slow receiver, the frames do.
+  clarion_fifo #(
+      .WIDTH($bits(release_in)),
+      .DEPTH(RECEIVE_BEATS),
+      .STYLE("block")
+  ) releases (
+      .clk_i,
+      .rst_ni,
+      .valid_i(release_in_valid),
+      .ready_o(),  // the stage has a place for each
+      .data_i(release_in),
+      .valid_o(release_valid),
+      .ready_i(release_ready),
+      .data_o(next),
+      .count_o()
+  );
+
+  clarion_release out (
+      .clk_i,
+      .rst_ni,
+      .release_valid_i(release_valid),
+      .release_ready_o(release_ready),
+      .release_i(next),
+      .beat_valid_i(beat_valid),
+      .beat_ready_o(beat_ready),
+      .beat_i(beat),
+      .m_axis_tvalid,
+      .m_axis_tready,
+      .m_axis_tdata,
+      .m_axis_tkeep,
+      .m_axis_tlast,
+      .m_axis_tuser,
+      .sent_o(),
+      .sent_bytes_o()
+  );
+endmodule
