@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 _CPP = """
-alignas alignof and asm auto bitand bitor bool break case catch char class compl const constexpr continue
-decltype default delete do double else enum explicit export extern false final float for friend goto if
-inline int long mutable namespace new noexcept not nullptr operator or override private protected public
-register return short signed sizeof static struct switch template this throw true try typedef typeid
-typename union unsigned using virtual void volatile while xor
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl
+const const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
+export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq
+nullptr operator or or_eq private protected public register reinterpret_cast return short signed sizeof
+static static_assert static_cast struct switch template this thread_local throw true try typedef typeid
+typename union unsigned using virtual void volatile wchar_t while xor xor_eq
 """
 
 _SV = """
