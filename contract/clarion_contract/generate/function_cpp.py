@@ -61,6 +61,7 @@ PACKING = """\
 #include <cstring>
 #include <type_traits>
 
+#include "core/platform.hpp"
 #include "hls/functions/ports.hpp"
 
 namespace clarion::block {{
@@ -71,7 +72,7 @@ constexpr std::uint64_t mask(unsigned bits) {{ return ~std::uint64_t{{0}} >> (64
 
 // BITS bits of `value` go to bit AT of words that are 0 there.
 template <unsigned AT, unsigned BITS, class T>
-inline void put(std::uint32_t* words, T value) {{
+CLARION_INLINE void put(std::uint32_t* words, T value) {{
   constexpr unsigned SHIFT = AT % 32;
   const std::uint64_t bits = static_cast<std::uint64_t>(value) & mask(BITS);
   words[AT / 32] |= static_cast<std::uint32_t>(bits << SHIFT);
@@ -80,7 +81,7 @@ inline void put(std::uint32_t* words, T value) {{
 }}
 
 template <unsigned AT, unsigned BITS>
-inline std::uint64_t bits_at(const std::uint32_t* words) {{
+CLARION_INLINE std::uint64_t bits_at(const std::uint32_t* words) {{
   constexpr unsigned SHIFT = AT % 32;
   std::uint64_t bits = words[AT / 32] >> SHIFT;
   if constexpr (SHIFT + BITS > 32) bits |= std::uint64_t{{words[AT / 32 + 1]}} << (32 - SHIFT);
@@ -89,14 +90,14 @@ inline std::uint64_t bits_at(const std::uint32_t* words) {{
 }}
 
 template <unsigned AT, unsigned BITS, class T>
-inline void take(const std::uint32_t* words, T& value) {{
+CLARION_INLINE void take(const std::uint32_t* words, T& value) {{
   static_assert(std::is_same_v<T, bool> ? BITS == 1 : BITS <= 8 * sizeof(T), "all bits have room");
   static_assert(!std::is_signed_v<T>, "the number has no sign");
   value = static_cast<T>(bits_at<AT, BITS>(words));
 }}
 
 template <unsigned AT, unsigned BITS, class T>
-inline void take_signed(const std::uint32_t* words, T& value) {{
+CLARION_INLINE void take_signed(const std::uint32_t* words, T& value) {{
   static_assert(BITS <= 8 * sizeof(T), "all bits have room");
   static_assert(std::is_signed_v<T>, "the number has a sign");
   value = static_cast<T>(static_cast<std::int64_t>(bits_at<AT, BITS>(words) << (64 - BITS)) >> (64 - BITS));
