@@ -545,8 +545,8 @@ inline void pack(const OwnResults& from, std::uint32_t* words) {
   std::memcpy(words, made, sizeof made);
 }
 
-constexpr unsigned GRANT_ARGUMENT_BITS = 302;
-constexpr unsigned GRANT_RESULT_BITS = 184;
+constexpr unsigned GRANT_ARGUMENT_BITS = 305;
+constexpr unsigned GRANT_RESULT_BITS = 186;
 
 inline void unpack(const std::uint32_t* words, GrantArguments& to) {
   to = GrantArguments{};
@@ -554,11 +554,14 @@ inline void unpack(const std::uint32_t* words, GrantArguments& to) {
   packed::take<48, 48>(words, to.pools.neg);
   packed::take<96, 48>(words, to.pools.bank);
   packed::take<144, 8>(words, to.pools.carry);
-  packed::take_signed<152, 32>(words, to.requested);
-  packed::take<184, 39>(words, to.claim.p);
-  packed::take<223, 39>(words, to.claim.n);
-  packed::take<262, 39>(words, to.claim.lift);
-  packed::take<301, 1>(words, to.claim.lacks);
+  packed::take<152, 1>(words, to.pools.pos_spent);
+  packed::take<153, 1>(words, to.pools.neg_spent);
+  packed::take<154, 1>(words, to.maxmin);
+  packed::take_signed<155, 32>(words, to.requested);
+  packed::take<187, 39>(words, to.claim.p);
+  packed::take<226, 39>(words, to.claim.n);
+  packed::take<265, 39>(words, to.claim.lift);
+  packed::take<304, 1>(words, to.claim.lacks);
 }
 
 inline void pack(const GrantArguments& from, std::uint32_t* words) {
@@ -567,11 +570,14 @@ inline void pack(const GrantArguments& from, std::uint32_t* words) {
   packed::put<48, 48>(made, from.pools.neg);
   packed::put<96, 48>(made, from.pools.bank);
   packed::put<144, 8>(made, from.pools.carry);
-  packed::put<152, 32>(made, from.requested);
-  packed::put<184, 39>(made, from.claim.p);
-  packed::put<223, 39>(made, from.claim.n);
-  packed::put<262, 39>(made, from.claim.lift);
-  packed::put<301, 1>(made, from.claim.lacks);
+  packed::put<152, 1>(made, from.pools.pos_spent);
+  packed::put<153, 1>(made, from.pools.neg_spent);
+  packed::put<154, 1>(made, from.maxmin);
+  packed::put<155, 32>(made, from.requested);
+  packed::put<187, 39>(made, from.claim.p);
+  packed::put<226, 39>(made, from.claim.n);
+  packed::put<265, 39>(made, from.claim.lift);
+  packed::put<304, 1>(made, from.claim.lacks);
   std::memcpy(words, made, sizeof made);
 }
 
@@ -581,7 +587,9 @@ inline void unpack(const std::uint32_t* words, GrantResults& to) {
   packed::take<48, 48>(words, to.pools.neg);
   packed::take<96, 48>(words, to.pools.bank);
   packed::take<144, 8>(words, to.pools.carry);
-  packed::take_signed<152, 32>(words, to.granted);
+  packed::take<152, 1>(words, to.pools.pos_spent);
+  packed::take<153, 1>(words, to.pools.neg_spent);
+  packed::take_signed<154, 32>(words, to.granted);
 }
 
 inline void pack(const GrantResults& from, std::uint32_t* words) {
@@ -590,7 +598,9 @@ inline void pack(const GrantResults& from, std::uint32_t* words) {
   packed::put<48, 48>(made, from.pools.neg);
   packed::put<96, 48>(made, from.pools.bank);
   packed::put<144, 8>(made, from.pools.carry);
-  packed::put<152, 32>(made, from.granted);
+  packed::put<152, 1>(made, from.pools.pos_spent);
+  packed::put<153, 1>(made, from.pools.neg_spent);
+  packed::put<154, 32>(made, from.granted);
   std::memcpy(words, made, sizeof made);
 }
 
@@ -651,7 +661,7 @@ inline void pack(const PatchResults& from, std::uint32_t* words) {
   std::memcpy(words, made, sizeof made);
 }
 
-constexpr unsigned CONTROL_ARGUMENT_BITS = 846;
+constexpr unsigned CONTROL_ARGUMENT_BITS = 848;
 constexpr unsigned CONTROL_RESULT_BITS = 421;
 
 inline void unpack(const std::uint32_t* words, ControlArguments& to) {
@@ -678,8 +688,10 @@ inline void unpack(const std::uint32_t* words, ControlArguments& to) {
   packed::take<670, 48>(words, to.pools.neg);
   packed::take<718, 48>(words, to.pools.bank);
   packed::take<766, 8>(words, to.pools.carry);
-  packed::take<774, 40>(words, to.queue_bytes);
-  packed::take<814, 32>(words, to.elapsed);
+  packed::take<774, 1>(words, to.pools.pos_spent);
+  packed::take<775, 1>(words, to.pools.neg_spent);
+  packed::take<776, 40>(words, to.queue_bytes);
+  packed::take<816, 32>(words, to.elapsed);
 }
 
 inline void pack(const ControlArguments& from, std::uint32_t* words) {
@@ -706,8 +718,10 @@ inline void pack(const ControlArguments& from, std::uint32_t* words) {
   packed::put<670, 48>(made, from.pools.neg);
   packed::put<718, 48>(made, from.pools.bank);
   packed::put<766, 8>(made, from.pools.carry);
-  packed::put<774, 40>(made, from.queue_bytes);
-  packed::put<814, 32>(made, from.elapsed);
+  packed::put<774, 1>(made, from.pools.pos_spent);
+  packed::put<775, 1>(made, from.pools.neg_spent);
+  packed::put<776, 40>(made, from.queue_bytes);
+  packed::put<816, 32>(made, from.elapsed);
   std::memcpy(words, made, sizeof made);
 }
 

@@ -183,6 +183,7 @@ constexpr unsigned GRANT_LATENCY = 2;
 constexpr unsigned GRANT_INTERVAL = 2;
 struct GrantArguments {
   clarion::Pools pools = {};
+  bool maxmin = false;
   std::int32_t requested = 0;
   clarion::Claim claim = {};
 };

@@ -512,14 +512,14 @@ module clarion_grant #(
     output clarion_functions_pkg::grant_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_grant_dpi(
-    input  bit [301:0] arguments,
-    output bit [183:0] results
+    input  bit [304:0] arguments,
+    output bit [185:0] results
   );
 
   typedef clarion_functions_pkg::grant_results_t results_t;
 
-  function automatic results_t called(input bit [301:0] arguments);
-    bit [183:0] results;
+  function automatic results_t called(input bit [304:0] arguments);
+    bit [185:0] results;
     clarion_grant_dpi(arguments, results);
     called = results;
   endfunction
@@ -602,13 +602,13 @@ module clarion_control #(
     output clarion_functions_pkg::control_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_control_dpi(
-    input  bit [845:0] arguments,
+    input  bit [847:0] arguments,
     output bit [420:0] results
   );
 
   typedef clarion_functions_pkg::control_results_t results_t;
 
-  function automatic results_t called(input bit [845:0] arguments);
+  function automatic results_t called(input bit [847:0] arguments);
     bit [420:0] results;
     clarion_control_dpi(arguments, results);
     called = results;
