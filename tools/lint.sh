@@ -54,9 +54,12 @@ check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
 }
 
 check_rtl() { # check_rtl MODULES...: each as the top of those that it is made of
-	local module folders=(-y nic/rtl -y nic/open_nic -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
+	local module folders=(-y nic/rtl -y nic/open_nic -y hls/rtl -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
+	local packages=(nic/rtl/clarion_registers_pkg.sv hls/rtl/clarion_functions_pkg.sv)
+	local functions=hls/sim/functions/clarion_functions_dpi.sv library # one file of many modules
 	for module; do
-		verilator --lint-only --timing -Wall "${folders[@]}" nic/rtl/clarion_registers_pkg.sv "$module" || return
+		[ "$module" = "$functions" ] && library=() || library=(-v "$functions")
+		verilator --lint-only --timing -Wall "${folders[@]}" "${library[@]}" "${packages[@]}" "$module" || return
 	done
 }
 

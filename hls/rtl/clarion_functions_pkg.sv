@@ -58,7 +58,9 @@ package clarion_functions_pkg;
     gain_t fair;
   } gains_t;
 
-  typedef struct packed {  // 152 bits
+  typedef struct packed {  // 154 bits
+    logic neg_spent;
+    logic pos_spent;
     logic [7:0] carry;
     logic [47:0] bank;
     logic [47:0] neg;
@@ -256,12 +258,13 @@ package clarion_functions_pkg;
   localparam logic [31:0] OWN_INTERVAL = 32'd1;
 
   // what a departing DATA packet is paid from the pools
-  typedef struct packed {  // 302 bits
+  typedef struct packed {  // 305 bits
     claim_t claim;
     logic signed [31:0] requested;
+    logic maxmin;
     pools_t pools;
   } grant_arguments_t;
-  typedef struct packed {  // 184 bits
+  typedef struct packed {  // 186 bits
     logic signed [31:0] granted;
     pools_t pools;
   } grant_results_t;
@@ -292,7 +295,7 @@ package clarion_functions_pkg;
   localparam logic [31:0] PATCH_INTERVAL = 32'd1;
 
   // the end of an interval
-  typedef struct packed {  // 846 bits
+  typedef struct packed {  // 848 bits
     logic [31:0] elapsed;
     logic [39:0] queue_bytes;
     pools_t pools;

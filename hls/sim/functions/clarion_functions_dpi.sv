@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
+// The block's functions in C++ (functions_dpi.cpp) with the clocks that they may take. Results of a clock
+// without arguments are all ones, so that a shell that uses them is found out.
+`default_nettype none
+// One file has all modules, and none of them is above the others.
+// verilator lint_off DECLFILENAME
+// verilator lint_off MULTITOP
+
+// which bytes of a beat count
+module clarion_lanes #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::LANES_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::lanes_arguments_t arguments_i,
+    output clarion_functions_pkg::lanes_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_lanes_dpi(
+    input  bit [63:0] arguments,
+    output bit [8:0] results
+  );
+
+  typedef clarion_functions_pkg::lanes_results_t results_t;
+
+  function automatic results_t called(input bit [63:0] arguments);
+    bit [8:0] results;
+    clarion_lanes_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// the Clarion header of a frame, if it has one
+module clarion_classify #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::CLASSIFY_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::classify_arguments_t arguments_i,
+    output clarion_functions_pkg::classify_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_classify_dpi(
+    input  bit [919:0] arguments,
+    output bit [180:0] results
+  );
+
+  typedef clarion_functions_pkg::classify_results_t results_t;
+
+  function automatic results_t called(input bit [919:0] arguments);
+    bit [180:0] results;
+    clarion_classify_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// a packet's number against what its bucket expects
+module clarion_judge #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::JUDGE_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::judge_arguments_t arguments_i,
+    output clarion_functions_pkg::judge_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_judge_dpi(
+    input  bit [57:0] arguments,
+    output bit [56:0] results
+  );
+
+  typedef clarion_functions_pkg::judge_results_t results_t;
+
+  function automatic results_t called(input bit [57:0] arguments);
+    bit [56:0] results;
+    clarion_judge_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// the number after this one
+module clarion_number #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::NUMBER_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::number_arguments_t arguments_i,
+    output clarion_functions_pkg::number_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_number_dpi(
+    input  bit [15:0] arguments,
+    output bit [15:0] results
+  );
+
+  typedef clarion_functions_pkg::number_results_t results_t;
+
+  function automatic results_t called(input bit [15:0] arguments);
+    bit [15:0] results;
+    clarion_number_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// what a DATA packet adds to the sum of x * rtt
+module clarion_weight #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::WEIGHT_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::weight_arguments_t arguments_i,
+    output clarion_functions_pkg::weight_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_weight_dpi(
+    input  bit [95:0] arguments,
+    output bit [55:0] results
+  );
+
+  typedef clarion_functions_pkg::weight_results_t results_t;
+
+  function automatic results_t called(input bit [95:0] arguments);
+    bit [55:0] results;
+    clarion_weight_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// a packet joins the sums of the interval, or begins those of the next
+module clarion_sums #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::SUMS_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::sums_arguments_t arguments_i,
+    output clarion_functions_pkg::sums_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_sums_dpi(
+    input  bit [265:0] arguments,
+    output bit [159:0] results
+  );
+
+  typedef clarion_functions_pkg::sums_results_t results_t;
+
+  function automatic results_t called(input bit [265:0] arguments);
+    bit [159:0] results;
+    clarion_sums_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// the persistent queue, as a packet leaves and one joins, in this order
+module clarion_tracker #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::TRACKER_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::tracker_arguments_t arguments_i,
+    output clarion_functions_pkg::tracker_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_tracker_dpi(
+    input  bit [324:0] arguments,
+    output bit [144:0] results
+  );
+
+  typedef clarion_functions_pkg::tracker_results_t results_t;
+
+  function automatic results_t called(input bit [324:0] arguments);
+    bit [144:0] results;
+    clarion_tracker_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// how long an interval lasts
+module clarion_length #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::LENGTH_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::length_arguments_t arguments_i,
+    output clarion_functions_pkg::length_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_length_dpi(
+    input  bit [95:0] arguments,
+    output bit [31:0] results
+  );
+
+  typedef clarion_functions_pkg::length_results_t results_t;
+
+  function automatic results_t called(input bit [95:0] arguments);
+    bit [31:0] results;
+    clarion_length_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// does the packet that arrives end the interval
+module clarion_over #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::OVER_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::over_arguments_t arguments_i,
+    output clarion_functions_pkg::over_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_over_dpi(
+    input  bit [160:0] arguments,
+    output bit [97:0] results
+  );
+
+  typedef clarion_functions_pkg::over_results_t results_t;
+
+  function automatic results_t called(input bit [160:0] arguments);
+    bit [97:0] results;
+    clarion_over_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// what a departing DATA packet may have, as far as it does not depend on the pools
+module clarion_offer #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::OFFER_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::offer_arguments_t arguments_i,
+    output clarion_functions_pkg::offer_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_offer_dpi(
+    input  bit [313:0] arguments,
+    output bit [153:0] results
+  );
+
+  typedef clarion_functions_pkg::offer_results_t results_t;
+
+  function automatic results_t called(input bit [313:0] arguments);
+    bit [153:0] results;
+    clarion_offer_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// a packet leaves and joins the sums of departures
+module clarion_own #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::OWN_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::own_arguments_t arguments_i,
+    output clarion_functions_pkg::own_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_own_dpi(
+    input  bit [329:0] arguments,
+    output bit [214:0] results
+  );
+
+  typedef clarion_functions_pkg::own_results_t results_t;
+
+  function automatic results_t called(input bit [329:0] arguments);
+    bit [214:0] results;
+    clarion_own_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// what a departing DATA packet is paid from the pools
+module clarion_grant #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::GRANT_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::grant_arguments_t arguments_i,
+    output clarion_functions_pkg::grant_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_grant_dpi(
+    input  bit [304:0] arguments,
+    output bit [185:0] results
+  );
+
+  typedef clarion_functions_pkg::grant_results_t results_t;
+
+  function automatic results_t called(input bit [304:0] arguments);
+    bit [185:0] results;
+    clarion_grant_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// the bytes of a header that change
+module clarion_patch #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::PATCH_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::patch_arguments_t arguments_i,
+    output clarion_functions_pkg::patch_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_patch_dpi(
+    input  bit [160:0] arguments,
+    output bit [287:0] results
+  );
+
+  typedef clarion_functions_pkg::patch_results_t results_t;
+
+  function automatic results_t called(input bit [160:0] arguments);
+    bit [287:0] results;
+    clarion_patch_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// the end of an interval
+module clarion_control #(
+    parameter logic [31:0] LATENCY = clarion_functions_pkg::CONTROL_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,  // there are arguments
+    input wire clarion_functions_pkg::control_arguments_t arguments_i,
+    output clarion_functions_pkg::control_results_t results_o  // LATENCY edges later
+);
+  import "DPI-C" function void clarion_control_dpi(
+    input  bit [847:0] arguments,
+    output bit [420:0] results
+  );
+
+  typedef clarion_functions_pkg::control_results_t results_t;
+
+  function automatic results_t called(input bit [847:0] arguments);
+    bit [420:0] results;
+    clarion_control_dpi(arguments, results);
+    called = results;
+  endfunction
+
+  initial results_o = '1;
+
+  if (LATENCY <= 1) begin : g_register
+    always @(posedge clk_i) begin
+      if (valid_i) results_o <= called(arguments_i);
+      else results_o <= '1;
+    end
+  end else begin : g_ring
+    localparam logic [31:0] LAST = LATENCY - 2;
+    results_t ring[LATENCY-1];
+    bit filled[LATENCY-1];
+    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
+    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
+    always @(posedge clk_i) begin
+      if (filled[at]) results_o <= ring[at];
+      else results_o <= '1;
+      filled[at] <= valid_i;
+      if (valid_i) ring[at] <= called(arguments_i);
+      at <= at == LAST ? 0 : at + 1;
+    end
+  end
+endmodule
+
+// verilator lint_on DECLFILENAME
+// verilator lint_on MULTITOP
+`default_nettype wire
