@@ -12,8 +12,8 @@ module clarion_classifier (
     output wire packet_valid_o,
     output clarion_block_pkg::packet_t packet_o
 );
-  clarion_functions_pkg::classify_results_t found;
-  clarion_functions_pkg::classify_arguments_t asked;
+  clarion_block_pkg::classify_results_t found;
+  clarion_block_pkg::classify_arguments_t asked;
   clarion_block_pkg::arrival_t frame;
 
   assign asked.window = window_i;
@@ -28,8 +28,8 @@ module clarion_classifier (
   );
   clarion_pipe #(
       .WIDTH($bits(arrival_i)),
-      .LATENCY(clarion_functions_pkg::CLASSIFY_LATENCY)
-  ) frames (
+      .LATENCY(clarion_block_pkg::CLASSIFY_LATENCY)
+  ) frame_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(arrival_valid_i),

@@ -160,7 +160,7 @@ module clarion_egress #(
 
   wire peek;
   wire [15:0] peek_bucket, queue_next, link_next;
-  clarion_functions_pkg::slot_t queue_slot;
+  clarion_block_pkg::slot_t queue_slot;
 
   clarion_egress_queue #(
       .BUCKETS(BUCKETS),
@@ -178,16 +178,16 @@ module clarion_egress #(
       .peek_number_o(queue_next)
   );
 
-  clarion_functions_pkg::sums_t sums;
-  clarion_functions_pkg::queue_t least;
-  clarion_functions_pkg::clock_t clock;
+  clarion_block_pkg::sums_t sums;
+  clarion_block_pkg::queue_t least;
+  clarion_block_pkg::clock_t clock;
   clarion_block_pkg::report_t report;
   wire [4:0] credit;
-  clarion_functions_pkg::shares_t shares;
-  clarion_functions_pkg::gains_t new_gains, gains;
-  clarion_functions_pkg::pools_t pools;
-  clarion_functions_pkg::own_t own;
-  clarion_functions_pkg::gain_t cp, cn;
+  clarion_block_pkg::shares_t shares;
+  clarion_block_pkg::gains_t new_gains, gains;
+  clarion_block_pkg::pools_t pools;
+  clarion_block_pkg::own_t own;
+  clarion_block_pkg::gain_t cp, cn;
 
   clarion_egress_interval interval (
       .clk_i,
@@ -224,7 +224,7 @@ module clarion_egress #(
   clarion_block_pkg::release_t next;
 
   clarion_credit #(
-      .CREDITS(clarion_block_pkg::DEPARTURES)
+      .CREDITS(clarion_sizes_pkg::DEPARTURES)
   ) places (
       .clk_i,
       .rst_ni,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames that have left the queue get their grants, if any, and their new bytes, in the order in which they left.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_departures (
     input wire clk_i,
     input wire rst_ni,
@@ -25,7 +27,7 @@ module clarion_egress_departures (
 
   clarion_fifo #(
       .WIDTH($bits(head)),
-      .DEPTH(clarion_block_pkg::DEPARTURES),
+      .DEPTH(clarion_sizes_pkg::DEPARTURES),
       .STYLE("distributed")
   ) departures (
       .clk_i,
@@ -39,8 +41,8 @@ module clarion_egress_departures (
       .count_o()
   );
 
-  clarion_functions_pkg::patch_arguments_t asked;
-  clarion_functions_pkg::patch_results_t patched;
+  clarion_block_pkg::patch_arguments_t asked;
+  clarion_block_pkg::patch_results_t patched;
   clarion_block_pkg::release_t release_in;
 
   assign asked.kind = head.kind;
@@ -65,8 +67,8 @@ module clarion_egress_departures (
   );
   clarion_pipe #(
       .WIDTH($bits(head)),
-      .LATENCY(clarion_functions_pkg::PATCH_LATENCY)
-  ) patches (
+      .LATENCY(clarion_block_pkg::PATCH_LATENCY)
+  ) patch_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(joins),
@@ -84,7 +86,7 @@ module clarion_egress_departures (
 
   clarion_fifo #(
       .WIDTH($bits(release_in)),
-      .DEPTH(clarion_block_pkg::DEPARTURES),
+      .DEPTH(clarion_sizes_pkg::DEPARTURES),
       .STYLE("distributed")
   ) releases (
       .clk_i,

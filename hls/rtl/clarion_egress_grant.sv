@@ -6,6 +6,8 @@
 //
 // A DATA header ends behind byte 64 of its frame, so such frames have two beats: on average there is one in two clocks.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_grant (
     input wire clk_i,
     input wire rst_ni,
@@ -22,13 +24,13 @@ module clarion_egress_grant (
     // Between packets, while idle.
     input wire restart_i,  // from nothing
     input wire refill_i,  // for another interval
-    input clarion_functions_pkg::shares_t shares_i,
-    input clarion_functions_pkg::gains_t gains_i,
-    output clarion_functions_pkg::pools_t pools_o,
-    output clarion_functions_pkg::gain_t cp_o,  // zero if the pool is spent
-    output clarion_functions_pkg::gain_t cn_o,
-    output clarion_functions_pkg::gains_t gains_o,
-    output clarion_functions_pkg::own_t own_o
+    input clarion_block_pkg::shares_t shares_i,
+    input clarion_block_pkg::gains_t gains_i,
+    output clarion_block_pkg::pools_t pools_o,
+    output clarion_block_pkg::gain_t cp_o,  // zero if the pool is spent
+    output clarion_block_pkg::gain_t cn_o,
+    output clarion_block_pkg::gains_t gains_o,
+    output clarion_block_pkg::own_t own_o
 );
   // What is kept of a packet beside its offer.
   typedef struct packed {
@@ -42,14 +44,9 @@ module clarion_egress_grant (
     logic [2:0] field;
   } asking_t;
 
-  typedef struct packed {
-    asking_t asking;
-    clarion_functions_pkg::offer_results_t offer;
-  } offered_t;
-
-  clarion_functions_pkg::gain_t cp_q, cn_q;
-  clarion_functions_pkg::gains_t gains_q;
-  clarion_functions_pkg::pools_t pools;
+  clarion_block_pkg::gain_t cp_q, cn_q;
+  clarion_block_pkg::gains_t gains_q;
+  clarion_block_pkg::pools_t pools;
 
   // --- Offers ----------------------------------------------------------------------------------------------
 
@@ -58,8 +55,9 @@ module clarion_egress_grant (
   // the way twice.
   wire asks_again;
   asking_t asking, again_asking;
-  clarion_functions_pkg::offer_arguments_t offer_asked;
-  offered_t offered;
+  clarion_block_pkg::offer_arguments_t offer_asked;
+  asking_t offered_asking;
+  clarion_block_pkg::offer_results_t offered;
   wire offered_valid;
 
   always_comb begin
@@ -88,35 +86,36 @@ module clarion_egress_grant (
       .clk_i,
       .valid_i(leaves_i || asks_again),
       .arguments_i(offer_asked),
-      .results_o(offered.offer)
+      .results_o(offered)
   );
   clarion_pipe #(
       .WIDTH($bits(asking)),
-      .LATENCY(clarion_functions_pkg::OFFER_LATENCY)
-  ) askings (
+      .LATENCY(clarion_block_pkg::OFFER_LATENCY)
+  ) asking_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(leaves_i || asks_again),
       .data_i(asking),
       .valid_o(offered_valid),
-      .data_o(offered.asking)
+      .data_o(offered_asking)
   );
 
   wire head_valid, grants;
-  offered_t head, last_offer;
+  asking_t head;
+  clarion_block_pkg::offer_results_t head_offer, last_offer;
   clarion_fifo #(
-      .WIDTH($bits(offered)),
-      .DEPTH(clarion_block_pkg::DEPARTURES),
+      .WIDTH($bits(asking) + $bits(offered)),
+      .DEPTH(clarion_sizes_pkg::DEPARTURES),
       .STYLE("distributed")
   ) offers (
       .clk_i,
       .rst_ni,
-      .valid_i(offered_valid && !offered.asking.again),
+      .valid_i(offered_valid && !offered_asking.again),
       .ready_o(),  // there is a place for each
-      .data_i(offered),
+      .data_i({offered_asking, offered}),
       .valid_o(head_valid),
       .ready_i(grants),
-      .data_o(head),
+      .data_o({head, head_offer}),
       .count_o()
   );
 
@@ -124,43 +123,42 @@ module clarion_egress_grant (
 
   logic busy_q;  // the pools are known again in the next clock
   logic redoes_q, redone_q;  // the first offer is made again, has been made again
-  clarion_functions_pkg::offer_results_t redone_offer_q;
+  clarion_block_pkg::offer_results_t redone_offer_q;
 
   wire settled = head_valid && !busy_q;
-  wire wants_again = settled && head.asking.maxmin && (pools.pos_spent || pools.neg_spent) && !redone_q;
+  wire wants_again = settled && head.maxmin && (pools.pos_spent || pools.neg_spent) && !redone_q;
   assign asks_again = wants_again && !redoes_q && !leaves_i;
   assign grants = settled && !wants_again;
 
   always_comb begin
-    again_asking = head.asking;
+    again_asking = head;
     again_asking.again = 1'b1;
-    last_offer = head;
-    if (redone_q) last_offer.offer = redone_offer_q;
+    last_offer = redone_q ? redone_offer_q : head_offer;
   end
 
   always_ff @(posedge clk_i) begin
     busy_q <= grants;
     if (asks_again) redoes_q <= 1'b1;
-    if (offered_valid && offered.asking.again) begin
+    if (offered_valid && offered_asking.again) begin
       redoes_q <= 1'b0;
       redone_q <= 1'b1;
-      redone_offer_q <= offered.offer;
+      redone_offer_q <= offered;
     end
     if (grants) redone_q <= 1'b0;
     if (!rst_ni) {busy_q, redoes_q, redone_q} <= 3'b0;
   end
 
-  clarion_functions_pkg::grant_arguments_t grant_asked;
-  clarion_functions_pkg::grant_results_t result;
-  clarion_functions_pkg::pools_t refilled;
-  wire pays = last_offer.offer.pays;
+  clarion_block_pkg::grant_arguments_t grant_asked;
+  clarion_block_pkg::grant_results_t result;
+  clarion_block_pkg::pools_t refilled;
+  wire pays = last_offer.pays;
   wire answer_valid, answer_pays;
   wire [31:0] answer_reply;
 
   assign grant_asked.pools = pools;
-  assign grant_asked.maxmin = last_offer.asking.maxmin;
-  assign grant_asked.requested = last_offer.asking.delta_throughput;
-  assign grant_asked.claim = last_offer.offer.claim;
+  assign grant_asked.maxmin = head.maxmin;
+  assign grant_asked.requested = head.delta_throughput;
+  assign grant_asked.claim = last_offer.claim;
 
   clarion_grant grant (
       .clk_i,
@@ -170,12 +168,12 @@ module clarion_egress_grant (
   );
   clarion_pipe #(
       .WIDTH(33),
-      .LATENCY(clarion_functions_pkg::GRANT_LATENCY)
-  ) answers (
+      .LATENCY(clarion_block_pkg::GRANT_LATENCY)
+  ) answer_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(grants),
-      .data_i({pays, last_offer.offer.reply}),
+      .data_i({pays, last_offer.reply}),
       .valid_o(answer_valid),
       .data_o({answer_pays, answer_reply})
   );
@@ -190,7 +188,7 @@ module clarion_egress_grant (
 
   clarion_state #(
       .WIDTH($bits(pools)),
-      .LATENCY(clarion_functions_pkg::GRANT_LATENCY)
+      .LATENCY(clarion_block_pkg::GRANT_LATENCY)
   ) pools_state (
       .clk_i,
       .rst_ni,
@@ -203,7 +201,7 @@ module clarion_egress_grant (
 
   clarion_fifo #(
       .WIDTH(33),
-      .DEPTH(clarion_block_pkg::DEPARTURES),
+      .DEPTH(clarion_sizes_pkg::DEPARTURES),
       .STYLE("distributed")
   ) grant_queue (
       .clk_i,
@@ -218,7 +216,7 @@ module clarion_egress_grant (
   );
 
   clarion_credit #(
-      .CREDITS(clarion_block_pkg::DEPARTURES)
+      .CREDITS(clarion_sizes_pkg::DEPARTURES)
   ) on_their_way (
       .clk_i,
       .rst_ni,
@@ -230,18 +228,18 @@ module clarion_egress_grant (
 
   // --- Sums of departures, and gains -----------------------------------------------------------------------
 
-  clarion_functions_pkg::own_arguments_t own_asked;
-  clarion_functions_pkg::own_results_t counted;
-  wire counts = grants && last_offer.asking.maxmin;
+  clarion_block_pkg::own_arguments_t own_asked;
+  clarion_block_pkg::own_results_t counted;
+  wire counts = grants && head.maxmin;
 
   assign own_asked.sums = own_o;
-  assign own_asked.length = last_offer.asking.length;
-  assign own_asked.rtt = last_offer.asking.rtt;
-  assign own_asked.x = last_offer.asking.x;
-  assign own_asked.delta_throughput = last_offer.asking.delta_throughput;
-  assign own_asked.own = last_offer.offer.own;
-  assign own_asked.poor = last_offer.offer.poor;
-  assign own_asked.limited = last_offer.offer.limited;
+  assign own_asked.length = head.length;
+  assign own_asked.rtt = head.rtt;
+  assign own_asked.x = head.x;
+  assign own_asked.delta_throughput = head.delta_throughput;
+  assign own_asked.own = last_offer.own;
+  assign own_asked.poor = last_offer.poor;
+  assign own_asked.limited = last_offer.limited;
 
   clarion_own own (
       .clk_i,

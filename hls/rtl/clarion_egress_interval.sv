@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control intervals of a queue: what arrives in one, the queue meanwhile, whether it is over, and the control step.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_interval (
     input wire clk_i,
     input wire rst_ni,
-    input clarion_functions_pkg::config_t config_i,
+    input clarion_block_pkg::config_t config_i,
 
     // What happens at the queue in this clock, as far as XCP is on: a packet leaves, then one joins.
     input wire leaves_i,
@@ -20,15 +22,15 @@ module clarion_egress_interval (
     input wire restart_i,  // from nothing
     input wire control_i,  // the control step
     output wire done_o,
-    input clarion_functions_pkg::pools_t pools_i,
-    input clarion_functions_pkg::own_t own_i,
-    output clarion_functions_pkg::shares_t shares_o,  // with done_o
-    output clarion_functions_pkg::gains_t gains_o,
+    input clarion_block_pkg::pools_t pools_i,
+    input clarion_block_pkg::own_t own_i,
+    output clarion_block_pkg::shares_t shares_o,  // with done_o
+    output clarion_block_pkg::gains_t gains_o,
 
     // For software, between packets.
-    output clarion_functions_pkg::sums_t sums_o,
-    output clarion_functions_pkg::queue_t queue_o,
-    output clarion_functions_pkg::clock_t clock_o,
+    output clarion_block_pkg::sums_t sums_o,
+    output clarion_block_pkg::queue_t queue_o,
+    output clarion_block_pkg::clock_t clock_o,
     output clarion_block_pkg::report_t report_o,
     output logic [4:0] credit_o
 );
@@ -37,10 +39,10 @@ module clarion_egress_interval (
 
   // --- Is it over? -----------------------------------------------------------------------------------------
 
-  clarion_functions_pkg::length_arguments_t length_asked;
-  clarion_functions_pkg::length_results_t length_result;
-  clarion_functions_pkg::over_arguments_t over_asked;
-  clarion_functions_pkg::over_results_t over_result;
+  clarion_block_pkg::length_arguments_t length_asked;
+  clarion_block_pkg::length_results_t length_result;
+  clarion_block_pkg::over_arguments_t over_asked;
+  clarion_block_pkg::over_results_t over_result;
   wire [31:0] length;
   logic joined_q;
 
@@ -107,8 +109,8 @@ module clarion_egress_interval (
   logic [23:0] bytes_q;
   logic [39:0] elsewhere_q;
   logic [15:0] left_length_q;
-  clarion_functions_pkg::tracker_arguments_t tracker_asked;
-  clarion_functions_pkg::tracker_results_t tracked;
+  clarion_block_pkg::tracker_arguments_t tracker_asked;
+  clarion_block_pkg::tracker_results_t tracked;
   logic [40:0] waiting_bytes_q, left_bytes_q;
 
   always_ff @(posedge clk_i) begin
@@ -138,7 +140,7 @@ module clarion_egress_interval (
   assign tracker_asked.now = observed_q.now;
   assign tracker_asked.window = length >> 1;
 
-  clarion_functions_pkg::queue_t unknown_queue;
+  clarion_block_pkg::queue_t unknown_queue;
   always_comb begin
     unknown_queue = '0;
     unknown_queue.minimum = '1;
@@ -174,11 +176,11 @@ module clarion_egress_interval (
 
   adding_t weighed, adding;
   wire adds;
-  clarion_functions_pkg::weight_arguments_t weight_asked;
-  clarion_functions_pkg::weight_results_t weight_result;
-  clarion_functions_pkg::sums_arguments_t sums_asked;
-  clarion_functions_pkg::sums_results_t summed;
-  clarion_functions_pkg::sums_t ended_sums_q;
+  clarion_block_pkg::weight_arguments_t weight_asked;
+  clarion_block_pkg::weight_results_t weight_result;
+  clarion_block_pkg::sums_arguments_t sums_asked;
+  clarion_block_pkg::sums_results_t summed;
+  clarion_block_pkg::sums_t ended_sums_q;
 
   assign weighed.begins = ended_o;
   assign weighed.length = event_q.length;
@@ -196,8 +198,8 @@ module clarion_egress_interval (
   );
   clarion_pipe #(
       .WIDTH($bits(adding)),
-      .LATENCY(clarion_functions_pkg::WEIGHT_LATENCY)
-  ) weights (
+      .LATENCY(clarion_block_pkg::WEIGHT_LATENCY)
+  ) weight_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(event_q.joins),
@@ -233,8 +235,8 @@ module clarion_egress_interval (
 
   // --- The control step ------------------------------------------------------------------------------------
 
-  clarion_functions_pkg::control_arguments_t control_asked;
-  clarion_functions_pkg::control_results_t controlled;
+  clarion_block_pkg::control_arguments_t control_asked;
+  clarion_block_pkg::control_results_t controlled;
   logic [31:0] elapsed_q;
 
   assign control_asked.config_ = config_i;
@@ -255,8 +257,8 @@ module clarion_egress_interval (
   );
   clarion_pipe #(
       .WIDTH(1),
-      .LATENCY(clarion_functions_pkg::CONTROL_LATENCY)
-  ) controls (
+      .LATENCY(clarion_block_pkg::CONTROL_LATENCY)
+  ) control_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(control_i),

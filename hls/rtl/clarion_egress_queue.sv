@@ -26,13 +26,13 @@ module clarion_egress_queue #(
   clarion_block_pkg::waiting_t read, stands_q;
   logic stands_valid_q;
   logic was_numbered_q;
-  clarion_functions_pkg::number_arguments_t asked;
-  clarion_functions_pkg::number_results_t next;
+  clarion_block_pkg::number_arguments_t asked;
+  clarion_block_pkg::number_results_t next;
 
   clarion_pipe #(
       .WIDTH($bits(read)),
-      .LATENCY(clarion_block_pkg::RAM_LATENCY)
-  ) reads (
+      .LATENCY(clarion_sizes_pkg::RAM_LATENCY)
+  ) read_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(joins_i),
@@ -43,7 +43,7 @@ module clarion_egress_queue #(
   clarion_bucket_memory #(
       .BUCKETS(BUCKETS),
       .WIDTH(16),
-      .READ_LATENCY(clarion_block_pkg::RAM_LATENCY)
+      .READ_LATENCY(clarion_sizes_pkg::RAM_LATENCY)
   ) numbers (
       .clk_i,
       .rst_ni,

@@ -2,6 +2,8 @@
 // Commands of software to an egress: configuration, and answers about all of its state. The queue is held meanwhile, so
 // that what an answer says belongs together.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_registers #(
     parameter logic [31:0] BUCKETS = 4096  // a power of two, 2 to 65536
 ) (
@@ -23,7 +25,7 @@ module clarion_egress_registers #(
     output wire peek_o,  // into a bucket; what it holds is there RAM_LATENCY + 1 clocks later
     output wire [15:0] peek_bucket_o,
     input wire [15:0] queue_next_i,
-    input clarion_functions_pkg::slot_t queue_slot_i,
+    input clarion_block_pkg::slot_t queue_slot_i,
     input wire [15:0] link_next_i,
 
     // Statistics of the queue.
@@ -43,16 +45,16 @@ module clarion_egress_registers #(
 
     // State of the controllers.
     input wire [7:0] running_epoch_i,
-    input clarion_functions_pkg::sums_t sums_i,
-    input clarion_functions_pkg::queue_t queue_i,
-    input clarion_functions_pkg::clock_t clock_i,
+    input clarion_block_pkg::sums_t sums_i,
+    input clarion_block_pkg::queue_t queue_i,
+    input clarion_block_pkg::clock_t clock_i,
     input clarion_block_pkg::report_t report_i,
     input wire [4:0] credit_i,
-    input clarion_functions_pkg::pools_t pools_i,
-    input clarion_functions_pkg::gain_t cp_i,
-    input clarion_functions_pkg::gain_t cn_i,
-    input clarion_functions_pkg::gains_t gains_i,
-    input clarion_functions_pkg::own_t own_i
+    input clarion_block_pkg::pools_t pools_i,
+    input clarion_block_pkg::gain_t cp_i,
+    input clarion_block_pkg::gain_t cn_i,
+    input clarion_block_pkg::gains_t gains_i,
+    input clarion_block_pkg::own_t own_i
 );
   typedef enum logic [1:0] {
     WAITS,
@@ -61,7 +63,7 @@ module clarion_egress_registers #(
     ANSWERS
   } state_t;
 
-  localparam logic [2:0] LOOKING = 3'(clarion_block_pkg::RAM_LATENCY + 32'd2);  // clocks
+  localparam logic [2:0] LOOKING = 3'(clarion_sizes_pkg::RAM_LATENCY + 32'd2);  // clocks
   localparam logic [39:0] QUEUE_MAX = '1;
 
   state_t state_q;
@@ -236,51 +238,50 @@ module clarion_egress_registers #(
   // --- Answers ---------------------------------------------------------------------------------------------
 
   // Places in the map are beat * 16 + word.
-  `define PUT(name, value) data[32*(clarion_registers_pkg::EGRESS_``name % 16)+:$bits(value)] = value
+  `define PUT(name, value) data[32*(clarion_registers_pkg::EGRESS_``name % 16)+:32] = 32'(value)
+  `define PUT2(name, value) data[32*(clarion_registers_pkg::EGRESS_``name % 16)+:64] = 64'(value)
   logic [511:0] data;
-  wire signed [63:0] phi = 64'(report_i.phi);
-  wire signed [63:0] limited = 64'(own_i.limited);
 
   always_comb begin
     data = '0;
     if (reads) begin
       case (beat_q)
         3'd0: begin
-          `PUT(READ_TX_PACKETS, tx_packets);
-          `PUT(READ_TX_BYTES, tx_bytes);
-          `PUT(READ_DROP_PACKETS, drop_packets);
-          `PUT(READ_DROP_BYTES, drop_bytes);
-          `PUT(READ_OVERFLOW, overflow);
-          `PUT(READ_ERRORED, errored);
-          `PUT(READ_QUEUE_BYTES, queue_bytes_i);
-          `PUT(READ_QUEUE_BYTE_TICKS, byte_ticks_q);
+          `PUT2(READ_TX_PACKETS, tx_packets);
+          `PUT2(READ_TX_BYTES, tx_bytes);
+          `PUT2(READ_DROP_PACKETS, drop_packets);
+          `PUT2(READ_DROP_BYTES, drop_bytes);
+          `PUT2(READ_OVERFLOW, overflow);
+          `PUT2(READ_ERRORED, errored);
+          `PUT2(READ_QUEUE_BYTES, queue_bytes_i);
+          `PUT2(READ_QUEUE_BYTE_TICKS, byte_ticks_q);
         end
         3'd1: begin
-          `PUT(READ_QUEUE_LOST, lost_i);
-          `PUT(READ_QUEUE_LATE, late_i);
-          `PUT(READ_QUEUE_REBASED, rebased_i);
-          `PUT(READ_INPUT, sums_i.input_);
-          `PUT(READ_SUM_X, sums_i.sum_x);
-          `PUT(READ_SUM_X_RTT, sums_i.sum_x_rtt);
-          `PUT(READ_PERSISTENT_QUEUE, queue_i.persistent);
-          `PUT(READ_LEAST_QUEUE, queue_i.minimum);
+          `PUT2(READ_QUEUE_LOST, lost_i);
+          `PUT2(READ_QUEUE_LATE, late_i);
+          `PUT2(READ_QUEUE_REBASED, rebased_i);
+          `PUT2(READ_INPUT, sums_i.input_);
+          `PUT2(READ_SUM_X, sums_i.sum_x);
+          `PUT2(READ_SUM_X_RTT, sums_i.sum_x_rtt);
+          `PUT2(READ_PERSISTENT_QUEUE, queue_i.persistent);
+          `PUT2(READ_LEAST_QUEUE, queue_i.minimum);
         end
         3'd2: begin
-          `PUT(READ_INTERVALS, report_i.intervals);
-          `PUT(READ_RATE, report_i.rate);
-          `PUT(READ_PHI, phi);
-          `PUT(READ_INTERVAL_START, clock_i.start);
-          `PUT(READ_WINDOW_START, queue_i.start);
-          `PUT(READ_INTERVAL_INPUT, report_i.sums.input_);
-          `PUT(READ_INTERVAL_SUM_X, report_i.sums.sum_x);
-          `PUT(READ_INTERVAL_SUM_X_RTT, report_i.sums.sum_x_rtt);
+          `PUT2(READ_INTERVALS, report_i.intervals);
+          `PUT2(READ_RATE, report_i.rate);
+          `PUT2(READ_PHI, report_i.phi);
+          `PUT2(READ_INTERVAL_START, clock_i.start);
+          `PUT2(READ_WINDOW_START, queue_i.start);
+          `PUT2(READ_INTERVAL_INPUT, report_i.sums.input_);
+          `PUT2(READ_INTERVAL_SUM_X, report_i.sums.sum_x);
+          `PUT2(READ_INTERVAL_SUM_X_RTT, report_i.sums.sum_x_rtt);
         end
         3'd3: begin
           `PUT(READ_AVG_RTT, report_i.avg_rtt);
           `PUT(READ_ELAPSED, report_i.elapsed);
-          `PUT(READ_INTERVAL_QUEUE, report_i.queue_bytes);
-          `PUT(READ_INTERVAL_POS, report_i.shares.pos);
-          `PUT(READ_INTERVAL_NEG, report_i.shares.neg);
+          `PUT2(READ_INTERVAL_QUEUE, report_i.queue_bytes);
+          `PUT2(READ_INTERVAL_POS, report_i.shares.pos);
+          `PUT2(READ_INTERVAL_NEG, report_i.shares.neg);
           `PUT(READ_INTERVAL_CP, report_i.shares.cp.mantissa);
           `PUT(READ_INTERVAL_CP_SHIFT, report_i.shares.cp.shift);
           `PUT(READ_INTERVAL_CN, report_i.shares.cn.mantissa);
@@ -292,25 +293,25 @@ module clarion_egress_registers #(
           `PUT(READ_XCP, config_o.enabled);
           `PUT(READ_STAMP, config_o.stamp);
           `PUT(READ_EPOCH, config_o.epoch);
-          `PUT(READ_CAPACITY, config_o.xcp.capacity_bytes_per_s);
+          `PUT2(READ_CAPACITY, config_o.xcp.capacity_bytes_per_s);
           `PUT(READ_ALPHA, config_o.xcp.alpha_q16);
           `PUT(READ_BETA, config_o.xcp.beta_q16);
           `PUT(READ_GAMMA, config_o.xcp.gamma_q16);
           `PUT(READ_MIN_INTERVAL, config_o.xcp.min_interval);
           `PUT(READ_MAX_INTERVAL, config_o.xcp.max_interval);
           `PUT(READ_GENERATION, config_o.xcp.generation);
-          `PUT(READ_QUEUE_LIMIT, config_o.queue_limit);
+          `PUT2(READ_QUEUE_LIMIT, config_o.queue_limit);
           `PUT(READ_RUNNING_EPOCH, running_epoch_i);
         end
         3'd5: begin
-          `PUT(READ_POS, pools_i.pos);
-          `PUT(READ_NEG, pools_i.neg);
+          `PUT2(READ_POS, pools_i.pos);
+          `PUT2(READ_NEG, pools_i.neg);
           `PUT(READ_CP, cp_i.mantissa);
           `PUT(READ_CP_SHIFT, cp_i.shift);
           `PUT(READ_CN, cn_i.mantissa);
           `PUT(READ_CN_SHIFT, cn_i.shift);
           `PUT(READ_CARRY, pools_i.carry);
-          `PUT(READ_BANK, pools_i.bank);
+          `PUT2(READ_BANK, pools_i.bank);
           `PUT(READ_CREDIT, credit_i);
         end
         default: begin
@@ -320,10 +321,10 @@ module clarion_egress_registers #(
           `PUT(READ_LIFT_SHIFT, gains_i.lift.shift);
           `PUT(READ_GROWTH, gains_i.growth.mantissa);
           `PUT(READ_GROWTH_SHIFT, gains_i.growth.shift);
-          `PUT(READ_OWN_INPUT, own_i.input_);
-          `PUT(READ_OWN_SUM_X, own_i.sum_x);
-          `PUT(READ_POOR_SUM_X, own_i.sum_x_poor);
-          `PUT(READ_LIMITED, limited);
+          `PUT2(READ_OWN_INPUT, own_i.input_);
+          `PUT2(READ_OWN_SUM_X, own_i.sum_x);
+          `PUT2(READ_POOR_SUM_X, own_i.sum_x_poor);
+          `PUT2(READ_LIMITED, own_i.limited);
           `PUT(READ_MAX_RTT, own_i.max_rtt);
         end
       endcase
@@ -337,6 +338,7 @@ module clarion_egress_registers #(
     end
   end
   `undef PUT
+  `undef PUT2
 
   assign reply_o = {data, 4'b0, status_q, last, beat_q};
 endmodule

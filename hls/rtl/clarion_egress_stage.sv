@@ -5,6 +5,8 @@
 // Where the order matters to what takes longer than a clock, nothing leaves or joins until all before it is settled:
 // while an interval ends, before the controllers start anew, and while software is answered.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_stage (
     input wire clk_i,
     input wire rst_ni,
@@ -112,7 +114,7 @@ module clarion_egress_stage (
   wire [24:0] with_it = 25'(held_bytes) + 25'(length);
   wire fits = packet_i.frame.whole && !errored && 40'(with_it) <= config_i.queue_limit;
   wire decides = runs && packet_valid_i;
-  wire tagged = packet_i.meta.kind == 2'd1 || packet_i.meta.kind == 2'd3;  // DATA, TAG
+  wire has_tags = packet_i.meta.kind == 2'd1 || packet_i.meta.kind == 2'd3;  // DATA, TAG
 
   assign packet_ready_o = decides;
   assign joins_o = decides;
@@ -127,7 +129,7 @@ module clarion_egress_stage (
     joins_waiting_o.meta = packet_i.meta;
     joins_waiting_o.field = packet_i.field;
     joins_waiting_o.queue_seq = 16'd0;
-    joins_waiting_o.in_queue = tagged && config_i.stamp;
+    joins_waiting_o.in_queue = has_tags && config_i.stamp;
     joins_waiting_o.xcp = xcp;
     joins_waiting_o.maxmin = xcp && config_i.xcp.generation == 2'd2;
     joins_waiting_o.length = length;

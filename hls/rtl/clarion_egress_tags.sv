@@ -2,6 +2,8 @@
 // A packet leaves the queue: drops before it in its bucket are found out by its number, and it gets the link's.
 // RAM_LATENCY + 1 clocks.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_tags #(
     parameter logic [31:0] BUCKETS = 4096  // a power of two, 2 to 65536
 ) (
@@ -22,7 +24,7 @@ module clarion_egress_tags #(
     // The state of a bucket, RAM_LATENCY + 1 clocks later; between packets only.
     input wire peek_i,
     input wire [15:0] peek_bucket_i,
-    output clarion_functions_pkg::slot_t peek_slot_o,
+    output clarion_block_pkg::slot_t peek_slot_o,
     output logic [15:0] peek_link_o
 );
   wire numbered = leaves_i && waiting_i.in_queue;
@@ -31,21 +33,21 @@ module clarion_egress_tags #(
 
   wire read_valid, slot_valid, link_valid, judged_valid;
   clarion_block_pkg::waiting_t read, judged;
-  clarion_functions_pkg::slot_t slot;
+  clarion_block_pkg::slot_t slot;
   wire [15:0] link;
   logic [15:0] link_q;
   wire checks = read_valid && slot_valid;
   logic checked_q;
 
-  clarion_functions_pkg::judge_arguments_t judge_asked;
-  clarion_functions_pkg::judge_results_t verdict;
-  clarion_functions_pkg::number_arguments_t number_asked;
-  clarion_functions_pkg::number_results_t next;
+  clarion_block_pkg::judge_arguments_t judge_asked;
+  clarion_block_pkg::judge_results_t verdict;
+  clarion_block_pkg::number_arguments_t number_asked;
+  clarion_block_pkg::number_results_t next;
 
   clarion_pipe #(
       .WIDTH($bits(read)),
-      .LATENCY(clarion_block_pkg::RAM_LATENCY)
-  ) reads (
+      .LATENCY(clarion_sizes_pkg::RAM_LATENCY)
+  ) read_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(leaves_i),
@@ -55,8 +57,8 @@ module clarion_egress_tags #(
   );
   clarion_pipe #(
       .WIDTH($bits(judged)),
-      .LATENCY(clarion_functions_pkg::JUDGE_LATENCY)
-  ) judges (
+      .LATENCY(clarion_block_pkg::JUDGE_LATENCY)
+  ) judge_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(read_valid),
@@ -67,7 +69,7 @@ module clarion_egress_tags #(
   clarion_bucket_memory #(
       .BUCKETS(BUCKETS),
       .WIDTH($bits(slot)),
-      .READ_LATENCY(clarion_block_pkg::RAM_LATENCY)
+      .READ_LATENCY(clarion_sizes_pkg::RAM_LATENCY)
   ) slots (
       .clk_i,
       .rst_ni,
@@ -82,7 +84,7 @@ module clarion_egress_tags #(
   clarion_bucket_memory #(
       .BUCKETS(BUCKETS),
       .WIDTH(16),
-      .READ_LATENCY(clarion_block_pkg::RAM_LATENCY)
+      .READ_LATENCY(clarion_sizes_pkg::RAM_LATENCY)
   ) links (
       .clk_i,
       .rst_ni,

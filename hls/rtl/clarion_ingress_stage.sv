@@ -2,6 +2,8 @@
 // Decides on packets received from the wire: distrust of hosts at an edge, losses of the wire, totals into the header.
 // One packet per clock; for a command those in front of it are completed first.
 
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_ingress_stage #(
     parameter logic [31:0] BUCKETS = 4096,  // a power of two, 2 to 65536
     parameter logic [31:0] RELEASES = 512  // places for decisions behind this stage
@@ -31,7 +33,7 @@ module clarion_ingress_stage #(
   typedef struct packed {
     logic generation;
     logic [7:0] epoch;
-    logic [7:0] far;
+    logic [7:0] far_behind;
     logic [15:0] total;
     logic [15:0] expected;
   } wire_slot_t;
@@ -39,10 +41,9 @@ module clarion_ingress_stage #(
   // What is on its way: a packet, or a slot that is renewed or shown.
   typedef struct packed {
     logic packet;
-    logic tagged;
+    logic has_tags;
     logic checked;
     logic renews;
-    clarion_block_pkg::packet_t of;
   } step_t;
 
   typedef enum logic [2:0] {
@@ -64,7 +65,7 @@ module clarion_ingress_stage #(
   // --- Packets ---------------------------------------------------------------------------------------------
 
   localparam logic [3:0] SETTLING =
-      4'(clarion_block_pkg::RAM_LATENCY + clarion_functions_pkg::PATCH_LATENCY + 32'd3);
+      4'(clarion_sizes_pkg::RAM_LATENCY + clarion_block_pkg::PATCH_LATENCY + 32'd3);
 
   wire place;
   wire resets = command_i[31:0] == clarion_registers_pkg::OP_RESET;
@@ -73,7 +74,7 @@ module clarion_ingress_stage #(
   wire renews = renewing_q && (state_q == CLEARS || (state_q == RUNS && !interrupts && !packet_valid_i));
   wire peeks = state_q == LOOKS && wait_q == SETTLING;
   wire [1:0] kind = packet_i.meta.kind;
-  wire tagged = kind == 2'd1 || kind == 2'd3;  // DATA, TAG
+  wire has_tags = kind == 2'd1 || kind == 2'd3;  // DATA, TAG
 
   assign packet_ready_o = takes;
 
@@ -90,45 +91,45 @@ module clarion_ingress_stage #(
 
   step_t taken;
   assign taken.packet = takes;
-  assign taken.tagged = takes && tagged;
-  assign taken.checked = takes && tagged && checks_q;
+  assign taken.has_tags = takes && has_tags;
+  assign taken.checked = takes && has_tags && checks_q;
   assign taken.renews = renews;
-  assign taken.of = packet_i;
 
   // Two clocks: the slot is read. One more: it is judged.
   wire read_valid, judged_valid;
   step_t read, judged;
+  clarion_block_pkg::packet_t read_packet, judged_packet;
   wire_slot_t slot, read_slot, written, shown_q;
   wire slot_valid;
-  clarion_functions_pkg::judge_arguments_t judge_asked;
-  clarion_functions_pkg::judge_results_t verdict;
+  clarion_block_pkg::judge_arguments_t judge_asked;
+  clarion_block_pkg::judge_results_t verdict;
 
   clarion_pipe #(
-      .WIDTH($bits(taken)),
-      .LATENCY(clarion_block_pkg::RAM_LATENCY)
-  ) reads (
+      .WIDTH($bits(taken) + $bits(packet_i)),
+      .LATENCY(clarion_sizes_pkg::RAM_LATENCY)
+  ) read_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(takes || renews),
-      .data_i(taken),
+      .data_i({taken, packet_i}),
       .valid_o(read_valid),
-      .data_o(read)
+      .data_o({read, read_packet})
   );
   clarion_pipe #(
-      .WIDTH($bits(read)),
-      .LATENCY(clarion_functions_pkg::JUDGE_LATENCY)
-  ) judges (
+      .WIDTH($bits(read) + $bits(read_packet)),
+      .LATENCY(clarion_block_pkg::JUDGE_LATENCY)
+  ) judge_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(read_valid),
-      .data_i(read),
+      .data_i({read, read_packet}),
       .valid_o(judged_valid),
-      .data_o(judged)
+      .data_o({judged, judged_packet})
   );
   clarion_bucket_memory #(
       .BUCKETS(BUCKETS),
       .WIDTH($bits(slot)),
-      .READ_LATENCY(clarion_block_pkg::RAM_LATENCY)
+      .READ_LATENCY(clarion_sizes_pkg::RAM_LATENCY)
   ) slots (
       .clk_i,
       .rst_ni,
@@ -149,9 +150,9 @@ module clarion_ingress_stage #(
     read_slot.generation = generation_q;
     judge_asked.slot.expected = slot.expected;
     judge_asked.slot.total = slot.total;
-    judge_asked.slot.far = slot.far;
+    judge_asked.slot.far = slot.far_behind;
     judge_asked.slot.based = read_slot.epoch == epoch_q;
-    judge_asked.number = read.of.meta.link_seq;
+    judge_asked.number = read_packet.meta.link_seq;
     judge_asked.counts = wire_q;
   end
 
@@ -167,57 +168,58 @@ module clarion_ingress_stage #(
     if (judged.checked) begin
       written.expected = verdict.slot.expected;
       written.total = verdict.slot.total;
-      written.far = verdict.slot.far;
+      written.far_behind = verdict.slot.far;
       written.epoch = epoch_q;
     end
   end
 
   always_ff @(posedge clk_i) if (slot_valid) shown_q <= read_slot;
 
-  clarion_functions_pkg::patch_arguments_t patch_asked;
-  clarion_functions_pkg::patch_results_t patched;
+  clarion_block_pkg::patch_arguments_t patch_asked;
+  clarion_block_pkg::patch_results_t patched;
   wire released_valid;
-  step_t released;
+  wire released_tags;
+  clarion_block_pkg::packet_t released;
 
   always_comb begin
     patch_asked = '0;
-    patch_asked.kind = judged.of.meta.kind;
-    patch_asked.corrupt = edge_q ? 16'd0 : judged.of.meta.corrupt;
-    patch_asked.congest = edge_q ? 16'd0 : judged.of.meta.congest;
+    patch_asked.kind = judged_packet.meta.kind;
+    patch_asked.corrupt = edge_q ? 16'd0 : judged_packet.meta.corrupt;
+    patch_asked.congest = edge_q ? 16'd0 : judged_packet.meta.congest;
     if (judged.checked) patch_asked.corrupt = patch_asked.corrupt + verdict.slot.total;
   end
 
   clarion_patch patch (
       .clk_i,
-      .valid_i(judged_valid && judged.tagged),
+      .valid_i(judged_valid && judged.has_tags),
       .arguments_i(patch_asked),
       .results_o(patched)
   );
   clarion_pipe #(
-      .WIDTH($bits(judged)),
-      .LATENCY(clarion_functions_pkg::PATCH_LATENCY)
-  ) patches (
+      .WIDTH(1 + $bits(judged_packet)),
+      .LATENCY(clarion_block_pkg::PATCH_LATENCY)
+  ) patch_pipe (
       .clk_i,
       .rst_ni,
-      .valid_i(judged_valid && judged.packet && judged.of.frame.stored != 0),
-      .data_i(judged),
+      .valid_i(judged_valid && judged.packet && judged_packet.frame.stored != 0),
+      .data_i({judged.has_tags, judged_packet}),
       .valid_o(released_valid),
-      .data_o(released)
+      .data_o({released_tags, released})
   );
 
   assign release_valid_o = released_valid;
-  assign release_o.stored = released.of.frame.stored;
-  assign release_o.send = released.of.frame.whole && !released.of.frame.errored;
-  assign release_o.length = released.of.frame.length;
-  assign release_o.offset = released.of.meta.offset;
-  assign release_o.patch.enable = released.tagged ? patched.enable : '0;
-  assign release_o.patch.data = released.tagged ? patched.data : '0;
+  assign release_o.stored = released.frame.stored;
+  assign release_o.send = released.frame.whole && !released.frame.errored;
+  assign release_o.length = released.frame.length;
+  assign release_o.offset = released.meta.offset;
+  assign release_o.patch.enable = released_tags ? patched.enable : '0;
+  assign release_o.patch.data = released_tags ? patched.data : '0;
 
   // --- Counters --------------------------------------------------------------------------------------------
 
   wire clears = state_q == ACTS && resets;
   wire counts = judged_valid && judged.packet;
-  wire valid = counts && !judged.of.frame.errored;
+  wire valid = counts && !judged_packet.frame.errored;
   wire checked = judged_valid && judged.checked;
   wire [63:0] rx_packets, rx_bytes, malformed, errored, overflow, lost, late, rebased;
 
@@ -228,21 +230,21 @@ module clarion_ingress_stage #(
       .clk_i,
       .rst_ni,
       .clear_i(clears),
-      .add_i(valid ? judged.of.frame.length : 16'd0),
+      .add_i(valid ? judged_packet.frame.length : 16'd0),
       .value_o(rx_bytes)
   );
   clarion_counter count_malformed (
       .clk_i,
       .rst_ni,
       .clear_i(clears),
-      .add_i(valid && judged.of.malformed),
+      .add_i(valid && judged_packet.malformed),
       .value_o(malformed)
   );
   clarion_counter count_errored (
       .clk_i,
       .rst_ni,
       .clear_i(clears),
-      .add_i(counts && judged.of.frame.errored),
+      .add_i(counts && judged_packet.frame.errored),
       .value_o(errored)
   );
   clarion_counter #(
@@ -251,7 +253,7 @@ module clarion_ingress_stage #(
       .clk_i,
       .rst_ni,
       .clear_i(clears),
-      .add_i(counts ? 17'(judged.of.frame.untold) + 17'(valid && !judged.of.frame.whole) : 17'd0),
+      .add_i(counts ? 17'(judged_packet.frame.untold) + 17'(valid && !judged_packet.frame.whole) : 17'd0),
       .value_o(overflow)
   );
   clarion_counter #(
@@ -352,32 +354,34 @@ module clarion_ingress_stage #(
   // --- Answers ---------------------------------------------------------------------------------------------
 
   // Places in the map are beat * 16 + word.
-  `define PUT(place, value) data[32*(place % 16)+:$bits(value)] = value
+  `define PUT(name, value) data[32*(clarion_registers_pkg::INGRESS_``name % 16)+:32] = 32'(value)
+  `define PUT2(name, value) data[32*(clarion_registers_pkg::INGRESS_``name % 16)+:64] = value
   logic [511:0] data;
   always_comb begin
     data = '0;
     if (reads && !beat_q) begin
-      `PUT(clarion_registers_pkg::INGRESS_READ_RX_PACKETS, rx_packets);
-      `PUT(clarion_registers_pkg::INGRESS_READ_RX_BYTES, rx_bytes);
-      `PUT(clarion_registers_pkg::INGRESS_READ_MALFORMED, malformed);
-      `PUT(clarion_registers_pkg::INGRESS_READ_ERRORED, errored);
-      `PUT(clarion_registers_pkg::INGRESS_READ_OVERFLOW, overflow);
-      `PUT(clarion_registers_pkg::INGRESS_READ_LOST, lost);
-      `PUT(clarion_registers_pkg::INGRESS_READ_LATE, late);
-      `PUT(clarion_registers_pkg::INGRESS_READ_REBASED, rebased);
+      `PUT2(READ_RX_PACKETS, rx_packets);
+      `PUT2(READ_RX_BYTES, rx_bytes);
+      `PUT2(READ_MALFORMED, malformed);
+      `PUT2(READ_ERRORED, errored);
+      `PUT2(READ_OVERFLOW, overflow);
+      `PUT2(READ_LOST, lost);
+      `PUT2(READ_LATE, late);
+      `PUT2(READ_REBASED, rebased);
     end else if (reads) begin
-      `PUT(clarion_registers_pkg::INGRESS_READ_CHECK, checks_q);
-      `PUT(clarion_registers_pkg::INGRESS_READ_EDGE, edge_q);
-      `PUT(clarion_registers_pkg::INGRESS_READ_WIRE, wire_q);
-      `PUT(clarion_registers_pkg::INGRESS_READ_EPOCH, epoch_q);
+      `PUT(READ_CHECK, checks_q);
+      `PUT(READ_EDGE, edge_q);
+      `PUT(READ_WIRE, wire_q);
+      `PUT(READ_EPOCH, epoch_q);
     end else if (operation == clarion_registers_pkg::OP_READ_BUCKET && bucket_word < BUCKETS) begin
-      `PUT(clarion_registers_pkg::INGRESS_READ_BUCKET_EXPECTED, shown_q.expected);
-      `PUT(clarion_registers_pkg::INGRESS_READ_BUCKET_TOTAL, shown_q.total);
-      `PUT(clarion_registers_pkg::INGRESS_READ_BUCKET_EPOCH, shown_q.epoch);
-      `PUT(clarion_registers_pkg::INGRESS_READ_BUCKET_FAR, shown_q.far);
+      `PUT(READ_BUCKET_EXPECTED, shown_q.expected);
+      `PUT(READ_BUCKET_TOTAL, shown_q.total);
+      `PUT(READ_BUCKET_EPOCH, shown_q.epoch);
+      `PUT(READ_BUCKET_FAR, shown_q.far_behind);
     end
   end
   `undef PUT
+  `undef PUT2
 
   assign reply_o = {data, 4'b0, status_q, last, 2'b0, beat_q};
 endmodule

@@ -27,16 +27,12 @@ module clarion_intake #(
     output logic [895:0] window_o,  // its first 112 bytes
     input wire decided_i  // a place is free again
 );
-  typedef struct packed {
-    logic [63:0] now;
-    logic last;
-    clarion_block_pkg::beat_t beat;
-  } taken_t;
-
   logic taking_q;
   logic valid_q;
   logic [63:0] keep_q;
-  taken_t taken_q;
+  logic [63:0] now_q;
+  logic last_q;
+  clarion_block_pkg::beat_t beat_q;
 
   assign s_axis_tready = taking_q;
 
@@ -44,15 +40,15 @@ module clarion_intake #(
     taking_q <= rst_ni;
     valid_q <= rst_ni && taking_q && s_axis_tvalid;
     keep_q <= s_axis_tkeep;
-    taken_q.now <= now_i;
-    taken_q.last <= s_axis_tlast;
-    taken_q.beat.user <= s_axis_tuser;
-    taken_q.beat.data <= s_axis_tdata;
+    now_q <= now_i;
+    last_q <= s_axis_tlast;
+    beat_q <= {s_axis_tuser, s_axis_tdata};
   end
 
-  wire valid;
-  taken_t taken;
-  clarion_functions_pkg::lanes_results_t lanes;
+  wire valid, last;
+  wire [63:0] now;
+  clarion_block_pkg::beat_t beat;
+  clarion_block_pkg::lanes_results_t lanes;
 
   clarion_lanes lanes_of_a_beat (
       .clk_i,
@@ -61,15 +57,15 @@ module clarion_intake #(
       .results_o(lanes)
   );
   clarion_pipe #(
-      .WIDTH($bits(taken_q)),
-      .LATENCY(clarion_functions_pkg::LANES_LATENCY)
-  ) beats (
+      .WIDTH(64 + 1 + $bits(beat_q)),
+      .LATENCY(clarion_block_pkg::LANES_LATENCY)
+  ) beat_pipe (
       .clk_i,
       .rst_ni,
       .valid_i(valid_q),
-      .data_i(taken_q),
+      .data_i({now_q, last_q, beat_q}),
       .valid_o(valid),
-      .data_o(taken)
+      .data_o({now, last, beat})
   );
 
   // Of the frame that is coming in.
@@ -86,13 +82,13 @@ module clarion_intake #(
   wire first = count_q == 0;
   wire free;
   wire told = first ? free : told_q;
-  wire fits = (first ? free : whole_q) && count_q < 8'(clarion_block_pkg::FRAME_MAX_BEATS);
+  wire fits = (first ? free : whole_q) && count_q < 8'(clarion_sizes_pkg::FRAME_MAX_BEATS);
   wire stores = valid && fits && beat_ready_i;
-  wire ends = valid && taken.last;
+  wire ends = valid && last;
   wire announces = ends && (told || free);  // without a place since its first beat: not stored, but judged
 
   assign beat_valid_o = valid && fits;
-  assign beat_o = taken.beat;
+  assign beat_o = beat;
 
   clarion_credit #(
       .CREDITS(ANNOUNCEMENTS)
@@ -105,22 +101,23 @@ module clarion_intake #(
       .idle_o()
   );
 
-  wire gaps = (!first && gaps_q) || !lanes.contiguous || (!taken.last && !lanes.full);
-  wire [15:0] stated = first ? taken.beat.user[15:0] : stated_q;
+  wire [511:0] data = beat.data;
+  wire gaps = (!first && gaps_q) || !lanes.contiguous || (!last && !lanes.full);
+  wire [15:0] stated = first ? beat.user[15:0] : stated_q;
   wire [15:0] length = {2'b0, count_q, 6'b0} + 16'(lanes.bytes);
-  wire long = count_q >= 8'(clarion_block_pkg::FRAME_MAX_BEATS);
+  wire long = count_q >= 8'(clarion_sizes_pkg::FRAME_MAX_BEATS);
   wire [7:0] stored = (first ? 8'd0 : stored_q) + 8'(stores);
 
   always_ff @(posedge clk_i) begin
     if (valid) begin
-      count_q <= taken.last ? 8'd0 : long ? count_q : count_q + 1'b1;
+      count_q <= last ? 8'd0 : long ? count_q : count_q + 1'b1;
       stored_q <= stored;
       told_q <= told;
       whole_q <= stores;
       gaps_q <= gaps;
       stated_q <= stated;
-      if (first) first_q <= taken.beat.data;
-      if (count_q == 1) second_q <= taken.beat.data[383:0];
+      if (first) first_q <= data;
+      if (count_q == 1) second_q <= data[383:0];
     end
     if (ends) untold_q <= announces ? 16'd0 : untold_q == '1 ? untold_q : untold_q + 1'b1;
     if (!rst_ni) begin
@@ -135,10 +132,10 @@ module clarion_intake #(
     arrival_o.stored <= stored;
     arrival_o.whole <= stores;
     arrival_o.errored <= gaps || long || (stated != 0 && stated != length) ||
-                         length < 16'(clarion_block_pkg::FRAME_MIN_BYTES) || length > 16'(clarion_block_pkg::FRAME_MAX_BYTES);
+                         length < 16'(clarion_sizes_pkg::FRAME_MIN_BYTES) || length > 16'(clarion_sizes_pkg::FRAME_MAX_BYTES);
     arrival_o.untold <= untold_q;
-    arrival_o.now <= taken.now;
-    if (first) window_o <= 896'(taken.beat.data);
-    else window_o <= {count_q == 1 ? taken.beat.data[383:0] : second_q, first_q};
+    arrival_o.now <= now;
+    if (first) window_o <= 896'(data);
+    else window_o <= {count_q == 1 ? data[383:0] : second_q, first_q};
   end
 endmodule

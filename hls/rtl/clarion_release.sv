@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes frames out of packet memory and sends them with their new bytes, or discards them: one beat per clock, unless
 // the receiver is not ready.
+// Structs have members for other stages, too:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_release (
     input wire clk_i,
     input wire rst_ni,

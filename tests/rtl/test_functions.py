@@ -18,7 +18,7 @@ from clarion_contract.generate.function_model import camel
 from rtl.simulation import ROOT, lint, needs_verilator, needs_yosys, synthesise
 
 FUNCTIONS = function_model.read()
-PACKAGE = ROOT / "hls" / "rtl" / "clarion_functions_pkg.sv"
+PACKAGE = ROOT / "hls" / "rtl" / "clarion_block_pkg.sv"
 MODULES = ROOT / "hls" / "sim" / "functions" / "clarion_functions_dpi.sv"
 
 
@@ -93,12 +93,12 @@ def test_lint_of_the_modules_is_silent() -> None:
 USER = """
 // verilator lint_off UNUSEDSIGNAL
 module user (
-    input wire clarion_functions_pkg::control_arguments_t a,
-    input wire clarion_functions_pkg::classify_arguments_t b,
-    output clarion_functions_pkg::control_results_t c,
-    output clarion_functions_pkg::patch_results_t d
+    input wire clarion_block_pkg::control_arguments_t a,
+    input wire clarion_block_pkg::classify_arguments_t b,
+    output clarion_block_pkg::control_results_t c,
+    output clarion_block_pkg::patch_results_t d
 );
-  assign d.enable = clarion_functions_pkg::GRANT_INTERVAL;
+  assign d.enable = clarion_block_pkg::GRANT_INTERVAL;
   assign d.data = {b.window[13], b.window[0], 64'(a.phi), b.window[7]};
   always_comb begin
     c = '0;
@@ -177,8 +177,8 @@ inline LateResults late(const LateArguments& given) { return same<LateResults>(g
 """
 BENCH = """
 module bench (input wire clk);
-  clarion_functions_pkg::soon_arguments_t given;
-  clarion_functions_pkg::soon_results_t expected[6], soon, two, late, six;
+  clarion_block_pkg::soon_arguments_t given;
+  clarion_block_pkg::soon_results_t expected[6], soon, two, late, six;
   bit valid = 0;
   int unsigned seen = 0;
 
@@ -187,7 +187,7 @@ module bench (input wire clk);
   clarion_late u_late (.clk_i(clk), .valid_i(valid), .arguments_i(given), .results_o(late));
   clarion_late #(.LATENCY(6)) u_six (.clk_i(clk), .valid_i(valid), .arguments_i(given), .results_o(six));
 
-  function automatic clarion_functions_pkg::soon_results_t same(clarion_functions_pkg::soon_arguments_t from);
+  function automatic clarion_block_pkg::soon_results_t same(clarion_block_pkg::soon_arguments_t from);
     for (int i = 0; i < 3; i++) same.words[i] = from.words[2-i];
     same.input_ = from.input_;
     same.sum = 40'(from.meta.delta_throughput) + 40'(from.input_);

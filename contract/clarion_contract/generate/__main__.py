@@ -60,7 +60,7 @@ OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {
     "docs": (as_docs, "docs/registers.md"),
 }
 OF_FUNCTIONS: dict[str, tuple[Callable[[Functions], str], str]] = {
-    "functions-sv": (as_package, "hls/rtl/clarion_functions_pkg.sv"),
+    "functions-sv": (as_package, "hls/rtl/clarion_block_pkg.sv"),
     "functions": (function_cpp.as_ports, "hls/functions/ports.hpp"),
     "functions-packing": (function_cpp.as_packing, "hls/functions/packing.hpp"),
     "functions-sim-sv": (function_dpi.as_modules, "hls/sim/functions/clarion_functions_dpi.sv"),

@@ -113,7 +113,7 @@ CLARION_INLINE void take_signed(const std::uint32_t* words, T& value) {{
 
 def as_ports(functions: Functions) -> str:
     """Return hls/functions/ports.hpp."""
-    headers = sorted({_header(type_) for type_ in functions.types})
+    headers = sorted({_header(type_.name, type_.core) for type_ in functions.types if type_.core})
     return layout.cpp(
         PORTS.format(
             includes="\n".join(f'#include "{each}"' for each in headers),
@@ -129,11 +129,11 @@ def as_packing(functions: Functions) -> str:
     )
 
 
-def _header(type_: Type) -> str:
-    if type_.core not in HEADERS:
+def _header(name: str, core: str) -> str:
+    if core not in HEADERS:
         known = ", ".join(HEADERS)
-        raise DocumentError(f"functions.yaml: types.{type_.name}.core: no such type; known are {known}")
-    return HEADERS[type_.core]
+        raise DocumentError(f"functions.yaml: types.{name}.core: no such type; known are {known}")
+    return HEADERS[core]
 
 
 def _structs(function: Function) -> Iterator[tuple[str, tuple[Field, ...]]]:

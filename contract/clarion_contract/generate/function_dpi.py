@@ -26,19 +26,19 @@ MODULES = """\
 MODULE = """\
 // {about}
 module clarion_{name} #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::{NAME}_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::{NAME}_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::{name}_arguments_t arguments_i,
-    output clarion_functions_pkg::{name}_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::{name}_arguments_t arguments_i,
+    output clarion_block_pkg::{name}_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_{name}_dpi(
     input  bit [{argument_top}:0] arguments,
     output bit [{result_top}:0] results
   );
 
-  typedef clarion_functions_pkg::{name}_results_t results_t;
+  typedef clarion_block_pkg::{name}_results_t results_t;
 
   function automatic results_t called(input bit [{argument_top}:0] arguments);
     bit [{result_top}:0] results;

@@ -26,6 +26,7 @@ class Field:
     signed: bool
     count: int | None  # elements of an array
     type: Type | None
+    about: str = ""
 
     @property
     def width(self) -> int:
@@ -35,10 +36,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Type:
-    """Fields with the name of a struct of the core."""
+    """Fields with the name of a struct of the core, or of the shell alone."""
 
     name: str
-    core: str
+    core: str | None
+    about: str
     fields: tuple[Field, ...]
 
 
@@ -104,7 +106,7 @@ def _functions(root: Node) -> Functions:
     functions = []
     for name, node in parts["functions"].entries().items():
         _usable(node, name)
-        functions.append(_function(node, name, types.named))
+        functions.append(_function(node, name, types.of_core))
     if not functions:
         raise parts["functions"].fail("a function is needed")
     _made_differ(parts["functions"], functions, list(types.made))
@@ -130,13 +132,22 @@ class _Types:
         self._making.append(name)
         node = self.nodes[name]
         _usable(node, name)
-        keys = node.keys(("core", "fields"))
-        core = keys["core"].text()
-        if not re.fullmatch(r"\w+(::\w+)+", core):
+        keys = node.keys(("fields",), ("core", "about"))
+        core = keys["core"].text() if "core" in keys else None
+        if core is not None and not re.fullmatch(r"\w+(::\w+)+", core):
             raise keys["core"].fail(f"{core!r} is no type of C++ with its namespace")
-        self.made[name] = Type(name, core, _fields(keys["fields"], self.named))
+        about = keys["about"].text() if "about" in keys else ""
+        self.made[name] = Type(name, core, about, _fields(keys["fields"], self.named if core is None else self.of_core))
         self._making.pop()
         return self.made[name]
+
+
+    def of_core(self, name: str, user: Node) -> Type:
+        """Return a type that C++ has, too."""
+        type_ = self.named(name, user)
+        if type_.core is None:
+            raise user.fail(f"{name!r} is of the shell alone: it names no `core` type")
+        return type_
 
 
 def _function(node: Node, name: str, named: Callable[[str, Node], Type]) -> Function:
@@ -167,7 +178,8 @@ def _fields(node: Node, named: Callable[[str, Node], Type]) -> tuple[Field, ...]
 
 
 def _field(node: Node, named: Callable[[str, Node], Type]) -> Field:
-    keys = node.keys(("name",), ("bits", "type", "signed", "count"))
+    keys = node.keys(("name",), ("bits", "type", "signed", "count", "about"))
+    about = keys["about"].text() if "about" in keys else ""
     name = keys["name"].name()
     _usable(keys["name"], name)
     if ("bits" in keys) == ("type" in keys):
@@ -177,7 +189,7 @@ def _field(node: Node, named: Callable[[str, Node], Type]) -> Field:
             if key in keys:
                 raise keys[key].fail("it is of fields with bits")
         type_ = named(keys["type"].name(), keys["type"])
-        return Field(name, width(type_.fields), False, None, type_)
+        return Field(name, width(type_.fields), False, None, type_, about)
     bits = keys["bits"].integer(1, 64)
     signed = "signed" in keys and keys["signed"].flag()
     count = keys["count"].integer(1, COUNT_MAX) if "count" in keys else None
@@ -185,7 +197,7 @@ def _field(node: Node, named: Callable[[str, Node], Type]) -> Field:
         raise keys["signed"].fail("a number with a sign has 2 bits or more")
     if signed and count is not None:
         raise keys["signed"].fail("elements of arrays have no sign in SystemVerilog")
-    return Field(name, bits, signed, count, None)
+    return Field(name, bits, signed, count, None, about)
 
 
 def _usable(node: Node, name: str) -> None:

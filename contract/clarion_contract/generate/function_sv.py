@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the shell in SystemVerilog needs of the functions: types of arguments and results, clocks."""
+"""What the shell in SystemVerilog needs of the functions, and its own types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clarion_contract.generate import keywords
-from clarion_contract.generate.function_model import Field, Function, Functions, width
+from clarion_contract.generate.function_model import Field, Function, Functions, Type, width
 
 
 def as_package(functions: Functions) -> str:
-    """Return hls/rtl/clarion_functions_pkg.sv."""
-    types = (_struct(type_.name, type_.fields) for type_ in functions.types)
+    """Return hls/rtl/clarion_block_pkg.sv."""
+    types = (_type(type_) for type_ in functions.types)
     body = "\n\n".join([*types, *(_function(function) for function in functions.functions)])
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
 // The first member of a struct is the highest. A member whose name is a keyword ends with _.
-package clarion_functions_pkg;
+package clarion_block_pkg;
   // verilator lint_off UNUSEDPARAM
   // Words of C++ mean nothing here:
   // verilator lint_off SYMRSVDWORD
@@ -31,6 +31,11 @@ endpackage
 def member_name(name: str) -> str:
     """Return the name of a member: that of the field, unless it is a keyword."""
     return f"{name}_" if name in keywords.SV else name
+
+
+def _type(type_: Type) -> str:
+    about = f"  // {type_.about}\n" if type_.about else ""
+    return about + _struct(type_.name, type_.fields)
 
 
 def _function(function: Function) -> str:
@@ -60,4 +65,5 @@ def _members(fields: tuple[Field, ...]) -> Iterator[str]:
             elements = "" if field.count is None else f"[{field.count - 1}:0]"
             bits = f"[{field.bits - 1}:0]" if field.bits > 1 or elements else ""
             kind = f"logic{sign} {elements}{bits}".rstrip()
-        yield f"{kind} {member_name(field.name)};"
+        about = f"  // {field.about}" if field.about else ""
+        yield f"{kind} {member_name(field.name)};{about}"

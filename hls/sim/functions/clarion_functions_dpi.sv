@@ -9,19 +9,19 @@
 
 // which bytes of a beat count
 module clarion_lanes #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::LANES_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::LANES_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::lanes_arguments_t arguments_i,
-    output clarion_functions_pkg::lanes_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::lanes_arguments_t arguments_i,
+    output clarion_block_pkg::lanes_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_lanes_dpi(
     input  bit [63:0] arguments,
     output bit [8:0] results
   );
 
-  typedef clarion_functions_pkg::lanes_results_t results_t;
+  typedef clarion_block_pkg::lanes_results_t results_t;
 
   function automatic results_t called(input bit [63:0] arguments);
     bit [8:0] results;
@@ -54,19 +54,19 @@ endmodule
 
 // the Clarion header of a frame, if it has one
 module clarion_classify #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::CLASSIFY_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::CLASSIFY_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::classify_arguments_t arguments_i,
-    output clarion_functions_pkg::classify_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::classify_arguments_t arguments_i,
+    output clarion_block_pkg::classify_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_classify_dpi(
     input  bit [919:0] arguments,
     output bit [180:0] results
   );
 
-  typedef clarion_functions_pkg::classify_results_t results_t;
+  typedef clarion_block_pkg::classify_results_t results_t;
 
   function automatic results_t called(input bit [919:0] arguments);
     bit [180:0] results;
@@ -99,19 +99,19 @@ endmodule
 
 // a packet's number against what its bucket expects
 module clarion_judge #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::JUDGE_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::JUDGE_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::judge_arguments_t arguments_i,
-    output clarion_functions_pkg::judge_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::judge_arguments_t arguments_i,
+    output clarion_block_pkg::judge_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_judge_dpi(
     input  bit [57:0] arguments,
     output bit [56:0] results
   );
 
-  typedef clarion_functions_pkg::judge_results_t results_t;
+  typedef clarion_block_pkg::judge_results_t results_t;
 
   function automatic results_t called(input bit [57:0] arguments);
     bit [56:0] results;
@@ -144,19 +144,19 @@ endmodule
 
 // the number after this one
 module clarion_number #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::NUMBER_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::NUMBER_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::number_arguments_t arguments_i,
-    output clarion_functions_pkg::number_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::number_arguments_t arguments_i,
+    output clarion_block_pkg::number_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_number_dpi(
     input  bit [15:0] arguments,
     output bit [15:0] results
   );
 
-  typedef clarion_functions_pkg::number_results_t results_t;
+  typedef clarion_block_pkg::number_results_t results_t;
 
   function automatic results_t called(input bit [15:0] arguments);
     bit [15:0] results;
@@ -189,19 +189,19 @@ endmodule
 
 // what a DATA packet adds to the sum of x * rtt
 module clarion_weight #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::WEIGHT_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::WEIGHT_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::weight_arguments_t arguments_i,
-    output clarion_functions_pkg::weight_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::weight_arguments_t arguments_i,
+    output clarion_block_pkg::weight_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_weight_dpi(
     input  bit [95:0] arguments,
     output bit [55:0] results
   );
 
-  typedef clarion_functions_pkg::weight_results_t results_t;
+  typedef clarion_block_pkg::weight_results_t results_t;
 
   function automatic results_t called(input bit [95:0] arguments);
     bit [55:0] results;
@@ -234,19 +234,19 @@ endmodule
 
 // a packet joins the sums of the interval, or begins those of the next
 module clarion_sums #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::SUMS_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::SUMS_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::sums_arguments_t arguments_i,
-    output clarion_functions_pkg::sums_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::sums_arguments_t arguments_i,
+    output clarion_block_pkg::sums_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_sums_dpi(
     input  bit [265:0] arguments,
     output bit [159:0] results
   );
 
-  typedef clarion_functions_pkg::sums_results_t results_t;
+  typedef clarion_block_pkg::sums_results_t results_t;
 
   function automatic results_t called(input bit [265:0] arguments);
     bit [159:0] results;
@@ -279,19 +279,19 @@ endmodule
 
 // the persistent queue, as a packet leaves and one joins, in this order
 module clarion_tracker #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::TRACKER_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::TRACKER_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::tracker_arguments_t arguments_i,
-    output clarion_functions_pkg::tracker_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::tracker_arguments_t arguments_i,
+    output clarion_block_pkg::tracker_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_tracker_dpi(
     input  bit [324:0] arguments,
     output bit [144:0] results
   );
 
-  typedef clarion_functions_pkg::tracker_results_t results_t;
+  typedef clarion_block_pkg::tracker_results_t results_t;
 
   function automatic results_t called(input bit [324:0] arguments);
     bit [144:0] results;
@@ -324,19 +324,19 @@ endmodule
 
 // how long an interval lasts
 module clarion_length #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::LENGTH_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::LENGTH_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::length_arguments_t arguments_i,
-    output clarion_functions_pkg::length_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::length_arguments_t arguments_i,
+    output clarion_block_pkg::length_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_length_dpi(
     input  bit [95:0] arguments,
     output bit [31:0] results
   );
 
-  typedef clarion_functions_pkg::length_results_t results_t;
+  typedef clarion_block_pkg::length_results_t results_t;
 
   function automatic results_t called(input bit [95:0] arguments);
     bit [31:0] results;
@@ -369,19 +369,19 @@ endmodule
 
 // does the packet that arrives end the interval
 module clarion_over #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::OVER_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::OVER_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::over_arguments_t arguments_i,
-    output clarion_functions_pkg::over_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::over_arguments_t arguments_i,
+    output clarion_block_pkg::over_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_over_dpi(
     input  bit [160:0] arguments,
     output bit [97:0] results
   );
 
-  typedef clarion_functions_pkg::over_results_t results_t;
+  typedef clarion_block_pkg::over_results_t results_t;
 
   function automatic results_t called(input bit [160:0] arguments);
     bit [97:0] results;
@@ -414,19 +414,19 @@ endmodule
 
 // what a departing DATA packet may have, as far as it does not depend on the pools
 module clarion_offer #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::OFFER_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::OFFER_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::offer_arguments_t arguments_i,
-    output clarion_functions_pkg::offer_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::offer_arguments_t arguments_i,
+    output clarion_block_pkg::offer_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_offer_dpi(
     input  bit [313:0] arguments,
     output bit [153:0] results
   );
 
-  typedef clarion_functions_pkg::offer_results_t results_t;
+  typedef clarion_block_pkg::offer_results_t results_t;
 
   function automatic results_t called(input bit [313:0] arguments);
     bit [153:0] results;
@@ -459,19 +459,19 @@ endmodule
 
 // a packet leaves and joins the sums of departures
 module clarion_own #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::OWN_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::OWN_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::own_arguments_t arguments_i,
-    output clarion_functions_pkg::own_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::own_arguments_t arguments_i,
+    output clarion_block_pkg::own_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_own_dpi(
     input  bit [329:0] arguments,
     output bit [214:0] results
   );
 
-  typedef clarion_functions_pkg::own_results_t results_t;
+  typedef clarion_block_pkg::own_results_t results_t;
 
   function automatic results_t called(input bit [329:0] arguments);
     bit [214:0] results;
@@ -504,19 +504,19 @@ endmodule
 
 // what a departing DATA packet is paid from the pools
 module clarion_grant #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::GRANT_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::GRANT_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::grant_arguments_t arguments_i,
-    output clarion_functions_pkg::grant_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::grant_arguments_t arguments_i,
+    output clarion_block_pkg::grant_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_grant_dpi(
     input  bit [304:0] arguments,
     output bit [185:0] results
   );
 
-  typedef clarion_functions_pkg::grant_results_t results_t;
+  typedef clarion_block_pkg::grant_results_t results_t;
 
   function automatic results_t called(input bit [304:0] arguments);
     bit [185:0] results;
@@ -549,19 +549,19 @@ endmodule
 
 // the bytes of a header that change
 module clarion_patch #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::PATCH_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::PATCH_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::patch_arguments_t arguments_i,
-    output clarion_functions_pkg::patch_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::patch_arguments_t arguments_i,
+    output clarion_block_pkg::patch_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_patch_dpi(
     input  bit [160:0] arguments,
     output bit [287:0] results
   );
 
-  typedef clarion_functions_pkg::patch_results_t results_t;
+  typedef clarion_block_pkg::patch_results_t results_t;
 
   function automatic results_t called(input bit [160:0] arguments);
     bit [287:0] results;
@@ -594,19 +594,19 @@ endmodule
 
 // the end of an interval
 module clarion_control #(
-    parameter logic [31:0] LATENCY = clarion_functions_pkg::CONTROL_LATENCY  // clocks to the results
+    parameter logic [31:0] LATENCY = clarion_block_pkg::CONTROL_LATENCY  // clocks to the results
 ) (
     input wire clk_i,
     input wire valid_i,  // there are arguments
-    input wire clarion_functions_pkg::control_arguments_t arguments_i,
-    output clarion_functions_pkg::control_results_t results_o  // LATENCY edges later
+    input wire clarion_block_pkg::control_arguments_t arguments_i,
+    output clarion_block_pkg::control_results_t results_o  // LATENCY edges later
 );
   import "DPI-C" function void clarion_control_dpi(
     input  bit [847:0] arguments,
     output bit [420:0] results
   );
 
-  typedef clarion_functions_pkg::control_results_t results_t;
+  typedef clarion_block_pkg::control_results_t results_t;
 
   function automatic results_t called(input bit [847:0] arguments);
     bit [420:0] results;
