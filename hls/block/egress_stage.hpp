@@ -257,7 +257,8 @@ class EgressStage {
       event.kind = PoolEvent::Kind::report;
       event.beat = answering_;
       pool.write(event);
-      answering_ = answering_ == registers::EGRESS_READ_BEATS - 1 ? 0 : answering_ + 1;
+      ++answering_;
+      if (answering_ == registers::EGRESS_READ_BEATS) answering_ = 0;
       return;
     }
     Reply reply;

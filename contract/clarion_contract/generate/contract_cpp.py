@@ -211,7 +211,10 @@ def as_words(contract: Contract) -> str:
 
 def as_places(contract: Contract) -> str:
     """Return hls/sim/xcp_command.hpp."""
-    names = ((argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for argument in contract.arguments("xcp_port"))
+    names = (
+        (argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}")
+        for argument in contract.arguments("xcp_port")
+    )
     return _file(
         "XCP's configuration as software writes it into a command.",
         ['"core/config.hpp"', '"hls/block/register_map.hpp"'],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The map as a SystemVerilog package: where registers are and, for a block that answers itself, its messages."""
+"""The map as a SystemVerilog package: where registers are, and what messages hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from clarion_contract.generate.register_model import RegisterMap
 def as_sv(regmap: RegisterMap) -> str:
     """Return the package. Everything is 32 bits wide, like a register; what needs more has 64."""
     body = "\n".join(
-        "\n".join(["", f"  // {section.about}", *map(_line, section.constants)]) for section in sections(regmap)
+        "\n".join(["", f"  // {section.about}", *map(_line, section.constants)])
+        for section in sections(regmap)
     )
     return f"""\
 // SPDX-License-Identifier: Apache-2.0

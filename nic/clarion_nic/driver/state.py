@@ -49,8 +49,8 @@ REGISTERS: Mapping[str, Cell] = {
         for name in (
             "avg_rtt", "interval_start", "window_start", "persistent_queue", "least_queue", "input", "sum_x",
             "sum_x_rtt", "pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry", "queue_lost",
-            "credit", "fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank", "own_input",
-            "own_sum_x", "poor_sum_x", "max_rtt",
+            "credit", "fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank",
+            "own_input", "own_sum_x", "poor_sum_x", "max_rtt",
         )
     },
     "phi": ("egress", lambda state: state["phi"] & BITS_64),

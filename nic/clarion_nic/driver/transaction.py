@@ -120,7 +120,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def legal(card: Card, unit: Unit) -> Values:
-    """The configuration of a unit in its legal range: after a reset some of it may be zero that must not be."""
+    """The configuration of a unit in its legal range: what a reset leaves at zero may be none."""
     values = card.configuration(unit)
     try:
         card.check(unit, values)

@@ -183,7 +183,7 @@ class EgressModel:
     def read(self) -> Values:
         """Return what `read` must say.
 
-        An interval ends with a join, so the pools behind it are those of the next one, however long the block divides.
+        A join that ends an interval also fills the pools, however long the block then divides.
         """
         port = self.router.ports[0]
         xcp, config = port.xcp, port.config
