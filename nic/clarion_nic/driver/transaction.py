@@ -120,7 +120,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def legal(card: Card, unit: Unit) -> Values:
-    """The configuration of a unit in its legal range: what a reset leaves at zero may be none."""
+    """A unit's configuration as one that it takes: after a reset it may have zeros that are refused."""
     values = card.configuration(unit)
     try:
         card.check(unit, values)
