@@ -209,9 +209,9 @@ TEST_F(WindowTest, CountersMoveAsTrafficFlows) {
 }
 
 TEST_F(WindowTest, WhatSoftwareSetsTakesEffectAndStays) {
-  EXPECT_EQ(
-      run(egress(1), {registers::OP_CONFIGURE, 1, 1, 9, 1'000'000, 0, 65536, 0, 0, 268435, 268435456, 1, 50, 0}),
-      registers::STATUS_OK);
+  EXPECT_EQ(run(egress(1),
+                {registers::OP_CONFIGURE, 1, 1, 9, 1'000'000, 0, 65536, 0, 0, 268435, 268435456, 1, 50, 0}),
+            registers::STATUS_OK);
   receive_data(0, 0);
   EXPECT_EQ(port(1)["drop_packets"], 1U);  // 100 bytes do not fit into 50
   EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":4000000,"xcp":{"capacity_bps":8000000}})")["ok"],

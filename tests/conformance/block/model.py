@@ -189,14 +189,14 @@ class EgressModel:
         xcp, config = port.xcp, port.config
         assert isinstance(xcp, ToldXcp)
         running = ("input", "sum_x", "sum_x_rtt", "persistent_queue", "least_queue")
-        running += ("own_input", "own_sum_x", "poor_sum_x", "limited", "max_rtt", "bank", "credit")
+        left = ("own_input", "own_sum_x", "poor_sum_x", "limited", "max_rtt", "bank", "credit")
         last = ("intervals", "rate", "phi", "avg_rtt", "elapsed", "pos", "neg", "carry")
         return {
             **self.count,
             "queue_bytes": self.queue_bytes,
             "queue_byte_ticks": self.byte_ticks % 2**64,
             **{f"queue_{name}": getattr(port.queue, name) for name in ("lost", "late", "rebased")},
-            **{name: getattr(xcp, name) for name in running + last},
+            **{name: getattr(xcp, name) for name in running + left + last},
             **{f"interval_{name}": value for name, value in xcp.last.items()},
             **{name: getattr(xcp, name)[0] for name in GAINS},
             **{f"{name}_shift": getattr(xcp, name)[1] for name in GAINS},
