@@ -45,7 +45,7 @@ CLARION_INLINE XcpConfig within_widths(XcpConfig xcp) {
   return xcp;
 }
 
-// Every integer that an FPGA NIC has, by its type.
+// Every integer, by its type.
 template <class Visitor>
 CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {
   visitor.field(xcp.capacity_bytes_per_s);
@@ -54,6 +54,7 @@ CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {
   visitor.field(xcp.gamma_q16);
   visitor.field(xcp.min_interval);
   visitor.field(xcp.max_interval);
+  visitor.field(xcp.generation);
 }
 
 // Every integer as an argument of set_xcp_port: visit(name, integer, least, most).

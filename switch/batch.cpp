@@ -94,8 +94,6 @@ class Reader {
 
   // Whether the path of a port has what its controllers are to do.
   static void check_path(const XcpConfig& xcp, const Port& port, const Path& path) {
-    if (xcp.generation > port.path->newest_generation())
-      throw Fault{path / "generation", FaultCode::unsupported, NOT_SECOND};
     if (port.router) throw Fault{path, FaultCode::conflict, ROUTED};
     if (xcp.capacity_bytes_per_s != 0) return;
     if (!port.path->takes_measured()) throw Fault{path / "capacity", FaultCode::unsupported, NOT_MEASURED};

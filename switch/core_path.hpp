@@ -71,7 +71,6 @@ class CorePath final : public PortPath {
     return Admission::taken;
   }
 
-  std::uint32_t newest_generation() const override { return 2; }
   bool takes_measured() const override { return true; }
 
   bool interval_due(Ticks now) const override {

@@ -146,9 +146,6 @@ void Fabric::open_netdev(Port& port) {
 
 void Fabric::apply(Port& port, const PortOptions& options) {
   const PortEntries entries = changed(port, port.options, options);
-  if (entries.xcp && entries.xcp->config.generation > port.path->newest_generation()) {
-    throw Fault{options.path / "xcp" / "generation", FaultCode::unsupported, NOT_SECOND};
-  }
   if (measures(entries) && !port.path->takes_measured()) {
     throw Fault{options.path / "xcp" / "capacity_bps", FaultCode::unsupported, NOT_MEASURED};
   }

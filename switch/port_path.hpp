@@ -18,8 +18,7 @@
 
 namespace clarion::emu {
 
-// Why a path refuses generation 2, a discipline, and a capacity that is to be measured.
-constexpr const char* NOT_SECOND = "2: the FPGA block has generation 1 only; use 1";
+// Why a path refuses a discipline, and a capacity that is to be measured.
 constexpr const char* NOT_DISCIPLINED = "the FPGA block has drop-tail only; leave it out";
 constexpr const char* NOT_MEASURED = "\"measured\": the FPGA block measures none; give it in bit/s";
 
@@ -43,9 +42,6 @@ class PortPath {
 
   // A frame is to leave by this port.
   virtual Admission enqueue(Ticks now, const std::uint8_t* frame, std::uint32_t length, const Meta& meta) = 0;
-
-  // The newest generation of XCP that the path has.
-  virtual std::uint32_t newest_generation() const { return 1; }
 
   // Whether the path takes a measured capacity; only then the three that follow mean anything. Whether a
   // frame that arrives at `now` will end the control interval, how long that is, and what the control step at

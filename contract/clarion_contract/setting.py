@@ -40,7 +40,6 @@ class Argument:
     is_nearest: bool = False  # rounded to nearest, halves up; else down
     least: int = 0
     core: str = ""  # its name in core/
-    on_nic: int | None = None  # the only value that an FPGA NIC has of it; None: it has them all
 
     @property
     def most(self) -> int:

@@ -180,7 +180,7 @@ XCP = {
         least=1,
         most=2,
         table="xcp_port",
-        argument=Argument(name="generation", bits=2, about="1 or 2", least=1, core="generation", on_nic=1),
+        argument=Argument(name="generation", bits=2, about="1 or 2", least=1, core="generation"),
     ),
     "allow_unstable": Setting(
         name="allow_unstable",

@@ -23,7 +23,7 @@ CLARION_INLINE bool read_config(const Command& command, EgressConfig& config) {
   const std::uint32_t epoch = word_of(command, EGRESS_CONFIGURE_EPOCH);
   const std::uint64_t queue_limit_bytes = words_of(command, EGRESS_CONFIGURE_QUEUE_LIMIT);
   const XcpConfig xcp = read_xcp(command);
-  if (xcp != limited(xcp) || queue_limit_bytes > QUEUE_MAX) return false;
+  if (xcp != limited(xcp) || xcp.generation == 0 || queue_limit_bytes > QUEUE_MAX) return false;
   if (enabled > 1 || stamp > 1 || epoch > EGRESS_CONFIGURE_EPOCH_LIMIT) return false;
   if (enabled == 1 && epoch == 0) return false;
   config = EgressConfig{xcp, stamp == 1, static_cast<std::uint8_t>(epoch), queue_limit_bytes};

@@ -249,14 +249,16 @@ class EgressStage {
     limit_bytes_ = min_u64(config.queue_limit_bytes, QueueBytes(~QueueBytes(0)).to_uint64());
   }
 
-  // The further beats of the answer to `read`; the last one comes from the pools.
+  // The further beats of the answer to `read`; the last ones come from the pools.
   template <class Replies, class PoolEvents>
   CLARION_INLINE void answer_on(Replies& replies, PoolEvents& pool) {
-    if (answering_ == registers::EGRESS_READ_BEATS - 1) {
+    if (answering_ >= registers::EGRESS_READ_POS / registers::BEAT_WORDS) {
       PoolEvent event;
       event.kind = PoolEvent::Kind::report;
+      event.beat = answering_;
       pool.write(event);
-      answering_ = 0;
+      ++answering_;
+      if (answering_ == registers::EGRESS_READ_BEATS) answering_ = 0;
       return;
     }
     Reply reply;

@@ -21,6 +21,7 @@ struct PoolEvent {
   std::uint32_t x = 0;                // departure: ticks
   std::int32_t delta_throughput = 0;  // departure: requested bytes/s
   ap_uint<16> length = 0;             // departure: bytes
+  ap_uint<3> beat = 0;                // report: of the answer
   Shares shares;                      // refill
 };
 
@@ -35,7 +36,7 @@ class GrantStage {
       const FairShare share = fair_share(gain_p_, gain_n_, event.x, event.length.to_uint());
       grants.write(departure_.step(event.delta_throughput, share));
     } else if (event.kind == PoolEvent::Kind::report) {
-      replies.write(report());
+      replies.write(report(event.beat));
     } else if (event.kind == PoolEvent::Kind::refill) {
       departure_.refill(event.shares);
       gain_p_ = event.shares.cp;
@@ -47,12 +48,14 @@ class GrantStage {
   }
 
  private:
-  // The last beat of the answer to `read`.
-  CLARION_INLINE Reply report() const {
+  // One of the last two beats of the answer to `read`; there is nothing in that of generation 2.
+  CLARION_INLINE Reply report(ap_uint<3> beat) const {
     using namespace registers;
     const Shares& left = departure_.left();
     Reply reply = answer(STATUS_OK);
-    reply.index = EGRESS_READ_BEATS - 1;
+    reply.index = beat;
+    reply.last = beat == EGRESS_READ_BEATS - 1;
+    if (reply.last == 1) return reply;
     put_words(reply.data, EGRESS_READ_POS, left.pos);
     put_words(reply.data, EGRESS_READ_NEG, left.neg);
     put_word(reply.data, EGRESS_READ_CP, left.cp.mantissa);

@@ -21,7 +21,7 @@ constexpr unsigned TYPE_INGRESS = 0x434c4149;
 constexpr unsigned TYPE_EGRESS = 0x434c4145;
 constexpr unsigned VERSION_CLARION = 0x10000;
 constexpr unsigned VERSION_INGRESS = 0x20000;
-constexpr unsigned VERSION_EGRESS = 0x10001;
+constexpr unsigned VERSION_EGRESS = 0x20000;
 
 // Block `clarion`: offsets, values after a reset, bits that can be written.
 constexpr unsigned AT_CLARION_PORTS = 0x10;
@@ -48,7 +48,7 @@ constexpr unsigned MASK_MAILBOX_REQUEST = 0xffffffffu;
 constexpr unsigned AT_MAILBOX_COMMAND = 0x40;
 constexpr unsigned AT_MAILBOX_REPLY = 0x100;
 constexpr unsigned COMMAND_WORDS = 16;
-constexpr unsigned REPLY_WORDS = 96;
+constexpr unsigned REPLY_WORDS = 112;
 constexpr unsigned BEAT_WORDS = 16;
 
 // Word 0 of a command.
@@ -131,7 +131,10 @@ constexpr unsigned EGRESS_CONFIGURE_MIN_INTERVAL_LIMIT = 0xffffffffu;
 constexpr unsigned EGRESS_CONFIGURE_MAX_INTERVAL = 10;
 constexpr unsigned EGRESS_CONFIGURE_MAX_INTERVAL_BITS = 32;
 constexpr unsigned EGRESS_CONFIGURE_MAX_INTERVAL_LIMIT = 0xffffffffu;
-constexpr unsigned EGRESS_CONFIGURE_QUEUE_LIMIT = 11;
+constexpr unsigned EGRESS_CONFIGURE_GENERATION = 11;
+constexpr unsigned EGRESS_CONFIGURE_GENERATION_BITS = 2;
+constexpr unsigned EGRESS_CONFIGURE_GENERATION_LIMIT = 0x2;
+constexpr unsigned EGRESS_CONFIGURE_QUEUE_LIMIT = 12;
 constexpr unsigned EGRESS_CONFIGURE_QUEUE_LIMIT_BITS = 64;
 constexpr unsigned long long EGRESS_CONFIGURE_QUEUE_LIMIT_LIMIT = 0xffffffffffu;
 
@@ -141,7 +144,7 @@ constexpr unsigned EGRESS_READ_BUCKET_BUCKET_BITS = 16;
 constexpr unsigned EGRESS_READ_BUCKET_BUCKET_LIMIT = 0xffff;
 
 // Reply to `read` of `egress`: beats, and place as beat * 16 + word.
-constexpr unsigned EGRESS_READ_BEATS = 6;
+constexpr unsigned EGRESS_READ_BEATS = 7;
 constexpr unsigned EGRESS_READ_TX_PACKETS = 0;
 constexpr unsigned EGRESS_READ_TX_BYTES = 2;
 constexpr unsigned EGRESS_READ_DROP_PACKETS = 4;
@@ -186,8 +189,9 @@ constexpr unsigned EGRESS_READ_BETA = 70;
 constexpr unsigned EGRESS_READ_GAMMA = 71;
 constexpr unsigned EGRESS_READ_MIN_INTERVAL = 72;
 constexpr unsigned EGRESS_READ_MAX_INTERVAL = 73;
-constexpr unsigned EGRESS_READ_QUEUE_LIMIT = 74;
-constexpr unsigned EGRESS_READ_RUNNING_EPOCH = 76;
+constexpr unsigned EGRESS_READ_GENERATION = 74;
+constexpr unsigned EGRESS_READ_QUEUE_LIMIT = 75;
+constexpr unsigned EGRESS_READ_RUNNING_EPOCH = 77;
 constexpr unsigned EGRESS_READ_POS = 80;
 constexpr unsigned EGRESS_READ_NEG = 82;
 constexpr unsigned EGRESS_READ_CP = 84;
@@ -195,6 +199,19 @@ constexpr unsigned EGRESS_READ_CP_SHIFT = 85;
 constexpr unsigned EGRESS_READ_CN = 86;
 constexpr unsigned EGRESS_READ_CN_SHIFT = 87;
 constexpr unsigned EGRESS_READ_CARRY = 88;
+constexpr unsigned EGRESS_READ_BANK = 89;
+constexpr unsigned EGRESS_READ_CREDIT = 91;
+constexpr unsigned EGRESS_READ_FAIR = 96;
+constexpr unsigned EGRESS_READ_FAIR_SHIFT = 97;
+constexpr unsigned EGRESS_READ_LIFT = 98;
+constexpr unsigned EGRESS_READ_LIFT_SHIFT = 99;
+constexpr unsigned EGRESS_READ_GROWTH = 100;
+constexpr unsigned EGRESS_READ_GROWTH_SHIFT = 101;
+constexpr unsigned EGRESS_READ_OWN_INPUT = 102;
+constexpr unsigned EGRESS_READ_OWN_SUM_X = 104;
+constexpr unsigned EGRESS_READ_POOR_SUM_X = 106;
+constexpr unsigned EGRESS_READ_LIMITED = 108;
+constexpr unsigned EGRESS_READ_MAX_RTT = 110;
 
 // Reply to `read_bucket` of `egress`: beats, and place as beat * 16 + word.
 constexpr unsigned EGRESS_READ_BUCKET_BEATS = 1;

@@ -18,6 +18,7 @@ CLARION_INLINE XcpConfig read_xcp(const Command& command) {
   xcp.gamma_q16 = word_of(command, EGRESS_CONFIGURE_GAMMA);
   xcp.min_interval = word_of(command, EGRESS_CONFIGURE_MIN_INTERVAL);
   xcp.max_interval = word_of(command, EGRESS_CONFIGURE_MAX_INTERVAL);
+  xcp.generation = word_of(command, EGRESS_CONFIGURE_GENERATION);
   return xcp;
 }
 
@@ -30,6 +31,7 @@ CLARION_INLINE void put_xcp(Words& data, const XcpConfig& xcp) {
   put_word(data, EGRESS_READ_GAMMA, xcp.gamma_q16);
   put_word(data, EGRESS_READ_MIN_INTERVAL, xcp.min_interval);
   put_word(data, EGRESS_READ_MAX_INTERVAL, xcp.max_interval);
+  put_word(data, EGRESS_READ_GENERATION, xcp.generation);
 }
 
 }  // namespace clarion::block

@@ -32,6 +32,7 @@ void switch_xcp_on(sim::SimulatedPort& port) {
   command[EGRESS_CONFIGURE_XCP] = command[EGRESS_CONFIGURE_STAMP] = command[EGRESS_CONFIGURE_EPOCH] = 1;
   command[EGRESS_CONFIGURE_CAPACITY] = 1'250'000;
   command[EGRESS_CONFIGURE_MIN_INTERVAL] = command[EGRESS_CONFIGURE_MAX_INTERVAL] = 1 << 20;
+  command[EGRESS_CONFIGURE_GENERATION] = 2;
   command[EGRESS_CONFIGURE_QUEUE_LIMIT] = 1 << 20;
   port.ask_egress(0, command);
 }

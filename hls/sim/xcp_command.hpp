@@ -18,6 +18,7 @@ void put_xcp(const XcpConfig& xcp, Put put) {
   put(EGRESS_CONFIGURE_GAMMA, EGRESS_CONFIGURE_GAMMA_BITS, xcp.gamma_q16);
   put(EGRESS_CONFIGURE_MIN_INTERVAL, EGRESS_CONFIGURE_MIN_INTERVAL_BITS, xcp.min_interval);
   put(EGRESS_CONFIGURE_MAX_INTERVAL, EGRESS_CONFIGURE_MAX_INTERVAL_BITS, xcp.max_interval);
+  put(EGRESS_CONFIGURE_GENERATION, EGRESS_CONFIGURE_GENERATION_BITS, xcp.generation);
 }
 
 }  // namespace clarion::sim

@@ -126,7 +126,6 @@ class Driver {
     config.tag.wire = in.number(1) != 0;
     Integers integers{in};
     visit_fields(integers, config.xcp);
-    config.xcp.generation = static_cast<std::uint32_t>(in.number(1));
     plane_->configure(port, config);
   }
 

@@ -74,7 +74,7 @@ class State(NamedTuple):
 
 Event = Configure | Restart | Ingress | Copy | Enqueue | Dequeue | State
 
-_CONFIGURE = struct.Struct("<cB?????QIIIIIB")
+_CONFIGURE = struct.Struct("<cB?????QIIIIII")
 _INGRESS = struct.Struct("<cBHQH")
 _COPY = struct.Struct("<cHH")
 _QUEUE = struct.Struct("<cBHQQ")

@@ -98,12 +98,6 @@ def load(path: Path) -> list[Line]:
     return lines[1:]
 
 
-def generations(lines: list[Line]) -> set[int]:
-    """Return the generations of XCP that the ports of a vector have."""
-    configs = [line["config"] for line in lines if line["op"] == "configure"]
-    return {config.get("generation", 1) for config in configs if config.get("xcp")}
-
-
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of every vector file."""
     from conformance.cases import CASES

@@ -19,7 +19,6 @@ inline PortConfig any_config(Random& random) {
   if (random.one_in(2)) {  // else the defaults
     Drawn drawn{random};
     visit_fields(drawn, config.xcp);
-    drawn.field(config.xcp.generation);
   }
   config.xcp.capacity_bytes_per_s |= 1;
   if (random.one_in(2)) config.xcp.generation = 2;

@@ -79,7 +79,7 @@ async def test_a_controller_adopts_a_nic_and_sets_it(
     with served(fake_card) as agent:
         async with controller_of(tmp_path, agent) as controller:
             found = (await controller.ports.get("nic", 0)).effective
-            assert found == PortSettings(0, xcp=XcpSettings(10_000_000_000, generation=1), stamp=True)
+            assert found == PortSettings(0, xcp=XcpSettings(10_000_000_000), stamp=True)
             state = await controller.ports.set(ADMIN, "nic", FULL)
             assert state.effective == FULL
             assert fake_card.configuration["egress", 1]["capacity"] == 12_500_000_000

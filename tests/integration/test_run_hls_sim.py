@@ -142,9 +142,7 @@ async def first_report(registers: Path) -> IntervalReport:
     agent = await asyncio.to_thread(AgentProcess, "--nic", str(registers))
     try:
         async with PrimarySession(Switch(0, "s1", agent.address, 1, (0, 1, 2))) as client:
-            await client.configure(
-                [PortSettings(RIGHT, xcp=XcpSettings(10_000_000, generation=1), stamp=True)]
-            )
+            await client.configure([PortSettings(RIGHT, xcp=XcpSettings(10_000_000), stamp=True)])
             async for report in client.reports():
                 if not isinstance(report, IntervalReport) or report.port != RIGHT:
                     continue

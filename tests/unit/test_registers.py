@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -154,8 +155,8 @@ BAD: dict[str, tuple[str, Any, str]] = {
         {"name": "more", "bits": 1, "about": "x"},
         "replies.ingress.read.0.more: it ends beyond the beat's 16 words",
     ),
-    "no beats": ("replies.ingress.read", [], "replies.ingress.read: 0 beats; 1 to 6 have room"),
-    "beats too many": ("replies.ingress.read", [[]] * 7, "replies.ingress.read: 7 beats; 1 to 6 have room"),
+    "no beats": ("replies.ingress.read", [], "replies.ingress.read: 0 beats; 1 to 7 have room"),
+    "beats too many": ("replies.ingress.read", [[]] * 8, "replies.ingress.read: 8 beats; 1 to 7 have room"),
     "one name for two": (
         "commands.egress.configure.4.name",
         "epoch_bits",
@@ -247,9 +248,15 @@ def test_places_that_others_count_on(regmap: RegisterMap) -> None:
     assert found["TYPE_INGRESS"].to_bytes(4, "big") == b"CLAI"
     assert found["TYPE_EGRESS"].to_bytes(4, "big") == b"CLAE"
     assert (found["EGRESS_CONFIGURE_XCP"], found["EGRESS_CONFIGURE_CAPACITY"]) == (1, 4)
-    assert (found["EGRESS_CONFIGURE_ALPHA"], found["EGRESS_CONFIGURE_QUEUE_LIMIT"]) == (6, 11)
+    assert (found["EGRESS_CONFIGURE_ALPHA"], found["EGRESS_CONFIGURE_QUEUE_LIMIT"]) == (6, 12)
     assert (found["EGRESS_READ_TX_BYTES"], found["EGRESS_READ_QUEUE_LOST"]) == (2, 16)
-    assert (found["EGRESS_READ_BEATS"], found["EGRESS_READ_POS"]) == (6, 80)
+    assert (found["EGRESS_READ_BEATS"], found["EGRESS_READ_POS"]) == (7, 80)
+    assert (found["EGRESS_READ_CREDIT"], found["EGRESS_READ_FAIR"], found["EGRESS_READ_MAX_RTT"]) == (
+        91,
+        96,
+        110,
+    )
+    assert (found["EGRESS_CONFIGURE_GENERATION"], found["EGRESS_CONFIGURE_GENERATION_LIMIT"]) == (11, 2)
 
 
 def test_python_has_the_numbers_of_cpp(regmap: RegisterMap) -> None:
@@ -299,6 +306,15 @@ def test_python_has_the_numbers_of_cpp(regmap: RegisterMap) -> None:
     assert seen + len(sizes) + 2 == len(found)
 
 
+def test_systemverilog_has_the_numbers_of_cpp(regmap: RegisterMap, generated: dict[str, str]) -> None:
+    pattern = r"localparam logic \[(\d+):0\] (\w+) = (\d+)'([hd])([0-9a-f]+);"
+    lines = re.findall(pattern, generated["sv"])
+    bases = {"h": 16, "d": 10}
+    assert {name: int(digits, bases[base]) for _, name, _, base, digits in lines} == numbers(regmap)
+    for high, name, bits, _, digits in lines:
+        assert int(high) + 1 == int(bits) == (64 if numbers(regmap)[name] >> 32 else 32), (name, digits)
+
+
 CHECKS = """
 #include "hls/block/register_map.hpp"
 #include "core/config.hpp"
@@ -335,5 +351,5 @@ def test_limits_are_those_of_the_core() -> None:
 def test_defaults_of_the_core_are_legal() -> None:
     limits = {field.name: field.limit for field in register_map.COMMANDS["egress"]["configure"]}
     default = Config()
-    for name in ("alpha", "beta", "gamma", "min_interval", "max_interval"):
+    for name in ("alpha", "beta", "gamma", "min_interval", "max_interval", "generation"):
         assert 0 < getattr(default, name) <= limits[name]

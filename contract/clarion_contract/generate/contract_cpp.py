@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 from clarion_contract.generate import layout
 from clarion_contract.generate.contract_model import Contract
@@ -42,7 +41,7 @@ CLARION_INLINE XcpConfig within_widths(XcpConfig xcp) {{
   return xcp;
 }}
 
-// Every integer that an FPGA NIC has, by its type.
+// Every integer, by its type.
 template <class Visitor>
 CLARION_INLINE void visit_fields(Visitor& visitor, XcpConfig& xcp) {{
   {fields}
@@ -143,7 +142,7 @@ void put_xcp(const XcpConfig& xcp, Put put) {{
 
 def as_config(contract: Contract) -> str:
     """Return core/xcp_config.hpp."""
-    settings = list(_encoded(contract))
+    settings = list(contract.encoded("xcp_port"))
     defaults = (
         f"constexpr {_integer(argument)} {_default_name(argument)} = {argument.encode(setting.default)};"
         for setting, argument in settings
@@ -161,7 +160,7 @@ def as_config(contract: Contract) -> str:
             for setting, argument in settings
             if argument.bits not in (32, 64)
         ),
-        fields="\n".join(f"visitor.field(xcp.{argument.core});" for argument in _of_nic(contract)),
+        fields="\n".join(f"visitor.field(xcp.{argument.core});" for _, argument in settings),
         arguments="\n".join(
             f'visit("{argument.name}", xcp.{argument.core}, std::uint64_t{{{argument.least}}},'
             f" std::uint64_t{{{_most(setting)}}});"
@@ -181,7 +180,7 @@ def as_settings(contract: Contract) -> str:
         equal=" && ".join(f"a.{each.name} == b.{each.name}" for each in contract.xcp),
         encoded="\n".join(
             f"config.{argument.core} = {_encoder(setting, argument)};"
-            for setting, argument in _encoded(contract)
+            for setting, argument in contract.encoded("xcp_port")
         ),
         parameters=", ".join(
             f"{_type(each)} {each.name}" + (f" = {_literal(each)}" if each.default is not None else "")
@@ -194,7 +193,7 @@ def as_settings(contract: Contract) -> str:
 
 def as_words(contract: Contract) -> str:
     """Return hls/block/xcp_words.hpp."""
-    arguments = list(_of_nic(contract))
+    arguments = list(contract.arguments("xcp_port"))
     return _file(
         "XCP's configuration in the words of a command, and of the reply that shows it.",
         ['"core/config.hpp"', '"hls/block/mailbox.hpp"'],
@@ -212,7 +211,10 @@ def as_words(contract: Contract) -> str:
 
 def as_places(contract: Contract) -> str:
     """Return hls/sim/xcp_command.hpp."""
-    names = ((argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}") for argument in _of_nic(contract))
+    names = (
+        (argument.core, f"EGRESS_CONFIGURE_{argument.name.upper()}")
+        for argument in contract.arguments("xcp_port")
+    )
     return _file(
         "XCP's configuration as software writes it into a command.",
         ['"core/config.hpp"', '"hls/block/register_map.hpp"'],
@@ -224,16 +226,6 @@ def as_places(contract: Contract) -> str:
 def _file(about: str, includes: list[str], body: str, **parts: str) -> str:
     head = PROLOGUE.format(about=about, includes="\n".join(f"#include {each}" for each in includes))
     return layout.cpp(head + body.format(**parts))
-
-
-def _encoded(contract: Contract) -> Iterator[tuple[Setting, Argument]]:
-    for setting in contract.xcp:
-        if setting.argument is not None:
-            yield setting, setting.argument
-
-
-def _of_nic(contract: Contract) -> Iterator[Argument]:
-    return (argument for _, argument in _encoded(contract) if argument.on_nic is None)
 
 
 def _most(setting: Setting) -> int:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -110,8 +110,13 @@ class Contract:
 
     def arguments(self, table: str) -> tuple[Argument, ...]:
         """The arguments of a table's action in order, without the epoch."""
-        fields = (field for field in (*self.xcp, *self.port) if field.table == table)
-        return tuple(field.argument for field in fields if field.argument is not None)
+        return tuple(argument for _, argument in self.encoded(table))
+
+    def encoded(self, table: str) -> Iterator[tuple[Setting, Argument]]:
+        """The settings of a table that are arguments of its action, each with its argument."""
+        for setting in (*self.xcp, *self.port):
+            if setting.table == table and setting.argument is not None:
+                yield setting, setting.argument
 
 
 def read(path: Path = SOURCE) -> Contract:
@@ -256,7 +261,7 @@ def _stable(node: Node) -> Stable:
 
 
 def _argument(node: Node, most: float) -> Argument:
-    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least", "core", "on_nic"))
+    keys = node.keys(("name", "bits", "about"), ("scale", "round", "least", "core"))
     scale = str(keys["scale"].value) if "scale" in keys else "1"
     if not re.fullmatch(r"[1-9][0-9]*(/[1-9][0-9]*)?", scale):
         raise keys["scale"].fail(f"a fraction such as 1/8 is needed, not {scale!r}")
@@ -273,7 +278,6 @@ def _argument(node: Node, most: float) -> Argument:
         rounding == "nearest",
         keys["least"].integer(0, 1) if "least" in keys else 0,
         keys["core"].name() if "core" in keys else "",
-        keys["on_nic"].integer(0, 1) if "on_nic" in keys else None,
     )
     if Fraction(most) * per_unit > argument.most + 1:
         raise node.fail(f"{argument.bits} bits do not hold {most}")

@@ -275,14 +275,16 @@ def _rows(node: Node, contract: Contract) -> Iterator[Node]:
         yield node
         return
     keys = node.keys(("arguments",), ("name", "about"))
-    arguments = [each for each in contract.arguments(keys["arguments"].name()) if each.on_nic is None]
+    arguments = list(contract.encoded(keys["arguments"].name()))
     if not arguments or ("name" in keys and len(arguments) > 1):
         raise node.fail("a table with arguments is needed, with one only for another name")
-    for argument in arguments:
+    for setting, argument in arguments:
         row = {"name": argument.name, "bits": argument.bits, "about": argument.about, **node.value}
         del row["arguments"]
         if argument.bits > WORD_BITS:
-            row |= {"bits": 2 * WORD_BITS, "limit": argument.most}
+            row["bits"] = 2 * WORD_BITS
+        if (most := argument.encode(setting.most)) < (1 << int(row["bits"])) - 1:
+            row["limit"] = most
         yield node.at(str(row["name"]), row)
 
 

@@ -80,6 +80,7 @@ void switch_on(Bench& bench) {
   block::put_word(stamp, EGRESS_CONFIGURE_STAMP, 1);
   block::put_word(stamp, EGRESS_CONFIGURE_MIN_INTERVAL, 1);
   block::put_word(stamp, EGRESS_CONFIGURE_MAX_INTERVAL, 1);
+  block::put_word(stamp, EGRESS_CONFIGURE_GENERATION, 1);
   block::put_words(stamp, EGRESS_CONFIGURE_QUEUE_LIMIT, QUEUE_MAX);
   give(bench, 3, stamp);
 }

@@ -209,9 +209,9 @@ TEST_F(WindowTest, CountersMoveAsTrafficFlows) {
 }
 
 TEST_F(WindowTest, WhatSoftwareSetsTakesEffectAndStays) {
-  EXPECT_EQ(
-      run(egress(1), {registers::OP_CONFIGURE, 1, 1, 9, 1'000'000, 0, 65536, 0, 0, 268435, 268435456, 50, 0}),
-      registers::STATUS_OK);
+  EXPECT_EQ(run(egress(1),
+                {registers::OP_CONFIGURE, 1, 1, 9, 1'000'000, 0, 65536, 0, 0, 268435, 268435456, 1, 50, 0}),
+            registers::STATUS_OK);
   receive_data(0, 0);
   EXPECT_EQ(port(1)["drop_packets"], 1U);  // 100 bytes do not fit into 50
   EXPECT_EQ(command(R"({"cmd":"set","port":"s1:b","rate_bps":4000000,"xcp":{"capacity_bps":8000000}})")["ok"],
@@ -268,25 +268,6 @@ TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
               R"("beta":14811,"gamma":6554,"min_interval":268435,"max_interval":26843546,"generation":1,)"
               R"("epoch":1}}]})"),
       "unsupported changes[0].xcp.capacity: " + reason);
-}
-
-TEST_F(BlockSwitchTest, TheSecondGenerationIsRefused) {
-  const std::string reason = "2: the FPGA block has generation 1 only; use 1";
-  try {
-    build(
-        R"({"lldp":false,"switches":[{"name":"s1","ports":[{"name":"a","netdev":"a"},{"name":"b","netdev":"b",
-      "rate_bps":8000000,"xcp":{"enabled":true}}]}]})");
-    FAIL();
-  } catch (const Fault& fault) {
-    EXPECT_EQ(sentence(fault), "switches[0].ports[1].xcp.generation: " + reason);
-    EXPECT_EQ(fault.code, FaultCode::unsupported);
-  }
-  build(PATH);
-  EXPECT_EQ(
-      refusal(R"({"cmd":"batch","switch":"s1","changes":[{"port":2,"xcp":{"capacity":1000000,"alpha":26214,)"
-              R"("beta":14811,"gamma":6554,"min_interval":268435,"max_interval":26843546,"generation":2,)"
-              R"("epoch":1}}]})"),
-      "unsupported changes[0].xcp.generation: " + reason);
 }
 
 // --- Against the embedded core ---------------------------------------------------------------------------

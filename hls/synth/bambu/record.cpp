@@ -157,6 +157,7 @@ Command configure_egress(unsigned epoch) {
   put_word(command, EGRESS_CONFIGURE_GAMMA, clarion::DEFAULT_GAMMA_Q16);
   put_word(command, EGRESS_CONFIGURE_MIN_INTERVAL, 200);
   put_word(command, EGRESS_CONFIGURE_MAX_INTERVAL, 400);
+  put_word(command, EGRESS_CONFIGURE_GENERATION, 1);
   put_words(command, EGRESS_CONFIGURE_QUEUE_LIMIT, 0xffffffffffu);
   return command;
 }

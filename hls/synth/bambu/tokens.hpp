@@ -285,6 +285,7 @@ CLARION_INLINE void visit(V& v, PoolEvent& event) {
   v.field(event.x);
   v.field(event.delta_throughput);
   v.field(event.length);
+  v.field(event.beat);
   visit(v, event.shares);
 }
 

@@ -34,7 +34,6 @@ class HlsSimEngine(EmulationEngine):
 
     name = "hls-sim"
     has_applications = False
-    generations = (1,)
     measures = False
     max_rate_bps = MAX_RATE_BPS
 

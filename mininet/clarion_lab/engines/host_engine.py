@@ -48,7 +48,6 @@ class HostEngine(ABC):
     """Builds the network, runs the flows in real time, samples, and takes everything down again."""
 
     name: str
-    generations: tuple[int, ...] = (1, 2)  # of XCP
     measures = True  # whether its ports can measure their capacity
     has_applications = False  # and proxies
     max_datagrams_per_s = 20_000  # of UDP: what Python sends and receives beside the rest
@@ -115,10 +114,6 @@ class HostEngine(ABC):
             raise ScenarioError(scenario.name, ("flows",), reason, Code.UNSUPPORTED)
 
     def _check_xcp(self, scenario: Scenario) -> None:
-        for path, wanted in scenario.generations():
-            if wanted not in self.generations:
-                reason = f"{wanted}: engine {self.name} has 1 only; use 1, or --engine emu, sim or bmv2"
-                raise ScenarioError(scenario.name, path, reason)
         if scenario.xcp and scenario.capacity == "measured" and not self.measures:
             reason = f"measured: engine {self.name} measures none; use start or told, or --engine emu or sim"
             raise ScenarioError(scenario.name, ("xcp", "capacity"), reason)

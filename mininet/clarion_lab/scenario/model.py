@@ -81,16 +81,6 @@ class Scenario:
             return None
         return self.router if self.switches[switch].router else self.router.of_others()
 
-    def generations(self) -> Iterator[tuple[Path, int]]:
-        """Of the XCP of all switches, each with where it is set."""
-        if self.xcp is None:
-            return
-        if any(each.xcp and each.generation is None for each in self.switches.values()):
-            yield ("xcp", "generation"), self.xcp.generation
-        for name, each in self.switches.items():
-            if each.xcp and each.generation is not None:
-                yield ("switches", name, "generation"), each.generation
-
     def hazards_of(self, link: Link, direction: str) -> Hazards:
         """What a link does in a direction, "forward" or "reverse", that is not a wire."""
         document = {**link.hazards.get("both", {}), **link.hazards.get(direction, {})}

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from clarion_contract.entries import xcp_arguments
 from clarion_contract.settings import TABLES, XcpSettings
-from clarion_nic.driver.limits import FIXED, NO_LIMIT, Values
+from clarion_nic.driver.limits import NO_LIMIT, Values
 
 UNIT_OF = {name: table.unit for name, table in TABLES.items()}
 
 Arguments = tuple[str, Mapping[str, int]]  # of an entry: table and arguments
 
-_DEFAULTS = {name: value for name, value in xcp_arguments(XcpSettings(0)).items() if name not in FIXED}
+_DEFAULTS = xcp_arguments(XcpSettings(0))
 _XCP = (*_DEFAULTS, "epoch")
 
 # A unit without entries. Controllers that are off have their defaults, but no capacity.
@@ -41,7 +41,7 @@ def entries(kind: str, values: Values) -> Iterator[Arguments]:
             yield "tag_port", dict(values)
         return
     if values["xcp"]:
-        yield "xcp_port", {**{name: values[name] for name in _XCP}, **FIXED}
+        yield "xcp_port", {name: values[name] for name in _XCP}
     if values["stamp"]:
         yield "stamp_port", {}
     if values["queue_limit"] != NO_LIMIT:
@@ -60,5 +60,5 @@ def with_entry(values: Values, table: str, arguments: Mapping[str, int] | None) 
     elif arguments is None:
         changed["xcp"] = 0  # the rest stays: the same epoch later continues the controllers
     else:
-        changed.update({name: value for name, value in arguments.items() if name not in FIXED}, xcp=1)
+        changed.update(arguments, xcp=1)
     return changed

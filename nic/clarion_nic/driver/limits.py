@@ -17,13 +17,6 @@ NO_LIMIT = next(
     field.limit for field in registers.COMMANDS["egress"]["configure"] if field.name == "queue_limit"
 )
 
-# Arguments of which a card has one value, and no register.
-FIXED = {
-    setting.argument.name: setting.argument.on_nic
-    for setting in XCP.values()
-    if setting.argument is not None and setting.argument.on_nic is not None
-}
-
 # Of each kind of unit: the table with the same arguments, and the field that switches the function on.
 FUNCTIONS = {"ingress": ("tag_port", "check"), "egress": ("xcp_port", "xcp")}
 # Legal values for the fields that may be 0 while the function is off. The others are in use even then.
@@ -58,7 +51,6 @@ def _check_configuration(card: str, unit: str, kind: str, values: Values) -> Non
     for name in WORDS:
         if name in values and values[name] == 0 and values[function]:
             raise RangeError(card, unit, name, f"0: use at least 1 while {function} is on")
-    values = {**values, **FIXED}
     fault = argument_fault(table, values if values[function] else {**values, **IDLE[kind]})
     if fault is not None:
         name = str(fault.path[0])

@@ -40,7 +40,7 @@ STRIDE_BYTES = 0x1000
 
 BLOCK_TYPES = {"clarion": 0x434C4152, "ingress": 0x434C4149, "egress": 0x434C4145}
 
-BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (2, 0), "egress": (1, 1)}
+BLOCK_VERSIONS: dict[str, tuple[int, int]] = {"clarion": (1, 0), "ingress": (2, 0), "egress": (2, 0)}
 
 BLOCK_ABOUT = {
     "clarion": "the whole block",
@@ -102,7 +102,7 @@ COMMAND_WORDS = 16
 
 REPLY_OFFSET = 0x100
 
-REPLY_WORDS = 96
+REPLY_WORDS = 112
 
 BEAT_WORDS = 16
 
@@ -153,8 +153,9 @@ COMMANDS: dict[str, dict[str, tuple[Field, ...]]] = {
             Field("gamma", 18, 0x3FFFF, False, 8, "q16"),
             Field("min_interval", 32, 0xFFFFFFFF, False, 9, "ticks, at least 1"),
             Field("max_interval", 32, 0xFFFFFFFF, False, 10, "ticks, at least min_interval"),
+            Field("generation", 2, 0x2, False, 11, "1 or 2"),
             Field(
-                "queue_limit", 64, 0xFFFFFFFFFF, False, 11, "bytes that may wait; packet memory limits it too"
+                "queue_limit", 64, 0xFFFFFFFFFF, False, 12, "bytes that may wait; packet memory limits it too"
             ),
         ),
         "read": (),
@@ -328,8 +329,9 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("gamma", 18, 0x3FFFF, False, 71, "as configured"),
                 Field("min_interval", 32, 0xFFFFFFFF, False, 72, "as configured"),
                 Field("max_interval", 32, 0xFFFFFFFF, False, 73, "as configured"),
-                Field("queue_limit", 64, 0xFFFFFFFFFF, False, 74, "as configured"),
-                Field("running_epoch", 8, 0xFF, False, 76, "that the controllers started with"),
+                Field("generation", 2, 0x2, False, 74, "as configured"),
+                Field("queue_limit", 64, 0xFFFFFFFFFF, False, 75, "as configured"),
+                Field("running_epoch", 8, 0xFF, False, 77, "that the controllers started with"),
             ),
             (
                 Field("pos", 64, 0xFFFFFFFFFFFFFFFF, False, 80, "left of the pool of increases, q8 bytes/s"),
@@ -339,6 +341,72 @@ REPLIES: dict[str, dict[str, tuple[tuple[Field, ...], ...]]] = {
                 Field("cn", 32, 0xFFFFFFFF, False, 86, "mantissa"),
                 Field("cn_shift", 32, 0xFFFFFFFF, False, 87, "right shift"),
                 Field("carry", 8, 0xFF, False, 88, "q8 bytes/s"),
+                Field(
+                    "bank",
+                    64,
+                    0xFFFFFFFFFFFFFFFF,
+                    False,
+                    89,
+                    "what flows above their share gave up and flows below it may have; q8 bytes/s",
+                ),
+                Field("credit", 8, 0xFF, False, 91, "half intervals with poor flows that may still be fast"),
+            ),
+            (
+                Field(
+                    "fair",
+                    32,
+                    0xFFFFFFFF,
+                    False,
+                    96,
+                    "mantissa of R, what a flow with its fair share sends per tick of x; generation 2, like all of this beat",
+                ),
+                Field("fair_shift", 32, 0xFFFFFFFF, False, 97, "right shift of R"),
+                Field(
+                    "lift",
+                    32,
+                    0xFFFFFFFF,
+                    False,
+                    98,
+                    "mantissa of H, the part of its gap that a flow is moved by",
+                ),
+                Field("lift_shift", 32, 0xFFFFFFFF, False, 99, "right shift of H"),
+                Field(
+                    "growth",
+                    32,
+                    0xFFFFFFFF,
+                    False,
+                    100,
+                    "mantissa of G, what doubles a flow in a round trip, per byte",
+                ),
+                Field("growth_shift", 32, 0xFFFFFFFF, False, 101, "right shift of G"),
+                Field(
+                    "own_input",
+                    64,
+                    0xFFFFFFFFFFFFFFFF,
+                    False,
+                    102,
+                    "bytes of flows that this hop limits, in the running interval",
+                ),
+                Field("own_sum_x", 64, 0xFFFFFFFFFFFFFFFF, False, 104, "their ticks"),
+                Field(
+                    "poor_sum_x",
+                    64,
+                    0xFFFFFFFFFFFFFFFF,
+                    False,
+                    106,
+                    "of them, those of flows far below their share",
+                ),
+                Field(
+                    "limited",
+                    64,
+                    0x7FFFFFFFFFFFFFFF,
+                    True,
+                    108,
+                    "what flows limited elsewhere were granted in the running interval, bytes/s",
+                ),
+                Field(
+                    "max_rtt", 32, 0xFFFFFFFF, False, 110, "longest round trip of the running interval, ticks"
+                ),
             ),
         ),
         "read_bucket": (

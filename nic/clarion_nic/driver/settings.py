@@ -22,7 +22,6 @@ from clarion_contract.settings import PortSettings
 from clarion_contract.target import SetEntry, TargetFaultError
 from clarion_nic.driver.card import Card
 from clarion_nic.driver.entries import entries
-from clarion_nic.driver.limits import FIXED
 from clarion_nic.driver.transaction import Transaction
 
 _SHORT_RATE = re.compile(r"[0-9.]+\s*[kMG]")
@@ -67,7 +66,6 @@ _PARSERS: Mapping[str, Parser] = {"bit/s": rate, "us": units.parse_time, "B": si
 XCP = {field.key(): field for field in settings.XCP.values()}
 PORT = {field.key(): field for field in settings.PORT.values()}
 KEYS = ("xcp", *XCP, *PORT)
-_ARGUMENTS = {field.name: field.argument.name for field in XCP.values() if field.argument is not None}
 
 
 def parsed(assignments: Sequence[str]) -> dict[str, Any]:
@@ -116,14 +114,6 @@ def _with_xcp(changes: dict[str, Any], xcp: Mapping[str, Any]) -> dict[str, Any]
     return changes
 
 
-def _with_fixed(changes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a card has one value of is that where nobody says otherwise, whatever the default of switches."""
-    if changes.get("xcp") is None:
-        return changes
-    fixed = {name: FIXED[argument] for name, argument in _ARGUMENTS.items() if argument in FIXED}
-    return {**changes, "xcp": {**fixed, **changes["xcp"]}}
-
-
 def present(card: Card, port: int) -> PortSettings:
     """The present settings of a port."""
     return port_settings([port], _entries(card, port))[port]
@@ -135,7 +125,7 @@ def change(card: Card, port: int, changes: Mapping[str, Any]) -> PortSettings:
         raise UserError(f"{card.name}: port {port}: the card has ports 0 to {len(card.ports) - 1}")
     with card.exclusive():
         try:
-            wanted = settings_json.merged(card.name, present(card, port), _with_fixed(changes))
+            wanted = settings_json.merged(card.name, present(card, port), changes)
             settings_json.checked(card.name, card.ports, wanted)
             transaction = Transaction(card, _updates(card, wanted))
         except SettingsError as error:

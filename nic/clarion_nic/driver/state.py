@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from clarion_nic.driver.limits import Values
 
 BITS_32 = (1 << 32) - 1
+BITS_40 = (1 << 40) - 1
 BITS_64 = (1 << 64) - 1
 TICKS_PER_S_LOG2 = 28
 
@@ -34,12 +35,6 @@ COUNTERS: Mapping[str, tuple[str, str, str | None]] = {
     "queue_rebased": ("egress", "queue_rebased", None),
 }
 
-# Of generation 2 of XCP, which cards do not have.
-GENERATION_2 = (
-    "credit", "fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank", "own_input",
-    "own_sum_x", "poor_sum_x", "limited", "max_rtt",
-)  # fmt: skip
-
 # Register arrays with a cell per port.
 REGISTERS: Mapping[str, Cell] = {
     "wire_lost": _plain("ingress", "lost"),
@@ -54,10 +49,12 @@ REGISTERS: Mapping[str, Cell] = {
         for name in (
             "avg_rtt", "interval_start", "window_start", "persistent_queue", "least_queue", "input", "sum_x",
             "sum_x_rtt", "pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry", "queue_lost",
+            "credit", "fair", "fair_shift", "lift", "lift_shift", "growth", "growth_shift", "bank",
+            "own_input", "own_sum_x", "poor_sum_x", "max_rtt",
         )
     },
     "phi": ("egress", lambda state: state["phi"] & BITS_64),
-    **dict.fromkeys(GENERATION_2, ("egress", lambda state: 0)),
+    "limited": ("egress", lambda state: state["limited"] & BITS_40),
 }  # fmt: skip
 
 # Register arrays with a cell per port and bucket.

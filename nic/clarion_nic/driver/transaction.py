@@ -20,9 +20,9 @@ from clarion_contract.target import (
 from clarion_nic.driver.card import Card, Unit
 from clarion_nic.driver.entries import OFF, UNIT_OF, with_entry
 from clarion_nic.driver.errors import CardError, CardGone, RangeError
-from clarion_nic.driver.limits import FIXED, WORDS, Values
+from clarion_nic.driver.limits import WORDS, Values
 
-INTERVALS = ("min_interval", "max_interval")
+NOT_ZERO = ("min_interval", "max_interval", "generation")
 FORWARDS = "a NIC forwards between its host and its wire only"
 
 
@@ -87,10 +87,6 @@ class Transaction:
                 return
             reason = f"the card has no {UNIT_OF[table]} unit at port {port}"
             raise _refused(at, "port", Code.NOT_FOUND, reason)
-        for name, value in FIXED.items():
-            if arguments is not None and arguments.get(name, value) != value:
-                reason = f"{arguments[name]}: an FPGA NIC has {name} {value} only; use {value}"
-                raise _refused(at, name, Code.UNSUPPORTED, reason)
         for name, word in WORDS.items():
             if arguments is not None and arguments.get(name) == 0:
                 reason = f'"{word}": an FPGA NIC does not measure its links; give a number'
@@ -124,12 +120,12 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def legal(card: Card, unit: Unit) -> Values:
-    """The configuration of a unit in its legal range: after a reset its intervals may be zero."""
+    """A unit's configuration as one that it takes: after a reset it may have zeros that are refused."""
     values = card.configuration(unit)
     try:
         card.check(unit, values)
     except RangeError:
-        values.update({name: OFF[unit.kind][name] for name in INTERVALS if name in values})
+        values.update({name: OFF[unit.kind][name] for name in NOT_ZERO if name in values})
     return values
 
 

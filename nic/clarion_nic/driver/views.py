@@ -24,7 +24,7 @@ COUNTERS: Mapping[str, Sequence[str]] = {
         "queue_bytes", "queue_lost", "queue_late", "queue_rebased", "intervals",
     ),
 }  # fmt: skip
-SHOWN = tuple(field for field in XCP.values() if field.argument is not None and field.argument.on_nic is None)
+SHOWN = tuple(field for field in XCP.values() if field.argument is not None)
 PORT_COLUMNS = ("port", "XCP", *(field.key(" ") for field in (*SHOWN, *PORT.values())))
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "": "{:.4g}".format, "bit/s": format_rate, "us": format_time, "B": format_size,

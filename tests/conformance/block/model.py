@@ -14,7 +14,8 @@ from conformance.block.bench import DROPS, LEAVES, MAX_BYTES, MIN_BYTES, Damage,
 from conformance.reference import Config, Packet, Router, Xcp, rewritten
 
 UNLIMITED = 2**40 - 1
-XCP_NAMES = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval")
+XCP_NAMES = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "generation")
+GAINS = ("cp", "cn", "fair", "lift", "growth")  # mantissas and right shifts
 
 
 class ToldXcp(Xcp):
@@ -114,7 +115,7 @@ class EgressModel:
     def power_on(self) -> None:
         """Set the configuration after power-on."""
         self.epoch, self.limit = 0, UNLIMITED
-        self.router.ports[0].config = Config()
+        self.router.ports[0].config = Config(generation=2)
 
     def configure(self, values: Values) -> None:
         """Carry out a command."""
@@ -180,20 +181,25 @@ class EgressModel:
             self.over_both -= more
 
     def read(self) -> Values:
-        """Return what `read` must say."""
+        """Return what `read` must say.
+
+        A join that ends an interval also fills the pools, however long the block then divides.
+        """
         port = self.router.ports[0]
         xcp, config = port.xcp, port.config
         assert isinstance(xcp, ToldXcp)
         running = ("input", "sum_x", "sum_x_rtt", "persistent_queue", "least_queue")
+        left = ("own_input", "own_sum_x", "poor_sum_x", "limited", "max_rtt", "bank", "credit")
         last = ("intervals", "rate", "phi", "avg_rtt", "elapsed", "pos", "neg", "carry")
         return {
             **self.count,
             "queue_bytes": self.queue_bytes,
             "queue_byte_ticks": self.byte_ticks % 2**64,
             **{f"queue_{name}": getattr(port.queue, name) for name in ("lost", "late", "rebased")},
-            **{name: getattr(xcp, name) for name in running + last},
+            **{name: getattr(xcp, name) for name in running + left + last},
             **{f"interval_{name}": value for name, value in xcp.last.items()},
-            **{"cp": xcp.cp[0], "cp_shift": xcp.cp[1], "cn": xcp.cn[0], "cn_shift": xcp.cn[1]},
+            **{name: getattr(xcp, name)[0] for name in GAINS},
+            **{f"{name}_shift": getattr(xcp, name)[1] for name in GAINS},
             "interval_start": xcp.interval_start or 0,
             "window_start": xcp.window_start or 0,
             "interval_started": xcp.interval_start is not None,

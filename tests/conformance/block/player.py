@@ -14,11 +14,12 @@ from typing import Any
 
 from conformance.block.bench import LEAVES, MIN_BYTES, Bench, Sent, Values
 from conformance.block.model import UNLIMITED, XCP_NAMES
+from conformance.harness import SHARES as SHARES_REPLY
 from conformance.harness import SHOWN_BUCKETS, Configure, Copy, Dequeue, Enqueue, Event, Ingress, State
 from conformance.reference import Config, classify
 
 PORTS = 3
-SHARES = ("pos", "neg", "cp", "cp_shift", "cn", "cn_shift", "carry")
+SHARES = tuple(name for name, _ in SHARES_REPLY)
 PLUG = Sent(bytes(MIN_BYTES))
 Answer = dict[str, Any]
 

@@ -7,7 +7,7 @@ from random import Random
 
 from conformance import frames
 from conformance.block.bench import BEAT_BYTES, MAX_BYTES, MIN_BYTES, Damage, Sent, Values
-from conformance.block.model import UNLIMITED
+from conformance.block.model import UNLIMITED, XCP_NAMES
 from conformance.traffic import Traffic, config
 
 
@@ -107,8 +107,7 @@ class Streams:
         """Return a configuration of an egress unit, from ordinary to extreme."""
         random = self.random
         base = config(random).limited()
-        names = ("xcp", "stamp", "capacity", "alpha", "beta", "gamma", "min_interval", "max_interval")
-        values = {name: int(getattr(base, name)) for name in names}
+        values = {name: int(getattr(base, name)) for name in ("xcp", "stamp", *XCP_NAMES)}
         if random.random() < 0.5:  # so that intervals end
             values["min_interval"] = random.choice((1000, 100_000, 1_000_000))
             values["max_interval"] = values["min_interval"] * random.choice((1, 5))

@@ -44,10 +44,12 @@ def test_a_beat_per_clock_in_and_out(bench: Bench, length: int, host: bool) -> N
     assert out[-1].last_clock - out[0].first_clock + 1 == count * beats
 
 
-def test_shortest_data_frames_at_a_beat_per_clock_with_feedback(bench: Bench) -> None:
+@pytest.mark.parametrize("generation", [1, 2])
+def test_shortest_data_frames_at_a_beat_per_clock_with_feedback(bench: Bench, generation: int) -> None:
     bench.fresh(1, bump=False)
     config = {"xcp": 1, "epoch": 1, "stamp": 1, "capacity": 10**9, "alpha": 26214, "gamma": 6554}
     config |= {"min_interval": 100_000, "max_interval": 100_000, "queue_limit": 2**40 - 1}
+    config["generation"] = generation
     assert bench.ask(1, "configure", config)[0] == 0
     bench.wires(now_step=1000)
     stream = Streams(1).shortest_data(1500)
@@ -127,7 +129,8 @@ def test_packet_memory_of_an_egress_is_filled_to_the_last_beat(bench_of: Callabl
 
 def test_commands_are_answered_while_the_wire_is_held_and_data_waits_for_feedback(bench: Bench) -> None:
     bench.fresh(1, bump=False)
-    config = {"xcp": 1, "epoch": 1, "min_interval": 1, "max_interval": 1, "queue_limit": 2**40 - 1}
+    config = {"xcp": 1, "epoch": 1, "min_interval": 1, "max_interval": 1, "generation": 2}
+    config["queue_limit"] = 2**40 - 1
     assert bench.ask(1, "configure", config)[0] == 0
     bench.shut(0)
     for sent in Streams(2).shortest_data(60):

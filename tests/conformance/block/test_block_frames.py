@@ -22,6 +22,7 @@ from conformance.block.streams import Streams, padded
 LIMIT = 2**40 - 1
 XCP = {"xcp": 1, "stamp": 1, "epoch": 1, "capacity": 12_500_000, "alpha": 26214, "beta": 14811, "gamma": 6554}
 INTERVALS = {"min_interval": 300_000, "max_interval": 300_000, "queue_limit": LIMIT}
+GENERATIONS = ({"generation": 1}, {"generation": 2})  # of the two ports
 LENGTHS = [*range(MIN_BYTES, 1601), 2047, 2048, 2049, 4096, 9000, 9535, 9536, 9537, 9599, 9600]
 
 
@@ -40,7 +41,7 @@ def all_on(bench: Bench, size: str = "") -> Scenario:
     bench.wires(now_step=700)
     for port in range(2):
         scenario.give(0, port, "configure", {"check": 1, "wire": 1, "epoch": 1})
-        scenario.give(0, 2 + port, "configure", {**XCP, **INTERVALS})
+        scenario.give(0, 2 + port, "configure", {**XCP, **INTERVALS, **GENERATIONS[port]})
     scenario.phase([[], []])
     return scenario
 
@@ -128,7 +129,7 @@ def test_the_check_goes_on_after_resets(bench_of: Callable[[str], Bench]) -> Non
         scenario.give(0, 0, "reset")
         scenario.give(0, 3, "reset")
         scenario.give(0, 0, "configure", {"check": 1, "wire": 1, "epoch": 1})
-        scenario.give(0, 3, "configure", {**XCP, **INTERVALS})
+        scenario.give(0, 3, "configure", {**XCP, **INTERVALS, **GENERATIONS[1]})
         scenario.phase([[], []])
     read_all(scenario)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every event vector of generation 1 holds on the block's units, through AXI4-Stream and AXI4-Lite.
+"""Every event vector holds on the block's units, through AXI4-Stream and AXI4-Lite.
 
 The block accepts frames from 60 bytes on, as they come from a wire. Shorter ones in the vectors are padded;
 where padding would change the result, the block's parser alone gets the unpadded frame.
@@ -18,12 +18,12 @@ from conformance.block.bench import Bench
 from conformance.block.player import PORTS, BlockPlayer
 from conformance.block.streams import padded
 from conformance.reference import classify
-from conformance.vectors import FOLDER, Line, event_of, expected_of, generations, load
+from conformance.vectors import FOLDER, Line, event_of, expected_of, load
 
-FILES = [path for path in sorted(FOLDER.glob("*.jsonl")) if 2 not in generations(load(path))]
+FILES = sorted(FOLDER.glob("*.jsonl"))
 
 # Packets that wait while others join: their unit is plugged, and the plugs are queued as well.
-PLUGGED = ("stamp-switched-while-queued", "xcp-switched-while-queued")
+PLUGGED = ("maxmin-switched-while-queued", "stamp-switched-while-queued", "xcp-switched-while-queued")
 PLUG_BYTES = 4000
 QUEUES = ("least_queue", "persistent_queue")
 
@@ -118,7 +118,7 @@ def test_random_and_damaged_frames_are_parsed_alike(bench: Bench) -> None:
 
 def test_what_is_out_of_range_is_refused(bench: Bench) -> None:
     bench.fresh(2, bump=True)
-    ordinary = {"min_interval": 1, "max_interval": 1}
+    ordinary = {"min_interval": 1, "max_interval": 1, "generation": 1}
     for wrong in (
         {"capacity": 2**38},
         {"alpha": 2**18},
@@ -126,6 +126,9 @@ def test_what_is_out_of_range_is_refused(bench: Bench) -> None:
         {"gamma": 2**32 - 1},
         {"min_interval": 0},
         {"min_interval": 2},
+        {"generation": 0},
+        {"generation": 3},
+        {"generation": 2**32 - 1},
         {"queue_limit": 2**40},
         {"xcp": 2, "epoch": 1},
         {"stamp": 2},
@@ -137,6 +140,7 @@ def test_what_is_out_of_range_is_refused(bench: Bench) -> None:
         assert bench.ask(0, "configure", wrong) == (2, {}), wrong
     before = bench.ask(2, "read")[1]
     assert (before["xcp"], before["queue_limit"], before["alpha"]) == (0, 2**40 - 1, 26214)
+    assert before["generation"] == 2
     for unit in (0, 2):
         assert bench.ask(unit, "read_bucket", {"bucket": 4096})[0] == 2
         assert bench.ask(unit, "read_bucket", {"bucket": 4095})[0] == 0

@@ -106,8 +106,10 @@ def odd(kind: str, port: int, register: int, value: int) -> Callable[[FakeCard],
          "flash a bitstream 1.x or update this software"),
         (odd("clarion", 0, VERSION, 9), "bitstream is 0.9, this software knows 1.x: "
          "flash a bitstream 1.x or use an older release of it"),
-        (odd("egress", 1, VERSION, 2 << 16 | 3), "block egress port 1 of the bitstream is 2.3, this software "
-         "knows 1.x: flash a bitstream 1.x or update this software"),
+        (odd("egress", 1, VERSION, 3 << 16 | 1), "block egress port 1 of the bitstream is 3.1, this software "
+         "knows 2.x: flash a bitstream 2.x or update this software"),
+        (odd("egress", 1, VERSION, 1 << 16 | 1), "block egress port 1 of the bitstream is 1.1, this software "
+         "knows 2.x: flash a bitstream 2.x or use an older release of it"),
         (odd("egress", 0, NEXT, 0x3002), "block egress port 0 at 0x2000 leads to 0x3002, which is no block's "
          "place; flash the bitstream again"),
         (odd("egress", 0, NEXT, 0x10000), "block egress port 0 at 0x2000 leads to 0x10000, which is no "),
@@ -132,7 +134,7 @@ def test_a_card_that_is_another_is_refused_and_untouched(
 def test_a_block_at_the_end_of_the_window_does_not_fit(still: FakeCard) -> None:
     place = registers.WINDOW_BYTES - 0x100
     still.poke(still.offset("ingress", 1) + NEXT, place)
-    for offset, value in ((TYPE, registers.BLOCK_TYPES["egress"]), (VERSION, 1 << 16), (PORT, 1)):
+    for offset, value in ((TYPE, registers.BLOCK_TYPES["egress"]), (VERSION, 2 << 16), (PORT, 1)):
         still.poke(place + offset, value)
     with pytest.raises(CardError, match="block egress port 1 at 0xff00 ends outside the window"):
         Card(Place("nic", still.path, 0))
@@ -228,6 +230,8 @@ def test_the_only_card_is_found_and_others_are_named(tmp_path: Path, monkeypatch
 def test_what_is_set_is_read_back(opened: Card) -> None:
     for unit in opened.units.values():
         wanted = XCP if unit.kind == "egress" else {"check": 1, "edge": 1, "wire": 1, "epoch": 255}
+        if unit.name == "egress[1]":
+            wanted = {**wanted, "generation": 1}
         assert opened.configuration(unit) != wanted
         opened.configure(unit, wanted)
         assert opened.configuration(unit) == wanted
@@ -246,12 +250,12 @@ def test_a_second_reset_is_like_the_first(opened: Card) -> None:
 
 
 def test_wide_and_signed_numbers(opened: Card, fake_card: FakeCard) -> None:
-    fake_card.set("egress", 1, tx_bytes=0x123456789ABCDEF0, phi=-5, carry=255)
+    fake_card.set("egress", 1, tx_bytes=0x123456789ABCDEF0, phi=-5, carry=255, limited=-(1 << 38))
     fake_card.bucket[("egress", 1), 4095] = {"queue_next": 7, "link_next": 0xFFFF}
     unit = opened.unit("egress", 1)
     state = opened.read(unit)
     assert (state["tx_bytes"], state["phi"], state["carry"]) == (0x123456789ABCDEF0, -5, 255)
-    assert opened.read(unit, ("phi",)) == {"phi": -5}
+    assert opened.read(unit, ("phi", "limited")) == {"phi": -5, "limited": -(1 << 38)}
     assert opened.read_bucket(unit, 4095)["link_next"] == 0xFFFF
     assert opened.read(opened.unit("egress", 0))["tx_bytes"] == 0
 
@@ -263,6 +267,8 @@ def test_wide_and_signed_numbers(opened: Card, fake_card: FakeCard) -> None:
         ("egress", {"alpha": 1 << 18}, "alpha: 262144: use 0 to 262143"),
         ("egress", {"gamma": -1}, "gamma: -1: use 0 to 262143"),
         ("egress", {"min_interval": 0}, "min_interval: 0: use at least 1"),
+        ("egress", {"generation": 0}, "generation: 0: use at least 1"),
+        ("egress", {"generation": 3}, "generation: 3: use 0 to 2"),
         ("egress", {"min_interval": 9, "max_interval": 8}, "min_interval: 9: exceeds max_interval, 8"),
         ("egress", {"max_interval": 1 << 32}, "max_interval: 4294967296: use 0 to 4294967295"),
         ("egress", {"queue_limit": 1 << 40}, "queue_limit: 1099511627776: use 0 to 1099511627775"),

@@ -85,7 +85,7 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     )  # fmt: skip
     text = printed(card_file, capsys, "set", "1", *given)
     assert (
-        lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s on off off off 2 MB"
+        lines(text)[2] == "1 on 100 Gbit/s 0.3 0.1273 0.1 500 us 2 s 2 on off off off 2 MB"
     )  # beta follows alpha
     with Card(Place("nic", card_file, 0)) as card:
         values = card.configuration(card.unit("egress", 1))
@@ -93,9 +93,19 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     assert 1 <= epoch <= 255
     assert values == {
         "xcp": 1, "stamp": 1, "capacity": 12_500_000_000, "alpha": 19661, "beta": 8341, "gamma": 6554,
-        "min_interval": 134_217, "max_interval": 1 << 29, "queue_limit": 2_000_000,
+        "min_interval": 134_217, "max_interval": 1 << 29, "generation": 2, "queue_limit": 2_000_000,
     }  # fmt: skip
-    printed(card_file, capsys, "set", "1", "edge=on", "check=on", "queue_limit=none", "capacity=10 Mbit/s")
+    printed(
+        card_file,
+        capsys,
+        "set",
+        "1",
+        "edge=on",
+        "check=on",
+        "queue_limit=none",
+        "capacity=10 Mbit/s",
+        "generation=1",
+    )
     ports = read_json(card_file, capsys, "ports")
     assert ports[0] == {
         "port": 0, "xcp": None, "stamp": False, "check": False, "edge": False, "wire": False,
@@ -108,7 +118,7 @@ def test_settings_in_peoples_units(card_file: Path, capsys: Capture) -> None:
     assert (ports[1]["check"], ports[1]["edge"], ports[1]["queue_limit_bytes"]) == (True, True, None)
     printed(card_file, capsys, "set", "1", "xcp=off", "check=off", "edge=off", "stamp=off")
     assert lines(printed(card_file, capsys, "ports"))[2:] == [
-        f"{port} off - - - - - - off off off off none" for port in (0, 1)
+        f"{port} off - - - - - - - off off off off none" for port in (0, 1)
     ]
 
 
@@ -155,8 +165,8 @@ BAD_SETTINGS = [
         "CARD: port 0: min_interval: 2000000: must be at most max_int",
     ),
     (
-        ["0", "capacity=1G", "generation=2"],
-        "CARD: port 0: generation: 2: an FPGA NIC has generation 1 only; use 1",
+        ["0", "capacity=1G", "generation=3"],
+        "CARD: port 0: generation: 3: use a whole number from 1 to 2",
     ),
     (
         ["0", "capacity=measured"],

@@ -106,9 +106,8 @@ async def test_entries_are_what_the_units_are_set_to(
 ) -> None:
     await manager.write(*EVERYTHING)
     assert fake_card.configuration["ingress", 0] == {"check": 1, "edge": 1, "wire": 1, "epoch": 5}
-    registers = {name: value for name, value in XCP_VALUES.items() if name != "generation"}
     assert fake_card.configuration["egress", 1] == {
-        **registers, "xcp": 1, "stamp": 1, "queue_limit": NO_LIMIT,
+        **XCP_VALUES, "xcp": 1, "stamp": 1, "queue_limit": NO_LIMIT,
     }  # fmt: skip
     assert fake_card.configuration["egress", 0]["queue_limit"] == 1_000_000
     assert (await nic.present()).entries == ENTRIES
@@ -125,6 +124,15 @@ async def test_entries_are_what_the_units_are_set_to(
         1,
     )
     assert (await nic.present()).entries == {("stamp_port", 1): {}, ("queue_port", 0): {"limit_bytes": 0}}
+
+
+async def test_a_card_has_both_generations(manager: Primary, nic: NicTarget, fake_card: FakeCard) -> None:
+    wanted = {**XCP_VALUES, "generation": 2}
+    await manager.write(insert(table_entry("xcp_port", 1, "set_xcp_port", tuple(wanted.values()))))
+    assert fake_card.configuration["egress", 1]["generation"] == 2
+    assert (await nic.present()).entries == {("xcp_port", 1): wanted}
+    await manager.write(modify(table_entry("xcp_port", 1, "set_xcp_port", XCP)))
+    assert fake_card.configuration["egress", 1]["generation"] == 1
 
 
 async def test_an_entry_that_does_nothing_is_not_forgotten(manager: Primary, nic: NicTarget) -> None:
@@ -174,8 +182,8 @@ async def test_counters_of_a_nic_are_its_own(manager: Primary, fake_card: FakeCa
         ),
         (SetEntry("xcp_port", 1, {**XCP_VALUES, "capacity": 1 << 38}), "capacity: 274877906944: use 0 to"),
         (
-            SetEntry("xcp_port", 1, {**XCP_VALUES, "generation": 2}),
-            "generation: 2: an FPGA NIC has generation 1 only; use 1",
+            SetEntry("xcp_port", 1, {**XCP_VALUES, "generation": 3}),
+            "generation: 3: use 0 to 2",
         ),
         (
             SetEntry("queue_port", 1, {"limit_bytes": 1 << 40}),
@@ -300,7 +308,8 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
     fake_card.set(
         "egress", 1, tx_bytes=100, queue_bytes=11, queue_byte_ticks=3 << 28, running_epoch=5, avg_rtt=1234,
         intervals=(1 << 32) + 6, drop_packets=(1 << 32) + 7, persistent_queue=8, queue_lost=9, cp_shift=63,
-        sum_x_rtt=(1 << 64) - 1,
+        sum_x_rtt=(1 << 64) - 1, credit=30, fair=(1 << 32) - 1, lift_shift=2, growth=3,
+        own_input=(1 << 48) - 1, own_sum_x=4, poor_sum_x=5, max_rtt=6, bank=7, limited=-8,
     )  # fmt: skip
     fake_card.bucket[("ingress", 1), 3] = {"far": 63, "epoch": 2, "expected": 0xABCD, "total": 0x1234}
     fake_card.bucket[("egress", 1), 4095] = {
@@ -310,7 +319,9 @@ async def test_registers_are_packed_as_in_the_program(manager: Primary, fake_car
     wanted = {
         "wire_lost": 77, "accepted_bytes": 111, "left_bytes": 100, "queue_byte_us": 3_000_000, "xcp_epoch": 5,
         "avg_rtt": 1234, "intervals": 6, "queue_drop_number": 7, "persistent_queue": 8, "queue_lost": 9,
-        "cp_shift": 63, "sum_x_rtt": (1 << 64) - 1,
+        "cp_shift": 63, "sum_x_rtt": (1 << 64) - 1, "credit": 30, "fair": (1 << 32) - 1, "lift_shift": 2,
+        "growth": 3, "own_input": (1 << 48) - 1, "own_sum_x": 4, "poor_sum_x": 5, "max_rtt": 6, "bank": 7,
+        "limited": (1 << 40) - 8,
     }  # fmt: skip
     found = {name: await cell(manager, name, 1) for name in wanted if name in IDS}
     for word in WORDS:

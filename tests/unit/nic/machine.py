@@ -61,7 +61,7 @@ def mcs(address: int) -> str:
 
 
 def made(board: str = "u55c", mode: str = "nic", **changes: object) -> Manifest:
-    versions = {"clarion": "1.0", "ingress": "2.0", "egress": "1.1"}
+    versions = {"clarion": "1.0", "ingress": "2.0", "egress": "2.0"}
     values: dict[str, object] = {
         "board": board,
         "mode": mode,
@@ -208,7 +208,7 @@ class Machine:
 
 def card_info(**changes: object) -> dict[str, object]:
     """Return the answer of `clarion nic info --json` for a card with the images of images()."""
-    versions = {"ingress": "2.0", "egress": "1.1"}
+    versions = {"ingress": "2.0", "egress": "2.0"}
     units = [{"type": kind, "version": each, "port": p} for kind, each in versions.items() for p in (0, 1)]
     blocks = [{"type": "clarion", "version": "1.0", "port": None}, *units]
     return {"bitstream": "1.0", "build": f"0x{COMMIT[:8]}", "ports": 2, "blocks": blocks, **changes}

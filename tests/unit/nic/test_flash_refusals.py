@@ -73,7 +73,7 @@ def test_another_board(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_registers_of_another_major_version(machine: Machine, tmp_path: Path) -> None:
-    versions = {"clarion": "2.0", "ingress": "1.0", "egress": "1.1"}
+    versions = {"clarion": "2.0", "ingress": "1.0", "egress": "2.0"}
     package = images(tmp_path / "package", versions=versions)
     refused(machine.flash(package), machine, "block clarion: bitstream 2.0, software 1.x")
 
@@ -94,7 +94,7 @@ def test_blocks_that_are_not_those_of_the_software(
 
 
 def test_a_newer_minor_version_is_taken(machine: Machine, tmp_path: Path) -> None:
-    versions = {"clarion": "1.7", "ingress": "2.0", "egress": "1.1"}
+    versions = {"clarion": "1.7", "ingress": "2.0", "egress": "2.0"}
     package = images(tmp_path / "package", versions=versions)
     assert machine.flash(package, "--dry-run").returncode == 0
 
