@@ -54,7 +54,7 @@ check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
 }
 
 check_rtl() { # check_rtl MODULES...: each as the top of those that it is made of
-	local module folders=(-y nic/rtl -y nic/open_nic -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
+	local module folders=(-y nic/rtl -y hls/rtl -y hls/formal -y nic/open_nic -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
 	for module; do
 		verilator --lint-only --timing -Wall "${folders[@]}" nic/rtl/clarion_registers_pkg.sv "$module" || return
 	done
