@@ -82,11 +82,7 @@ module clarion_bucket_memory #(
     taken_q[1] <= writes && looks_up_written;
     for (int s = 1; s < SHOWS; s++) taken_q[s+1] <= taken_q[s] || (meets_q[s] && write_i);
 
-    if (!rst_ni) begin
-      valid_q <= '0;
-      meets_q <= '0;
-      taken_q <= '0;
-    end
+    if (!rst_ni) valid_q <= '0;  // a packet that comes after it meets and takes nothing of those before
   end
 
   always_ff @(posedge clk_i) begin

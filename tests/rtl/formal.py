@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs about the modules of hls/rtl, from pytest: Yosys makes a circuit of a module and its properties, ABC proves them.
+"""Proofs about the modules of hls/rtl: Yosys makes a circuit of a module and its properties, ABC proves them.
 
-ABC's `pdr` searches an inductive invariant and checks it, so what it proves holds for any number of clocks. A property
-whose name begins with `reaches_` says that something never happens, and is there to be refuted: else the others might
-hold because their assumptions exclude all that is of interest.
+ABC's `pdr` searches an inductive invariant and checks it, so what it proves holds for any number of clocks.
+A property whose name begins with `reaches_` says that something never happens, and is there to be refuted:
+else the others might hold because their assumptions exclude all that is of interest.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class Proof:
     def module(self) -> Path:
         return SHELL / f"clarion_{self.name}.sv"
 
+    @property
+    def properties(self) -> Path:
+        return PROPERTIES / f"clarion_{self.name}_properties.sv"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -59,35 +63,30 @@ class Verdict:
         return frozenset(name for name in self.proved if name.startswith("reaches_"))
 
 
-def judge(proof: Proof, work: Path, module: Path | None = None) -> Verdict:
-    """Prove or refute each property, of the module or of another version of it; files are left in `work`."""
-    names = _circuit(proof, work, module or proof.module)
+def judge(proof: Proof, work: Path, instead: Mapping[Path, Path] | None = None) -> Verdict:
+    """Prove or refute each property, with some sources replaced by others; files are left in `work`."""
+    names = _circuit(proof, work, instead or {})
     command = ["yosys-abc", "-c", f"read_aiger {work}/circuit.aig; fold; pdr -a"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work)
     summary = SUMMARY.search(done.stdout)
-    assert done.returncode == 0 and summary, f"{proof}: ABC failed\n{done.stdout}{done.stderr}"
+    assert summary, f"{proof}: ABC failed\n{done.stdout}{done.stderr}"
     refuted = {int(found) for found in ASSERTED.findall(done.stdout)}
-    assert [int(count) for count in summary.groups()] == [
-        len(names),
-        len(names) - len(refuted),
-        len(refuted),
-        0,
-    ], f"{proof}: ABC says other than was asked\n{done.stdout}"
+    counts = [len(names), len(names) - len(refuted), len(refuted), 0]
+    assert [int(count) for count in summary.groups()] == counts, f"{proof}: not all decided\n{done.stdout}"
     return Verdict(
         proved=frozenset(name for at, name in enumerate(names) if at not in refuted),
         refuted=frozenset(names[at] for at in refuted),
     )
 
 
-def _circuit(proof: Proof, work: Path, module: Path) -> list[str]:
+def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str]:
     """Write circuit.aig, whose outputs are the properties; return their names, in its order."""
-    top = f"clarion_{proof.name}_properties"
+    top = proof.properties.stem
     sources = [
         *(SHELL / f"clarion_{part}.sv" for part in proof.parts),
-        module,
-        *(PROPERTIES / f"{name}.sv" for name in (*proof.beside, top)),
+        proof.module,
+        *(PROPERTIES / f"{name}.sv" for name in proof.beside),
+        proof.properties,
     ]
     settings = [
         f'-set {key} "{value}"' if isinstance(value, str) else f"-set {key} {value}"
@@ -95,7 +94,7 @@ def _circuit(proof: Proof, work: Path, module: Path) -> list[str]:
     ]
     script = work / "circuit.ys"
     lines = [
-        f"read_verilog -formal -sv {' '.join(map(str, sources))}",
+        f"read_verilog -formal -sv {' '.join(str(instead.get(source, source)) for source in sources)}",
         *([f"chparam {' '.join(settings)} {top}"] if settings else []),
         f"prep -flatten -nordff -top {top}",
         "memory_map",
@@ -111,5 +110,5 @@ def _circuit(proof: Proof, work: Path, module: Path) -> list[str]:
     done = subprocess.run(["yosys", "-q", str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{proof}: Yosys failed\n{done.stdout}{done.stderr}"
     names = [re.split(r"[/.]", line)[-1] for line in (work / "names").read_text().split()]
-    assert names and len(set(names)) == len(names), f"{proof}: names of properties: {names}"
+    assert len(set(names)) == len(names), f"{proof}: properties of one name: {names}"
     return names
