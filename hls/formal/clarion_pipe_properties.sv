@@ -28,19 +28,21 @@ module clarion_pipe_properties #(
   logic begun_q = 1'b0;
   always_ff @(posedge clk_i) begun_q <= 1'b1;
 
-  // What came n clocks ago, and was not forgotten.
+  // [n]: what came n clocks ago, and was not forgotten.
   logic [LATENCY:0] valid_line;
   logic [LATENCY:0] high_line;
   logic [LATENCY:0] low_line;
-  assign valid_line[0] = valid_i;
-  assign high_line[0] = data_i[1];
-  assign low_line[0] = data_i[0];
-  for (genvar n = 1; n <= LATENCY; n++) begin : line
-    always_ff @(posedge clk_i) begin
-      valid_line[n] <= valid_line[n-1] && rst_ni;
-      high_line[n] <= high_line[n-1];
-      low_line[n] <= low_line[n-1];
-    end
+  logic [LATENCY:0] valid_q;
+  logic [LATENCY:0] high_q;
+  logic [LATENCY:0] low_q;
+  assign valid_line = (LATENCY + 1)'({valid_q, valid_i});
+  assign high_line = (LATENCY + 1)'({high_q, data_i[1]});
+  assign low_line = (LATENCY + 1)'({low_q, data_i[0]});
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_ni ? valid_line : '0;
+    high_q <= high_line;
+    low_q <= low_line;
   end
 
   always_comb begin

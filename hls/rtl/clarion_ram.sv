@@ -24,10 +24,12 @@ module clarion_ram #(
   localparam logic IS_KNOWN = STYLE == "block" || STYLE == "ultra" || STYLE == "distributed";
   // verilator lint_on WIDTH
 
+`ifndef __ICARUS__  // which has no such check
   if (WIDTH < 1) $error("clarion_ram: WIDTH: 1 or more is needed");
   if (DEPTH < 2) $error("clarion_ram: DEPTH: 2 or more is needed");
   if (!IS_KNOWN) $error("clarion_ram: STYLE: block, ultra or distributed is needed");
   if (READ_LATENCY < 1 || READ_LATENCY > 3) $error("clarion_ram: READ_LATENCY: 1 to 3 is needed");
+`endif
 
   (* ram_style = STYLE *) logic [WIDTH-1:0] words[DEPTH];
   logic [WIDTH-1:0] first_q;

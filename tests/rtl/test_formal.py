@@ -211,8 +211,8 @@ FAULTS = [
     Fault(
         BUCKETS,
         "misses-the-packet-before",
-        "if (meets_q[SHOWS] && write_i) slot_o",
-        "if (1'b0) slot_o",
+        "passes_by = meets_q[SHOWS] && write_i;",
+        "passes_by = 1'b0;",
         "what",
     ),
     Fault(
@@ -235,8 +235,8 @@ FAULTS = [
     Fault(
         BUCKETS,
         "older-wins-at-the-exit",
-        "if (meets_q[SHOWS] && write_i) slot_o",
-        "if (meets_q[SHOWS] && write_i && !taken_q[SHOWS]) slot_o",
+        "passes_by = meets_q[SHOWS] && write_i;",
+        "passes_by = meets_q[SHOWS] && write_i && !taken_q[SHOWS];",
         "what",
     ),
     Fault(
