@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clarion_pipe: what goes in valid comes out LATENCY clocks later, nothing else does, and a reset forgets what is inside.
+// clarion_pipe: what goes in valid comes out LATENCY clocks later, nothing else does; a reset forgets what is inside.
 // The first clock is one of reset; before it registers may hold anything.
 `default_nettype none
 module clarion_pipe_properties #(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside a function of known latency and carries what the function does not need: data comes out LATENCY
-// clocks after it went in, one word per clock. Only what is valid is carried: without `valid_o`, `data_o` means nothing.
+// Runs beside a function of known latency and carries what the function does not need: data comes out LATENCY clocks
+// after it went in, one word per clock. Only what is valid is carried: without `valid_o`, `data_o` means nothing.
 //
 // Long pipes keep their words in place, in a ring of LATENCY - 1 of them before the output register: small memory in
 // hardware, and in simulation no word is copied from register to register.
