@@ -3,20 +3,19 @@
 //
 // CLARION_INLINE    fold a small function into its caller, so that a stage becomes one pipeline
 // CLARION_PROCESS   keep a function by itself in synthesis, since it runs beside the others
-// CLARION_RAM(a)    keep array `a` in a two-port block RAM, one read and one write per packet
+// CLARION_UNROLL    as the first thing in a loop: all rounds at once
 #pragma once
 
-#if defined(__BAMBU__)  // one process at a time
+#if defined(__BAMBU__)  // compilers unroll short loops by themselves
 #define CLARION_INLINE inline __attribute__((always_inline))
 #define CLARION_PROCESS CLARION_INLINE
-#define CLARION_RAM(array) static_cast<void>(array)
+#define CLARION_UNROLL
 #elif defined(__SYNTHESIS__)
-#define CLARION_PRAGMA(text) _Pragma(#text)
 #define CLARION_INLINE inline __attribute__((always_inline))
 #define CLARION_PROCESS inline __attribute__((noinline))
-#define CLARION_RAM(array) CLARION_PRAGMA(HLS BIND_STORAGE variable = array type = ram_2p impl = bram)
+#define CLARION_UNROLL _Pragma("HLS unroll")
 #else
 #define CLARION_INLINE inline __attribute__((always_inline))
 #define CLARION_PROCESS inline __attribute__((noinline))  // compiled once, however many ports
-#define CLARION_RAM(array) static_cast<void>(array)
+#define CLARION_UNROLL
 #endif

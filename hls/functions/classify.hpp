@@ -14,7 +14,7 @@ CLARION_INLINE LanesResults lanes(const LanesArguments& arguments) {
   results.contiguous = keep != 0 && (keep & (keep + 1)) == 0;
   results.full = keep == UINT64_MAX;
   for (unsigned i = 0; i < 64; ++i) {
-#pragma HLS unroll
+    CLARION_UNROLL
     results.bytes = static_cast<std::uint8_t>(results.bytes + (keep >> i & 1));
   }
   return results;

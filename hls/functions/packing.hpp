@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
-// Software only: arguments and results as the bits that the shell has, in words with the lowest first. Bits
+// Arguments and results as the bits that the shell has, in words with the lowest first. Bits
 // of the last word above these are 0 when packed, and may be anything when unpacked.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "core/platform.hpp"
@@ -63,7 +62,8 @@ inline void unpack(const std::uint32_t* words, LanesArguments& to) {
 inline void pack(const LanesArguments& from, std::uint32_t* words) {
   std::uint32_t made[2] = {};
   packed::put<0, 64>(made, from.keep);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
 }
 
 inline void unpack(const std::uint32_t* words, LanesResults& to) {
@@ -78,7 +78,7 @@ inline void pack(const LanesResults& from, std::uint32_t* words) {
   packed::put<0, 7>(made, from.bytes);
   packed::put<7, 1>(made, from.contiguous);
   packed::put<8, 1>(made, from.full);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
 }
 
 constexpr unsigned CLASSIFY_ARGUMENT_BITS = 920;
@@ -122,7 +122,35 @@ inline void pack(const ClassifyArguments& from, std::uint32_t* words) {
   packed::put<832, 64>(made, from.window[13]);
   packed::put<896, 16>(made, from.length);
   packed::put<912, 8>(made, from.protocol);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
+  words[10] = made[10];
+  words[11] = made[11];
+  words[12] = made[12];
+  words[13] = made[13];
+  words[14] = made[14];
+  words[15] = made[15];
+  words[16] = made[16];
+  words[17] = made[17];
+  words[18] = made[18];
+  words[19] = made[19];
+  words[20] = made[20];
+  words[21] = made[21];
+  words[22] = made[22];
+  words[23] = made[23];
+  words[24] = made[24];
+  words[25] = made[25];
+  words[26] = made[26];
+  words[27] = made[27];
+  words[28] = made[28];
 }
 
 inline void unpack(const std::uint32_t* words, ClassifyResults& to) {
@@ -155,7 +183,12 @@ inline void pack(const ClassifyResults& from, std::uint32_t* words) {
   packed::put<145, 32>(made, from.meta.delta_throughput);
   packed::put<177, 3>(made, from.field);
   packed::put<180, 1>(made, from.malformed);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
 }
 
 constexpr unsigned JUDGE_ARGUMENT_BITS = 58;
@@ -179,7 +212,8 @@ inline void pack(const JudgeArguments& from, std::uint32_t* words) {
   packed::put<33, 8>(made, from.slot.far);
   packed::put<41, 16>(made, from.number);
   packed::put<57, 1>(made, from.counts);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
 }
 
 inline void unpack(const std::uint32_t* words, JudgeResults& to) {
@@ -202,7 +236,8 @@ inline void pack(const JudgeResults& from, std::uint32_t* words) {
   packed::put<41, 14>(made, from.lost);
   packed::put<55, 1>(made, from.late);
   packed::put<56, 1>(made, from.rebased);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
 }
 
 constexpr unsigned NUMBER_ARGUMENT_BITS = 16;
@@ -216,7 +251,7 @@ inline void unpack(const std::uint32_t* words, NumberArguments& to) {
 inline void pack(const NumberArguments& from, std::uint32_t* words) {
   std::uint32_t made[1] = {};
   packed::put<0, 16>(made, from.number);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
 }
 
 inline void unpack(const std::uint32_t* words, NumberResults& to) {
@@ -227,7 +262,7 @@ inline void unpack(const std::uint32_t* words, NumberResults& to) {
 inline void pack(const NumberResults& from, std::uint32_t* words) {
   std::uint32_t made[1] = {};
   packed::put<0, 16>(made, from.number);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
 }
 
 constexpr unsigned WEIGHT_ARGUMENT_BITS = 96;
@@ -245,7 +280,9 @@ inline void pack(const WeightArguments& from, std::uint32_t* words) {
   packed::put<0, 32>(made, from.x);
   packed::put<32, 32>(made, from.rtt);
   packed::put<64, 32>(made, from.max_interval);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
 }
 
 inline void unpack(const std::uint32_t* words, WeightResults& to) {
@@ -256,7 +293,8 @@ inline void unpack(const std::uint32_t* words, WeightResults& to) {
 inline void pack(const WeightResults& from, std::uint32_t* words) {
   std::uint32_t made[2] = {};
   packed::put<0, 56>(made, from.x_rtt);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
 }
 
 constexpr unsigned SUMS_ARGUMENT_BITS = 266;
@@ -284,7 +322,15 @@ inline void pack(const SumsArguments& from, std::uint32_t* words) {
   packed::put<177, 1>(made, from.counts);
   packed::put<178, 32>(made, from.x);
   packed::put<210, 56>(made, from.x_rtt);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
 }
 
 inline void unpack(const std::uint32_t* words, SumsResults& to) {
@@ -299,7 +345,11 @@ inline void pack(const SumsResults& from, std::uint32_t* words) {
   packed::put<0, 48>(made, from.sums.input);
   packed::put<48, 48>(made, from.sums.sum_x);
   packed::put<96, 64>(made, from.sums.sum_x_rtt);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
 }
 
 constexpr unsigned TRACKER_ARGUMENT_BITS = 325;
@@ -331,7 +381,17 @@ inline void pack(const TrackerArguments& from, std::uint32_t* words) {
   packed::put<188, 41>(made, from.waiting_bytes);
   packed::put<229, 64>(made, from.now);
   packed::put<293, 32>(made, from.window);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
+  words[10] = made[10];
 }
 
 inline void unpack(const std::uint32_t* words, TrackerResults& to) {
@@ -348,7 +408,11 @@ inline void pack(const TrackerResults& from, std::uint32_t* words) {
   packed::put<40, 40>(made, from.queue.minimum);
   packed::put<80, 64>(made, from.queue.start);
   packed::put<144, 1>(made, from.queue.started);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
 }
 
 constexpr unsigned LENGTH_ARGUMENT_BITS = 96;
@@ -366,7 +430,9 @@ inline void pack(const LengthArguments& from, std::uint32_t* words) {
   packed::put<0, 32>(made, from.avg_rtt);
   packed::put<32, 32>(made, from.min_interval);
   packed::put<64, 32>(made, from.max_interval);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
 }
 
 inline void unpack(const std::uint32_t* words, LengthResults& to) {
@@ -377,7 +443,7 @@ inline void unpack(const std::uint32_t* words, LengthResults& to) {
 inline void pack(const LengthResults& from, std::uint32_t* words) {
   std::uint32_t made[1] = {};
   packed::put<0, 32>(made, from.length);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
 }
 
 constexpr unsigned OVER_ARGUMENT_BITS = 161;
@@ -397,7 +463,12 @@ inline void pack(const OverArguments& from, std::uint32_t* words) {
   packed::put<64, 1>(made, from.clock.started);
   packed::put<65, 64>(made, from.now);
   packed::put<129, 32>(made, from.length);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
 }
 
 inline void unpack(const std::uint32_t* words, OverResults& to) {
@@ -414,7 +485,10 @@ inline void pack(const OverResults& from, std::uint32_t* words) {
   packed::put<1, 32>(made, from.elapsed);
   packed::put<33, 64>(made, from.clock.start);
   packed::put<97, 1>(made, from.clock.started);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
 }
 
 constexpr unsigned OFFER_ARGUMENT_BITS = 314;
@@ -460,7 +534,16 @@ inline void pack(const OfferArguments& from, std::uint32_t* words) {
   packed::put<287, 16>(made, from.length);
   packed::put<303, 8>(made, from.flags);
   packed::put<311, 3>(made, from.field);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
 }
 
 inline void unpack(const std::uint32_t* words, OfferResults& to) {
@@ -487,7 +570,11 @@ inline void pack(const OfferResults& from, std::uint32_t* words) {
   packed::put<151, 1>(made, from.own);
   packed::put<152, 1>(made, from.poor);
   packed::put<153, 1>(made, from.limited);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
 }
 
 constexpr unsigned OWN_ARGUMENT_BITS = 330;
@@ -523,7 +610,17 @@ inline void pack(const OwnArguments& from, std::uint32_t* words) {
   packed::put<327, 1>(made, from.own);
   packed::put<328, 1>(made, from.poor);
   packed::put<329, 1>(made, from.limited);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
+  words[10] = made[10];
 }
 
 inline void unpack(const std::uint32_t* words, OwnResults& to) {
@@ -542,7 +639,13 @@ inline void pack(const OwnResults& from, std::uint32_t* words) {
   packed::put<96, 48>(made, from.sums.sum_x_poor);
   packed::put<144, 39>(made, from.sums.limited);
   packed::put<183, 32>(made, from.sums.max_rtt);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
 }
 
 constexpr unsigned GRANT_ARGUMENT_BITS = 305;
@@ -578,7 +681,16 @@ inline void pack(const GrantArguments& from, std::uint32_t* words) {
   packed::put<226, 39>(made, from.claim.n);
   packed::put<265, 39>(made, from.claim.lift);
   packed::put<304, 1>(made, from.claim.lacks);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
 }
 
 inline void unpack(const std::uint32_t* words, GrantResults& to) {
@@ -601,7 +713,12 @@ inline void pack(const GrantResults& from, std::uint32_t* words) {
   packed::put<152, 1>(made, from.pools.pos_spent);
   packed::put<153, 1>(made, from.pools.neg_spent);
   packed::put<154, 32>(made, from.granted);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
 }
 
 constexpr unsigned PATCH_ARGUMENT_BITS = 161;
@@ -639,7 +756,12 @@ inline void pack(const PatchArguments& from, std::uint32_t* words) {
   packed::put<118, 32>(made, from.granted);
   packed::put<150, 8>(made, from.flags);
   packed::put<158, 3>(made, from.field);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
 }
 
 inline void unpack(const std::uint32_t* words, PatchResults& to) {
@@ -658,7 +780,15 @@ inline void pack(const PatchResults& from, std::uint32_t* words) {
   packed::put<96, 64>(made, from.data[1]);
   packed::put<160, 64>(made, from.data[2]);
   packed::put<224, 64>(made, from.data[3]);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
 }
 
 constexpr unsigned CONTROL_ARGUMENT_BITS = 848;
@@ -722,7 +852,33 @@ inline void pack(const ControlArguments& from, std::uint32_t* words) {
   packed::put<775, 1>(made, from.pools.neg_spent);
   packed::put<776, 40>(made, from.queue_bytes);
   packed::put<816, 32>(made, from.elapsed);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
+  words[10] = made[10];
+  words[11] = made[11];
+  words[12] = made[12];
+  words[13] = made[13];
+  words[14] = made[14];
+  words[15] = made[15];
+  words[16] = made[16];
+  words[17] = made[17];
+  words[18] = made[18];
+  words[19] = made[19];
+  words[20] = made[20];
+  words[21] = made[21];
+  words[22] = made[22];
+  words[23] = made[23];
+  words[24] = made[24];
+  words[25] = made[25];
+  words[26] = made[26];
 }
 
 inline void unpack(const std::uint32_t* words, ControlResults& to) {
@@ -763,7 +919,20 @@ inline void pack(const ControlResults& from, std::uint32_t* words) {
   packed::put<378, 32>(made, from.gains.growth.mantissa);
   packed::put<410, 6>(made, from.gains.growth.shift);
   packed::put<416, 5>(made, from.credit);
-  std::memcpy(words, made, sizeof made);
+  words[0] = made[0];
+  words[1] = made[1];
+  words[2] = made[2];
+  words[3] = made[3];
+  words[4] = made[4];
+  words[5] = made[5];
+  words[6] = made[6];
+  words[7] = made[7];
+  words[8] = made[8];
+  words[9] = made[9];
+  words[10] = made[10];
+  words[11] = made[11];
+  words[12] = made[12];
+  words[13] = made[13];
 }
 
 }  // namespace clarion::block

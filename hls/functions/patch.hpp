@@ -31,7 +31,7 @@ CLARION_INLINE PatchResults patch(const PatchArguments& arguments) {
   PatchResults results;
   results.enable = patch.enable;
   for (unsigned i = 0; i < PATCH_WORDS; ++i) {
-#pragma HLS unroll
+    CLARION_UNROLL
     results.data[i] = patch.data[i];
   }
   return results;

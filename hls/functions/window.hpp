@@ -23,7 +23,7 @@ class Window {
  public:
   CLARION_INLINE explicit Window(const std::uint64_t (&words)[WINDOW_WORDS]) {
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-#pragma HLS unroll
+      CLARION_UNROLL
       words_[i] = words[i];
     }
   }
@@ -47,14 +47,14 @@ class Window {
  private:
   CLARION_INLINE void drop_words(unsigned words) {
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-#pragma HLS unroll
+      CLARION_UNROLL
       words_[i] = i + words < WINDOW_WORDS ? words_[i + words] : 0;
     }
   }
 
   CLARION_INLINE void drop_bytes(unsigned bytes) {
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-#pragma HLS unroll
+      CLARION_UNROLL
       const std::uint64_t above = i + 1 < WINDOW_WORDS ? words_[i + 1] : 0;
       words_[i] = words_[i] >> (8 * bytes) | above << (64 - 8 * bytes);
     }

@@ -53,12 +53,11 @@ namespace clarion::block {{
 PACKING = """\
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
-// Software only: arguments and results as the bits that the shell has, in words with the lowest first. Bits
+// Arguments and results as the bits that the shell has, in words with the lowest first. Bits
 // of the last word above these are 0 when packed, and may be anything when unpacked.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "core/platform.hpp"
@@ -197,5 +196,6 @@ def _pack(struct: str, fields: tuple[Field, ...]) -> Iterator[str]:
     yield f"std::uint32_t made[{-(-width(fields) // 32)}] = {{}};"
     for each in numbers(fields):
         yield f"packed::put<{each.at}, {each.bits}>(made, from.{each.path});"
-    yield "std::memcpy(words, made, sizeof made);"
+    for word in range(-(-width(fields) // 32)):
+        yield f"words[{word}] = made[{word}];"
     yield "}"
