@@ -10,7 +10,7 @@
 
 #include "core/types.hpp"
 #include "hls/block/mailbox.hpp"
-#include "hls/block/register_map.hpp"
+#include "hls/sim/register_map.hpp"
 
 namespace clarion::sim {
 
