@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -35,10 +36,20 @@ struct OutgoingFrame {
   bool ended = false;
 };
 
+// Of all models: they unregister with the thread's current one. No threads of its own.
+inline VerilatedContext* verilated_context() {
+  static const auto context = [] {
+    auto made = std::make_unique<VerilatedContext>();
+    made->threads(1);
+    return made;
+  }();
+  return context.get();
+}
+
 template <class Model>
 class VerilatedUnit {
  public:
-  explicit VerilatedUnit(std::uint8_t protocol) : model_(&context_) {
+  explicit VerilatedUnit(std::uint8_t protocol) : model_(verilated_context()) {
     model_.protocol_i = protocol;
     model_.reply_ready_i = 1;
     reset();
@@ -129,7 +140,6 @@ class VerilatedUnit {
     beat.status = static_cast<std::uint8_t>(words[0] >> 4);
   }
 
-  VerilatedContext context_;
   Model model_;
   std::uint64_t clocks_ = 0;
   IncomingFrame in_;
