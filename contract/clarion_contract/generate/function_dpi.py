@@ -48,7 +48,7 @@ module clarion_{name} #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;

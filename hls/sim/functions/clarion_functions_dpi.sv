@@ -31,7 +31,7 @@ module clarion_lanes #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -77,7 +77,7 @@ module clarion_classify #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -123,7 +123,7 @@ module clarion_judge #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -169,7 +169,7 @@ module clarion_number #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -215,7 +215,7 @@ module clarion_weight #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -261,7 +261,7 @@ module clarion_sums #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -307,7 +307,7 @@ module clarion_tracker #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -353,7 +353,7 @@ module clarion_length #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -399,7 +399,7 @@ module clarion_over #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -445,7 +445,7 @@ module clarion_offer #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -491,7 +491,7 @@ module clarion_own #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -537,7 +537,7 @@ module clarion_grant #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -583,7 +583,7 @@ module clarion_patch #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
@@ -629,7 +629,7 @@ module clarion_control #(
 
   initial results_o = '1;
 
-  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
+  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
       results_o <= '1;
