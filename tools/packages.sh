@@ -41,7 +41,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 for package in "${optional[@]}"; do # Ubuntu's chromium is a snap: not for a test machine
 	if ! dpkg-query -W "$package" >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-		apt_install "$package" || echo "packages: $package could not be installed; its tests are skipped"
+		apt_install "$package" || echo "packages: $package could not be installed; what needs it is left out"
 	fi
 done
 

@@ -23,7 +23,7 @@ from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, switch_config
 
 PROGRAM = "clarion-hls-sim"
-MAX_RATE_BPS = 25_000_000  # through two switches; it takes about half a core then
+MAX_RATE_BPS = 25_000_000  # through two switches; it takes about a third of a core then
 MAX_PORTS = 7  # of a switch: units of the block in one register window
 QUEUE_BEATS = 16384  # packet memory of a port, see hls/sim/CMakeLists.txt; a frame starts a beat of its own
 BEAT_BYTES = 64
