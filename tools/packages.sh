@@ -13,7 +13,8 @@ packages=(
 	python3-venv python3-dev shellcheck git
 )
 # For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md, of the FPGA's RTL and Tcl,
-# and for scenarios with applications, proxies and tunnels; without them those tests are skipped.
+# and for scenarios with applications, proxies and tunnels; without them those tests are skipped. Verilator also makes
+# clarion-hls-sim, which is not built without it.
 optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn)
 
 apt_install() { # apt_install PACKAGE...
@@ -40,7 +41,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 for package in "${optional[@]}"; do # Ubuntu's chromium is a snap: not for a test machine
 	if ! dpkg-query -W "$package" >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-		apt_install "$package" || echo "packages: $package could not be installed; its tests are skipped"
+		apt_install "$package" || echo "packages: $package could not be installed; what needs it is left out"
 	fi
 done
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine `hls-sim`: as `emu`, with the FPGA block in C simulation at every port of a switch."""
+"""The engine `hls-sim`: as `emu`, with the simulated FPGA block at every port of a switch."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.topology import Network, switch_config
 
 PROGRAM = "clarion-hls-sim"
-MAX_RATE_BPS = 25_000_000  # through two switches; it takes about half a core then
+MAX_RATE_BPS = 25_000_000  # through two switches; it takes about a third of a core then
 MAX_PORTS = 7  # of a switch: units of the block in one register window
 QUEUE_BEATS = 16384  # packet memory of a port, see hls/sim/CMakeLists.txt; a frame starts a beat of its own
 BEAT_BYTES = 64
 
 
 class HlsSimEngine(EmulationEngine):
-    """Runs a scenario through the FPGA block in C simulation."""
+    """Runs a scenario through the simulated FPGA block."""
 
     name = "hls-sim"
     has_applications = False
