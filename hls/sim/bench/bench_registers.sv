@@ -33,11 +33,11 @@ module bench_registers #(
     input  wire [     5:0] reply_valid_i,
     input  wire [6*528-1:0] reply_i
 );
-  wire [3:1] awready, wready, bvalid, arready, rvalid;
-  wire [3:1][1:0] bresp, rresp;
-  wire [3:1][31:0] rdata;
-  wire [3:1][5:0] command_valid;
-  wire [3:1][6*512-1:0] command;
+  wire [3:0] awready, wready, bvalid, arready, rvalid;
+  wire [3:0][1:0] bresp, rresp;
+  wire [3:0][31:0] rdata;
+  wire [3:0][5:0] command_valid;
+  wire [3:0][6*512-1:0] command;
 
   assign s_axil_awready = awready[ports_i];
   assign s_axil_wready = wready[ports_i];
@@ -49,6 +49,9 @@ module bench_registers #(
   assign s_axil_rresp = rresp[ports_i];
   assign command_valid_o = command_valid[ports_i];
   assign command_o = command[ports_i];
+
+  assign {awready[0], wready[0], bvalid[0], arready[0], rvalid[0]} = '0;
+  assign {bresp[0], rresp[0], rdata[0], command_valid[0], command[0]} = '0;
 
   for (genvar n = 1; n <= 3; n++) begin : gen_ports
     wire selected = ports_i == 2'(n);
