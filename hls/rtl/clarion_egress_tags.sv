@@ -27,7 +27,7 @@ module clarion_egress_tags #(
     output clarion_block_pkg::slot_t peek_slot_o,
     output logic [15:0] peek_link_o
 );
-  wire numbered = leaves_i && waiting_i.in_queue;
+  wire numbered = leaves_i && waiting_i.send && waiting_i.in_queue;  // what is dropped is found out by the next
   wire look = numbered || peek_i;
   wire [15:0] bucket = peek_i ? peek_bucket_i : waiting_i.meta.bucket;
 
