@@ -24,7 +24,7 @@ FILES = sorted(FOLDER.glob("*.jsonl"))
 
 # Packets that wait while others join: their unit is plugged, and the plugs are queued as well.
 PLUGGED = ("maxmin-switched-while-queued", "stamp-switched-while-queued", "xcp-switched-while-queued")
-PLUG_BYTES = 4000
+PLUG_BYTES = 8000
 QUEUES = ("least_queue", "persistent_queue")
 
 # Cut inside the IP header: padding would complete the header.
