@@ -30,6 +30,12 @@ bool Bench::moves() {
   if (unanswered_ > 0 || activity_ != before) return true;
   for (const auto& lane : lanes_) {
     if (!lane->source[0].done() || !lane->source[1].done()) return true;
+  }
+  return false;
+}
+
+bool Bench::stalled() const {
+  for (const auto& lane : lanes_) {
     if (lane->sink[0].holds_back() || lane->sink[1].holds_back()) return true;
   }
   return false;
@@ -85,7 +91,7 @@ bool Bench::settle(std::uint32_t clocks) {
   quiet_ = 0;
   for (std::uint32_t i = 0; i < clocks; ++i) {
     clock();
-    quiet_ = moves() ? 0 : quiet_ + 1;
+    quiet_ = moves() ? 0 : quiet_ + !stalled();
     if (quiet_ >= QUIET_CLOCKS && all_out()) return true;
   }
   return false;

@@ -57,6 +57,7 @@ class Bench {
   void give_commands();
   void take_replies();
   bool moves();
+  bool stalled() const;
   bool all_out() const;
   std::uint64_t activity() const;
 
