@@ -34,6 +34,7 @@ class Soak {
   const Checker& checker() const { return checker_; }
   std::uint64_t given() const { return given_; }
   std::uint64_t clocks() { return checker_.bench().clocks(); }
+  const char* about() const { return about_; }  // the phase
   unsigned phases = 0;
 
  private:
@@ -80,6 +81,9 @@ class Soak {
     Bench& bench = checker_.bench();
     const Plan plan = this->plan();
     ++phases;
+    std::snprintf(about_, sizeof about_, "kind %u, %u buckets, scale %u, gap %u, %u %% damaged, interval %llu clocks",
+                  static_cast<unsigned>(plan.mix.kind), plan.mix.buckets, plan.mix.scale, plan.mix.gap,
+                  plan.mix.damaged, static_cast<unsigned long long>(plan.clocks));
     bench.wires.now_step = random_.of<unsigned>({0, 1, 50, 3000, 40'000});
     if (random_.chance(20)) bench.wires.now += random_.scaled(36);
     const std::uint64_t ticks = std::max<std::uint64_t>(plan.clocks * bench.wires.now_step, 1);
@@ -91,6 +95,13 @@ class Soak {
       if (plan.commands) give_commands(port, plan, ticks);
     }
     checker_.finish(MOST_CLOCKS);
+    rest();
+  }
+
+  // As long as a reset of an ingress goes on, through all buckets.
+  void rest() {
+    for (unsigned i = 0; (resets_[0] || resets_[1]) && i < Checker::BUCKETS + 64; ++i) checker_.clock();
+    resets_[0] = resets_[1] = false;
   }
 
   // Before the phase's first packet, so that no interval of the last one is too short for it.
@@ -122,7 +133,6 @@ class Soak {
   // Some thousand clocks apart, so that what has waited for one is gone before the next.
   void give_commands(unsigned port, const Plan& plan, std::uint64_t ticks) {
     const std::uint32_t last = plan.frames * (plan.mix.gap / 2 + 3);
-    bool was_reset = false;
     for (std::uint32_t clock = 500; clock < last; clock += 500 + static_cast<std::uint32_t>(random_.below(4000))) {
       const auto bucket = static_cast<std::uint32_t>(random_.below(std::min(plan.mix.buckets, Checker::BUCKETS)));
       const auto choice = random_.below(100);
@@ -134,8 +144,8 @@ class Soak {
       } else if (choice < 92) {
         checker_.give(unit, clock,
                       unit < PORTS ? ingress_configuration(random_) : egress_configuration(random_, ticks));
-      } else if (unit >= PORTS || !was_reset) {  // the second would wait for the first, for long
-        was_reset |= unit < PORTS;
+      } else if (unit >= PORTS || !resets_[port]) {  // the second would wait for the first, and packets would not
+        resets_[port] |= unit < PORTS;
         checker_.give(unit, clock, Words{registers::OP_RESET});
       }
     }
@@ -158,6 +168,8 @@ class Soak {
   Checker checker_;
   SoakTraffic traffic_[PORTS];
   std::uint64_t given_ = 0;
+  char about_[128] = {};
+  bool resets_[PORTS] = {};  // in this phase
 };
 
 void report(Soak& soak, double seconds) {
@@ -195,7 +207,8 @@ int main(int argc, char** argv) {
   try {
     soak.run(frames);
   } catch (const std::exception& difference) {
-    std::printf("seed %llu, phase %u: %s\n", static_cast<unsigned long long>(seed), soak.phases, difference.what());
+    std::printf("seed %llu, phase %u (%s): %s\n", static_cast<unsigned long long>(seed), soak.phases, soak.about(),
+                difference.what());
     status = 1;
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

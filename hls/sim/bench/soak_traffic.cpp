@@ -130,7 +130,8 @@ void SoakTraffic::damage(Made& made) {
       frame.user &= ~std::uint64_t{0xffff};
       return;
     case 2:
-      frame.damage = Damage::no_end;
+      frame.damage = Damage::no_end;  // with its size, for it may end with a full beat
+      frame.user = (frame.user & ~std::uint64_t{0xffff}) | length;
       made.told = false;
       return;
     case 3:
