@@ -42,10 +42,9 @@ class Soak {
   // those that are lost then leave no trace but in counters.
   struct Plan {
     Mix mix;
-    unsigned frames = 2000;         // of each port
-    std::uint64_t clocks = 2000;    // of the shortest interval
+    unsigned frames = 2000;       // of each port
+    std::uint64_t clocks = 1000;  // of the shortest interval
     bool commands = true;
-    bool stalls = true;
   };
 
   Plan plan() {
@@ -84,12 +83,12 @@ class Soak {
     std::snprintf(about_, sizeof about_, "kind %u, %u buckets, scale %u, gap %u, %u %% damaged, interval %llu clocks",
                   static_cast<unsigned>(plan.mix.kind), plan.mix.buckets, plan.mix.scale, plan.mix.gap,
                   plan.mix.damaged, static_cast<unsigned long long>(plan.clocks));
-    bench.wires.now_step = random_.of<unsigned>({0, 1, 50, 3000, 40'000});
+    bench.wires.now_step = random_.of<unsigned>({0, 1, 50, 1000, 3000, 40'000});
     if (random_.chance(20)) bench.wires.now += random_.scaled(36);
     const std::uint64_t ticks = std::max<std::uint64_t>(plan.clocks * bench.wires.now_step, 1);
     for (unsigned port = 0; port < PORTS; ++port) {
       bench.wires.elsewhere[port] = random_.chance(80) ? 0 : random_.scaled(40);
-      pace(port, plan);
+      pace(port);
       configure(port, ticks);
       for (unsigned i = 0; i < plan.frames; ++i) give(port, plan.mix);
       if (plan.commands) give_commands(port, plan, ticks);
@@ -111,11 +110,11 @@ class Soak {
     checker_.finish(MOST_CLOCKS);
   }
 
-  void pace(unsigned port, const Plan& plan) {
+  void pace(unsigned port) {
     Bench& bench = checker_.bench();
     const auto seed = static_cast<std::uint32_t>(random_.bits(20));
     const auto idle = random_.below(4);
-    const auto stall = plan.stalls ? random_.below(6) : 0;
+    const auto stall = random_.below(6);
     bench.source(port, false).set_pattern(idle == 1 ? Pattern(seed, 30, 90) : Pattern());
     bench.sink(port, false).set_pattern(stall == 1   ? Pattern(seed, 20, 60)
                                         : stall == 2 ? Pattern(seed, 8, 4)

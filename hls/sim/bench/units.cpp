@@ -46,12 +46,13 @@ Reply reply_of(const Rtl& rtl) {
   return reply;
 }
 
-// Bits of a packed struct.
+// Up to 64 bits of a packed struct, which has a word behind them.
 template <class Wide>
 std::uint64_t bits(const Wide& wide, unsigned at, unsigned count) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < count; ++i) value |= std::uint64_t{wide[(at + i) / 32] >> (at + i) % 32 & 1} << i;
-  return value;
+  const unsigned word = at / 32, shift = at % 32;
+  std::uint64_t value = (std::uint64_t{wide[word + 1]} << 32 | wide[word]) >> shift;
+  if (shift + count > 64) value |= std::uint64_t{wide[word + 2]} << (64 - shift);
+  return value & ~std::uint64_t{0} >> (64 - count);
 }
 
 class RtlUnits : public Units {
