@@ -36,10 +36,9 @@ function(add_verilated library top file)
     set(first_modules -y ${given_FIRST})
     file(GLOB first_files CONFIGURE_DEPENDS ${given_FIRST}/*.sv)
   endif()
+  # Without sanitisers: they make it several times slower, and what is ours of it is checked otherwise, the functions
+  # by sanitisers of their own and the RTL by its assertions.
   set(flags -O2)
-  if(CLARION_SANITIZE)
-    set(flags "-O1 -fsanitize=address,undefined -fno-sanitize=alignment,shift")
-  endif()
   add_custom_command(
     OUTPUT ${archive} ${folder}/${prefix}.h
     COMMAND ${VERILATOR} --cc --assert -O3 --x-assign fast --x-initial fast -Wno-PINCONNECTEMPTY --top-module ${top}
