@@ -17,8 +17,8 @@ CLARION_INLINE ControlResults control(const ControlArguments& arguments) {
   report.credit = arguments.credit;
   if (arguments.config.generation == 2) {
     const std::int64_t handed_out_q8 = last.phi_q8 - in_hand_q8(arguments.pools);
-    report = maxmin_step(last, arguments.credit, arguments.config, arguments.sums, arguments.own, handed_out_q8,
-                         arguments.queue_bytes, arguments.elapsed);
+    report = maxmin_step(last, arguments.credit, arguments.config, arguments.sums, arguments.own,
+                         handed_out_q8, arguments.queue_bytes, arguments.elapsed);
   } else {
     report.interval =
         control_step(last, arguments.config, arguments.sums, arguments.queue_bytes, arguments.elapsed);

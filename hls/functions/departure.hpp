@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a departing DATA packet is granted. All that does not depend on the pools is in `offer`, which may take its
-// time; `grant` waits for the grant before it.
+// What a departing DATA packet is granted. All that does not depend on the pools is in `offer`, which may
+// take its time; `grant` waits for the grant before it.
 #pragma once
 
 #include <ap_int.h>

@@ -26,7 +26,8 @@ CLARION_INLINE TrackerResults tracker(const TrackerArguments& arguments) {
   TrackerResults results;
   results.queue = arguments.queue;
   if (arguments.leaves) observe_queue(results.queue, arguments.left_bytes);
-  if (arguments.joins) arrive_at_queue(results.queue, arguments.now, arguments.waiting_bytes, arguments.window);
+  if (arguments.joins)
+    arrive_at_queue(results.queue, arguments.now, arguments.waiting_bytes, arguments.window);
   return results;
 }
 

@@ -2,8 +2,8 @@
 // The start of a frame, and the bytes of a header that are to change, as registers. Both look to the core
 // (core/header.hpp) like the pointers that it takes in software.
 //
-// The Clarion header ends within 112 bytes whatever is in front of it: 14 bytes of Ethernet, 4 of VLAN, 60 of IPv4 with
-// all options (IPv6: 40) and 32 of its own make 110.
+// The Clarion header ends within 112 bytes whatever is in front of it: 14 bytes of Ethernet, 4 of VLAN, 60 of
+// IPv4 with all options (IPv6: 40) and 32 of its own make 110.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace clarion::block {
 
 constexpr unsigned WORD_BYTES = 8;
 constexpr unsigned WINDOW_WORDS = 14;
-static_assert(ETHERNET_BYTES + VLAN_BYTES + 60 + DATA_BYTES <= WINDOW_WORDS * WORD_BYTES, "a header is cut off");
+static_assert(ETHERNET_BYTES + VLAN_BYTES + 60 + DATA_BYTES <= WINDOW_WORDS * WORD_BYTES,
+              "a header is cut off");
 
 // Reads as a pointer does. A sum is a shift: of constants it costs nothing.
 class Window {
@@ -66,7 +67,7 @@ constexpr unsigned PATCH_WORDS = DATA_BYTES / WORD_BYTES;
 
 // New bytes of a Clarion header.
 struct HeaderPatch {
-  std::uint32_t enable = 0;               // one bit per byte
+  std::uint32_t enable = 0;              // one bit per byte
   std::uint64_t data[PATCH_WORDS] = {};  // 0 where not enabled
 };
 

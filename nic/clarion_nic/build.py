@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From source to a bitstream: the HLS units, the shell with our box in it, the images with their manifest."""
+"""From source to a bitstream: the block's functions, the shell with our box in it, the images with their manifest."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from clarion_nic.manifest import Manifest
 
 NIC = ROOT / "nic"
 SOURCES = ("contract", "core", "hls", "nic")  # folders that a bitstream is made of
-IPS = ROOT / "build" / "hls" / "ip"  # where make hls-ip leaves them
+FUNCTIONS = ROOT / "build" / "hls" / "verilog"  # where make hls-verilog leaves them
+SHELL = NIC / "open_nic" / "shell.yaml"
 PORTS = 2
-UNITS = ("clarion_ingress", "clarion_egress")
-UNTIL = "install Vivado and Vitis HLS 2022.1 or newer and source their settings64.sh"
+HLS = ("vitis-run", "vitis_hls", "v++", "bambu")
+VERSION = re.compile(r"^vivado v(\S+)", re.IGNORECASE | re.MULTILINE)
 BUCKETS = (4096, 65536)
 
 
@@ -83,18 +84,27 @@ def constraints(build: Build) -> str:
     return (NIC / "open_nic" / "clarion.xdc.in").read_text(encoding="utf-8").replace("@SLR@", build.board.slr)
 
 
-def make_units(steps: Steps, build: Build) -> None:
-    """Make the two HLS units and lay them out as an IP repository."""
-    steps.note("the ingress and egress unit, from C++")
-    sizes = [f"BUCKETS={build.buckets}", f"QUEUE_BEATS={build.queue_beats}"]
-    steps.run(["make", "hls-ip", f"BOARD={build.board.name}", *sizes], folder=ROOT)
-    for unit in UNITS:
-        archive = IPS / f"{unit}.zip"
-        if not steps.dry_run and not archive.is_file():
-            raise UserError(f"{archive}: not found after make hls-ip; see what it said")
-        into = build.work / "ip_repo" / unit
-        steps.run(["rm", "-rf", into])
-        steps.run([sys.executable, "-m", "zipfile", "-e", archive, into])
+def make_functions(steps: Steps, build: Build) -> None:
+    """Make Verilog of the block's functions with the HLS tool that is there, and take it."""
+    steps.note("the functions of the block, from C++")
+    steps.run(["make", "hls-verilog", f"BOARD={build.board.name}"], folder=ROOT)
+    into = build.work / "functions"
+    steps.run(["rm", "-rf", into])
+    steps.run(["cp", "-r", FUNCTIONS / build.board.name, into])
+
+
+def check_vivado(steps: Steps, vivado: str) -> None:
+    """Refuse another version of Vivado than the shell's IPs are locked to."""
+    shell = yaml.safe_load(SHELL.read_text(encoding="utf-8"))
+    wanted = str(shell["vivado"])
+    steps.note(f"Vivado {wanted}, which {shell['name']} is made for")
+    said = steps.run([vivado, "-version"], capture=True)
+    if steps.dry_run:
+        return
+    found = VERSION.search(said)
+    if found is None or found[1] != wanted:
+        version = found[1] if found else "of an unknown version"
+        raise UserError(f"{vivado}: it is {version}; {shell['name']} needs {wanted}: source its settings64.sh")
 
 
 def run_shell(steps: Steps, build: Build, vivado: str) -> None:
@@ -204,9 +214,10 @@ def main(arguments: list[str] | None = None) -> int:
     steps = Steps(options.dry_run)
     try:
         build = _build(options)
-        vivado = steps.need_program("vivado", get=UNTIL)
-        steps.need_program("vitis-run", "vitis_hls", get=UNTIL)
-        make_units(steps, build)
+        vivado = steps.need_program("vivado", get="install it and source its settings64.sh")
+        steps.need_program(*HLS, get="install Vitis HLS of any version from 2022.1 on, or bambu")
+        check_vivado(steps, vivado)
+        make_functions(steps, build)
         run_shell(steps, build, vivado)
         check_results(steps, build)
         collect(steps, build)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole block: per port an ingress and an egress unit (from HLS), one register window, one clock of time.
+// The whole block: per port an ingress and an egress unit (hls/rtl), one register window, one clock of time.
 //
 //   BUMP 0, a network card                          BUMP 1, a bump in the wire of two ports
 //
@@ -13,11 +13,11 @@
 module clarion_box #(
     parameter logic [31:0] PORTS = 2,
     parameter logic        BUMP = 1'b0,
-    parameter logic [31:0] DATA_BITS = 512,       // what the HLS units were made for
+    parameter logic [31:0] DATA_BITS = 512,       // of the streams
     parameter logic [31:0] USER_BITS = 48,
     parameter logic [31:0] CLOCK_HZ = 250000000,
-    parameter logic [31:0] BUCKETS = 4096,        // as the HLS units were made; shown in registers
-    parameter logic [31:0] QUEUE_BEATS = 4096,
+    parameter logic [31:0] BUCKETS = 4096,        // of each port, a power of two from 2 to 65536
+    parameter logic [31:0] QUEUE_BEATS = 4096,    // packet memory of each port, a power of two from 256 to 65536
     parameter logic [31:0] BUILD = 32'h0
 ) (
     input  wire aclk,
@@ -73,9 +73,9 @@ module clarion_box #(
     if (PORTS < 1 || PORTS > 2)
         $fatal(1, "clarion_box: PORTS = %0d: a card of the shell has 1 or 2", PORTS);
     if (DATA_BITS != 512)
-        $fatal(1, "clarion_box: DATA_BITS = %0d: the HLS units have streams of 512", DATA_BITS);
+        $fatal(1, "clarion_box: DATA_BITS = %0d: the units have streams of 512", DATA_BITS);
     if (USER_BITS != 48)
-        $fatal(1, "clarion_box: USER_BITS = %0d: the HLS units take 48, {dst, src, size}", USER_BITS);
+        $fatal(1, "clarion_box: USER_BITS = %0d: the units take 48, {dst, src, size}", USER_BITS);
     if (BUMP && PORTS != 2)
         $fatal(1, "clarion_box: PORTS = %0d: a bump in the wire joins 2", PORTS);
 `endif
@@ -94,8 +94,6 @@ module clarion_box #(
     wire [PORTS*512-1:0]        egress_command_tdata;
     wire [PORTS-1:0]            egress_reply_tvalid, egress_reply_tready;
     wire [PORTS*REPLY_BITS-1:0] egress_reply_tdata;
-    wire [PORTS-1:0]            egress_grant_reply_tvalid, egress_grant_reply_tready;
-    wire [PORTS*REPLY_BITS-1:0] egress_grant_reply_tdata;
 
     // What an ingress unit passes on, and what an egress unit is given.
     wire [PORTS-1:0]           passed_tvalid, passed_tready, passed_tlast;
@@ -147,73 +145,66 @@ module clarion_box #(
         .egress_reply_tvalid(egress_reply_tvalid),
         .egress_reply_tready(egress_reply_tready),
         .egress_reply_tdata(egress_reply_tdata),
-        .egress_grant_reply_tvalid(egress_grant_reply_tvalid),
-        .egress_grant_reply_tready(egress_grant_reply_tready),
-        .egress_grant_reply_tdata(egress_grant_reply_tdata),
         .now(now),
         .protocol(protocol)
     );
 
     for (genvar port = 0; port < PORTS; port++) begin : units
-        // Of TSTRB the units need none: a byte that TKEEP keeps is data. It is there because HLS makes it.
-        wire [KEEP_BITS-1:0] unused_host_tstrb, unused_wire_tstrb;
-
-        clarion_ingress ingress (
-            .ap_clk(aclk),
-            .ap_rst_n(aresetn),
-            .from_wire_TVALID(s_axis_wire_tvalid[port]),
-            .from_wire_TREADY(s_axis_wire_tready[port]),
-            .from_wire_TDATA(s_axis_wire_tdata[port*DATA_BITS+:DATA_BITS]),
-            .from_wire_TKEEP(s_axis_wire_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .from_wire_TSTRB(s_axis_wire_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .from_wire_TLAST(s_axis_wire_tlast[port]),
-            .from_wire_TUSER(s_axis_wire_tuser[port*USER_BITS+:USER_BITS]),
-            .to_host_TVALID(passed_tvalid[port]),
-            .to_host_TREADY(passed_tready[port]),
-            .to_host_TDATA(passed_tdata[port*DATA_BITS+:DATA_BITS]),
-            .to_host_TKEEP(passed_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .to_host_TSTRB(unused_host_tstrb),
-            .to_host_TLAST(passed_tlast[port]),
-            .to_host_TUSER(passed_tuser[port*USER_BITS+:USER_BITS]),
-            .protocol(protocol),
-            .commands_TVALID(ingress_command_tvalid[port]),
-            .commands_TREADY(ingress_command_tready[port]),
-            .commands_TDATA(ingress_command_tdata[port*512+:512]),
-            .replies_TVALID(ingress_reply_tvalid[port]),
-            .replies_TREADY(ingress_reply_tready[port]),
-            .replies_TDATA(ingress_reply_tdata[port*REPLY_BITS+:REPLY_BITS]),
-            .now(now)
+        clarion_ingress #(
+            .BUCKETS(BUCKETS)
+        ) ingress (
+            .clk_i(aclk),
+            .rst_ni(aresetn),
+            .now_i(now),
+            .protocol_i(protocol),
+            .s_axis_tvalid(s_axis_wire_tvalid[port]),
+            .s_axis_tready(s_axis_wire_tready[port]),
+            .s_axis_tdata(s_axis_wire_tdata[port*DATA_BITS+:DATA_BITS]),
+            .s_axis_tkeep(s_axis_wire_tkeep[port*KEEP_BITS+:KEEP_BITS]),
+            .s_axis_tlast(s_axis_wire_tlast[port]),
+            .s_axis_tuser(s_axis_wire_tuser[port*USER_BITS+:USER_BITS]),
+            .m_axis_tvalid(passed_tvalid[port]),
+            .m_axis_tready(passed_tready[port]),
+            .m_axis_tdata(passed_tdata[port*DATA_BITS+:DATA_BITS]),
+            .m_axis_tkeep(passed_tkeep[port*KEEP_BITS+:KEEP_BITS]),
+            .m_axis_tlast(passed_tlast[port]),
+            .m_axis_tuser(passed_tuser[port*USER_BITS+:USER_BITS]),
+            .command_valid_i(ingress_command_tvalid[port]),
+            .command_ready_o(ingress_command_tready[port]),
+            .command_i(ingress_command_tdata[port*512+:512]),
+            .reply_valid_o(ingress_reply_tvalid[port]),
+            .reply_ready_i(ingress_reply_tready[port]),
+            .reply_o(ingress_reply_tdata[port*REPLY_BITS+:REPLY_BITS])
         );
 
-        clarion_egress egress (
-            .ap_clk(aclk),
-            .ap_rst_n(aresetn),
-            .from_host_TVALID(given_tvalid[port]),
-            .from_host_TREADY(given_tready[port]),
-            .from_host_TDATA(given_tdata[port*DATA_BITS+:DATA_BITS]),
-            .from_host_TKEEP(given_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .from_host_TSTRB(given_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .from_host_TLAST(given_tlast[port]),
-            .from_host_TUSER(given_tuser[port*USER_BITS+:USER_BITS]),
-            .to_wire_TVALID(m_axis_wire_tvalid[port]),
-            .to_wire_TREADY(m_axis_wire_tready[port]),
-            .to_wire_TDATA(m_axis_wire_tdata[port*DATA_BITS+:DATA_BITS]),
-            .to_wire_TKEEP(m_axis_wire_tkeep[port*KEEP_BITS+:KEEP_BITS]),
-            .to_wire_TSTRB(unused_wire_tstrb),
-            .to_wire_TLAST(m_axis_wire_tlast[port]),
-            .to_wire_TUSER(m_axis_wire_tuser[port*USER_BITS+:USER_BITS]),
-            .protocol(protocol),
-            .queue_elsewhere(40'd0),  // the shell does not say what its transmit FIFO holds, 16 KiB at most
-            .commands_TVALID(egress_command_tvalid[port]),
-            .commands_TREADY(egress_command_tready[port]),
-            .commands_TDATA(egress_command_tdata[port*512+:512]),
-            .traffic_replies_TVALID(egress_reply_tvalid[port]),
-            .traffic_replies_TREADY(egress_reply_tready[port]),
-            .traffic_replies_TDATA(egress_reply_tdata[port*REPLY_BITS+:REPLY_BITS]),
-            .grant_replies_TVALID(egress_grant_reply_tvalid[port]),
-            .grant_replies_TREADY(egress_grant_reply_tready[port]),
-            .grant_replies_TDATA(egress_grant_reply_tdata[port*REPLY_BITS+:REPLY_BITS]),
-            .now(now)
+        clarion_egress #(
+            .BUCKETS(BUCKETS),
+            .QUEUE_BEATS(QUEUE_BEATS)
+        ) egress (
+            .clk_i(aclk),
+            .rst_ni(aresetn),
+            .now_i(now),
+            .protocol_i(protocol),
+            .queue_elsewhere_i(40'd0),  // the shell does not say what its transmit FIFO holds, 16 KiB at most
+            .s_axis_tvalid(given_tvalid[port]),
+            .s_axis_tready(given_tready[port]),
+            .s_axis_tdata(given_tdata[port*DATA_BITS+:DATA_BITS]),
+            .s_axis_tkeep(given_tkeep[port*KEEP_BITS+:KEEP_BITS]),
+            .s_axis_tlast(given_tlast[port]),
+            .s_axis_tuser(given_tuser[port*USER_BITS+:USER_BITS]),
+            .m_axis_tvalid(m_axis_wire_tvalid[port]),
+            .m_axis_tready(m_axis_wire_tready[port]),
+            .m_axis_tdata(m_axis_wire_tdata[port*DATA_BITS+:DATA_BITS]),
+            .m_axis_tkeep(m_axis_wire_tkeep[port*KEEP_BITS+:KEEP_BITS]),
+            .m_axis_tlast(m_axis_wire_tlast[port]),
+            .m_axis_tuser(m_axis_wire_tuser[port*USER_BITS+:USER_BITS]),
+            .command_valid_i(egress_command_tvalid[port]),
+            .command_ready_o(egress_command_tready[port]),
+            .command_i(egress_command_tdata[port*512+:512]),
+            .reply_valid_o(egress_reply_tvalid[port]),
+            .reply_ready_i(egress_reply_tready[port]),
+            .reply_o(egress_reply_tdata[port*REPLY_BITS+:REPLY_BITS]),
+            .watch_o()
         );
 
         if (BUMP) begin : bump
