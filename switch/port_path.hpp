@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port does to packets. The executable chooses it: the embedded core (core_path.hpp), or the FPGA
-// block in C simulation (hls/sim/block_path.hpp).
+// What a port does to packets. The executable chooses it: the embedded core (core_path.hpp), or the
+// simulated FPGA block (hls/sim/block_path.hpp).
 #pragma once
 
 #include <cstdint>

@@ -19,13 +19,20 @@ module clarion_counter #(
 `endif
 
   logic [WIDTH-1:0] value_q;
-  logic [WIDTH:0] sum;
+  logic [WIDTH-1:0] old;
+  logic [WIDTH-1:0] step;
+  logic [WIDTH-1:0] sum;
+  logic carry;
 
   assign value_o = value_q;
-  assign sum = (clear_i ? '0 : {1'b0, value_q}) + (WIDTH + 1)'(add_i);
+  assign old = clear_i ? '0 : value_q;
+  assign step = WIDTH'(add_i);
+  assign sum = old + step;
+  // As follows from the highest bits: a sum of 65 bits is slow in simulation.
+  assign carry = (old[WIDTH-1] && step[WIDTH-1]) || ((old[WIDTH-1] || step[WIDTH-1]) && !sum[WIDTH-1]);
 
   always_ff @(posedge clk_i) begin
-    value_q <= sum[WIDTH] ? '1 : sum[WIDTH-1:0];
+    value_q <= carry ? '1 : sum;
     if (!rst_ni) value_q <= '0;
   end
 

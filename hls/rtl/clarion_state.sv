@@ -23,7 +23,8 @@ module clarion_state #(
 
   always_ff @(posedge clk_i) begin
     called_q <= LATENCY'({called_q, called_i});
-    held_q <= load_i ? load_value_i : state_o;
+    if (called_q[LATENCY-1]) held_q <= result_i;
+    if (load_i) held_q <= load_value_i;
     if (!rst_ni) begin
       called_q <= '0;
       held_q <= INITIAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The FPGA block in C simulation as the path of a port of the switch; its packet memory is the port's queue.
+// The simulated FPGA block as the path of a port of the switch; its packet memory is the port's queue.
 #pragma once
 
 #include <array>

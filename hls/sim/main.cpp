@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clarion-hls-sim: clarion-switch with the FPGA block in C simulation at each port.
+// clarion-hls-sim: clarion-switch with the simulated FPGA block at each port.
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ using namespace clarion::emu;
 
 constexpr const char* USAGE =
     "usage: clarion-hls-sim --config FILE.json [--control /path/of.sock] [--bar DIRECTORY]\n"
-    "clarion-switch with the FPGA block in C simulation at each port; see switch/README.md and "
+    "clarion-switch with the simulated FPGA block at each port; see switch/README.md and "
     "docs/fpga.md.\n"
     "--bar makes DIRECTORY/SWITCH.bar for each switch: its registers, for `clarion nic --bar`.\n"
     "Prints 'ready' when it forwards; SIGTERM or SIGINT ends it.\n";

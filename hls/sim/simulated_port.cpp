@@ -19,15 +19,6 @@ namespace {
 
 enum class Decision { none, joins, drops };
 
-// Of watch_t in clarion_block_pkg.sv.
-Decision decision_of(const Vegress& model) {
-  constexpr unsigned JOINS_BIT = 42 - 32;
-  constexpr unsigned DROPS_BIT = 43 - 32;
-  const std::uint32_t word = model.watch_o[1];
-  if (word >> DROPS_BIT & 1) return Decision::drops;
-  return word >> JOINS_BIT & 1 ? Decision::joins : Decision::none;
-}
-
 // Clocks a unit until it has answered.
 template <class Clock>
 Answer answer_to(MailboxWires& mailbox, const CommandWords& command, Clock clock) {
@@ -55,14 +46,12 @@ const unsigned SimulatedPort::QUEUE_BEATS = CLARION_QUEUE_BEATS;
 struct SimulatedPort::Units {
   explicit Units(std::uint8_t protocol) : ingress(protocol), egress(protocol) {}
 
-  void clock_ingress(Ticks now) {
-    ingress.clock(now, true, [](const Vingress&) {});
-  }
-  // Returns what is decided in this clock.
+  void clock_ingress(Ticks now) { ingress.clock(now, true); }
+  // Returns what is decided.
   Decision clock_egress(Ticks now, bool takes) {
-    Decision decision = Decision::none;
-    egress.clock(now, takes, [&decision](const Vegress& model) { decision = decision_of(model); });
-    return decision;
+    egress.clock(now, takes);
+    if (egress.ports().drops_o) return Decision::drops;
+    return egress.ports().joins_o ? Decision::joins : Decision::none;
   }
 
   VerilatedUnit<Vingress> ingress;

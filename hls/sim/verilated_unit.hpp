@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -35,12 +36,21 @@ struct OutgoingFrame {
   bool ended = false;
 };
 
+// Of all models: they unregister with the thread's current one. No threads of its own.
+inline VerilatedContext* verilated_context() {
+  static const auto context = [] {
+    auto made = std::make_unique<VerilatedContext>();
+    made->threads(1);
+    return made;
+  }();
+  return context.get();
+}
+
 template <class Model>
 class VerilatedUnit {
  public:
-  explicit VerilatedUnit(std::uint8_t protocol) : model_(&context_) {
+  explicit VerilatedUnit(std::uint8_t protocol) : model_(verilated_context()) {
     model_.protocol_i = protocol;
-    model_.reply_ready_i = 1;
     reset();
   }
   ~VerilatedUnit() { model_.final(); }
@@ -60,24 +70,22 @@ class VerilatedUnit {
     out_.ended = false;
   }
 
-  // One clock. Whether the receiver takes a beat in it; `look` sees the model as it is before the edge.
-  template <class Look>
-  void clock(Ticks now, bool takes, Look look) {
+  // One clock; whether the receiver takes beats. The ports then say what happens next, see units/.
+  void clock(Ticks now, bool takes) {
     ++clocks_;
     model_.now_i = now;
     model_.m_axis_tready = takes;
-    offer_beat();
-    offer_command();
-    model_.clk_i = 0;
-    model_.eval();
-    look(model_);
-    if (takes && model_.m_axis_tvalid) take_beat();
-    if (mailbox.command) take_answer();
-    if (in_.waits() && model_.s_axis_tready) in_.at += BEAT_BYTES;
+    give_beat();
+    give_command();
     model_.clk_i = 1;
+    model_.eval();
+    if (model_.sends_o) take_beat();
+    if (mailbox.command) take_answer();
+    model_.clk_i = 0;
     model_.eval();
   }
 
+  const Model& ports() const { return model_; }
   std::uint64_t clocks() const { return clocks_; }
 
   MailboxWires mailbox;
@@ -86,11 +94,11 @@ class VerilatedUnit {
   static constexpr unsigned RESET_CLOCKS = 4;
 
   void reset() {
-    for (unsigned i = 0; i < RESET_CLOCKS; ++i) clock(0, false, [](const Model&) {});
+    for (unsigned i = 0; i < RESET_CLOCKS; ++i) clock(0, false);
     model_.rst_ni = 1;
   }
 
-  void offer_beat() {
+  void give_beat() {
     model_.s_axis_tvalid = in_.waits();
     if (!in_.waits()) return;
     const std::uint32_t left = in_.length - in_.at;
@@ -103,6 +111,7 @@ class VerilatedUnit {
     model_.s_axis_tlast = left <= BEAT_BYTES;
     model_.s_axis_tuser =
         std::uint64_t{in_.number} << 16 | in_.length;  // OpenNIC's: size, source, destination
+    in_.at += BEAT_BYTES;
   }
 
   void take_beat() {
@@ -112,7 +121,7 @@ class VerilatedUnit {
     out_.ended = model_.m_axis_tlast;
   }
 
-  void offer_command() {
+  void give_command() {
     model_.command_valid_i = mailbox.command.has_value();
     if (mailbox.command) std::memcpy(&model_.command_i[0], mailbox.command->data(), sizeof(CommandWords));
   }
@@ -129,7 +138,6 @@ class VerilatedUnit {
     beat.status = static_cast<std::uint8_t>(words[0] >> 4);
   }
 
-  VerilatedContext context_;
   Model model_;
   std::uint64_t clocks_ = 0;
   IncomingFrame in_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The software for NICs against the FPGA block itself, in C simulation: its registers are a file.
+"""The software for NICs against the FPGA block itself, simulated: its registers are a file.
 
 The unit tests that need no faulty card run here again, on the block.
 """
@@ -21,6 +21,7 @@ from clarion_nic.driver.place import Place
 from clarion_p4rt.primary import PrimarySession
 from clarion_p4rt.switch import Switch
 from fakes.p4runtime_messages import XCP, insert, table_entry
+from integration import hls_sim
 from integration.agent_net import (
     DEADLINE_S,
     MAC,
@@ -64,7 +65,7 @@ CONFIGURATION: dict[str, Any] = {
 FRAME_BYTES = 500
 RATE = XcpSettings(8_000_000, max_interval_us=1000, generation=1)
 
-pytestmark = pytest.mark.skipif(SIMULATION is None, reason="clarion-hls-sim: not built (make build)")
+pytestmark = pytest.mark.skipif(SIMULATION is None, reason=hls_sim.missing())
 
 
 @pytest.fixture

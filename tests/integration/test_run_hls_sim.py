@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion run --engine hls-sim` as a user runs it: kernel TCP through the FPGA block in C simulation."""
+"""`clarion run --engine hls-sim` as a user runs it: kernel TCP through the FPGA block's RTL."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from clarion_lab.engines.hls_sim import MAX_PORTS, QUEUE_BEATS
 from clarion_lab.scenario.validation import first_fault
 from clarion_p4rt.primary import PrimarySession
 from clarion_p4rt.switch import Switch
+from integration import hls_sim
 from integration.agent_net import AgentProcess, end
 from integration.test_run import (
     CLARION,
@@ -33,9 +34,7 @@ from integration.test_run import (
 pytestmark = [
     pytest.mark.root,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        paths.find_binary("clarion-hls-sim") is None, reason="clarion-hls-sim: not built (make build)"
-    ),
+    pytest.mark.skipif(hls_sim.missing() != "", reason=hls_sim.missing()),
 ]
 RUN = ("run", "smoke-fpga", "--engine", "hls-sim")
 DEADLINE_S = 120.0

@@ -25,7 +25,7 @@ MODULES = ROOT / "hls" / "sim" / "functions" / "clarion_functions_dpi.sv"
 def lacking() -> str:
     """Types that the core has not got yet."""
     core = "".join(header.read_text() for header in (ROOT / "core").glob("*.hpp"))
-    names = (type_.core.split("::")[-1] for type_ in FUNCTIONS.types)
+    names = (type_.core.split("::")[-1] for type_ in FUNCTIONS.types if type_.core)
     return ", ".join(name for name in names if not re.search(rf"\bstruct {name} {{", core))
 
 

@@ -38,7 +38,7 @@ def test_frames_and_registers(bump: int, register_clock_ps: int, monkeypatch: py
 
 def verilate(*more: str) -> subprocess.CompletedProcess[str]:
     need("verilator")
-    command = ["verilator", "--lint-only", "-Wall", "--top-module", "box_250mhz"]
+    command = ["verilator", "--lint-only", "-Wall", "-Wno-PINCONNECTEMPTY", "--top-module", "box_250mhz"]
     includes = [f"-I{BOX / 'box_250mhz'}", f"-I{STUBS}"]
     sources = [str(path) for path in (*SOURCES, *UNITS, STUBS / "box_250mhz.sv")]
     return subprocess.run([*command, *includes, *more, *sources], capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that test_wrapper.py simulates, on clarion_250mhz with stand-ins for the HLS units."""
+"""The cases that test_wrapper.py simulates, on clarion_250mhz with stand-ins for the units."""
 
 from __future__ import annotations
 

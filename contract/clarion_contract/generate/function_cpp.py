@@ -11,7 +11,6 @@ from clarion_contract.generate.function_model import (
     Field,
     Function,
     Functions,
-    Type,
     camel,
     numbers,
     width,

@@ -48,10 +48,11 @@ module clarion_{name} #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;

@@ -137,10 +137,11 @@ class _Types:
         if core is not None and not re.fullmatch(r"\w+(::\w+)+", core):
             raise keys["core"].fail(f"{core!r} is no type of C++ with its namespace")
         about = keys["about"].text() if "about" in keys else ""
-        self.made[name] = Type(name, core, about, _fields(keys["fields"], self.named if core is None else self.of_core))
+        self.made[name] = Type(
+            name, core, about, _fields(keys["fields"], self.named if core is None else self.of_core)
+        )
         self._making.pop()
         return self.made[name]
-
 
     def of_core(self, name: str, user: Node) -> Type:
         """Return a type that C++ has, too."""

@@ -31,10 +31,11 @@ module clarion_lanes #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -76,10 +77,11 @@ module clarion_classify #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -121,10 +123,11 @@ module clarion_judge #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -166,10 +169,11 @@ module clarion_number #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -211,10 +215,11 @@ module clarion_weight #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -256,10 +261,11 @@ module clarion_sums #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -301,10 +307,11 @@ module clarion_tracker #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -346,10 +353,11 @@ module clarion_length #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -391,10 +399,11 @@ module clarion_over #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -436,10 +445,11 @@ module clarion_offer #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -481,10 +491,11 @@ module clarion_own #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -526,10 +537,11 @@ module clarion_grant #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -571,10 +583,11 @@ module clarion_patch #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;
@@ -616,10 +629,11 @@ module clarion_control #(
 
   initial results_o = '1;
 
+  // Without `else`: of that Verilator makes a choice between two values, and calls the function in every clock.
   if (LATENCY <= 1) begin : g_register
     always @(posedge clk_i) begin
+      results_o <= '1;
       if (valid_i) results_o <= called(arguments_i);
-      else results_o <= '1;
     end
   end else begin : g_ring
     localparam logic [31:0] LAST = LATENCY - 2;

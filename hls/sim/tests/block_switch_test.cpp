@@ -272,15 +272,35 @@ TEST_F(BlockSwitchTest, ACapacityThatIsToBeMeasuredIsRefused) {
 
 // --- Against the embedded core ---------------------------------------------------------------------------
 
+void expect_same(const IntervalReport& got, const IntervalReport& expected) {
+  EXPECT_EQ(got.intervals, expected.intervals);
+  EXPECT_EQ(got.avg_rtt, expected.avg_rtt);
+  EXPECT_EQ(got.elapsed, expected.elapsed);
+  EXPECT_EQ(got.sums.input, expected.sums.input);
+  EXPECT_EQ(got.sums.sum_x, expected.sums.sum_x);
+  EXPECT_EQ(got.sums.sum_x_rtt, expected.sums.sum_x_rtt);
+  EXPECT_EQ(got.queue_bytes, expected.queue_bytes);
+  EXPECT_EQ(got.rate_q8, expected.rate_q8);
+  EXPECT_EQ(got.phi_q8, expected.phi_q8);
+  EXPECT_EQ(got.shares.pos, expected.shares.pos);
+  EXPECT_EQ(got.shares.neg, expected.shares.neg);
+  EXPECT_EQ(got.shares.cp.mantissa, expected.shares.cp.mantissa);
+  EXPECT_EQ(got.shares.cp.shift, expected.shares.cp.shift);
+  EXPECT_EQ(got.shares.cn.mantissa, expected.shares.cn.mantissa);
+  EXPECT_EQ(got.shares.cn.shift, expected.shares.cn.shift);
+}
+
+class BlockPathTest : public testing::TestWithParam<unsigned> {};
+
 // With a wire that takes each packet at once, both do the same to every byte.
-TEST(BlockPath, DoesWhatTheCoreDoes) {
+TEST_P(BlockPathTest, DoesWhatTheCoreDoes) {
   ChunkPool pool;
   PacketFifo core_out(pool);
   PacketFifo block_out(pool);
   const auto core = std::make_unique<CorePath>(core_out, DEFAULT_PROTOCOL);
   BlockPath block(block_out, DEFAULT_PROTOCOL);
   PortEntries entries;
-  entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000, 1), 1};
+  entries.xcp = XcpEntry{xcp_config(10'000'000, 0.4, 0.226, 0.1, 1'000, 1'000'000, GetParam()), 1};
   entries.tag = TagEntry{true, false, true, 1};
   entries.stamp = true;
   core->enter(entries, 100'000);
@@ -306,10 +326,12 @@ TEST(BlockPath, DoesWhatTheCoreDoes) {
   }
   EXPECT_GT(core->intervals(), 5U);
   EXPECT_EQ(block.intervals(), core->intervals());
-  EXPECT_EQ(block.telemetry().interval.phi_q8, core->telemetry().interval.phi_q8);
+  expect_same(block.telemetry().interval, core->telemetry().interval);
   EXPECT_EQ(block.telemetry().wire.lost, core->telemetry().wire.lost);
   EXPECT_GT(core->telemetry().wire.lost, 10U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Generations, BlockPathTest, testing::Values(1U, 2U));
 
 }  // namespace
 }  // namespace clarion::emu

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine `hls-sim`: as `emu`, with the FPGA block in C simulation at every port of a switch."""
+"""The engine `hls-sim`: as `emu`, with the simulated FPGA block at every port of a switch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEAT_BYTES = 64
 
 
 class HlsSimEngine(EmulationEngine):
-    """Runs a scenario through the FPGA block in C simulation."""
+    """Runs a scenario through the simulated FPGA block."""
 
     name = "hls-sim"
     has_applications = False

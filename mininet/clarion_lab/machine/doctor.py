@@ -223,7 +223,9 @@ CHECKS = (
         "curl", False, _program("curl", "--version"), f"for application: http; {APPLICATIONS['http']['curl']}"
     ),
     Check("clarion-sim", False, _built("clarion-sim"), "for engine sim; make build"),
-    Check("clarion-hls-sim", False, _built("clarion-hls-sim"), "for engine hls-sim; make build"),
+    Check(
+        "clarion-hls-sim", False, _built("clarion-hls-sim"), "for engine hls-sim; make build, with verilator"
+    ),
     Check("netem", False, _qdisc("netem"), "not needed: the switch emulates links; modprobe sch_netem"),
     Check(
         "p4c",
