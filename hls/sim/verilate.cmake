@@ -17,7 +17,16 @@ file(GLOB clarion_rtl CONFIGURE_DEPENDS ${CLARION_RTL}/*.sv)
 file(GLOB front_end_rtl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/nic/rtl/*.sv)
 set(clarion_packages ${PROJECT_SOURCE_DIR}/nic/rtl/clarion_registers_pkg.sv ${CLARION_RTL}/clarion_sizes_pkg.sv
   ${CLARION_RTL}/clarion_block_pkg.sv)
-set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
+# Modules of the block's functions: in C++, or what a tool has made of it, with more modules below. That is not ours, so
+# nothing is said about its style; files of numbers that it reads are looked for where the program runs.
+set(CLARION_FUNCTION_RTL "" CACHE STRING "Verilog of the block's functions in the place of C++, for its test bench")
+set(clarion_functions_sv ${CLARION_FUNCTION_RTL})
+set(function_options -Wno-lint -Wno-style -Wno-fatal)
+if(NOT CLARION_FUNCTION_RTL)
+  set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
+  set(function_options)
+endif()
+list(TRANSFORM clarion_functions_sv PREPEND "-v;" OUTPUT_VARIABLE function_modules)
 
 # add_verilated(LIBRARY TOP FILE [PARAMETER=VALUE...] [PREFIX CLASS] [FIRST FOLDER]): the class of a top module,
 # V<LIBRARY> if not said otherwise. Modules that a file in FOLDER has are not taken from anywhere else.
@@ -43,7 +52,7 @@ function(add_verilated library top file)
     OUTPUT ${archive} ${folder}/${prefix}.h
     COMMAND ${VERILATOR} --cc --assert -O3 --x-assign fast --x-initial fast -Wno-PINCONNECTEMPTY --top-module ${top}
       --prefix ${prefix} --Mdir ${folder} ${parameters} ${clarion_packages} ${file} ${first_modules}
-      -y ${CLARION_RTL} -y ${PROJECT_SOURCE_DIR}/nic/rtl -v ${clarion_functions_sv}
+      -y ${CLARION_RTL} -y ${PROJECT_SOURCE_DIR}/nic/rtl ${function_modules} ${function_options}
     COMMAND make -s -C ${folder} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CMAKE_CXX_COMPILER_LAUNCHER}
       OPT_FAST=${flags} OPT_SLOW=${flags} ${prefix}__ALL.a
     DEPENDS ${clarion_rtl} ${clarion_packages} ${clarion_functions_sv} ${front_end_rtl} ${first_files} ${file}

@@ -15,6 +15,8 @@ from builds import ROOT, plain, sanitised
 from conformance.block.bench import Bench
 
 BUCKETS = {"": 4096, "-small": 8, "-large": 65536, "-late": 8}
+# Where RTL of a tool finds the files that it reads.
+DATA = Path(os.environ["CLARION_BLOCK_DATA"]) if "CLARION_BLOCK_DATA" in os.environ else None
 QUEUE_BEATS = {"": 4096, "-small": 256}
 
 
@@ -46,7 +48,7 @@ def bench_of() -> Iterator[Callable[[str], Bench]]:
     open_benches: list[Bench] = []
 
     def start(size: str = "") -> Bench:
-        open_benches.append(Bench(driver(size)))
+        open_benches.append(Bench(driver(size), folder=DATA))
         return open_benches[-1]
 
     yield start
