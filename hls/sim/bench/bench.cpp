@@ -4,8 +4,8 @@
 namespace clarion::sim {
 namespace {
 
-// Clocks without activity at the interfaces after which the units count as at rest: an interval may be ending, or an
-// invalid frame be on its way into nothing.
+// Clocks without activity at the interfaces after which the units count as at rest: an interval may be
+// ending, or an invalid frame be on its way into nothing.
 constexpr std::uint32_t QUIET_CLOCKS = 600;
 
 }  // namespace

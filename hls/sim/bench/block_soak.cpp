@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random frames and commands through a bump in the wire, held against the core: block-soak [--frames N] [--seed S].
-// Prints what it has compared; at the first difference it says where, and ends with status 1.
+// Random frames and commands through a bump in the wire, held against the core: block-soak [--frames N]
+// [--seed S]. Prints what it has compared; at the first difference it says where, and ends with status 1.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using namespace clarion::sim;
 
 constexpr unsigned PORTS = Checker::PORTS;
 constexpr std::uint32_t MOST_CLOCKS = 3'000'000;  // of a phase
-constexpr unsigned SHOWN = 32;                   // buckets of each unit compared at the end of a phase
+constexpr unsigned SHOWN = 32;                    // buckets of each unit compared at the end of a phase
 
 class Soak {
  public:
@@ -38,8 +38,8 @@ class Soak {
   unsigned phases = 0;
 
  private:
-  // Time and lengths of intervals are such that packets never wait for decisions in numbers that have no place there:
-  // those that are lost then leave no trace but in counters.
+  // Time and lengths of intervals are such that packets never wait for decisions in numbers that have no
+  // place there: those that are lost then leave no trace but in counters.
   struct Plan {
     Mix mix;
     unsigned frames = 2000;       // of each port
@@ -72,7 +72,8 @@ class Soak {
       plan.mix.gap = random_.of<unsigned>({0, 3, 40});
       plan.mix.damaged = random_.of<unsigned>({0, 2, 10});
     }
-    if (plan.mix.kind != Mix::Kind::one_beat || plan.mix.gap > 0) plan.clocks *= random_.of<unsigned>({1, 1, 10});
+    if (plan.mix.kind != Mix::Kind::one_beat || plan.mix.gap > 0)
+      plan.clocks *= random_.of<unsigned>({1, 1, 10});
     return plan;
   }
 
@@ -80,7 +81,8 @@ class Soak {
     Bench& bench = checker_.bench();
     const Plan plan = this->plan();
     ++phases;
-    std::snprintf(about_, sizeof about_, "kind %u, %u buckets, scale %u, gap %u, %u %% damaged, interval %llu clocks",
+    std::snprintf(about_, sizeof about_,
+                  "kind %u, %u buckets, scale %u, gap %u, %u %% damaged, interval %llu clocks",
                   static_cast<unsigned>(plan.mix.kind), plan.mix.buckets, plan.mix.scale, plan.mix.gap,
                   plan.mix.damaged, static_cast<unsigned long long>(plan.clocks));
     bench.wires.now_step = random_.of<unsigned>({0, 1, 50, 1000, 3000, 40'000});
@@ -116,10 +118,11 @@ class Soak {
     const auto idle = random_.below(4);
     const auto stall = random_.below(6);
     bench.source(port, false).set_pattern(idle == 1 ? Pattern(seed, 30, 90) : Pattern());
-    bench.sink(port, false).set_pattern(stall == 1   ? Pattern(seed, 20, 60)
-                                        : stall == 2 ? Pattern(seed, 8, 4)
-                                        : stall == 3 ? Pattern(seed, 128, 128)
-                                                     : Pattern());
+    bench.sink(port, false)
+        .set_pattern(stall == 1   ? Pattern(seed, 20, 60)
+                     : stall == 2 ? Pattern(seed, 8, 4)
+                     : stall == 3 ? Pattern(seed, 128, 128)
+                                  : Pattern());
   }
 
   void give(unsigned port, const Mix& mix) {
@@ -132,8 +135,10 @@ class Soak {
   // Some thousand clocks apart, so that what has waited for one is gone before the next.
   void give_commands(unsigned port, const Plan& plan, std::uint64_t ticks) {
     const std::uint32_t last = plan.frames * (plan.mix.gap / 2 + 3);
-    for (std::uint32_t clock = 500; clock < last; clock += 500 + static_cast<std::uint32_t>(random_.below(4000))) {
-      const auto bucket = static_cast<std::uint32_t>(random_.below(std::min(plan.mix.buckets, Checker::BUCKETS)));
+    for (std::uint32_t clock = 500; clock < last;
+         clock += 500 + static_cast<std::uint32_t>(random_.below(4000))) {
+      const auto bucket =
+          static_cast<std::uint32_t>(random_.below(std::min(plan.mix.buckets, Checker::BUCKETS)));
       const auto choice = random_.below(100);
       const unsigned unit = random_.chance(50) ? port : PORTS + port;
       if (choice < 30) {
@@ -143,7 +148,8 @@ class Soak {
       } else if (choice < 92) {
         checker_.give(unit, clock,
                       unit < PORTS ? ingress_configuration(random_) : egress_configuration(random_, ticks));
-      } else if (unit >= PORTS || !resets_[port]) {  // the second would wait for the first, and packets would not
+      } else if (unit >= PORTS ||
+                 !resets_[port]) {  // the second would wait for the first, and packets would not
         resets_[port] |= unit < PORTS;
         checker_.give(unit, clock, Words{registers::OP_RESET});
       }
@@ -173,14 +179,15 @@ class Soak {
 
 void report(Soak& soak, double seconds) {
   const Checker::Sums& sums = soak.checker().sums();
-  std::printf("%llu frames in %u phases, %llu clocks: %llu passed with %llu beats, %llu dropped (%llu for want of "
-              "memory), %llu errored, %llu intervals, %llu answers; %.0f frames/s\n",
-              static_cast<unsigned long long>(soak.given()), soak.phases,
-              static_cast<unsigned long long>(soak.clocks()), static_cast<unsigned long long>(sums.packets),
-              static_cast<unsigned long long>(sums.beats), static_cast<unsigned long long>(sums.drops),
-              static_cast<unsigned long long>(sums.overflows), static_cast<unsigned long long>(sums.errored),
-              static_cast<unsigned long long>(sums.intervals), static_cast<unsigned long long>(sums.answers),
-              static_cast<double>(soak.given()) / seconds);
+  std::printf(
+      "%llu frames in %u phases, %llu clocks: %llu passed with %llu beats, %llu dropped (%llu for want of "
+      "memory), %llu errored, %llu intervals, %llu answers; %.0f frames/s\n",
+      static_cast<unsigned long long>(soak.given()), soak.phases,
+      static_cast<unsigned long long>(soak.clocks()), static_cast<unsigned long long>(sums.packets),
+      static_cast<unsigned long long>(sums.beats), static_cast<unsigned long long>(sums.drops),
+      static_cast<unsigned long long>(sums.overflows), static_cast<unsigned long long>(sums.errored),
+      static_cast<unsigned long long>(sums.intervals), static_cast<unsigned long long>(sums.answers),
+      static_cast<double>(soak.given()) / seconds);
 }
 
 int usage() {
@@ -206,8 +213,8 @@ int main(int argc, char** argv) {
   try {
     soak.run(frames);
   } catch (const std::exception& difference) {
-    std::printf("seed %llu, phase %u (%s): %s\n", static_cast<unsigned long long>(seed), soak.phases, soak.about(),
-                difference.what());
+    std::printf("seed %llu, phase %u (%s): %s\n", static_cast<unsigned long long>(seed), soak.phases,
+                soak.about(), difference.what());
     status = 1;
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

@@ -20,7 +20,9 @@ void put2(std::vector<Words>& answer, unsigned place, std::uint64_t value) {
   put(answer, place + 1, value >> 32);
 }
 
-std::uint64_t words_of(const Words& words, unsigned low) { return std::uint64_t{words[low + 1]} << 32 | words[low]; }
+std::uint64_t words_of(const Words& words, unsigned low) {
+  return std::uint64_t{words[low + 1]} << 32 | words[low];
+}
 
 std::string hex(const std::vector<std::uint8_t>& bytes) {
   std::string text;
@@ -75,7 +77,8 @@ void Checker::clock() {
 bool Checker::all_out() const {
   for (unsigned port = 0; port < PORTS; ++port) {
     const Ingress& in = ingress_[port];
-    if (std::any_of(in.told.begin(), in.told.end(), [](const Frame& frame) { return frame.valid; })) return false;
+    if (std::any_of(in.told.begin(), in.told.end(), [](const Frame& frame) { return frame.valid; }))
+      return false;
     if (!in.passed.empty() || !egress_[port].waiting.empty() || !egress_[port].leaving.empty()) return false;
   }
   return std::all_of(std::begin(given_), std::end(given_), [](const auto& queue) { return queue.empty(); });
@@ -88,7 +91,8 @@ void Checker::finish(std::uint32_t most_clocks) {
   }
   const Ingress& in = ingress_[0];
   differ(0, "not all comes out: " + std::to_string(in.told.size()) + " frames in front of it, " +
-                std::to_string(in.passed.size()) + " behind it, " + std::to_string(given_[0].size()) + " commands");
+                std::to_string(in.passed.size()) + " behind it, " + std::to_string(given_[0].size()) +
+                " commands");
 }
 
 // --- Ingress ----------------------------------------------------------------------------------------------
@@ -176,7 +180,8 @@ void Checker::take_replies(bool of_egress) {
     const bool last = given.beats == given.expected.size();
     if (timed.reply.index != beat || timed.reply.last != last || timed.reply.status != STATUS_OK) {
       differ(timed.unit, "answer to operation " + std::to_string(given.command[0]) + ": beat " +
-                             std::to_string(timed.reply.index) + ", status " + std::to_string(timed.reply.status));
+                             std::to_string(timed.reply.index) + ", status " +
+                             std::to_string(timed.reply.status));
     }
     for (unsigned word = 0; word < BEAT_WORDS; ++word) {
       const std::uint32_t got = timed.reply.words[word], wanted = given.expected[beat][word];
@@ -430,10 +435,11 @@ void Checker::send(unsigned port) {
   const std::vector<std::uint8_t>& wanted = out.leaving.front().bytes;
   const ReceivedFrame& got = sink.frames.front();
   if (got.bytes != wanted) {
-    differ(PORTS + port, "frame " + std::to_string(sums_.packets) + "\n  " + hex(got.bytes) + "\ninstead of\n  " +
-                             hex(wanted));
+    differ(PORTS + port, "frame " + std::to_string(sums_.packets) + "\n  " + hex(got.bytes) +
+                             "\ninstead of\n  " + hex(wanted));
   }
-  if (got.damaged || got.user != out.leaving.front().user) differ(PORTS + port, "a frame with gaps, or TUSER");
+  if (got.damaged || got.user != out.leaving.front().user)
+    differ(PORTS + port, "a frame with gaps, or TUSER");
   out.queue_bytes -= wanted.size();
   ++sums_.packets;
   sums_.beats += (wanted.size() + BEAT_BYTES - 1) / BEAT_BYTES;

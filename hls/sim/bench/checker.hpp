@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds a bump in the wire against the data plane in software (core/data_plane.hpp), clock by clock: the order in
-// which packets join and leave, and the bytes waiting, are the block's; all bytes of frames and all state must follow
-// from them. The first difference is an exception.
+// Holds a bump in the wire against the data plane in software (core/data_plane.hpp), clock by clock: the
+// order in which packets join and leave, and the bytes waiting, are the block's; all bytes of frames and all
+// state must follow from them. The first difference is an exception.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ class Checker {
 
   // A frame that has been given to the source of a port; one that is not valid is to be rejected.
   void expect(unsigned port, const SentFrame& sent, bool valid);
-  // A command to a unit so many clocks from now; to an ingress behind a read, which gives its place among the frames.
+  // A command to a unit so many clocks from now; to an ingress behind a read, which gives its place among the
+  // frames.
   void give(unsigned unit, std::uint32_t clock, const Words& command);
 
   void clock();
@@ -116,7 +117,7 @@ class Checker {
   Ingress ingress_[PORTS];
   Egress egress_[PORTS];
   std::deque<Given> given_[2 * PORTS];
-  Ticks now_ = 0;         // in the clock that has just been
+  Ticks now_ = 0;            // in the clock that has just been
   std::uint64_t ticks_ = 0;  // that it lasted
   Sums sums_;
 };

@@ -52,8 +52,8 @@ void SoakTraffic::put_tags(Bytes& bytes, const Mix& mix) {
   const auto bucket = static_cast<std::uint16_t>(random_.below(mix.buckets));
   std::uint16_t& next = next_seq_[bucket];
   if (random_.chance(5)) {
-    next = static_cast<std::uint16_t>(
-        next + random_.of<int>({-1, 1, 2, 3, -256, -257, -1000, -5000, -16383, -16384, 16383, 16384, -32768}));
+    next = static_cast<std::uint16_t>(next + random_.of<int>({-1, 1, 2, 3, -256, -257, -1000, -5000, -16383,
+                                                              -16384, 16383, 16384, -32768}));
   }
   put_be(bytes, bucket, 2);
   put_be(bytes, next++, 2);
@@ -110,7 +110,8 @@ Bytes SoakTraffic::bytes_of(const Mix& mix) {
   const std::size_t stated = (random_.chance(50) ? header_end : length) - ip - (length_at == ip + 4 ? 40 : 0);
   set_be16(bytes, length_at, whole ? stated : random_.below(stated + 4));
   if (!plain && random_.chance(3)) {
-    bytes[12 + random_.below(std::min<std::size_t>(length, 110) - 12)] = static_cast<std::uint8_t>(random_.bits(8));
+    bytes[12 + random_.below(std::min<std::size_t>(length, 110) - 12)] =
+        static_cast<std::uint8_t>(random_.bits(8));
   }
   return bytes;
 }
@@ -167,7 +168,8 @@ Words ingress_configuration(Random& random) {
   words[INGRESS_CONFIGURE_CHECK] = random.chance(85);
   words[INGRESS_CONFIGURE_EDGE] = random.chance(20);
   words[INGRESS_CONFIGURE_WIRE] = random.chance(80);
-  words[INGRESS_CONFIGURE_EPOCH] = static_cast<std::uint32_t>(words[INGRESS_CONFIGURE_CHECK] + random.below(3));
+  words[INGRESS_CONFIGURE_EPOCH] =
+      static_cast<std::uint32_t>(words[INGRESS_CONFIGURE_CHECK] + random.below(3));
   return words;
 }
 
@@ -184,17 +186,19 @@ Words egress_configuration(Random& random, std::uint64_t ticks) {
   words[EGRESS_CONFIGURE_XCP] = random.chance(85);
   words[EGRESS_CONFIGURE_STAMP] = random.chance(85);
   words[EGRESS_CONFIGURE_EPOCH] = static_cast<std::uint32_t>(words[EGRESS_CONFIGURE_XCP] + random.below(3));
-  put2(words, EGRESS_CONFIGURE_CAPACITY, random.of<std::uint64_t>({125'000, 12'500'000, 12'500'000'000,
-                                                                   random.scaled(38), 0}));
+  put2(words, EGRESS_CONFIGURE_CAPACITY,
+       random.of<std::uint64_t>({125'000, 12'500'000, 12'500'000'000, random.scaled(38), 0}));
   words[EGRESS_CONFIGURE_ALPHA] = coefficient(26214);
   words[EGRESS_CONFIGURE_BETA] = coefficient(14811);
   words[EGRESS_CONFIGURE_GAMMA] = coefficient(6554);
-  words[EGRESS_CONFIGURE_MIN_INTERVAL] = static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, UINT32_MAX));
-  words[EGRESS_CONFIGURE_MAX_INTERVAL] =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks * random.of<unsigned>({1, 5, 1000}), UINT32_MAX));
+  words[EGRESS_CONFIGURE_MIN_INTERVAL] =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, UINT32_MAX));
+  words[EGRESS_CONFIGURE_MAX_INTERVAL] = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(ticks * random.of<unsigned>({1, 5, 1000}), UINT32_MAX));
   words[EGRESS_CONFIGURE_GENERATION] = random.of<unsigned>({1, 2});
   put2(words, EGRESS_CONFIGURE_QUEUE_LIMIT,
-       random.chance(60) ? QUEUE_MAX : random.of<std::uint64_t>({0, random.below(3000), random.below(60'000)}));
+       random.chance(60) ? QUEUE_MAX
+                         : random.of<std::uint64_t>({0, random.below(3000), random.below(60'000)}));
   return words;
 }
 

@@ -57,7 +57,8 @@ std::uint64_t bits(const Wide& wide, unsigned at, unsigned count) {
 
 class RtlUnits : public Units {
  public:
-  RtlUnits(Lanes& lanes, bool bump) : lanes_(lanes), ports_(static_cast<unsigned>(lanes.size())), bump_(bump) {
+  RtlUnits(Lanes& lanes, bool bump)
+      : lanes_(lanes), ports_(static_cast<unsigned>(lanes.size())), bump_(bump) {
     for (unsigned port = 0; port < ports_; ++port) {
       ingress_.push_back(std::make_unique<Vbench_ingress>(&context_));
       egress_.push_back(std::make_unique<Vbench_egress>(&context_));
@@ -232,7 +233,8 @@ class RtlUnits : public Units {
     } else if (with_registers) {
       registers_.reply_valid_i |= 1U << at;
       registers_.command_ready_i |= unit.command_ready_o << at;
-      std::memcpy(reinterpret_cast<char*>(&registers_.reply_i[0]) + at * REPLY_BYTES, &unit.reply_o[0], REPLY_BYTES);
+      std::memcpy(reinterpret_cast<char*>(&registers_.reply_i[0]) + at * REPLY_BYTES, &unit.reply_o[0],
+                  REPLY_BYTES);
     }
   }
 
@@ -251,7 +253,8 @@ class RtlUnits : public Units {
     if (!bump_ && offered_[ports_ + port] != nullptr) lane.source[1].answer(unit.s_axis_tready, clock);
     if (unit.m_axis_tvalid && unit.m_axis_tready) {
       lane.sink[0].take(beat_of(unit), clock);
-      if (unit.m_axis_tlast) lane.log.add({QueueEvent::Kind::sent, clock, 0, lane.sink[0].frames.back().bytes.size()});
+      if (unit.m_axis_tlast)
+        lane.log.add({QueueEvent::Kind::sent, clock, 0, lane.sink[0].frames.back().bytes.size()});
     }
     finish_command(unit, lane.mail[1], MAX_PORTS + port, with_registers);
     watch(unit, lane.log, clock);

@@ -59,7 +59,8 @@ struct Reply {
   Words words;
 };
 
-// A command to a unit beside the registers: it stays until the unit takes it, with the last beat of its answer.
+// A command to a unit beside the registers: it stays until the unit takes it, with the last beat of its
+// answer.
 struct Mail {
   const Words* command = nullptr;
   std::optional<Reply> reply;  // of this clock

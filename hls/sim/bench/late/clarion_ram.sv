@@ -5,7 +5,9 @@
 module clarion_ram #(
     parameter logic [31:0] WIDTH = 8,
     parameter logic [31:0] DEPTH = 16,
+    // verilator lint_off UNUSEDPARAM
     parameter              STYLE = "block",
+    // verilator lint_on UNUSEDPARAM
     parameter logic [31:0] READ_LATENCY = 1
 ) (
     input wire clk_i,
