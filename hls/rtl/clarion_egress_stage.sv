@@ -141,7 +141,7 @@ module clarion_egress_stage (
 
   // --- A packet leaves -------------------------------------------------------------------------------------
 
-  wire leaves = runs && waiting_valid_i && place_i;
+  wire leaves = runs && !restarted_q && waiting_valid_i && place_i;  // before the start, or behind the packet that waits
   wire goes = leaves && waiting_i.send;
 
   assign waiting_ready_o = leaves;

@@ -14,27 +14,48 @@ target_link_libraries(block_functions PUBLIC clarion_functions verilated)
 
 set(CLARION_RTL ${PROJECT_SOURCE_DIR}/hls/rtl)
 file(GLOB clarion_rtl CONFIGURE_DEPENDS ${CLARION_RTL}/*.sv)
+file(GLOB front_end_rtl CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/nic/rtl/*.sv)
 set(clarion_packages ${PROJECT_SOURCE_DIR}/nic/rtl/clarion_registers_pkg.sv ${CLARION_RTL}/clarion_sizes_pkg.sv
   ${CLARION_RTL}/clarion_block_pkg.sv)
-set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
+# Modules of the block's functions: in C++, or what a tool has made of it, with more modules below. That is not ours, so
+# nothing is said about its style; files of numbers that it reads are looked for where the program runs.
+set(CLARION_FUNCTION_RTL "" CACHE STRING "Verilog of the block's functions in the place of C++, for its test bench")
+set(clarion_functions_sv ${CLARION_FUNCTION_RTL})
+set(function_options -Wno-lint -Wno-style -Wno-fatal)
+if(NOT CLARION_FUNCTION_RTL)
+  set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
+  set(function_options)
+endif()
+list(TRANSFORM clarion_functions_sv PREPEND "-v;" OUTPUT_VARIABLE function_modules)
 
-# add_verilated(LIBRARY TOP FILE [PARAMETER=VALUE...]): the class V<LIBRARY> of a top module.
+# add_verilated(LIBRARY TOP FILE [PARAMETER=VALUE...] [PREFIX CLASS] [FIRST FOLDER]): the class of a top module,
+# V<LIBRARY> if not said otherwise. Modules that a file in FOLDER has are not taken from anywhere else.
 function(add_verilated library top file)
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${library})
-  set(archive ${folder}/V${library}__ALL.a)
-  list(TRANSFORM ARGN PREPEND -G OUTPUT_VARIABLE parameters)
-  set(flags -O2)
-  if(CLARION_SANITIZE)
-    set(flags "-O1 -fsanitize=address,undefined -fno-sanitize=alignment,shift")
+  cmake_parse_arguments(given "" "PREFIX;FIRST" "" ${ARGN})
+  set(prefix V${library})
+  if(given_PREFIX)
+    set(prefix ${given_PREFIX})
   endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${library})
+  set(archive ${folder}/${prefix}__ALL.a)
+  list(TRANSFORM given_UNPARSED_ARGUMENTS PREPEND -G OUTPUT_VARIABLE parameters)
+  set(first_modules)
+  set(first_files)
+  if(given_FIRST)
+    set(first_modules -y ${given_FIRST})
+    file(GLOB first_files CONFIGURE_DEPENDS ${given_FIRST}/*.sv)
+  endif()
+  # Without sanitisers: they make it several times slower, and what is ours of it is checked otherwise, the functions
+  # by sanitisers of their own and the RTL by its assertions.
+  set(flags -O2)
   add_custom_command(
-    OUTPUT ${archive} ${folder}/V${library}.h
+    OUTPUT ${archive} ${folder}/${prefix}.h
     COMMAND ${VERILATOR} --cc --assert -O3 --x-assign fast --x-initial fast -Wno-PINCONNECTEMPTY --top-module ${top}
-      --prefix V${library} --Mdir ${folder} ${parameters} ${clarion_packages} ${file} -y ${CLARION_RTL}
-      -y ${PROJECT_SOURCE_DIR}/nic/rtl -v ${clarion_functions_sv}
-    COMMAND make -s -C ${folder} -f V${library}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CMAKE_CXX_COMPILER_LAUNCHER}
-      OPT_FAST=${flags} OPT_SLOW=${flags} V${library}__ALL.a
-    DEPENDS ${clarion_rtl} ${clarion_packages} ${clarion_functions_sv} ${file}
+      --prefix ${prefix} --Mdir ${folder} ${parameters} ${clarion_packages} ${file} ${first_modules}
+      -y ${CLARION_RTL} -y ${PROJECT_SOURCE_DIR}/nic/rtl ${function_modules} ${function_options}
+    COMMAND make -s -C ${folder} -f ${prefix}.mk CXX=${CMAKE_CXX_COMPILER} OBJCACHE=${CMAKE_CXX_COMPILER_LAUNCHER}
+      OPT_FAST=${flags} OPT_SLOW=${flags} ${prefix}__ALL.a
+    DEPENDS ${clarion_rtl} ${clarion_packages} ${clarion_functions_sv} ${front_end_rtl} ${first_files} ${file}
     COMMENT "Verilating ${library}"
     VERBATIM)
   add_custom_target(${library}-archive DEPENDS ${archive})

@@ -2,95 +2,99 @@
 #include "hls/sim/bench/bench.hpp"
 
 namespace clarion::sim {
+namespace {
 
-Bench::Bench(unsigned ports, bool bump) {
+// Clocks without activity at the interfaces after which the units count as at rest: an interval may be
+// ending, or an invalid frame be on its way into nothing.
+constexpr std::uint32_t QUIET_CLOCKS = 600;
+
+}  // namespace
+
+Bench::Bench(unsigned ports, bool bump) : scheduled_(2 * ports) {
   for (unsigned port = 0; port < ports; ++port) lanes_.push_back(std::make_unique<Lane>());
   units_ = make_units(lanes_, bump);
 }
 
-std::size_t Bench::activity() const {
-  std::size_t sum = replies.size();
-  for (unsigned port = 0; port < ports(); ++port) {
-    if (const EventLog* log = units_->log(port)) sum += log->events.size();
-    for (const Sink& sink : lanes_[port]->sink) sum += sink.beats;
+std::uint64_t Bench::activity() const {
+  std::uint64_t sum = replies.size();
+  for (const auto& lane : lanes_) {
+    sum += lane->log.events.size() + lane->sink[0].beats + lane->sink[1].beats;
   }
   return sum;
 }
 
-void Bench::clock() {
-  const std::size_t before = activity();
-  bool stalled = false;
-  bool waiting = !scheduled_.empty() || unanswered_ > 0;
-  give_commands();
-  for (unsigned port = 0; port < ports(); ++port) {
-    if (EventLog* log = units_->log(port)) log->clock = clock_;
-    for (unsigned host = 0; host < 2; ++host) {
-      lanes_[port]->source[host].step(lanes_[port]->in[host], clock_);
-      waiting |= !lanes_[port]->source[host].done();
-    }
-  }
-  units_->step(wires, units_on, unanswered_ > 0);
+// Whether something is yet to come, or has happened in this clock.
+bool Bench::moves() {
+  const std::uint64_t before = activity_;
+  activity_ = activity();
+  if (unanswered_ > 0 || activity_ != before) return true;
   for (const auto& lane : lanes_) {
-    for (unsigned host = 0; host < 2; ++host) stalled |= lane->sink[host].step(lane->out[host], clock_);
+    if (!lane->source[0].done() || !lane->source[1].done()) return true;
   }
-  if (unanswered_ > 0) {
-    for (unsigned port = 0; port < ports(); ++port) {
-      for (unsigned i = 0; i < 3; ++i) take_replies(port, i);
-    }
-  }
-  wires.now += wires.now_step;
-  ++clock_;
-  if (waiting || activity() != before)
-    quiet_ = 0;
-  else if (!stalled)
-    ++quiet_;
+  return false;
 }
 
-void Bench::schedule(unsigned unit, std::uint32_t clock, const block::Command& command) {
-  scheduled_.push_back({unit, clock, command});
+bool Bench::stalled() const {
+  for (const auto& lane : lanes_) {
+    if (lane->sink[0].holds_back() || lane->sink[1].holds_back()) return true;
+  }
+  return false;
+}
+
+void Bench::clock() {
+  for (const auto& lane : lanes_) {
+    for (Sink& sink : lane->sink) sink.rest();
+  }
+  const bool registers_rest = unanswered_ > 0;
+  if (registers_rest) give_commands();
+  units_->step(wires, units_on, registers_rest, clock_);
+  if (registers_rest) take_replies();
+  wires.now += wires.now_step;
+  ++clock_;
+}
+
+void Bench::schedule(unsigned unit, std::uint32_t clock, const Words& command) {
+  scheduled_[unit].push_back({clock, command});
+  ++unanswered_;
 }
 
 void Bench::give_commands() {
-  while (!scheduled_.empty() && scheduled_.front().clock <= clock_) {
-    const Scheduled& next = scheduled_.front();
-    CommandStream& to = lanes_[next.unit % ports()]->commands[next.unit / ports()];
-    if (to.full()) return;
-    to.write(next.command);
-    ++unanswered_;
-    scheduled_.pop_front();
+  for (unsigned unit = 0; unit < scheduled_.size(); ++unit) {
+    const auto& queue = scheduled_[unit];
+    mail(unit).command = !queue.empty() && queue.front().clock <= clock_ ? &queue.front().command : nullptr;
   }
 }
 
-void Bench::take_replies(unsigned port, unsigned stream) {
-  ReplyStream& from = lanes_[port]->replies[stream];
-  while (!from.empty()) {
-    const block::Reply reply = from.read();
-    const bool egress = stream != 0;
-    const auto logged = static_cast<std::uint32_t>(units_->log(port)->events.size());
-    replies.push_back({egress ? ports() + port : port, clock_, logged, reply});
-    if (reply.last) --unanswered_;
+void Bench::take_replies() {
+  for (unsigned unit = 0; unit < scheduled_.size(); ++unit) {
+    Mail& mail = this->mail(unit);
+    if (mail.reply) replies.push_back({unit, clock_, *mail.reply});
+    mail.reply.reset();
+    if (!mail.taken) continue;
+    mail.taken = false;
+    mail.command = nullptr;
+    scheduled_[unit].pop_front();
+    --unanswered_;
   }
 }
 
-// Whether the queue is empty or its sink is closed; true as well without a log.
-bool Bench::all_out(unsigned port) const {
-  const Sink& sink = lanes_[port]->sink[0];
-  const EventLog* log = units_->log(port);
-  return log == nullptr || !sink.is_open() || log->joined == sink.ended;
+// Whether each queue is empty, or its sink closed.
+bool Bench::all_out() const {
+  for (const auto& lane : lanes_) {
+    const Sink& sink = lane->sink[0];
+    if (sink.is_open() && lane->log.joined != sink.ended) return false;
+  }
+  return true;
 }
 
 bool Bench::settle(std::uint32_t clocks) {
   quiet_ = 0;
   for (std::uint32_t i = 0; i < clocks; ++i) {
     clock();
-    if (quiet_ < units_->quiet_clocks()) continue;
-    bool out = true;
-    for (unsigned port = 0; port < ports(); ++port) out &= all_out(port);
-    if (out) return true;
+    quiet_ = moves() ? 0 : quiet_ + !stalled();
+    if (quiet_ >= QUIET_CLOCKS && all_out()) return true;
   }
   return false;
 }
-
-bool Bench::take_beat(unsigned port) { return lanes_[port]->sink[0].take(lanes_[port]->out[0], clock_); }
 
 }  // namespace clarion::sim

@@ -18,13 +18,11 @@ namespace clarion::sim {
 struct TimedReply {
   unsigned unit;
   std::uint32_t clock;
-  std::uint32_t logged;  // events of the unit's log before it
-  block::Reply reply;
+  Reply reply;
 };
 
 class Bench {
  public:
-  // Throws std::invalid_argument if there are no such units.
   Bench(unsigned ports, bool bump);
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -33,15 +31,17 @@ class Bench {
   // Runs until all is at rest, for at most so many clocks; false if it is not by then.
   bool settle(std::uint32_t clocks);
 
-  // Gives a command to a unit at a clock, bypassing the registers, which rest until it is answered.
-  void schedule(unsigned unit, std::uint32_t clock, const block::Command& command);
+  // Gives a command to a unit at a clock, or behind those given before, bypassing the registers, which rest
+  // until it is answered.
+  void schedule(unsigned unit, std::uint32_t clock, const Words& command);
 
   unsigned ports() const { return static_cast<unsigned>(lanes_.size()); }
   std::uint32_t clocks() const { return clock_; }
   Units& units() { return *units_; }
+  const Lane& lane(unsigned port) const { return *lanes_[port]; }
   Source& source(unsigned port, bool host) { return lanes_[port]->source[host]; }
   Sink& sink(unsigned port, bool host) { return lanes_[port]->sink[host]; }
-  bool take_beat(unsigned port);  // takes one beat at the wire although its sink is closed
+  EventLog& log(unsigned port) { return lanes_[port]->log; }
 
   Wires wires;
   std::vector<TimedReply> replies;
@@ -49,22 +49,25 @@ class Bench {
 
  private:
   struct Scheduled {
-    unsigned unit;
     std::uint32_t clock;
-    block::Command command;
+    Words command;
   };
 
+  Mail& mail(unsigned unit) { return lanes_[unit % ports()]->mail[unit / ports()]; }
   void give_commands();
-  void take_replies(unsigned port, unsigned stream);
-  std::size_t activity() const;
-  bool all_out(unsigned port) const;
+  void take_replies();
+  bool moves();
+  bool stalled() const;
+  bool all_out() const;
+  std::uint64_t activity() const;
 
   Lanes lanes_;
   std::unique_ptr<Units> units_;
-  std::deque<Scheduled> scheduled_;
-  unsigned unanswered_ = 0;
+  std::vector<std::deque<Scheduled>> scheduled_;  // by unit
+  unsigned unanswered_ = 0;                       // scheduled commands
   std::uint32_t clock_ = 0;
   std::uint32_t quiet_ = 0;
+  std::uint64_t activity_ = 0;
 };
 
 }  // namespace clarion::sim

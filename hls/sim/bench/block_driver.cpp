@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays the FPGA block in C simulation: batches of requests on stdin, answers on stdout, so that a test in
-// another language can hold every beat and all state against a reference. tests/conformance/README.md has the
+// Plays the RTL of the FPGA block: batches of requests on stdin, answers on stdout, so that a test in another
+// language can hold every beat and all state against a reference. tests/conformance/README.md has the
 // protocol. With --pcap-in and --pcap-out, for people: frames go through a bump in the wire, from port 0
 // to 1.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "hls/block/classifier.hpp"
+#include "hls/functions/classify.hpp"
 #include "hls/sim/bench/bench.hpp"
 #include "hls/sim/bench/pcap.hpp"
 #include "tests/conformance/batches.hpp"
@@ -21,7 +22,10 @@ using namespace clarion;
 using namespace clarion::sim;
 using batches::refuse;
 
-constexpr std::uint32_t MOST_CLOCKS = 1'000'000;  // per request
+constexpr std::uint32_t MOST_CLOCKS = 10'000'000;  // per request
+
+// What a `run` waits for.
+enum class Until : std::uint8_t { clocks, rest, decided, out, answered, end };
 
 class Reader : public batches::Reader {
  public:
@@ -29,9 +33,9 @@ class Reader : public batches::Reader {
 
   unsigned below(unsigned limit) { return batches::Reader::below(limit, 1); }
 
-  block::Command command() {
-    block::Command command = 0;
-    for (unsigned word = 0; word < registers::COMMAND_WORDS; ++word) block::put_word(command, word, u32());
+  Words command() {
+    Words command{};
+    for (std::uint32_t& word : command) word = u32();
     return command;
   }
 };
@@ -82,8 +86,7 @@ class Driver {
       case 'R':
         return run(in, out);
       case 'B':
-        out.number(bench_->take_beat(port(in)), 1);
-        return;
+        return take_beat(in, out);
       case 'O':
         return output(in, out);
       case 'L':
@@ -103,6 +106,7 @@ class Driver {
     const unsigned ports = in.below(MAX_PORTS + 1);
     const bool bump = in.number(1) != 0;
     if (ports == 0 || (bump && ports != 2)) refuse("no such bench");
+    bench_.reset();
     bench_ = std::make_unique<Bench>(ports, bump);
   }
 
@@ -112,7 +116,7 @@ class Driver {
   }
 
   void read_register(Reader& in, Writer& out) {
-    const RegisterFile::Reading reading = bench_->units().read32(in.u32());
+    const Reading reading = bench_->units().read32(in.u32());
     out.number(reading.ok, 1);
     out.number(reading.value, 4);
   }
@@ -161,35 +165,54 @@ class Driver {
     sink.set_pattern(pattern(in));
   }
 
-  EventLog& log_of(unsigned port) {
-    EventLog* log = bench_->units().log(port);
-    if (log == nullptr) refuse("these units show nothing of their queues");
-    return *log;
-  }
-
   void schedule(Reader& in) {
-    log_of(0);  // refuses RTL, which takes no commands beside the registers
     const unsigned unit = in.below(2 * bench_->ports());
     const std::uint32_t clock = bench_->clocks() + in.u32();
     bench_->schedule(unit, clock, in.command());
   }
 
-  // Runs so many clocks, until the block is at rest, or until the next decision of a port's queue.
+  // Runs so many clocks, or until something is the case, for at most so many.
   void run(Reader& in, Writer& out) {
-    const unsigned until = in.below(2 + bench_->ports());
+    const auto until = static_cast<Until>(in.below(static_cast<unsigned>(Until::end)));
+    const unsigned of = in.below(2 * bench_->ports());
     const std::uint32_t clocks = std::min(in.u32(), MOST_CLOCKS);
     const std::uint32_t before = bench_->clocks();
-    if (until == 1) {
+    if (until == Until::rest) {
       if (!bench_->settle(clocks)) refuse("the block does not come to rest");
     } else {
-      const auto* events = until == 0 ? nullptr : &log_of(until - 2).events;
-      const std::size_t seen = events == nullptr ? 0 : events->size();
-      for (std::uint32_t i = 0; i < clocks && (events == nullptr || events->size() == seen); ++i) {
+      const std::uint64_t seen = progress(until, of);
+      for (std::uint32_t i = 0; i < clocks && !(until != Until::clocks && reached(until, of, seen)); ++i) {
         bench_->clock();
       }
     }
+    passed(before, out);
+  }
+
+  void passed(std::uint32_t before, Writer& out) {
     out.number(before, 4);
     out.number(bench_->clocks() - before, 4);
+  }
+
+  bool reached(Until until, unsigned of, std::uint64_t seen) {
+    return until == Until::answered ? !bench_->units().busy(of) : progress(until, of) != seen;
+  }
+
+  // What counts decisions of a port's queue, or frames that have come out: at wires, then at hosts.
+  std::uint64_t progress(Until until, unsigned of) {
+    const unsigned port = of % bench_->ports();
+    if (until == Until::decided) return bench_->log(port).decided;
+    return until == Until::out ? bench_->sink(port, of >= bench_->ports()).ended : 0;
+  }
+
+  // One clock, in which a beat is taken at a port's wire although it may be shut.
+  void take_beat(Reader& in, Writer& out) {
+    const unsigned from = port(in);
+    const std::uint32_t before = bench_->clocks();
+    const std::uint64_t beats = bench_->sink(from, false).beats;
+    bench_->sink(from, false).take_one();
+    bench_->clock();
+    out.number(bench_->sink(from, false).beats != beats, 1);
+    passed(before, out);
   }
 
   void output(Reader& in, Writer& out) {
@@ -207,22 +230,23 @@ class Driver {
       const ReceivedFrame& frame = sink.frames.front();
       out.number(frame.first_clock, 4);
       out.number(frame.last_clock, 4);
-      out.number(frame.out_clock, 4);
       out.number(frame.user, 6);
       out.number(frame.damaged, 1);
       out.block(frame.bytes);
     }
   }
 
+  // What has been added since the last time.
   void log(Reader& in, Writer& out) {
-    EventLog& log = log_of(port(in));
-    out.number(log.events.size(), 4);
-    for (const QueueEvent& event : log.events) {
+    auto& events = bench_->log(port(in)).events;
+    out.number(events.size(), 4);
+    for (const QueueEvent& event : events) {
       out.number(static_cast<std::uint64_t>(event.kind), 1);
       out.number(event.clock, 4);
       out.number(event.now, 8);
       out.number(event.queue_bytes, 8);
     }
+    events.clear();
   }
 
   void replies(Writer& out) {
@@ -230,13 +254,10 @@ class Driver {
     for (const TimedReply& timed : bench_->replies) {
       out.number(timed.unit, 1);
       out.number(timed.clock, 4);
-      out.number(timed.logged, 4);
-      out.number(timed.reply.index.to_uint(), 1);
-      out.number(timed.reply.last.to_uint(), 1);
-      out.number(timed.reply.status.to_uint(), 1);
-      for (unsigned word = 0; word < registers::BEAT_WORDS; ++word) {
-        out.number(block::word_of(timed.reply.data, word), 4);
-      }
+      out.number(timed.reply.index, 1);
+      out.number(timed.reply.last, 1);
+      out.number(timed.reply.status, 1);
+      for (const std::uint32_t word : timed.reply.words) out.number(word, 4);
     }
     bench_->replies.clear();
   }
@@ -246,18 +267,11 @@ class Driver {
     const auto protocol = static_cast<std::uint8_t>(in.number(1));
     const std::size_t length = in.number(2);
     const std::uint8_t* bytes = in.take(length);
-    block::Data beats[2] = {0, 0};
-    for (unsigned i = 0; i < std::min<std::size_t>(length, block::WINDOW_BYTES); ++i) {
-      beats[i / block::BEAT_BYTES].range(8 * (i % 64) + 7, 8 * (i % 64)) = bytes[i];
-    }
-    block::Arrival arrival{};
-    arrival.window = block::Window(beats[0], beats[1]);
-    arrival.length = length;
-    hls::stream<block::Arrival, 1> arrivals{"arrivals"};
-    hls::stream<block::Packet, 1> packets{"packets"};
-    arrivals.write(arrival);
-    block::Classifier().step(arrivals, packets, protocol);
-    const block::Packet packet = packets.read();
+    block::ClassifyArguments arguments;
+    arguments.protocol = protocol;
+    arguments.length = static_cast<std::uint16_t>(length);
+    std::memcpy(arguments.window, bytes, std::min(length, sizeof arguments.window));
+    const block::ClassifyResults packet = block::classify(arguments);
     out.number(static_cast<std::uint64_t>(packet.meta.kind), 1);
     out.number(packet.malformed, 1);
     out.number(packet.meta.offset, 2);

@@ -42,7 +42,7 @@ class Capture {
   // False at the end.
   bool next(FrameHeader& frame, std::vector<std::uint8_t>& bytes) {
     if (!file_.read(reinterpret_cast<char*>(&frame), sizeof frame)) return false;
-    if (frame.captured != frame.length || frame.length > block::FRAME_MAX_BYTES)
+    if (frame.captured != frame.length || frame.length > FRAME_MAX_BYTES)
       throw std::runtime_error(path_ + ": holds a frame that is cut, or longer than 9600 bytes");
     bytes.resize(frame.length);
     if (!file_.read(reinterpret_cast<char*>(bytes.data()), frame.length))
@@ -62,26 +62,21 @@ class Capture {
   std::ifstream file_;
 };
 
-void give(Bench& bench, unsigned unit, const block::Command& command) {
+void give(Bench& bench, unsigned unit, const Words& command) {
   bench.schedule(unit, bench.clocks(), command);
   bench.settle(CLOCKS_PER_FRAME);
 }
 
 void switch_on(Bench& bench) {
   using namespace registers;
-  block::Command check = 0;
-  block::put_word(check, 0, OP_CONFIGURE);
-  block::put_word(check, INGRESS_CONFIGURE_CHECK, 1);
-  block::put_word(check, INGRESS_CONFIGURE_WIRE, 1);
-  block::put_word(check, INGRESS_CONFIGURE_EPOCH, 1);
+  Words check{OP_CONFIGURE};
+  check[INGRESS_CONFIGURE_CHECK] = check[INGRESS_CONFIGURE_WIRE] = check[INGRESS_CONFIGURE_EPOCH] = 1;
   give(bench, 0, check);
-  block::Command stamp = 0;
-  block::put_word(stamp, 0, OP_CONFIGURE);
-  block::put_word(stamp, EGRESS_CONFIGURE_STAMP, 1);
-  block::put_word(stamp, EGRESS_CONFIGURE_MIN_INTERVAL, 1);
-  block::put_word(stamp, EGRESS_CONFIGURE_MAX_INTERVAL, 1);
-  block::put_word(stamp, EGRESS_CONFIGURE_GENERATION, 1);
-  block::put_words(stamp, EGRESS_CONFIGURE_QUEUE_LIMIT, QUEUE_MAX);
+  Words stamp{OP_CONFIGURE};
+  stamp[EGRESS_CONFIGURE_STAMP] = stamp[EGRESS_CONFIGURE_GENERATION] = 1;
+  stamp[EGRESS_CONFIGURE_MIN_INTERVAL] = stamp[EGRESS_CONFIGURE_MAX_INTERVAL] = 1;
+  stamp[EGRESS_CONFIGURE_QUEUE_LIMIT] = static_cast<std::uint32_t>(QUEUE_MAX);
+  stamp[EGRESS_CONFIGURE_QUEUE_LIMIT + 1] = static_cast<std::uint32_t>(QUEUE_MAX >> 32);
   give(bench, 3, stamp);
 }
 
@@ -93,7 +88,7 @@ unsigned pass(Capture& from, std::ofstream& to) {
   SentFrame frame;
   unsigned passed = 0;
   while (from.next(header, frame.bytes)) {
-    frame.bytes.resize(std::max<std::size_t>(frame.bytes.size(), block::FRAME_MIN_BYTES));
+    frame.bytes.resize(std::max<std::size_t>(frame.bytes.size(), FRAME_MIN_BYTES));
     bench.wires.now = from.ticks(header);
     bench.source(0, false).add(frame);
     if (!bench.settle(CLOCKS_PER_FRAME)) throw std::runtime_error("the block does not come to rest");

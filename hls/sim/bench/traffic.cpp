@@ -2,20 +2,21 @@
 #include "hls/sim/bench/traffic.hpp"
 
 #include <algorithm>
-
-#include "hls/sim/beats.hpp"
+#include <cstring>
 
 namespace clarion::sim {
 namespace {
 
-using block::Beat;
-using block::BEAT_BYTES;
-
 constexpr int NO_BYTE = 0xa5;  // data where keep is 0
+
+// As `tkeep`: a beat that this many bytes are left for.
+std::uint64_t keep_of(std::size_t bytes) {
+  return bytes >= BEAT_BYTES ? UINT64_MAX : (std::uint64_t{1} << bytes) - 1;
+}
 
 }  // namespace
 
-Beat Source::next_beat() {
+void Source::make_beat() {
   using Damage = SentFrame::Damage;
   const SentFrame& frame = frames_.front();
   const std::size_t count = std::min<std::size_t>(frame.bytes.size() - at_, BEAT_BYTES);
@@ -26,69 +27,63 @@ Beat Source::next_beat() {
   if (frame.damage == Damage::hole && first) keep &= ~std::uint64_t{1 << 5};
   if (frame.damage == Damage::hole_at_end && end) keep &= ~std::uint64_t{1};
   if (frame.damage == Damage::short_beat && first) keep >>= 1;
-  Beat beat;
-  put_bytes(beat, frame.bytes.data() + at_, count, NO_BYTE);
-  beat.keep = beat.strb = keep;
-  beat.user = frame.user;
-  beat.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || empty);
+  if (count > 0) std::memcpy(beat_.data, frame.bytes.data() + at_, count);
+  std::memset(beat_.data + count, NO_BYTE, BEAT_BYTES - count);
+  beat_.keep = keep;
+  beat_.user = frame.user;
+  beat_.last = end && frame.damage != Damage::no_end && (frame.damage != Damage::empty_end || empty);
   at_ += count;
-  if (beat.last || (end && frame.damage == Damage::no_end)) {
+  if (beat_.last || (end && frame.damage == Damage::no_end)) {
     frames_.pop_front();
     at_ = 0;
   }
-  return beat;
 }
 
-void Source::step(block::Axis& to, std::uint32_t clock) {
-  if (frames_.empty()) return;
+const Beat* Source::offer() {
+  if (offers_) return &beat_;
+  if (frames_.empty()) return nullptr;
   SentFrame& frame = frames_.front();
   if (at_ == 0 && frame.gap > 0) {
     --frame.gap;
-    return;
+    return nullptr;
   }
-  if (!pattern_.step()) return;
-  if (to.full()) {
+  if (!pattern_.step()) return nullptr;
+  make_beat();
+  offers_ = true;
+  return &beat_;
+}
+
+void Source::answer(bool taken, std::uint32_t clock) {
+  if (!taken) {
     ++refused;
     return;
   }
-  const Beat beat = next_beat();
-  if (beat.last) ended_clock.push_back(clock);
-  to.write(beat);
+  offers_ = false;
+  if (beat_.last) ended_clock.push_back(clock);
 }
 
-bool Sink::step(block::Axis& from, std::uint32_t clock) {
-  if (!from.empty() && !offered_) {
-    offered_ = true;
-    since_ = clock;
-  }
-  if (!open_) return false;
-  if (!pattern_.step()) return true;
-  take(from, clock);
-  return false;
+bool Sink::ready() {
+  const bool takes = takes_one_;
+  takes_one_ = false;
+  held_back_ = open_ && !pattern_.step();
+  return takes || (open_ && !held_back_);
 }
 
-bool Sink::take(block::Axis& from, std::uint32_t clock) {
-  if (from.empty()) return false;
-  const Beat beat = from.read();
+void Sink::take(const Beat& beat, std::uint32_t clock) {
   if (!within_) {
     frames.emplace_back();
     frames.back().first_clock = clock;
-    frames.back().user = beat.user.to_uint64();
+    frames.back().user = beat.user;
   }
   ReceivedFrame& frame = frames.back();
-  const std::uint64_t keep = beat.keep.to_uint64();
-  const auto count = static_cast<unsigned>(__builtin_popcountll(keep));
-  append_bytes(frame.bytes, beat, count);
-  frame.damaged |= keep != keep_of(count) || count == 0 || (!beat.last && count < BEAT_BYTES) ||
-                   frame.user != beat.user.to_uint64();
+  const auto count = static_cast<unsigned>(__builtin_popcountll(beat.keep));
+  frame.bytes.insert(frame.bytes.end(), beat.data, beat.data + count);
+  frame.damaged |= beat.keep != keep_of(count) || count == 0 || (!beat.last && count < BEAT_BYTES) ||
+                   frame.user != beat.user;
   frame.last_clock = clock;
-  frame.out_clock = since_;
-  offered_ = false;
-  ++frame.beats;
   ++beats;
   if (beat.last) ++ended;
   within_ = !beat.last;
-  return true;
 }
 
 }  // namespace clarion::sim

@@ -7,9 +7,19 @@
 #include <deque>
 #include <vector>
 
-#include "hls/block/axis.hpp"
-
 namespace clarion::sim {
+
+constexpr unsigned BEAT_BYTES = 64;
+constexpr unsigned FRAME_MIN_BYTES = 60;
+constexpr unsigned FRAME_MAX_BYTES = 9600;
+
+// What a stream of frames carries in a clock.
+struct Beat {
+  alignas(8) std::uint8_t data[BEAT_BYTES];
+  std::uint64_t keep;
+  std::uint64_t user;
+  bool last;
+};
 
 // A random on-off pattern, one step per clock; `off` and `on` are the chances in 256 to switch over.
 class Pattern {
@@ -18,6 +28,7 @@ class Pattern {
   Pattern(std::uint32_t seed, unsigned off, unsigned on) : state_(seed * 2u + 1u), off_(off), on_(on) {}
 
   bool step() {
+    if (going_ && off_ == 0) return true;
     state_ ^= state_ << 13;
     state_ ^= state_ >> 17;
     state_ ^= state_ << 5;
@@ -46,8 +57,6 @@ struct SentFrame {
 struct ReceivedFrame {
   std::uint32_t first_clock = 0;
   std::uint32_t last_clock = 0;
-  std::uint32_t out_clock = 0;  // when its last beat was first valid, whether or not the sink was ready
-  std::uint32_t beats = 0;
   std::uint64_t user = 0;
   bool damaged = false;  // keep has a gap, or is not full before the end; or user changes
   std::vector<std::uint8_t> bytes;
@@ -57,18 +66,23 @@ class Source {
  public:
   void add(SentFrame frame) { frames_.push_back(std::move(frame)); }
   void set_pattern(const Pattern& pattern) { pattern_ = pattern; }
-  void step(block::Axis& to, std::uint32_t clock);
-  bool done() const { return frames_.empty(); }
+  bool done() const { return frames_.empty() && !offers_; }
+
+  // The beat of this clock, if there is one: it stays until it is taken.
+  const Beat* offer();
+  void answer(bool taken, std::uint32_t clock);  // of this clock, to what has been offered
 
   std::uint64_t refused = 0;               // clocks in which the block was not ready
   std::vector<std::uint32_t> ended_clock;  // of each frame's last beat
 
  private:
-  block::Beat next_beat();
+  void make_beat();
 
   std::deque<SentFrame> frames_;
   std::size_t at_ = 0;  // bytes already sent of the first frame
   Pattern pattern_;
+  Beat beat_ = {};
+  bool offers_ = false;  // `beat_` is valid
 };
 
 class Sink {
@@ -76,8 +90,12 @@ class Sink {
   void set_pattern(const Pattern& pattern) { pattern_ = pattern; }
   void open(bool is_open) { open_ = is_open; }
   bool is_open() const { return open_; }
-  bool step(block::Axis& from, std::uint32_t clock);  // true: the pattern holds it back in this clock
-  bool take(block::Axis& from, std::uint32_t clock);
+  void take_one() { takes_one_ = true; }  // in the next clock, although it is shut
+
+  bool ready();                                   // called once in a clock
+  bool holds_back() const { return held_back_; }  // its pattern says no in this clock
+  void rest() { held_back_ = false; }             // no call of ready() in this clock
+  void take(const Beat& beat, std::uint32_t clock);
   std::size_t whole_frames() const { return frames.size() - (within_ ? 1 : 0); }
 
   std::uint64_t beats = 0;
@@ -87,9 +105,9 @@ class Sink {
  private:
   Pattern pattern_;
   bool open_ = true;
-  bool offered_ = false;     // a beat is valid and not taken yet
-  std::uint32_t since_ = 0;  // the clock in which it became valid
-  bool within_ = false;      // a frame
+  bool takes_one_ = false;
+  bool held_back_ = false;
+  bool within_ = false;  // a frame
 };
 
 }  // namespace clarion::sim

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device under test of a bench: the units of its ports and the registers in front of them. A driver is
-// linked with one implementation: block_units.cpp (the block in C simulation), one of its slower variants, or
-// ../rtl/rtl_units.cpp (the block's RTL).
+// The device under test of a bench: the RTL of the units of its ports, and the registers in front of them.
+// A driver is linked with units.cpp, which is compiled once per size of the block.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/types.hpp"
 #include "hls/sim/bench/traffic.hpp"
-#include "hls/sim/register_file.hpp"
+#include "hls/sim/register_map.hpp"
 
 namespace clarion::sim {
 
-constexpr unsigned MAX_PORTS = 4;
+constexpr unsigned MAX_PORTS = 3;
 
-// A decision of a queue, logged by EventLog as the egress's Watch.
+// What an egress did. What is sent has left the queue's bytes in the same clock, and of what happens in one
+// clock it comes first.
 struct QueueEvent {
-  enum class Kind : std::uint8_t { joins, drops, leaves };
+  enum class Kind : std::uint8_t { joins, drops, leaves, sent };
 
   Kind kind;
   std::uint32_t clock;
-  Ticks now;  // arrival of a packet that joins
-  std::uint64_t queue_bytes;
+  Ticks now;                  // arrival of a packet that joins, or is dropped
+  std::uint64_t queue_bytes;  // waiting without it; of a frame that is sent, its length
 };
 
 class EventLog {
  public:
-  void joins(Ticks now, std::uint64_t queue_bytes, bool dropped) {
-    using Kind = QueueEvent::Kind;
-    if (!dropped) ++joined;
-    events.push_back({dropped ? Kind::drops : Kind::joins, clock, now, queue_bytes});
-  }
-  void leaves(std::uint64_t queue_bytes) {
-    events.push_back({QueueEvent::Kind::leaves, clock, 0, queue_bytes});
+  void add(const QueueEvent& event) {
+    events.push_back(event);
+    joined += event.kind == QueueEvent::Kind::joins;
+    decided += event.kind != QueueEvent::Kind::sent;
   }
 
   std::vector<QueueEvent> events;
-  std::uint32_t clock = 0;
   std::uint64_t joined = 0;
+  std::uint64_t decided = 0;  // all events but `sent`
 };
 
 // Input signals of the units, constant until they are set again; `now` advances by `now_step` per clock.
@@ -49,40 +49,59 @@ struct Wires {
   std::uint64_t elsewhere[MAX_PORTS] = {};
 };
 
-// The streams of a port's units: [0] ingress, [1] egress; for frames [0] the wire, [1] the host.
+using Words = std::array<std::uint32_t, registers::BEAT_WORDS>;
+
+// A beat of an answer.
+struct Reply {
+  unsigned index;
+  bool last;
+  unsigned status;
+  Words words;
+};
+
+// A command to a unit beside the registers: it stays until the unit takes it, with the last beat of its
+// answer.
+struct Mail {
+  const Words* command = nullptr;
+  std::optional<Reply> reply;  // of this clock
+  bool taken = false;          // in this clock
+};
+
+// A port. Frames at [0] the wire, [1] the host; commands to its [0] ingress, [1] egress.
 struct Lane {
-  block::Axis in[2] = {block::Axis{"from_wire", 1}, block::Axis{"from_host", 1}};
-  block::Axis out[2] = {block::Axis{"to_wire", 1}, block::Axis{"to_host", 1}};
-  CommandStream commands[2] = {CommandStream{"ingress commands", 2}, CommandStream{"egress commands", 2}};
-  ReplyStream replies[3] = {ReplyStream{"ingress replies", 8}, ReplyStream{"egress replies", 8},
-                            ReplyStream{"grant replies", 8}};
   Source source[2];
   Sink sink[2];
+  Mail mail[2];
+  EventLog log;
 };
 
 using Lanes = std::vector<std::unique_ptr<Lane>>;
+
+struct Reading {
+  bool ok;  // false: SLVERR
+  std::uint32_t value;
+};
 
 class Units {
  public:
   virtual ~Units() = default;
 
-  // One clock of the units whose bit is set, and of the registers unless `registers_rest`.
-  virtual void step(const Wires& wires, std::uint32_t units_on, bool registers_rest) = 0;
+  // One clock of the units whose bit is set, and of the registers unless they rest.
+  virtual void step(const Wires& wires, std::uint32_t units_on, bool registers_rest, std::uint32_t clock) = 0;
 
-  // Accesses from the bus, between two clocks.
-  virtual RegisterFile::Reading read32(std::uint32_t offset) = 0;
+  // Accesses from the bus, between two clocks of the units.
+  virtual Reading read32(std::uint32_t offset) = 0;
   virtual bool write32(std::uint32_t offset, std::uint32_t value) = 0;
-
-  // Clocks without activity at the interfaces after which the units count as at rest: an ingress may still be
-  // discarding an invalid frame.
-  virtual std::uint32_t quiet_clocks() const { return 600; }
-
-  // The decisions of a port's queue. Null for RTL, whose queues cannot be observed; RTL takes no commands
-  // beside the registers either.
-  virtual EventLog* log(unsigned port) = 0;
+  // Whether a unit has a request of the registers to answer.
+  virtual bool busy(unsigned unit) const = 0;
 };
 
-// Throws std::invalid_argument if there are no such units.
+// Sizes that the units were made with.
+unsigned buckets();
+unsigned queue_beats();
+
+// As after power-on, once the ingress units take commands. In a bump, [p] of what an ingress passes on goes
+// to the egress of the other of two ports, and hosts are left out.
 std::unique_ptr<Units> make_units(Lanes& lanes, bool bump);
 
 }  // namespace clarion::sim

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FPGA block in C simulation, compared with the reference."""
+"""The RTL of the FPGA block, compared with the reference."""

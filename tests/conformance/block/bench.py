@@ -15,7 +15,7 @@ from conformance.harness import BatchProcess
 MIN_BYTES, MAX_BYTES = 60, 9600
 BEAT_BYTES = 64
 UNTIL_QUIET = 900_000  # clocks
-ANSWER_CLOCKS = 24  # from a request to its answer, in C simulation
+ANSWER_CLOCKS = 300_000  # at most, from a request to its answer: a second reset waits for the first
 
 Values = dict[str, int]
 
@@ -52,7 +52,6 @@ class Received(NamedTuple):
 
     first_clock: int
     last_clock: int
-    out_clock: int  # when the block offered its last beat
     user: int
     damaged: bool
     frame: bytes
@@ -67,15 +66,25 @@ class Output(NamedTuple):
 
 
 class QueueEvent(NamedTuple):
-    """A decision of a queue, with its time and the bytes waiting."""
+    """A decision of a queue, with its time and the bytes waiting; or a frame that is sent."""
 
     kind: int
     clock: int
     now: int
-    queue: int
+    queue: int  # of a frame that is sent: its length
 
 
-JOINS, DROPS, LEAVES = range(3)
+JOINS, DROPS, LEAVES, SENT = range(4)
+
+
+class Until(IntEnum):
+    """What a run waits for, in the order of block-driver."""
+
+    CLOCKS = 0
+    REST = 1
+    DECIDED = 2
+    OUT = 3
+    ANSWERED = 4
 
 
 class Reply(NamedTuple):
@@ -83,16 +92,15 @@ class Reply(NamedTuple):
 
     unit: int
     clock: int
-    logged: int  # events in the log of the unit's port before it
     beat: int
     last: bool
     status: int
     words: tuple[int, ...]
 
 
-_REPLY = struct.Struct("<BIIB?B16I")
+_REPLY = struct.Struct("<BIB?B16I")
 _EVENT = struct.Struct("<BIQQ")
-_OUT = struct.Struct("<III6s?H")
+_OUT = struct.Struct("<II6s?H")
 
 
 def command(kind: str, operation: str, values: Values | None = None) -> list[int]:
@@ -133,11 +141,9 @@ class Bench:
         binary: Path,
         ports: int = 2,
         bump: bool = True,
-        answer_clocks: int = ANSWER_CLOCKS,
         folder: Path | None = None,
     ) -> None:
         self.process = BatchProcess(binary, folder)
-        self.answer_clocks = answer_clocks
         self.batch = bytearray()
         self.fresh(ports, bump)
 
@@ -147,6 +153,7 @@ class Bench:
         self.clock = 0
         self.wire = {"now": 0, "now_step": 0, "protocol": 253}
         self.times: list[tuple[int, int, int]] = [(0, 0, 0)]  # from clock: now and its step
+        self.logs: list[list[QueueEvent]] = [[] for _ in range(ports)]
         self.requests = [0] * (2 * ports)
         self.blocks: list[int] = []  # offsets of register blocks found so far
         self.batch += struct.pack("<cB?", b"N", ports, bump)
@@ -198,19 +205,26 @@ class Bench:
 
     def run(self, clocks: int) -> None:
         """Run for a number of clocks."""
-        self._run(0, clocks)
+        self._run(Until.CLOCKS, 0, clocks)
 
     def run_until_decided(self, port: int, most: int) -> None:
         """Run until a port's queue decides about a packet, `most` clocks at most."""
-        self._run(2 + port, most)
+        self._run(Until.DECIDED, port, most)
+
+    def run_until_out(self, port: int, most: int, host: bool = False) -> None:
+        """Run until another frame has come out at a port's wire or host, `most` clocks at most."""
+        self._run(Until.OUT, port + self.ports * host, most)
 
     def settle(self, most: int = UNTIL_QUIET) -> int:
         """Run until nothing moves; return the number of clocks."""
-        return self._run(1, most)
+        return self._run(Until.REST, 0, most)
 
-    def _run(self, until: int, clocks: int) -> int:
-        self.batch += struct.pack("<cBI", b"R", until, clocks)
+    def _run(self, until: Until, of: int, clocks: int) -> int:
+        self._put_run(until, of, clocks)
         return self._passed(self._flush())
+
+    def _put_run(self, until: Until, of: int, clocks: int) -> None:
+        self.batch += struct.pack("<cBBI", b"R", until, of, clocks)
 
     def _passed(self, answer: bytes) -> int:
         before, passed = struct.unpack("<II", answer)
@@ -225,10 +239,24 @@ class Bench:
                 return now + (clock - start) * step
         raise ValueError(clock)
 
+    def ticks_between(self, before: int, clock: int) -> int:
+        """Return by how much time has passed from one clock to another, as the block sees it.
+
+        Time that goes back does not count, and a jump is of 32 bits at most.
+        """
+        ticks, at = 0, before
+        for start in sorted({start for start, _, _ in self.times if before < start <= clock}):
+            ticks += self.now_at(start - 1) - self.now_at(at)
+            ticks += min(max(self.now_at(start) - self.now_at(start - 1), 0), 2**32 - 1)
+            at = start
+        return ticks + self.now_at(clock) - self.now_at(at)
+
     def take_beat(self, port: int) -> bool:
-        """Take one beat that is pending at the shut wire of a port."""
+        """Run one clock, in which a beat that is pending at the shut wire of a port is taken."""
         self.batch += struct.pack("<cB", b"B", port)
-        return self._flush() != b"\0"
+        answer = self._flush()
+        self._passed(answer[1:])
+        return answer[0] != 0
 
     def output(self, port: int, host: bool = False) -> Output:
         """Return frames and stalls at a port since the last call."""
@@ -239,23 +267,24 @@ class Bench:
         at = 12 + 4 * count
         frames = []
         for _ in range(int.from_bytes(answer[at - 4 : at], "little")):
-            first, last, out, user, damaged, length = _OUT.unpack_from(answer, at)
+            first, last, user, damaged, length = _OUT.unpack_from(answer, at)
             at += _OUT.size + length
             frame = answer[at - length : at]
-            frames.append(Received(first, last, out, int.from_bytes(user, "little"), damaged, frame))
+            frames.append(Received(first, last, int.from_bytes(user, "little"), damaged, frame))
         return Output(refused, ended, frames)
 
     def log(self, port: int) -> list[QueueEvent]:
-        """Return the decisions of a port's queue since the start."""
+        """Return the decisions of a port's queue since the start, and what it has sent."""
         self.batch += struct.pack("<cB", b"L", port)
-        return [QueueEvent(*event) for event in _EVENT.iter_unpack(self._flush()[4:])]
+        self.logs[port] += [QueueEvent(*event) for event in _EVENT.iter_unpack(self._flush()[4:])]
+        return self.logs[port]
 
     def replies(self) -> list[Reply]:
         """Return the beats of answers to scheduled commands since the last call."""
         self.batch += b"Y"
         return [
-            Reply(unit, clock, logged, beat, last, status, tuple(words))
-            for unit, clock, logged, beat, last, status, *words in _REPLY.iter_unpack(self._flush()[4:])
+            Reply(unit, clock, beat, last, status, tuple(words))
+            for unit, clock, beat, last, status, *words in _REPLY.iter_unpack(self._flush()[4:])
         ]
 
     def parse(self, frame: bytes, protocol: int = 253) -> tuple[int, ...]:
@@ -300,7 +329,7 @@ class Bench:
         block = self.block_of(unit)
         for operation, values in commands:
             self._put_command(unit, block, operation, values)
-            self.batch += struct.pack("<cBI", b"R", 0, self.answer_clocks)
+            self._put_run(Until.ANSWERED, unit, ANSWER_CLOCKS)
             self._put_readings(unit, block, operation)
         answer, at = self._flush(), 0
         results: list[tuple[int, Values]] = []

@@ -14,6 +14,7 @@ from conformance.block.bench import DROPS, LEAVES, MAX_BYTES, MIN_BYTES, Damage,
 from conformance.reference import Config, Packet, Router, Xcp, rewritten
 
 UNLIMITED = 2**40 - 1
+BYTE_TICKS_LATE = 3  # clocks from the end of a clock to an answer that has its bytes
 XCP_NAMES = ("capacity", "alpha", "beta", "gamma", "min_interval", "max_interval", "generation")
 GAINS = ("cp", "cn", "fair", "lift", "growth")  # mantissas and right shifts
 
@@ -107,8 +108,9 @@ class EgressModel:
         self.running_epoch = 0
         self.waiting: deque[Packet] = deque()
         self.queue_bytes = 0
-        self.byte_ticks = 0
-        self.last_now = 0
+        self.byte_ticks = 0  # since the start
+        self.byte_ticks_reset = 0  # as they were then
+        self.byte_ticks_told = 0  # with the answer that comes next
         self.router.ports[0].xcp = ToldXcp()
         self.power_on()
 
@@ -129,15 +131,19 @@ class EgressModel:
         """Carry out a command: packets in the queue and the numbers of buckets stay."""
         self.power_on()
         self.count = dict.fromkeys(self.count, 0)
-        self.running_epoch = self.byte_ticks = self.over_both = 0
+        self.running_epoch = self.over_both = 0
+        self.byte_ticks_reset = self.byte_ticks_told
         port = self.router.ports[0]
         port.xcp = ToldXcp()
         port.queue.lost = port.queue.late = port.queue.rebased = 0
 
-    def time(self, now: int) -> None:
-        """Advance time to `now`."""
-        self.byte_ticks += self.queue_bytes * max(now - self.last_now, 0)
-        self.last_now = now
+    def wait(self, ticks: int) -> None:
+        """Let time pass."""
+        self.byte_ticks += self.queue_bytes * ticks
+
+    def tell_byte_ticks(self) -> None:
+        """The sum that the next answer has: it is some clocks late (BYTE_TICKS_LATE)."""
+        self.byte_ticks_told = self.byte_ticks
 
     def joins(self, event: QueueEvent, packet: Packet, elsewhere: int = 0) -> None:
         """A packet arrives at the queue; checks the reported queue length and the decision to drop."""
@@ -169,8 +175,8 @@ class EgressModel:
         self.count["tx_bytes"] += length
         return self.router.dequeue(0, event.queue, packet)
 
-    def out(self, length: int) -> None:
-        """A frame has left completely."""
+    def sent(self, length: int) -> None:
+        """The receiver has taken a frame's last beat."""
         self.queue_bytes -= length
 
     def allow_overflow(self, told: int) -> None:
@@ -194,7 +200,7 @@ class EgressModel:
         return {
             **self.count,
             "queue_bytes": self.queue_bytes,
-            "queue_byte_ticks": self.byte_ticks % 2**64,
+            "queue_byte_ticks": (self.byte_ticks_told - self.byte_ticks_reset) % 2**64,
             **{f"queue_{name}": getattr(port.queue, name) for name in ("lost", "late", "rebased")},
             **{name: getattr(xcp, name) for name in running + left + last},
             **{f"interval_{name}": value for name, value in xcp.last.items()},

@@ -21,6 +21,8 @@ from conformance.reference import Config, classify
 PORTS = 3
 SHARES = tuple(name for name, _ in SHARES_REPLY)
 PLUG = Sent(bytes(MIN_BYTES))
+PASS_CLOCKS = 2000  # more than any frame needs
+PLUG_CLOCKS = 60  # more than a plug needs up to the wire, and the next to move up
 Answer = dict[str, Any]
 
 
@@ -128,7 +130,7 @@ class BlockPlayer:
         bench.wires(now=event.now)
         bench.units_on(event.port)
         bench.send(event.port, Sent(event.frame))
-        bench.run(len(event.frame) // 64 + 40)
+        bench.run_until_out(event.port, PASS_CLOCKS, host=True)
         (received,) = bench.output(event.port, host=True).frames
         self.slots[event.slot] = received.frame
 
@@ -142,7 +144,7 @@ class BlockPlayer:
         bench.wires(now=event.now)
         bench.units_on(PORTS + port)
         bench.send(port, Sent(frame), host=True)
-        bench.run_until_decided(port, 400)
+        bench.run_until_decided(port, PASS_CLOCKS)
         told = bench.log(port)[-1]
         seen = (told.queue, told.now)
         assert seen == (event.queue, event.now), f"queue and time at a join: {seen}, not {event}"
@@ -181,11 +183,12 @@ class BlockPlayer:
         if port in self.plugged:
             self._let_one_out(port, event.queue + len(frame))
         else:
-            bench.run(60 + len(frame) // 64)
+            bench.run_until_out(port, PASS_CLOCKS)
             state.own -= len(frame)
         state.left += 1
         assert self._left(port) == state.left
-        assert bench.log(port)[-1].queue == event.queue
+        (*_, left) = (told for told in bench.log(port) if told.kind == LEAVES)
+        assert left.queue == event.queue
 
     # --- A plugged unit -------------------------------------------------------------------------------
 
@@ -196,12 +199,12 @@ class BlockPlayer:
         while state.plugs == self._left(port):
             assert state.plugs < 100
             bench.send(port, PLUG, host=True)
-            bench.run(40)
+            bench.run(PLUG_CLOCKS)
             state.plugs += 1
         bench.take_beat(port)
-        bench.run(40)
+        bench.run(PLUG_CLOCKS)
         state.left = state.plugs
-        state.own = (state.plugs - 2) * MIN_BYTES  # one is taken, one waits at the wire
+        state.own = (state.plugs - 1) * MIN_BYTES  # one is taken
         assert self._left(port) == state.left
 
     # Each departed plug makes room, also for dropped packets.
@@ -211,13 +214,13 @@ class BlockPlayer:
             state.own -= MIN_BYTES
             self._set_queue(port, queue)
             assert self.bench.take_beat(port)
-            self.bench.run(40)
+            self.bench.run(PLUG_CLOCKS)
 
     def _collect(self, port: int, answers: list[Answer]) -> None:
         state = self.ports[port]
         self.bench.flow(port)
         self.bench.units_on(PORTS + port)
-        self.bench.run(400)
+        self.bench.settle()
         frames = self.bench.output(port).frames[state.plugs :]
         assert len(frames) == len(self.leaving[port])
         for number, received in zip(self.leaving[port], frames, strict=True):

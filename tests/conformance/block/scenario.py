@@ -11,6 +11,7 @@ from clarion_nic.driver import register_map as registers
 from conformance.block.bench import (
     DROPS,
     LEAVES,
+    SENT,
     Bench,
     QueueEvent,
     Received,
@@ -20,7 +21,7 @@ from conformance.block.bench import (
     command,
     fields,
 )
-from conformance.block.model import EgressModel, IngressModel, told
+from conformance.block.model import BYTE_TICKS_LATE, EgressModel, IngressModel, told
 from conformance.reference import Packet
 
 PORTS = 2
@@ -46,6 +47,7 @@ class Scenario:
         self.egress = [EgressModel(buckets) for _ in range(PORTS)]
         self.told = [0] * PORTS  # frames and errored frames at each ingress unit, since its reset
         self.seen = [0] * PORTS  # events of each log
+        self.waited = [0] * PORTS  # clock of each egress unit that time has come to
         self.given: dict[int, list[Given]] = defaultdict(list)
         self.packets = self.beats = self.drops = self.states = 0
 
@@ -75,28 +77,21 @@ class Scenario:
 
     def _answers(self) -> dict[int, list[Given]]:
         beats: dict[int, deque[Reply]] = defaultdict(deque)
-        pools: dict[int, deque[Reply]] = defaultdict(deque)
-        last = len(registers.REPLIES["egress"]["read"]) - 1
         for reply in self.bench.replies():
-            of_pools = reply.unit >= PORTS and reply.beat == last
-            (pools if of_pools else beats)[reply.unit].append(reply)
+            beats[reply.unit].append(reply)
         answered = {
-            unit: [self._answer(unit, given, beats[unit], pools[unit]) for given in self.given[unit]]
+            unit: [self._answer(unit, given, beats[unit]) for given in self.given[unit]]
             for unit in range(2 * PORTS)
         }
         assert not any(beats.values())
-        assert not any(pools.values())
         self.given.clear()
         return answered
 
     @staticmethod
-    def _answer(unit: int, given: Given, beats: deque[Reply], pools: deque[Reply]) -> Given:
+    def _answer(unit: int, given: Given, beats: deque[Reply]) -> Given:
         kind = "ingress" if unit < PORTS else "egress"
         count = len(registers.REPLIES[kind].get(given.operation, ())) or 1
-        from_pools = kind == "egress" and given.operation == "read"
-        replies = [beats.popleft() for _ in range(count - from_pools)]
-        if from_pools:
-            replies.append(pools.popleft())
+        replies = [beats.popleft() for _ in range(count)]
         assert [reply.beat for reply in replies] == list(range(count))
         assert [reply.last for reply in replies] == [False] * (count - 1) + [True]
         words = [word for reply in replies for word in reply.words]
@@ -155,20 +150,26 @@ class Scenario:
         model, bench = self.egress[port], self.bench
         log = bench.log(port)
         events, self.seen[port] = log[self.seen[port] :], len(log)
-        timeline: list[tuple[int, int, QueueEvent | Received | Given]] = []
-        timeline += [(frame.out_clock, 0, frame) for frame in left]
-        timeline += [(event.clock, 1, event) for event in events]
-        timeline += [(given.clock, 1, given) for given in commands]
+        # What is in the log of one clock is in its order, and time passes behind what is sent.
+        timeline: list[tuple[int, int, QueueEvent | Given | None]] = []
+        timeline += [(event.clock, 0 if event.kind == SENT else 2, event) for event in events]
+        timeline += [(given.clock - BYTE_TICKS_LATE, 1, None) for given in commands]
+        timeline += [(given.clock, 2, given) for given in commands]
         timeline.sort(key=lambda entry: entry[:2])
         expected: list[bytes] = []
-        for clock, _, what in timeline:
-            model.time(bench.now_at(clock))
-            if isinstance(what, Received):
-                model.out(len(what.frame))
+        lengths: deque[int] = deque()
+        for clock, order, what in timeline:
+            self._wait(port, clock - (order == 0))
+            if what is None:
+                model.tell_byte_ticks()
             elif isinstance(what, Given):
                 self._command_egress(model, what)
+            elif what.kind == SENT:
+                assert what.queue == lengths.popleft(), "the length of a frame that is sent"
+                model.sent(what.queue)
             elif what.kind == LEAVES:
                 expected.append(model.leaves(what))
+                lengths.append(len(expected[-1]))
             else:
                 assert what.now <= bench.now_at(clock)
                 model.joins(what, packets.popleft())
@@ -176,6 +177,12 @@ class Scenario:
         assert not packets, "packets that never reached the queue"
         assert not model.waiting, "packets that never left"
         self._compare(expected, left)
+
+    def _wait(self, port: int, clock: int) -> None:
+        """Let time pass to the end of a clock."""
+        if clock > self.waited[port]:
+            self.egress[port].wait(self.bench.ticks_between(self.waited[port], clock))
+            self.waited[port] = clock
 
     def _command_egress(self, model: EgressModel, given: Given) -> None:
         if given.operation == "configure":

@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from clarion_nic.driver import register_map as registers
 from conformance import frames
 from conformance.block.bench import Bench
 from conformance.block.player import PORTS, BlockPlayer
@@ -24,7 +25,7 @@ FILES = sorted(FOLDER.glob("*.jsonl"))
 
 # Packets that wait while others join: their unit is plugged, and the plugs are queued as well.
 PLUGGED = ("maxmin-switched-while-queued", "stamp-switched-while-queued", "xcp-switched-while-queued")
-PLUG_BYTES = 4000
+PLUG_BYTES = 8000
 QUEUES = ("least_queue", "persistent_queue")
 
 # Cut inside the IP header: padding would complete the header.
@@ -138,6 +139,7 @@ def test_what_is_out_of_range_is_refused(bench: Bench) -> None:
         assert bench.ask(2, "configure", {**ordinary, **wrong}) == (2, {}), wrong
     for wrong in ({"check": 2, "epoch": 1}, {"edge": 2}, {"wire": 2}, {"epoch": 256}, {"check": 1}):
         assert bench.ask(0, "configure", wrong) == (2, {}), wrong
+    assert not bench.write(registers.HEADER["type"].offset, 1)
     before = bench.ask(2, "read")[1]
     assert (before["xcp"], before["queue_limit"], before["alpha"]) == (0, 2**40 - 1, 26214)
     assert before["generation"] == 2
