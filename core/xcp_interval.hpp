@@ -147,6 +147,11 @@ class XcpInterval {
     return interval_ended(clock_, now, length(config));
   }
 
+  // Whether an arrival at `now` will end the interval.
+  CLARION_INLINE bool due(Ticks now, const XcpConfig& config) const {
+    return clock_.started && elapsed_ticks(clock_.start, now) >= length(config);
+  }
+
   // Ends the interval at `now` with these sums and persistent queue.
   CLARION_INLINE Shares step(Ticks now, const XcpConfig& config, const IntervalSums& sums,
                              std::uint64_t queue_bytes) {

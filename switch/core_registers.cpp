@@ -11,7 +11,7 @@ constexpr std::uint8_t QUEUE_EPOCH = 1;  // the queue's check is never made to f
 
 const CorePath& path(const Port& port) { return static_cast<const CorePath&>(*port.path); }
 const CorePort& core(const Port& port) { return path(port).core(); }
-const Shares& pools(const Port& port) { return core(port).departure.left(); }
+Shares pools(const Port& port) { return core(port).departure.left(); }
 const MaxMinGains& gains(const Port& port) { return core(port).departure.gains(); }
 const OwnSums& own(const Port& port) { return core(port).departure.sums(); }
 const IntervalReport& report(const Port& port) { return core(port).interval.report(); }

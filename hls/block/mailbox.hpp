@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "core/platform.hpp"
-#include "hls/block/register_map.hpp"
+#include "hls/sim/register_map.hpp"
 
 namespace clarion::block {
 

@@ -24,7 +24,7 @@ CommandWords operation(unsigned code) { return CommandWords{code}; }
 
 void expect_ok(const Answer& answer) {
   if (answer.status == STATUS_OK) return;
-  throw std::runtime_error("the FPGA block in C simulation refused a command with status " +
+  throw std::runtime_error("the FPGA block in simulation refused a command with status " +
                            std::to_string(answer.status));
 }
 

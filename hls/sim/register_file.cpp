@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hls/sim/register_file.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace clarion::sim {
@@ -14,15 +15,11 @@ bool within(std::uint32_t at, std::uint32_t begin, std::uint32_t words) {
   return at >= begin && at < begin + 4 * words;
 }
 
-void look(ReplyStream* stream, std::optional<block::Reply>& front) {
-  if (stream != nullptr && !front && !stream->empty()) front = stream->read();
-}
-
 }  // namespace
 
-RegisterFile::RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units) : facts_(facts) {
+RegisterFile::RegisterFile(const BlockFacts& facts, const std::vector<WindowUnit>& units) : facts_(facts) {
   if (units.size() > MAX_UNITS) throw std::invalid_argument("more units than the window has room for");
-  for (const UnitStreams& unit : units) mailboxes_.emplace_back().unit = unit;
+  for (const WindowUnit& unit : units) mailboxes_.emplace_back().unit = unit;
 }
 
 bool RegisterFile::refuse() {
@@ -130,51 +127,32 @@ bool RegisterFile::write32(std::uint32_t offset, std::uint32_t value, std::uint8
 }
 
 void RegisterFile::take_up(Mailbox& mailbox) {
-  block::Command command = 0;
-  for (unsigned i = 0; i < COMMAND_WORDS; ++i) block::put_word(command, i, mailbox.command[i]);
-  mailbox.unit.commands->write(command);
+  mailbox.unit.wires->command = mailbox.command;
   mailbox.taken = mailbox.request;
-  mailbox.running = true;
   mailbox.status = 0;
   mailbox.reply.fill(0);
-  mailbox.filled = 0;
-}
-
-void RegisterFile::store(Mailbox& mailbox, const block::Reply& reply) {
-  if (!mailbox.running) return;
-  mailbox.filled |= 1U << reply.index.to_uint();
-  const unsigned first = reply.index.to_uint() * BEAT_WORDS;
-  for (unsigned i = 0; i < BEAT_WORDS && first < REPLY_WORDS; ++i) {
-    mailbox.reply[first + i] = block::word_of(reply.data, i);
-  }
-  if (!reply.last) return;
-  mailbox.status = reply.status.to_uint();
-  mailbox.done = mailbox.taken;
-  mailbox.running = false;
-}
-
-// Whether the last beat of an answer, which comes from the pools by a stream of its own, has overtaken
-// others.
-bool RegisterFile::too_early(const Mailbox& mailbox) {
-  const unsigned before = (1U << mailbox.grant_waiting->index.to_uint()) - 1;
-  return mailbox.waiting || (mailbox.running && (mailbox.filled & before) != before);
 }
 
 void RegisterFile::collect(Mailbox& mailbox) {
-  look(mailbox.unit.replies, mailbox.waiting);
-  look(mailbox.unit.grant_replies, mailbox.grant_waiting);
-  const bool grant = mailbox.grant_waiting && !(mailbox.grant_waiting->last && too_early(mailbox));
-  std::optional<block::Reply>& next = grant ? mailbox.grant_waiting : mailbox.waiting;
-  if (!next) return;
-  store(mailbox, *next);
-  next.reset();
+  MailboxWires& wires = *mailbox.unit.wires;
+  const ReplyBeat& beat = *wires.reply;
+  const unsigned first = beat.index * BEAT_WORDS;
+  if (first < REPLY_WORDS) std::copy(beat.words.begin(), beat.words.end(), mailbox.reply.begin() + first);
+  if (!beat.last || !wires.taken) return;
+  mailbox.status = beat.status;
+  mailbox.done = mailbox.taken;
+  wires.command.reset();
 }
 
 void RegisterFile::step() {
   for (Mailbox& mailbox : mailboxes_) {
-    collect(mailbox);
-    if (!mailbox.running && mailbox.request != mailbox.taken && !mailbox.unit.commands->full())
+    MailboxWires& wires = *mailbox.unit.wires;
+    if (wires.command && wires.reply)
+      collect(mailbox);
+    else if (!wires.command && mailbox.request != mailbox.done)
       take_up(mailbox);
+    wires.reply.reset();
+    wires.taken = false;
   }
 }
 

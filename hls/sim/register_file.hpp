@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AXI4-Lite front end of the block in C simulation, the same as nic/rtl/clarion_axil.sv: one call of
-// step() is one clock.
+// The AXI4-Lite front end of the simulated block, the same as nic/rtl/clarion_axil.sv: one call of step() is
+// one clock.
 #pragma once
 
 #include <array>
@@ -9,13 +9,28 @@
 #include <vector>
 
 #include "core/types.hpp"
-#include "hls/block/mailbox.hpp"
-#include "hls/block/register_map.hpp"
+#include "hls/sim/register_map.hpp"
 
 namespace clarion::sim {
 
-using CommandStream = hls::stream<block::Command>;
-using ReplyStream = hls::stream<block::Reply>;
+// A command, from the operation on.
+using CommandWords = std::array<std::uint32_t, registers::COMMAND_WORDS>;
+
+// A beat of an answer.
+struct ReplyBeat {
+  std::array<std::uint32_t, registers::BEAT_WORDS> words{};
+  unsigned index = 0;
+  bool last = false;
+  std::uint8_t status = 0;
+};
+
+// Between a mailbox and its unit. The mailbox holds a command until the unit takes it, with the last beat of
+// the answer. What the unit says is of the clock that it has just had, until step() looks at it.
+struct MailboxWires {
+  std::optional<CommandWords> command;
+  bool taken = false;
+  std::optional<ReplyBeat> reply;
+};
 
 // Constants of the build, shown in the registers of block `clarion`.
 struct BlockFacts {
@@ -26,13 +41,11 @@ struct BlockFacts {
   std::uint32_t build = 0;
 };
 
-// The mailbox streams of a unit. An ingress unit has no `grant_replies`.
-struct UnitStreams {
+// A unit behind the window.
+struct WindowUnit {
   bool egress = false;
   unsigned port = 0;
-  CommandStream* commands = nullptr;
-  ReplyStream* replies = nullptr;
-  ReplyStream* grant_replies = nullptr;
+  MailboxWires* wires = nullptr;
 };
 
 class RegisterFile {
@@ -49,7 +62,7 @@ class RegisterFile {
   };
 
   // The units in the order of the window, at most MAX_UNITS.
-  RegisterFile(const BlockFacts& facts, const std::vector<UnitStreams>& units);
+  RegisterFile(const BlockFacts& facts, const std::vector<WindowUnit>& units);
 
   // Bus accesses: a refused one counts in `refused` and changes nothing.
   Reading read32(std::uint32_t offset);
@@ -63,32 +76,26 @@ class RegisterFile {
   std::uint8_t protocol() const { return static_cast<std::uint8_t>(protocol_); }
   std::size_t units() const { return mailboxes_.size(); }
 
-  // One clock of all mailboxes. The units are stepped by the caller.
+  // One clock of all mailboxes, after that of the units, which the caller clocks.
   void step();
   // Whether the unit at this position has a request that is not carried out yet.
   bool busy(std::size_t unit) const {
-    return mailboxes_[unit].running || mailboxes_[unit].request != mailboxes_[unit].taken;
+    return mailboxes_[unit].unit.wires->command || mailboxes_[unit].request != mailboxes_[unit].done;
   }
 
  private:
   struct Mailbox {
-    UnitStreams unit;
+    WindowUnit unit;
     std::uint32_t request = 0;
-    std::uint32_t taken = 0;
+    std::uint32_t taken = 0;  // number of the request that runs
     std::uint32_t done = 0;
     std::uint32_t status = 0;
-    bool running = false;
-    std::uint32_t filled = 0;             // mask of the answer's beats that have arrived
-    std::optional<block::Reply> waiting;  // read from the unit's stream, not stored yet
-    std::optional<block::Reply> grant_waiting;
-    std::array<std::uint32_t, registers::COMMAND_WORDS> command{};
+    CommandWords command{};
     std::array<std::uint32_t, registers::REPLY_WORDS> reply{};
   };
 
   static void take_up(Mailbox& mailbox);
-  static bool too_early(const Mailbox& mailbox);
   static void collect(Mailbox& mailbox);
-  static void store(Mailbox& mailbox, const block::Reply& reply);
   std::uint32_t header(unsigned block, std::uint32_t at) const;
   std::uint32_t clarion(std::uint32_t at) const;
   static std::uint32_t mailbox(const Mailbox& mailbox, std::uint32_t at);

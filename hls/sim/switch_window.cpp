@@ -3,20 +3,19 @@
 
 #include "core/host_units.hpp"
 #include "error.hpp"
-#include "hls/block/sizes.hpp"
 #include "hls/sim/block_path.hpp"
 
 namespace clarion::sim {
 namespace {
 
 // All ingress units come first, then all egress units.
-std::vector<UnitStreams> units_of(const emu::Switch& sw) {
-  std::vector<UnitStreams> units;
+std::vector<WindowUnit> units_of(const emu::Switch& sw) {
+  std::vector<WindowUnit> units;
   for (unsigned port = 0; port < sw.ports.size(); ++port) {
-    units.push_back(emu::block_of(*sw.ports[port]).ingress_streams(port));
+    units.push_back(emu::block_of(*sw.ports[port]).ingress_unit(port));
   }
   for (unsigned port = 0; port < sw.ports.size(); ++port) {
-    units.push_back(emu::block_of(*sw.ports[port]).egress_streams(port));
+    units.push_back(emu::block_of(*sw.ports[port]).egress_unit(port));
   }
   return units;
 }
@@ -36,8 +35,8 @@ SwitchWindow::SwitchWindow(const emu::Fabric& fabric, const emu::Switch& sw, con
   check_size(sw);
   BlockFacts facts;
   facts.ports = static_cast<unsigned>(sw.ports.size());
-  facts.buckets = block::BUCKETS;
-  facts.queue_beats = block::QUEUE_BEATS;
+  facts.buckets = SimulatedPort::BUCKETS;
+  facts.queue_beats = SimulatedPort::QUEUE_BEATS;
   registers_ = std::make_unique<RegisterFile>(facts, units_of(sw));
   server_ = std::make_unique<BarServer>(path, *registers_, [this](std::size_t unit) { clock_unit(unit); });
 }

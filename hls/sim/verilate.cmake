@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verilator's C++ of a unit of the shell (hls/rtl) with the functions behind it, as a library.
-find_program(VERILATOR verilator)
-if(NOT VERILATOR)
-  return()
-endif()
 execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT OUTPUT_VARIABLE verilator_root OUTPUT_STRIP_TRAILING_WHITESPACE)
 find_package(Threads REQUIRED)
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/config.hpp"
-#include "hls/block/register_map.hpp"
+#include "hls/sim/register_map.hpp"
 
 namespace clarion::sim {
 

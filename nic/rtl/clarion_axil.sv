@@ -2,8 +2,8 @@
 // The AXI4-Lite front end of the FPGA block: the window of docs/registers.md, and a mailbox for each unit.
 //
 // Blocks in the window: `clarion`, the ingress units by port, the egress units by port. Port p of a stream is bit p of
-// its valid and ready and slice p of its data. An egress unit answers on two streams: of its traffic stage, and of its
-// grant stage, which ends a `read`. One clock for everything, the data path's.
+// its valid and ready and slice p of its data. A unit takes a command with the last beat of its answer. One clock for
+// everything, the data path's.
 `default_nettype none
 module clarion_axil #(
     parameter logic [31:0] PORTS       = 2,          // at most 15 units, as many as the window holds
@@ -48,9 +48,6 @@ module clarion_axil #(
     input  wire  [    PORTS-1:0] egress_reply_tvalid,
     output logic [    PORTS-1:0] egress_reply_tready,
     input  wire  [PORTS*528-1:0] egress_reply_tdata,
-    input  wire  [    PORTS-1:0] egress_grant_reply_tvalid,
-    output logic [    PORTS-1:0] egress_grant_reply_tready,
-    input  wire  [PORTS*528-1:0] egress_grant_reply_tdata,
 
     input  wire  [63:0] now,
     output logic [ 7:0] protocol
@@ -161,7 +158,6 @@ module clarion_axil #(
   for (genvar p = 0; p < PORTS; p++) begin : gen_ingress
     if (HAS_INGRESS) begin : gen_unit
       localparam logic [31:0] BLOCK = 1 + p;
-      wire unused_other;
       clarion_mailbox #(
           .TYPE(clarion_registers_pkg::TYPE_INGRESS),
           .VERSION(clarion_registers_pkg::VERSION_INGRESS),
@@ -182,10 +178,7 @@ module clarion_axil #(
           .command_tdata(ingress_command_tdata[512*p+:512]),
           .reply_tvalid(ingress_reply_tvalid[p]),
           .reply_tready(ingress_reply_tready[p]),
-          .reply_tdata(ingress_reply_tdata[528*p+:528]),
-          .other_reply_tvalid(1'b0),
-          .other_reply_tready(unused_other),
-          .other_reply_tdata(528'h0)
+          .reply_tdata(ingress_reply_tdata[528*p+:528])
       );
     end else begin : gen_none
       assign ingress_command_tvalid[p] = 1'b0;
@@ -218,20 +211,13 @@ module clarion_axil #(
           .command_tdata(egress_command_tdata[512*p+:512]),
           .reply_tvalid(egress_reply_tvalid[p]),
           .reply_tready(egress_reply_tready[p]),
-          .reply_tdata(egress_reply_tdata[528*p+:528]),
-          .other_reply_tvalid(egress_grant_reply_tvalid[p]),
-          .other_reply_tready(egress_grant_reply_tready[p]),
-          .other_reply_tdata(egress_grant_reply_tdata[528*p+:528])
+          .reply_tdata(egress_reply_tdata[528*p+:528])
       );
     end else begin : gen_none
       assign egress_command_tvalid[p] = 1'b0;
       assign egress_command_tdata[512*p+:512] = 512'h0;
       assign egress_reply_tready[p] = 1'b1;
-      assign egress_grant_reply_tready[p] = 1'b1;
-      wire unused = &{
-          egress_command_tready[p], egress_reply_tvalid[p], egress_reply_tdata[528*p+:528],
-          egress_grant_reply_tvalid[p], egress_grant_reply_tdata[528*p+:528]
-      };
+      wire unused = &{egress_command_tready[p], egress_reply_tvalid[p], egress_reply_tdata[528*p+:528]};
     end
   end
 

@@ -3,8 +3,9 @@
 // of the answer come back.
 //
 // A request is taken up when REQUEST is another number than the last one carried out and nothing runs: COMMAND is
-// copied, STATUS and REPLY become 0. It has been carried out when a beat with `last` comes, and DONE is its number.
-// Beats that come while no answer is due are dropped, so that a stream never blocks.
+// copied, STATUS and REPLY become 0. The unit answers while the command is offered, and takes it with the last beat of
+// the answer: then the request has been carried out, and DONE is its number. Beats that come while no answer is due are
+// dropped, so that a stream never blocks.
 `default_nettype none
 module clarion_mailbox #(
     parameter logic [31:0] TYPE = 0,
@@ -24,16 +25,13 @@ module clarion_mailbox #(
     output logic        read_known,
 
     output logic         command_tvalid,
-    input  wire          command_tready,
+    input  wire          command_tready,  // with the last beat of the answer
     output logic [511:0] command_tdata,
 
     // {data[511:0], 4 bits without meaning, status[7:0], last, index[2:0]}
     input  wire          reply_tvalid,
     output logic         reply_tready,
-    input  wire  [527:0] reply_tdata,
-    input  wire          other_reply_tvalid,
-    output logic         other_reply_tready,
-    input  wire  [527:0] other_reply_tdata
+    input  wire  [527:0] reply_tdata
 );
 
   localparam logic [31:0] AT_COMMAND = clarion_registers_pkg::AT_MAILBOX_COMMAND;
@@ -51,68 +49,48 @@ module clarion_mailbox #(
   logic [31:0] taken;  // number of the request that runs
   logic [31:0] done;
   logic [7:0] status;
-  logic running;
   logic [511:0] command;  // word i at [32*i+:32]
 
   // The answer. Memory keeps what it held when a request begins; `filled` tells what of it belongs to this one.
   logic [511:0] beats[8];
   logic [7:0] filled;
 
-  // Of two beats, the one that ends the answer comes second. And it waits for those before it: they come by a stream of
-  // their own, and nothing says that this is the faster one.
-  logic expects;
-  logic [7:0] earlier;
-  logic too_early;
-  logic takes_other;
   logic arrives;
-  logic [527:0] arrival;
   logic [2:0] index;
-  logic is_last;
-  wire unused = &arrival[15:12];
-
-  assign expects = running && !command_tvalid;
-  assign earlier = ~(8'hff << other_reply_tdata[2:0]);
-  assign too_early = reply_tvalid || (expects && (filled & earlier) != earlier);
-  assign takes_other = other_reply_tvalid && !(too_early && other_reply_tdata[3]);
-  assign reply_tready = !takes_other;
-  assign other_reply_tready = takes_other;
-  assign arrival = takes_other ? other_reply_tdata : reply_tdata;
-  assign arrives = (reply_tvalid || takes_other) && expects;
-  assign index = arrival[2:0];
-  assign is_last = arrival[3];
-
+  logic ends;
   logic takes_up;
-  assign takes_up = !running && request != done;
+  wire unused = &reply_tdata[15:12];
+
+  assign reply_tready = 1'b1;
+  assign arrives = reply_tvalid && command_tvalid;
+  assign index = reply_tdata[2:0];
+  assign ends = arrives && reply_tdata[3] && command_tready;
+  assign takes_up = !command_tvalid && request != done;
 
   always_ff @(posedge aclk) begin
     if (takes_up) begin
-      running <= 1'b1;
+      command_tvalid <= 1'b1;
       taken <= request;
       command_tdata <= command;
       status <= 8'h0;
       filled <= 8'h0;
     end
-    if (command_tready) command_tvalid <= 1'b0;
-    if (takes_up) command_tvalid <= 1'b1;
-    if (arrives) begin
-      filled[index] <= 1'b1;
-      if (is_last) begin
-        running <= 1'b0;
-        done <= taken;
-        status <= arrival[11:4];
-      end
+    if (arrives) filled[index] <= 1'b1;
+    if (ends) begin
+      command_tvalid <= 1'b0;
+      done <= taken;
+      status <= reply_tdata[11:4];
     end
     if (!aresetn) begin
-      running <= 1'b0;
+      command_tvalid <= 1'b0;
       done <= 32'h0;
       status <= 8'h0;
       filled <= 8'h0;
-      command_tvalid <= 1'b0;
     end
   end
 
   always_ff @(posedge aclk) begin
-    if (arrives) beats[index] <= arrival[527:16];
+    if (arrives) beats[index] <= reply_tdata[527:16];
   end
 
   logic writes_command;

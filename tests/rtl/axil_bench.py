@@ -18,11 +18,6 @@ from rtl.axil_units import COMMAND_BITS, REPLY_BITS, Unit
 PERIOD_NS = 4
 
 
-def replies_of(kind: str) -> list[str]:
-    """Return the reply streams of a kind of unit."""
-    return ["reply"] if kind == "ingress" else ["reply", "grant_reply"]
-
-
 def slice_of(vector: Any, port: int, bits: int) -> int:
     """Return a port's part of a signal, while those of other ports may be undefined."""
     return int(vector.value[bits * (port + 1) - 1 : bits * port])
@@ -35,18 +30,14 @@ class Bench:
         self.dut = dut
         self.rng = random.Random(seed)
         self.ports = int(dut.PORTS.value)
-        kinds = [("ingress", 1)] * int(dut.HAS_INGRESS.value) + [("egress", 2)] * int(dut.HAS_EGRESS.value)
+        kinds = ["ingress"] * int(dut.HAS_INGRESS.value) + ["egress"] * int(dut.HAS_EGRESS.value)
         self.units = [
-            Unit(kind, port, streams, random.Random(self.rng.random()))
-            for kind, streams in kinds
-            for port in range(self.ports)
+            Unit(kind, port, random.Random(self.rng.random())) for kind in kinds for port in range(self.ports)
         ]
         self.orders: set[str] = set()  # orders in which address and data of writes arrived
         for kind in ("ingress", "egress"):
-            getattr(dut, f"{kind}_command_tready").value = 0
-            for reply in replies_of(kind):
-                getattr(dut, f"{kind}_{reply}_tvalid").value = 0
-                getattr(dut, f"{kind}_{reply}_tdata").value = 0
+            for signal in ("command_tready", "reply_tvalid", "reply_tdata"):
+                getattr(dut, f"{kind}_{signal}").value = 0
         dut.now.value = 0
         dut.aresetn.value = 0
         Clock(dut.aclk, PERIOD_NS, unit="ns").start()
@@ -64,7 +55,7 @@ class Bench:
         return bench
 
     async def reset(self, clocks: int) -> None:
-        """Reset the front end, not the units."""
+        """Reset the front end and the units."""
         self.dut.aresetn.value = 0
         self.master.hold(True)
         self.master.forget()
@@ -93,36 +84,36 @@ class Bench:
         driven: dict[str, int] = {}
         while True:
             await RisingEdge(self.dut.aclk)
-            seen = {name: int(getattr(self.dut, name).value) for name in self._sampled}
             values: dict[str, int] = {}
             for unit in self.units:
-                prefix, bit = unit.kind, 1 << unit.port
-                if unit.ready and seen[f"{prefix}_command_tvalid"] & bit:
-                    data = getattr(self.dut, f"{prefix}_command_tdata")
-                    unit.accept(slice_of(data, unit.port, COMMAND_BITS))
-                replies = replies_of(prefix)
-                unit.clock([bool(seen[f"{prefix}_{reply}_tready"] & bit) for reply in replies])
+                self._clock(unit)
                 self._offer(unit, values)
             for name, value in values.items():
                 if driven.get(name) != value:
                     driven[name] = value
                     getattr(self.dut, name).value = value
 
-    def _offer(self, unit: Unit, values: dict[str, int]) -> None:
-        ready = f"{unit.kind}_command_tready"
-        values[ready] = values.get(ready, 0) | unit.ready << unit.port
-        for reply, beat in zip(replies_of(unit.kind), unit.offers, strict=True):
-            valid, data = f"{unit.kind}_{reply}_tvalid", f"{unit.kind}_{reply}_tdata"
-            values[valid] = values.get(valid, 0) | (beat is not None) << unit.port
-            bits = beat.packed(random.Random(beat.data)) if beat else 0
-            values[data] = values.get(data, 0) | bits << REPLY_BITS * unit.port
+    def _clock(self, unit: Unit) -> None:
+        if self.dut.aresetn.value == 0:
+            unit.reset()
+            return
+        there = int(getattr(self.dut, f"{unit.kind}_command_tvalid").value) >> unit.port & 1
+        data = getattr(self.dut, f"{unit.kind}_command_tdata")
+        command = slice_of(data, unit.port, COMMAND_BITS) if there else None
+        taken = int(getattr(self.dut, f"{unit.kind}_reply_tready").value) >> unit.port & 1
+        unit.clock(command, bool(taken))
 
-    @property
-    def _sampled(self) -> list[str]:
-        names = []
-        for kind in {unit.kind for unit in self.units}:
-            names += [f"{kind}_command_tvalid", *(f"{kind}_{reply}_tready" for reply in replies_of(kind))]
-        return names
+    def _offer(self, unit: Unit, values: dict[str, int]) -> None:
+        beat = unit.offer
+        bits = beat.packed(random.Random(beat.data)) if beat else 0
+        driven = {
+            "command_tready": unit.ready << unit.port,
+            "reply_tvalid": (beat is not None) << unit.port,
+            "reply_tdata": bits << REPLY_BITS * unit.port,
+        }
+        for signal, value in driven.items():
+            name = f"{unit.kind}_{signal}"
+            values[name] = values.get(name, 0) | value
 
     async def _watch(self) -> None:
         """Check every output: once valid, it stays valid and unchanged until ready, or a reset."""

@@ -31,74 +31,61 @@ class Beat:
 
 @dataclass
 class Unit:
-    """Stands for a unit: takes commands and answers each with random beats, after random delays."""
+    """Stands for a unit: answers a command with random beats, after random delays, and takes it with the last."""
 
     kind: str
     port: int
-    streams: int  # number of reply streams
     rng: random.Random
     held: bool = False  # no further beats are offered
-    deaf: bool = False  # no command is accepted
-    at_once: list[Beat] = field(default_factory=list)  # to be offered in the next clock, one on each stream
+    deaf: bool = False  # no command is looked at
     commands: list[list[int]] = field(default_factory=list)
     answers: list[list[Beat]] = field(default_factory=list)
-    ready: bool = False
-    offers: list[Beat | None] = field(default_factory=list)
-    waiting: list[deque[Beat]] = field(default_factory=list)
+    answering: bool = False
+    offer: Beat | None = None
+    waiting: deque[Beat] = field(default_factory=deque)
     delay: int = 0
 
-    def __post_init__(self) -> None:
-        self.offers = [None] * self.streams
-        self.waiting = [deque() for _ in range(self.streams)]
+    @property
+    def ready(self) -> bool:
+        """Whether the command is taken: with the last beat of its answer."""
+        return self.answering and self.offer is not None and self.offer.last
 
-    def accept(self, data: int) -> None:
-        """Take a command and plan its answer: beats in any order on any stream, the last one at the end.
+    def clock(self, command: int | None, taken: bool) -> None:
+        """Advance by a clock in which there was this command, and in which the offered beat was taken."""
+        if self.offer is not None and taken:
+            ended, self.offer = self.ready, None
+            if ended:
+                self.answering = False
+                return  # the command is still there in this clock
+        if command is not None and not self.answering and not self.deaf:
+            self._accept(command)
+        if self.offer is None and self.waiting and not self.held:
+            if self.delay:
+                self.delay -= 1
+            elif self.rng.random() < 0.5:
+                self.offer = self.waiting.popleft()
 
-        A last beat on the second stream may overtake all pending beats of the first.
-        """
+    def stray(self, beat: Beat) -> None:
+        """Offer a beat that nobody has asked for."""
+        self.offer = beat
+
+    def reset(self) -> None:
+        """Forget the command and the answer to it."""
+        self.answering, self.offer = False, None
+        self.waiting.clear()
+
+    def _accept(self, data: int) -> None:
+        """Look at a command and plan its answer: beats in any order, the last one at the end."""
         self.commands.append([data >> 32 * i & 0xFFFFFFFF for i in range(regmap.COMMAND_WORDS)])
         count = self.rng.randint(1, BEATS)
         no_place = self.rng.sample(range(BEATS, 8), self.rng.randint(0, 8 - BEATS))
         others = [*range(count - 1), *no_place]
         self.rng.shuffle(others)
         indices = [*others, count - 1]
-        beats = [
-            Beat(index, i == len(indices) - 1, self.rng.getrandbits(8), self.rng.getrandbits(COMMAND_BITS))
-            for i, index in enumerate(indices)
-        ]
-        self.answers.append(beats)
-        for beat in beats:
-            self.waiting[self.rng.randrange(self.streams)].append(beat)
+        self.answers.append([self._beat(index, i == len(others)) for i, index in enumerate(indices)])
+        self.waiting.extend(self.answers[-1])
+        self.answering = True
         self.delay = self.rng.choice([0, 0, 1, 3, 30])
 
-    def clock(self, taken: list[bool]) -> None:
-        """Advance by a clock, given which of the offered beats were taken in it."""
-        for i, was_taken in enumerate(taken):
-            if was_taken:
-                self.offers[i] = None
-        self.ready = not self.deaf and self.rng.random() < 0.3
-        if self.at_once:
-            self.offers, self.at_once = [*self.at_once], []
-        if self.held:
-            return
-        if self.delay:
-            self.delay -= 1
-            return
-        # On the first stream the last beat may be offered together with the one before it, not earlier.
-        for i in self.rng.sample(range(self.streams), self.streams):
-            if self.offers[i] is None and self.waiting[i] and self.rng.random() < 0.5:
-                others = [beat for queue in self.waiting for beat in queue if beat is not self.waiting[i][0]]
-                if i == 1 or not (self.waiting[i][0].last and others):
-                    self.offers[i] = self.waiting[i].popleft()
-
-    def answer_at_once(self, beats: list[Beat]) -> None:
-        """Offer a beat on each stream in one clock, instead of the planned answer."""
-        self.answers[-1] = sorted(beats, key=lambda beat: beat.last)
-        for queue in self.waiting:
-            queue.clear()
-        self.at_once = beats
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether all answers have been taken."""
-        return not any(self.offers) and not any(self.waiting)
+    def _beat(self, index: int, last: bool) -> Beat:
+        return Beat(index, last, self.rng.getrandbits(8), self.rng.getrandbits(COMMAND_BITS))

@@ -316,7 +316,7 @@ def test_systemverilog_has_the_numbers_of_cpp(regmap: RegisterMap, generated: di
 
 
 CHECKS = """
-#include "hls/block/register_map.hpp"
+#include "hls/sim/register_map.hpp"
 #include "core/config.hpp"
 using namespace clarion;
 namespace r = clarion::registers;

@@ -54,7 +54,7 @@ OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "schema": (as_schema, "mininet/clarion_lab/scenario/schema/xcp.schema.json"),
 }
 OF_MAP: dict[str, tuple[Callable[[RegisterMap], str], str]] = {
-    "cpp": (as_cpp, "hls/block/register_map.hpp"),
+    "cpp": (as_cpp, "hls/sim/register_map.hpp"),
     "sv": (as_sv, "nic/rtl/clarion_registers_pkg.sv"),
     "python": (as_python, "nic/clarion_nic/driver/register_map.py"),
     "docs": (as_docs, "docs/registers.md"),

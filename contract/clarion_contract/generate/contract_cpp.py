@@ -217,7 +217,7 @@ def as_places(contract: Contract) -> str:
     )
     return _file(
         "XCP's configuration as software writes it into a command.",
-        ['"core/config.hpp"', '"hls/block/register_map.hpp"'],
+        ['"core/config.hpp"', '"hls/sim/register_map.hpp"'],
         PLACES,
         puts="\n".join(f"put({place}, {place}_BITS, xcp.{member});" for member, place in names),
     )

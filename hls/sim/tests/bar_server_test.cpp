@@ -35,20 +35,18 @@ class BarServerTest : public testing::Test {
   // A unit that answers with its own counter and the command's word 1, if it is alive.
   void clock_unit(std::size_t unit) {
     EXPECT_EQ(unit, 0U);
-    if (commands_.empty() || !alive_) return;
-    const block::Command command = commands_.read();
-    block::Reply reply;
-    block::put_word(reply.data, 0, ++carried_out_);
-    block::put_word(reply.data, 1, block::word_of(command, 1));
+    if (!wires_.command || !alive_) return;
+    ReplyBeat& reply = wires_.reply.emplace();
+    reply.words[0] = ++carried_out_;
+    reply.words[1] = (*wires_.command)[1];
     reply.last = true;
-    reply.status = block::word_of(command, 0);
-    replies_.write(reply);
+    reply.status = static_cast<std::uint8_t>((*wires_.command)[0]);
+    wires_.taken = true;
   }
 
   const std::string path_ = testing::TempDir() + "clarion-bar-" + std::to_string(getpid());
-  CommandStream commands_;
-  ReplyStream replies_;
-  RegisterFile registers_{BlockFacts{1, 2, 3, 4, 5}, {{false, 0, &commands_, &replies_, nullptr}}};
+  MailboxWires wires_;
+  RegisterFile registers_{BlockFacts{1, 2, 3, 4, 5}, {{false, 0, &wires_}}};
   std::unique_ptr<BarServer> server_ =
       std::make_unique<BarServer>(path_, registers_, [this](std::size_t unit) { clock_unit(unit); });
   bool alive_ = true;

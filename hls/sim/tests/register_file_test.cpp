@@ -13,12 +13,12 @@ constexpr unsigned INGRESS = STRIDE_BYTES;
 constexpr unsigned EGRESS = 3 * STRIDE_BYTES;
 constexpr unsigned LAST = 4 * STRIDE_BYTES;
 
-block::Reply beat(unsigned index, bool last, std::uint32_t word, unsigned status = 0) {
-  block::Reply reply;
+ReplyBeat beat(unsigned index, bool last, std::uint32_t word, unsigned status = 0) {
+  ReplyBeat reply;
+  reply.words[0] = word;
   reply.index = index;
   reply.last = last;
-  reply.status = status;
-  block::put_word(reply.data, 0, word);
+  reply.status = static_cast<std::uint8_t>(status);
   return reply;
 }
 
@@ -37,14 +37,17 @@ class RegisterFileTest : public testing::Test {
     return read(block + AT_MAILBOX_REPLY + 4 * word);
   }
 
-  CommandStream commands_[4];
-  ReplyStream replies_[4];
-  ReplyStream grants_[2];
-  RegisterFile registers_{BlockFacts{2, 4096, 1024, 250'000'000, 0xabcd},
-                          {{false, 0, &commands_[0], &replies_[0], nullptr},
-                           {false, 1, &commands_[1], &replies_[1], nullptr},
-                           {true, 0, &commands_[2], &replies_[2], &grants_[0]},
-                           {true, 1, &commands_[3], &replies_[3], &grants_[1]}}};
+  // A clock in which the unit says this.
+  void answer(unsigned unit, const ReplyBeat& reply) {
+    wires_[unit].reply = reply;
+    wires_[unit].taken = reply.last && wires_[unit].command;
+    registers_.step();
+  }
+
+  MailboxWires wires_[4];
+  RegisterFile registers_{
+      BlockFacts{2, 4096, 1024, 250'000'000, 0xabcd},
+      {{false, 0, &wires_[0]}, {false, 1, &wires_[1]}, {true, 0, &wires_[2]}, {true, 1, &wires_[3]}}};
 };
 
 TEST_F(RegisterFileTest, SoftwareFindsEveryUnitByWalking) {
@@ -115,51 +118,29 @@ TEST_F(RegisterFileTest, ARequestIsOneBeatAndItsAnswerIsStored) {
   EXPECT_TRUE(registers_.busy(0));
   EXPECT_FALSE(registers_.busy(1));
   registers_.step();
-  ASSERT_EQ(commands_[0].size(), 1U);
-  const block::Command command = commands_[0].read();
-  EXPECT_EQ(block::word_of(command, 0), OP_READ);
-  EXPECT_EQ(block::word_of(command, 15), 0xffffffff);
-  replies_[0].write(beat(0, false, 11));
-  registers_.step();
+  ASSERT_TRUE(wires_[0].command);
+  EXPECT_EQ((*wires_[0].command)[0], OP_READ);
+  EXPECT_EQ((*wires_[0].command)[15], 0xffffffff);
+  EXPECT_FALSE(wires_[1].command);
+  answer(0, beat(0, false, 11));
   EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 0U);
-  replies_[0].write(beat(1, true, 22, STATUS_OUT_OF_RANGE));
-  registers_.step();
+  EXPECT_TRUE(wires_[0].command);
+  EXPECT_FALSE(wires_[0].reply);
+  answer(0, beat(1, true, 22, STATUS_OUT_OF_RANGE));
   EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 7U);
   EXPECT_EQ(read(INGRESS + AT_MAILBOX_STATUS), STATUS_OUT_OF_RANGE);
   EXPECT_EQ(reply_word(INGRESS, 0), 11U);
   EXPECT_EQ(reply_word(INGRESS, 16), 22U);
   EXPECT_FALSE(registers_.busy(0));
+  EXPECT_FALSE(wires_[0].command);
   registers_.step();
-  EXPECT_TRUE(commands_[0].empty());  // once is enough
-}
-
-TEST_F(RegisterFileTest, TheBeatThatEndsAnAnswerWaitsForTheOthers) {
-  request(EGRESS, 1, OP_READ);
-  registers_.step();
-  commands_[2].read();
-  grants_[0].write(beat(2, true, 55));
-  registers_.step();
-  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
-  replies_[2].write(beat(0, false, 33));
-  registers_.step();
-  registers_.step();
-  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
-  replies_[2].write(beat(1, false, 44));
-  registers_.step();
-  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 0U);
-  registers_.step();
-  EXPECT_EQ(read(EGRESS + AT_MAILBOX_DONE), 1U);
-  EXPECT_EQ(reply_word(EGRESS, 0), 33U);
-  EXPECT_EQ(reply_word(EGRESS, 16), 44U);
-  EXPECT_EQ(reply_word(EGRESS, 32), 55U);
+  EXPECT_FALSE(wires_[0].command);  // once is enough
 }
 
 TEST_F(RegisterFileTest, ANewRequestClearsTheOldAnswer) {
   request(INGRESS, 1, OP_READ);
   registers_.step();
-  commands_[0].read();
-  replies_[0].write(beat(0, true, 9, STATUS_UNKNOWN_OPERATION));
-  registers_.step();
+  answer(0, beat(0, true, 9, STATUS_UNKNOWN_OPERATION));
   request(INGRESS, 2, OP_RESET);
   registers_.step();
   EXPECT_EQ(reply_word(INGRESS, 0), 0U);
@@ -172,30 +153,27 @@ TEST_F(RegisterFileTest, WhatIsWrittenWhileACommandRunsIsForTheNextOne) {
   registers_.step();
   request(INGRESS, 2, OP_RESET);
   registers_.step();
-  EXPECT_EQ(block::word_of(commands_[0].read(), 0), OP_READ);
-  EXPECT_TRUE(commands_[0].empty());
-  replies_[0].write(beat(0, true, 9));
-  registers_.step();
+  EXPECT_EQ((*wires_[0].command)[0], OP_READ);
+  answer(0, beat(0, true, 9));
   EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 1U);
+  EXPECT_FALSE(wires_[0].command);  // for a clock, as the unit expects
   registers_.step();
-  EXPECT_EQ(block::word_of(commands_[0].read(), 0), OP_RESET);
+  EXPECT_EQ((*wires_[0].command)[0], OP_RESET);
 }
 
 TEST_F(RegisterFileTest, DropsAnswersThatNobodyAskedForAndBeatsThatHaveNoPlace) {
-  replies_[0].write(beat(0, true, 9));
-  registers_.step();
+  answer(0, beat(0, true, 9));
   EXPECT_EQ(reply_word(INGRESS, 0), 0U);
-  EXPECT_TRUE(replies_[0].empty());
+  EXPECT_FALSE(wires_[0].reply);
   request(INGRESS, 3, OP_READ);
   registers_.step();
-  replies_[0].write(beat(7, true, 9));
-  registers_.step();
+  answer(0, beat(7, true, 9));
   EXPECT_EQ(read(INGRESS + AT_MAILBOX_DONE), 3U);
   for (unsigned word = 0; word < REPLY_WORDS; ++word) EXPECT_EQ(reply_word(INGRESS, word), 0U);
 }
 
 TEST(RegisterFile, RefusesMoreUnitsThanTheWindowHolds) {
-  EXPECT_THROW(RegisterFile(BlockFacts{}, std::vector<UnitStreams>(16)), std::invalid_argument);
+  EXPECT_THROW(RegisterFile(BlockFacts{}, std::vector<WindowUnit>(16)), std::invalid_argument);
 }
 
 }  // namespace
