@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From source to a bitstream: the block's functions, the shell with our box in it, the images with their manifest."""
+"""From source to a bitstream: the block's functions, the shell with our box in it, images, their manifest."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Beat:
 
 @dataclass
 class Unit:
-    """Stands for a unit: answers a command with random beats, after random delays, and takes it with the last."""
+    """Stands for a unit: answers a command with random beats, after random delays; the last one takes it."""
 
     kind: str
     port: int

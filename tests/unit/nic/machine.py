@@ -154,7 +154,7 @@ class Machine:
         self.program("vivado_lab", does, factory)
 
     def builder(self, does: str = "", version: str = "v2022.1") -> None:
-        """Put a Vivado that can build on PATH: asked for its version it says that, otherwise it does something."""
+        """Put a Vivado that can build on PATH: it tells its version, or does what a build is to do."""
         said = f"Vivado {version} (64-bit)\\nSW Build 3526262 on Mon Apr 18 15:47:01 MDT 2022\\n"
         self.program("vivado", f"case \"$*\" in -version) printf '{said}';; *) {does or ':'};; esac")
 

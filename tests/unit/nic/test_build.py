@@ -108,9 +108,7 @@ def test_an_update_of_the_shells_vivado_is_the_same(
         ("of tomorrow", "of an unknown version"),
     ],
 )
-def test_another_vivado_is_refused_before_anything_is_made(
-    builder: Machine, version: str, told: str
-) -> None:
+def test_another_vivado_is_refused_before_anything_is_made(builder: Machine, version: str, told: str) -> None:
     builder.builder(version=version)
     done = build(builder)
     needed = f"vivado: it is {told}, open-nic-shell needs 2022.1; source the settings64.sh of that"
@@ -171,7 +169,10 @@ def test_a_function_that_the_hls_tool_did_not_make(whole: Machine, capfd: pytest
     ("program", "told"),
     [
         ("vivado", "vivado: not found on PATH; install it and source its settings64.sh"),
-        ("vitis_hls", "vitis-run or vitis_hls or v++ or bambu: not found on PATH; install Vitis HLS of any version"),
+        (
+            "vitis_hls",
+            "vitis-run or vitis_hls or v++ or bambu: not found on PATH; install Vitis HLS of any version",
+        ),
     ],
 )
 def test_tools_are_looked_for_first(builder: Machine, program: str, told: str) -> None:

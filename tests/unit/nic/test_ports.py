@@ -12,7 +12,9 @@ from unit.nic.machine import ROOT
 
 UNITS = ("clarion_ingress", "clarion_egress")
 PARAMETER = re.compile(r"parameter\s+logic\s+\[31:0\]\s+(\w+)\s*=\s*(\d+)")
-PORT = re.compile(r"(input|output)\s+(?:wire|reg|logic|)\s*((?:\w+::\w+)?)\s*((?:\[.*?\])?)\s*(\w+)\s*(?:,|$)")
+PORT = re.compile(
+    r"(input|output)\s+(?:wire|reg|logic|)\s*((?:\w+::\w+)?)\s*((?:\[.*?\])?)\s*(\w+)\s*(?:,|$)"
+)
 
 
 def head(path: Path) -> str:

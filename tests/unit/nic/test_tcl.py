@@ -144,7 +144,14 @@ def functions(tmp_path: Path) -> Path:
     """Return the folder that nic/build.sh fills, with invented functions."""
     folder = tmp_path / "functions"
     folder.mkdir()
-    for name in ("clarion_grant.sv", "clarion_patch.sv", "grant.v", "patch.v", "grant_rom.mem", "patch_rom.dat"):
+    for name in (
+        "clarion_grant.sv",
+        "clarion_patch.sv",
+        "grant.v",
+        "patch.v",
+        "grant_rom.mem",
+        "patch_rom.dat",
+    ):
         (folder / name).touch()
     return tmp_path
 
