@@ -14,7 +14,7 @@ layout := --manifest-path hosts/layout/Cargo.toml
 agent := --manifest-path hosts/agent/Cargo.toml
 proxy := --manifest-path hosts/proxy/Cargo.toml
 
-.PHONY: help demo check test unit integration bench bench-list mutate fuzz lint build p4 clean hls-test hls-synth hls-ip
+.PHONY: help demo check test unit integration bench bench-list mutate fuzz lint build p4 clean hls-test hls-synth hls-verilog
 
 # What the FPGA block is synthesised for.
 BOARD ?= u55c
@@ -91,14 +91,14 @@ build: $(stamps)/packages $(python_stamp) $(stamps)/cmake ## Everything that is 
 p4: ## Compile the P4 program again, with p4c; what comes of it is committed
 	@p4/build.py
 
-hls-test: build ## The FPGA block in C simulation against the reference, with sanitisers
-	$(python) -m pytest tests/conformance/block
+hls-test: build ## The FPGA block in RTL against the reference, its proofs, line rate and latency
+	$(python) -m pytest tests/conformance/block tests/rtl
 
-hls-synth: $(stamps)/ap-types ## Synthesise the FPGA block with the HLS tool on PATH and hold what it reports
-	@$(synth) synth $(sizes)
+hls-synth: build ## The block's functions through the HLS tool on PATH, held to their clocks, and hls-test with their Verilog
+	@$(synth) synth --board $(BOARD)
 
-hls-ip: $(python_stamp) ## The FPGA block as IPs for Vivado, with Vitis; BOARD, BUCKETS, QUEUE_BEATS
-	@$(synth) ip $(sizes)
+hls-verilog: $(stamps)/ap-types ## Verilog of the block's functions for a card, with the HLS tool on PATH; BOARD
+	@$(synth) verilog --board $(BOARD)
 
 include nic/nic.mk
 

@@ -54,13 +54,12 @@ check_cargo() { # check_cargo NAME SUBCOMMAND ARGUMENTS...
 }
 
 check_rtl() { # check_rtl MODULES...: each as the top of those that it is made of
-	local module folders=(-y nic/rtl -y nic/open_nic -y hls/rtl -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
+	local module folders=(-y nic/rtl -y hls/rtl -y hls/formal -y nic/open_nic -y tests/rtl/stubs -Inic/open_nic/box_250mhz)
 	local packages=(nic/rtl/clarion_registers_pkg.sv hls/rtl/clarion_sizes_pkg.sv hls/rtl/clarion_block_pkg.sv)
 	local functions=hls/sim/functions/clarion_functions_dpi.sv library # one file of many modules
 	for module; do
 		[ "$module" = "$functions" ] && library=() || library=(-v "$functions")
-		verilator --lint-only --timing -Wall -Wno-PINCONNECTEMPTY "${folders[@]}" "${library[@]}" "${packages[@]}" "$module" ||
-			return
+		verilator --lint-only --timing -Wall -Wno-PINCONNECTEMPTY "${folders[@]}" "${library[@]}" "${packages[@]}" "$module" || return
 	done
 }
 

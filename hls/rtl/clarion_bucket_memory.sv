@@ -32,10 +32,12 @@ module clarion_bucket_memory #(
     input wire             write_i,
     input wire [WIDTH-1:0] write_slot_i
 );
+`ifndef __ICARUS__  // which has no such check
   if (BUCKETS < 2 || BUCKETS > 65536 || (BUCKETS & (BUCKETS - 1)) != 0)
     $error("clarion_bucket_memory: BUCKETS: a power of two is needed, 2 to 65536");
   if (WIDTH < 1) $error("clarion_bucket_memory: WIDTH: 1 or more is needed");
   if (READ_LATENCY < 1 || READ_LATENCY > 3) $error("clarion_bucket_memory: READ_LATENCY: 1 to 3 is needed");
+`endif
 
   localparam logic [31:0] BITS = $clog2(BUCKETS);
   localparam logic [31:0] SHOWS = READ_LATENCY;  // the stage in which a packet is shown its slot
@@ -50,6 +52,7 @@ module clarion_bucket_memory #(
 
   logic looks_up_written;
   logic writes;
+  logic passes_by;
   logic [WIDTH-1:0] remembered;
 
   assign writes = write_i && valid_q[WRITES];
@@ -82,11 +85,7 @@ module clarion_bucket_memory #(
     taken_q[1] <= writes && looks_up_written;
     for (int s = 1; s < SHOWS; s++) taken_q[s+1] <= taken_q[s] || (meets_q[s] && write_i);
 
-    if (!rst_ni) begin
-      valid_q <= '0;
-      meets_q <= '0;
-      taken_q <= '0;
-    end
+    if (!rst_ni) valid_q <= '0;  // a packet that comes after it meets and takes nothing of those before
   end
 
   always_ff @(posedge clk_i) begin
@@ -99,11 +98,8 @@ module clarion_bucket_memory #(
 
   assign slot_valid_o = valid_q[SHOWS];
   assign slot_bucket_o = bucket_q[SHOWS];
-  always_comb begin
-    if (meets_q[SHOWS] && write_i) slot_o = write_slot_i;
-    else if (taken_q[SHOWS]) slot_o = slot_q[SHOWS];
-    else slot_o = remembered;
-  end
+  assign passes_by = meets_q[SHOWS] && write_i;
+  assign slot_o = passes_by ? write_slot_i : taken_q[SHOWS] ? slot_q[SHOWS] : remembered;
 
 endmodule
 `default_nettype wire

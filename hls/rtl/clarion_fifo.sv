@@ -29,8 +29,10 @@ module clarion_fifo #(
   localparam logic IS_DISTRIBUTED = STYLE == "distributed";
   // verilator lint_on WIDTH
 
+`ifndef __ICARUS__  // which has no such check
   if (WIDTH < 1) $error("clarion_fifo: WIDTH: 1 or more is needed");
   if (DEPTH < 2 || (DEPTH & (DEPTH - 1)) != 0) $error("clarion_fifo: DEPTH: a power of two is needed, 2 or more");
+`endif
 
   // The ring of words in memory.
   logic [BITS-1:0] tail_q;  // where the next word is put
@@ -55,10 +57,12 @@ module clarion_fifo #(
   end
 
 `ifndef SYNTHESIS
+`ifndef __ICARUS__
   always_ff @(posedge clk_i) begin
     if (rst_ni) memory_overflow : assert (used_q <= (BITS + 1)'(DEPTH));
     if (rst_ni) memory_ring : assert (used_q[BITS-1:0] == BITS'(tail_q - head_q));
   end
+`endif
 `endif
 
   if (IS_DISTRIBUTED) begin : shown_from_memory
@@ -133,6 +137,7 @@ module clarion_fifo #(
     assign count_o = (BITS + 2)'(used_q) + (BITS + 2)'(ahead_q);
 
 `ifndef SYNTHESIS
+`ifndef __ICARUS__
     logic [1:0] waiting;
     assign waiting = last_q - first_q;
     always_ff @(posedge clk_i) begin
@@ -140,6 +145,7 @@ module clarion_fifo #(
       if (rst_ni) ahead_overflow : assert (ahead_q <= 3'd4);
       if (rst_ni) waits_behind_a_word : assert (valid_q || !waits);
     end
+`endif
 `endif
   end
 

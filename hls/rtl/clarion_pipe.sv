@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs beside a function of known latency and carries what the function does not need: data comes out LATENCY
-// clocks after it went in, one word per clock. Only what is valid is carried: without `valid_o`, `data_o` means nothing.
+// Runs beside a function of known latency and carries what the function does not need: data comes out LATENCY clocks
+// after it went in, one word per clock. Only what is valid is carried: without `valid_o`, `data_o` means nothing.
 //
 // Long pipes keep their words in place, in a ring of LATENCY - 1 of them before the output register: small memory in
 // hardware, and in simulation no word is copied from register to register.
@@ -18,7 +18,9 @@ module clarion_pipe #(
     output logic             valid_o,
     output logic [WIDTH-1:0] data_o
 );
+`ifndef __ICARUS__  // which has no such check
   if (WIDTH < 1) $error("clarion_pipe: WIDTH: 1 or more is needed");
+`endif
 
   if (LATENCY == 0) begin : wires
     assign valid_o = valid_i;
@@ -62,7 +64,9 @@ module clarion_pipe #(
     assign data_o = data_q;
 
 `ifndef SYNTHESIS
+`ifndef __ICARUS__
     always_ff @(posedge clk_i) if (rst_ni) at_place : assert (32'(at_q) < PLACES);
+`endif
 `endif
   end
 

@@ -21,28 +21,24 @@ module clarion_ram #(
     output logic [WIDTH-1:0]         read_data_o
 );
   // verilator lint_off WIDTH
-  localparam logic IS_ULTRA = STYLE == "ultra";
-  localparam logic IS_KNOWN = IS_ULTRA || STYLE == "block" || STYLE == "distributed";
+  localparam logic IS_KNOWN = STYLE == "block" || STYLE == "ultra" || STYLE == "distributed";
   // verilator lint_on WIDTH
 
+`ifndef __ICARUS__  // which has no such check
   if (WIDTH < 1) $error("clarion_ram: WIDTH: 1 or more is needed");
   if (DEPTH < 2) $error("clarion_ram: DEPTH: 2 or more is needed");
   if (!IS_KNOWN) $error("clarion_ram: STYLE: block, ultra or distributed is needed");
   if (READ_LATENCY < 1 || READ_LATENCY > 3) $error("clarion_ram: READ_LATENCY: 1 to 3 is needed");
-
-  // UltraRAM is zero at power-on without being told, and is not inferred for a memory with initial values.
-`ifdef SYNTHESIS
-  localparam logic TOLD_ZERO = !IS_ULTRA;
-`else
-  localparam logic TOLD_ZERO = 1'b1;
 `endif
 
   (* ram_style = STYLE *) logic [WIDTH-1:0] words[DEPTH];
   logic [WIDTH-1:0] first_q;
 
-  if (TOLD_ZERO) begin : at_power_on
-    initial for (int i = 0; i < DEPTH; i++) words[i] = '0;
-  end
+  // Memory of an FPGA is zero at power-on if nothing else is asked for. Asking for zero would keep UltraRAM from being
+  // inferred, and tools are slow at it, so only simulation and proofs are told.
+`ifndef SYNTHESIS
+  initial for (int i = 0; i < DEPTH; i++) words[i] = '0;
+`endif
 
   always_ff @(posedge clk_i) begin
     if (write_i) words[write_address_i] <= write_data_i;

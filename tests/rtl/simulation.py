@@ -35,18 +35,31 @@ needs_verilator = needs("verilator", "verilator")
 needs_yosys = needs("yosys", "yosys")
 
 
-def synthesise(top: str, sources: Sequence[Path], passes: str) -> None:
+def _quoted(value: int | str) -> str:
+    """A parameter's value as the tools take it."""
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def synthesise(
+    top: str, sources: Sequence[Path], passes: str, parameters: Mapping[str, int | str] | None = None
+) -> None:
     """Run passes of Yosys over a module after `proc`; fail with the output of Yosys."""
-    read = f"read_verilog -sv {' '.join(map(str, sources))}; hierarchy -check -top {top}; proc"
+    settings = [f"-set {name} {_quoted(value)}" for name, value in (parameters or {}).items()]
+    read = [
+        f"read_verilog -sv {' '.join(map(str, sources))}",
+        *([f"chparam {' '.join(settings)} {top}"] if settings else []),
+        f"hierarchy -check -top {top}",
+        "proc",
+    ]
     done = subprocess.run(
-        ["yosys", "-q", "-p", f"{read}; {passes}"], capture_output=True, text=True, check=False
+        ["yosys", "-q", "-p", "; ".join([*read, passes])], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def lint(top: str, sources: Sequence[Path], parameters: Mapping[str, int] | None = None) -> str:
+def lint(top: str, sources: Sequence[Path], parameters: Mapping[str, int | str] | None = None) -> str:
     """Return Verilator's messages, with every warning on; empty if there are none."""
-    options = [f"-G{name}={value}" for name, value in (parameters or {}).items()]
+    options = [f"-G{name}={_quoted(value)}" for name, value in (parameters or {}).items()]
     command = ["verilator", "--lint-only", "-Wall", "--top-module", top, *options, *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stderr or "" if done.returncode else ""

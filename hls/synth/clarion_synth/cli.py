@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two commands behind `make hls-synth` and `make hls-ip`."""
+"""The commands behind `make hls-synth` and `make hls-verilog`."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from clarion_base.errors import UserError
 from clarion_base.steps import Steps, complain
 from clarion_contract import boards
-from clarion_contract.sizes import power_of_two
-from clarion_synth import bambu, csynth, table, targets, tools, vitis
+from clarion_contract.boards import Board
+from clarion_synth import area, bambu, circuits, rtl, table, tools, vitis
+from clarion_synth.circuits import ROOT, Circuit
+from clarion_synth.table import Row
 from clarion_synth.tools import Tool
-from clarion_synth.vitis import Design
 
-BUCKETS = (2, 65536)
-QUEUE_BEATS = (256, 65536)
+VERILOG = ROOT / "build" / "hls" / "verilog"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,71 +32,83 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def synthesise(options: argparse.Namespace) -> int:
-    """Synthesise with what there is; a miss is a failure where the result goes into a bitstream."""
+    """Synthesise every function, hold clocks and clock period, and play the block's tests with what was made."""
     tool = tools.find((options.tool,) if options.tool else tools.VITIS + tools.BAMBU)
     if tool is None:
-        print(f"hls-synth: nothing to do: {_missing(options.tool)}")
+        missing = f"{options.tool} is not on PATH" if options.tool else tools.NONE
+        print(f"hls-synth: nothing to do: {missing}")
         return 0
-    if not tool.is_vitis:
-        bambu.report(
-            Steps(options.dry_run), boards.load(options.board), targets.load(), options.only, options.map
-        )
-        return 0
-    return 0 if _all_held(options, tool, export=False) else 1
+    steps, board = Steps(options.dry_run), boards.load(options.board)
+    folder = VERILOG / board.name
+    rows = _make_all(steps, tool, board, folder, options.only)
+    wrong = None if options.only else rtl.play(steps, folder)
+    missed = [row.number for row in rows if row.missed]
+    told = ([f"missed: {'; '.join(missed)}"] if missed else []) + ([wrong] if wrong else [])
+    if told:
+        raise UserError("; ".join(told))
+    return 0
 
 
-def package(options: argparse.Namespace) -> int:
-    """Make the IPs that a bitstream is built of."""
-    tool = tools.find(tools.VITIS)
+def verilog(options: argparse.Namespace) -> int:
+    """Make Verilog of every function for a card."""
+    tool = tools.find()
     if tool is None:
-        missing = f"none of {', '.join(tools.VITIS)} is on PATH"
-        complain("hls-ip", f"{missing}; install Vitis HLS and source its settings64.sh")
+        complain("hls-verilog", f"{tools.NONE}; install Vitis HLS and source its settings64.sh, or bambu")
         return 2
-    return 0 if _all_held(options, tool, export=True) else 1
-
-
-def _missing(name: str | None) -> str:
-    return f"{name} is not on PATH" if name else tools.NONE
-
-
-def _all_held(options: argparse.Namespace, tool: Tool, export: bool) -> bool:
-    steps = Steps(options.dry_run)
-    wanted = targets.load()
     board = boards.load(options.board)
-    rows: list[table.Row] = []
-    results: list[Path] = []
-    for top in wanted.tops:
-        design = Design(top, board, options.buckets, options.queue_beats, wanted)
-        if export and not steps.dry_run:
-            design.archive.unlink(missing_ok=True)  # or the one of an earlier run is taken for this one's
-            design.archive.parent.mkdir(parents=True, exist_ok=True)
-        results.append(vitis.run(steps, tool, design, export))
-        if not steps.dry_run:
-            rows += vitis.rows(design, csynth.read_all(results[-1] / "report"))
-            if export:
-                vitis.require_archive(design)
+    rows = _make_all(Steps(options.dry_run), tool, board, VERILOG / board.name, None)
+    if missed := [row.number for row in rows if row.missed]:
+        raise UserError(f"missed: {'; '.join(missed)}")
+    return 0
+
+
+def mapped(options: argparse.Namespace) -> int:
+    """Map shell and functions to UltraScale+ with Yosys: area, and depth of logic."""
+    board = boards.load(options.board)
+    rows = area.rows(Steps(options.dry_run), VERILOG / board.name, options.buckets, options.only)
     if rows:
         print(table.text(rows))
-    wrong = None if export else vitis.simulate(steps, board, options.buckets, results)
-    missed = [row.number for row in rows if row.missed]
-    if missed or wrong:
-        told = [f"missed: {'; '.join(missed)}"] if missed else []
-        raise UserError("; ".join([*told, wrong] if wrong else told))
-    return True
+    return 0
+
+
+def _make_all(steps: Steps, tool: Tool, board: Board, folder: Path, only: list[str] | None) -> list[Row]:
+    functions = circuits.chosen(only)
+    if not steps.dry_run and not only:
+        shutil.rmtree(folder, ignore_errors=True)  # or what an earlier run left is taken for this one's
+    if not steps.dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
+    make = vitis.make if tool.is_vitis else bambu.make
+    made = [make(steps, tool, function, board, folder) for function in functions]
+    if steps.dry_run:
+        return []
+    rows = [row for circuit in made for row in rows_of(circuit, 1e9 / board.clock_hz, tool.is_vitis)]
+    print(table.text(rows))
+    return rows
+
+
+def rows_of(circuit: Circuit, clock_ns: float, is_vitis: bool) -> list[Row]:
+    """Hold what a tool says of a function against what the shell is laid out for."""
+    function = circuit.function
+    budget = circuits.budget_ns(clock_ns) if is_vitis else clock_ns
+    return [
+        Row(f"{function.name}: latency, clocks", function.latency, circuit.latency, circuit.limit),
+        Row(f"{function.name}: interval, clocks", function.interval, circuit.interval),
+        Row(f"{function.name}: estimated clock period, ns", budget, circuit.clock_ns, "without routing"),
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="clarion_synth", description="synthesis of the FPGA block")
+    parser = argparse.ArgumentParser(prog="clarion_synth", description="synthesis of the FPGA block's functions")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, action in (("synth", synthesise), ("ip", package)):
+    for name, action in (("synth", synthesise), ("verilog", verilog), ("area", mapped)):
         command = commands.add_parser(name, help=(action.__doc__ or "").splitlines()[0])
         command.set_defaults(action=action)
         command.add_argument("--board", choices=boards.names(), default="u55c")
-        command.add_argument("--buckets", type=power_of_two(*BUCKETS), default=4096, help="of each port")
-        command.add_argument("--queue-beats", type=power_of_two(*QUEUE_BEATS), default=4096)
         command.add_argument("--dry-run", action="store_true", help="only show the commands")
         if name == "synth":
-            command.add_argument("--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first")
-            command.add_argument("--map", action="store_true", help="with bambu: area by Yosys, takes long")
-            command.add_argument("--only", action="append", metavar="UNIT", help="with bambu: not all units")
+            command.add_argument("--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first on PATH")
+        if name != "verilog":
+            command.add_argument("--only", action="append", metavar="NAME", help="not all functions or modules")
+        if name == "area":
+            command.add_argument("--buckets", type=int, choices=area.BUCKETS, default=area.BUCKETS[0])
     return parser

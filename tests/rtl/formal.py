@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs about the modules of hls/rtl: Yosys makes a circuit of a module and its properties, ABC proves them.
+
+ABC's `pdr` searches an inductive invariant and checks it, so what it proves holds for any number of clocks.
+A property whose name begins with `reaches_` says that something never happens, and is there to be refuted:
+else the others might hold because their assumptions exclude all that is of interest.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtl.simulation import ROOT
+
+SHELL = ROOT / "hls" / "rtl"
+PROPERTIES = ROOT / "hls" / "formal"
+TIME_LIMIT = 120  # seconds for one proof, several times what the slowest takes
+
+ASSERTED = re.compile(r"Output +(\d+) was asserted in frame +\d+")
+SUMMARY = re.compile(r"All = (\d+)\. Proved = (\d+)\. Disproved = (\d+)\. Undecided = (\d+)\.")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Module `clarion_NAME` with the properties of its file in hls/formal."""
+
+    name: str
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    parts: Sequence[str] = ()  # the other modules of hls/rtl that it is made of
+    beside: Sequence[str] = ()  # the other files of hls/formal that its properties need
+
+    def __str__(self) -> str:
+        return "_".join([self.name, *(f"{key}_{value}" for key, value in self.parameters.items())])
+
+    @property
+    def module(self) -> Path:
+        return SHELL / f"clarion_{self.name}.sv"
+
+    @property
+    def properties(self) -> Path:
+        return PROPERTIES / f"clarion_{self.name}_properties.sv"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Names of properties, without those of the instances that they are in."""
+
+    proved: frozenset[str]
+    refuted: frozenset[str]
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """What was refuted and should hold."""
+        return frozenset(name for name in self.refuted if not name.startswith("reaches_"))
+
+    @property
+    def unreached(self) -> frozenset[str]:
+        """What was proved never to happen, and should."""
+        return frozenset(name for name in self.proved if name.startswith("reaches_"))
+
+
+def judge(proof: Proof, work: Path, instead: Mapping[Path, Path] | None = None) -> Verdict:
+    """Prove or refute each property, with some sources replaced by others; files are left in `work`."""
+    names = _circuit(proof, work, instead or {})
+    command = ["yosys-abc", "-c", f"read_aiger {work}/circuit.aig; fold; pdr -a"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work)
+    summary = SUMMARY.search(done.stdout)
+    assert summary, f"{proof}: ABC failed\n{done.stdout}{done.stderr}"
+    refuted = {int(found) for found in ASSERTED.findall(done.stdout)}
+    counts = [len(names), len(names) - len(refuted), len(refuted), 0]
+    assert [int(count) for count in summary.groups()] == counts, f"{proof}: not all decided\n{done.stdout}"
+    return Verdict(
+        proved=frozenset(name for at, name in enumerate(names) if at not in refuted),
+        refuted=frozenset(names[at] for at in refuted),
+    )
+
+
+def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str]:
+    """Write circuit.aig, whose outputs are the properties; return their names, in its order."""
+    top = proof.properties.stem
+    sources = [
+        *(SHELL / f"clarion_{part}.sv" for part in proof.parts),
+        proof.module,
+        *(PROPERTIES / f"{name}.sv" for name in proof.beside),
+        proof.properties,
+    ]
+    settings = [
+        f'-set {key} "{value}"' if isinstance(value, str) else f"-set {key} {value}"
+        for key, value in proof.parameters.items()
+    ]
+    script = work / "circuit.ys"
+    lines = [
+        f"read_verilog -formal -sv {' '.join(str(instead.get(source, source)) for source in sources)}",
+        *([f"chparam {' '.join(settings)} {top}"] if settings else []),
+        f"prep -flatten -nordff -top {top}",
+        "memory_map",
+        "opt -full",
+        "techmap",
+        "dffunmap",
+        "abc -g AND -fast",
+        "opt_clean",
+        f"select -write {work}/names t:$assert",
+        f"write_aiger -zinit {work}/circuit.aig",
+    ]
+    script.write_text("\n".join(lines) + "\n")
+    done = subprocess.run(["yosys", "-q", str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{proof}: Yosys failed\n{done.stdout}{done.stderr}"
+    names = [re.split(r"[/.]", line)[-1] for line in (work / "names").read_text().split()]
+    assert len(set(names)) == len(names), f"{proof}: properties of one name: {names}"
+    return names

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of the modules of hls/rtl, proved; and faults planted in those modules, which break them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rtl.formal import PROPERTIES, SHELL, Proof, judge
+from rtl.simulation import needs
+
+pytestmark = [needs("yosys", "yosys"), needs("yosys-abc", "yosys")]
+
+STREAM = ("stream_properties",)
+RAM = ("ram",)
+LUT_RAM: dict[str, int | str] = {"STYLE": "distributed", "SHOWN_AFTER": 1}
+
+SKID = Proof("skid", beside=STREAM)
+FIFO = Proof("fifo", {"DEPTH": 2}, RAM, STREAM)
+FIFO_IN_LUTS = Proof("fifo", {**LUT_RAM, "DEPTH": 4, "CAPACITY": 4}, RAM, STREAM)
+RAM_1, RAM_2, RAM_3 = (Proof("ram", {"READ_LATENCY": latency}) for latency in (1, 2, 3))
+PIPE_0, PIPE_1, PIPE = (Proof("pipe", {"LATENCY": latency}) for latency in (0, 1, 6))
+CREDIT = Proof("credit", {"CREDITS": 5})
+COUNTER = Proof("counter", {"WIDTH": 5, "STEP_BITS": 2})
+BUCKETS = Proof("bucket_memory", {"BUCKETS": 2, "READ_LATENCY": 2}, RAM)
+BUCKETS_4 = Proof("bucket_memory", {"BUCKETS": 4, "READ_LATENCY": 2}, RAM)
+
+PROOFS = [
+    SKID,
+    FIFO,
+    Proof("fifo", {"DEPTH": 4, "CAPACITY": 8}, RAM, STREAM),
+    FIFO_IN_LUTS,
+    Proof("fifo", {**LUT_RAM, "DEPTH": 2, "CAPACITY": 2}, RAM, STREAM),
+    *(RAM_1, RAM_2, RAM_3),
+    *(PIPE_0, PIPE_1, PIPE),
+    *(Proof("pipe", {"LATENCY": latency}) for latency in (2, 3, 4)),
+    *(CREDIT, Proof("credit", {"CREDITS": 1}), Proof("credit", {"CREDITS": 4})),
+    *(COUNTER, Proof("counter", {"WIDTH": 3, "STEP_BITS": 3})),
+    *(BUCKETS, BUCKETS_4),
+    *(Proof("bucket_memory", {"BUCKETS": 2, "READ_LATENCY": latency}, RAM) for latency in (1, 3)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_all_properties_hold(proof: Proof, tmp_path: Path) -> None:
+    verdict = judge(proof, tmp_path)
+    assert not verdict.broken
+    assert not verdict.unreached
+    assert verdict.proved
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A piece of text that occurs once, what it becomes, and a property that then no longer holds."""
+
+    proof: Proof
+    name: str
+    old: str
+    new: str
+    refuted: str
+    in_properties: bool = False  # in what stands for the user of the module, not in the module
+
+    def __str__(self) -> str:
+        return f"{self.proof.name}-{self.name}"
+
+
+FAULTS = [
+    Fault(SKID, "never-stops", "ready_q <= 1'b0;", "ready_q <= 1'b1;", "overflow"),
+    Fault(
+        SKID,
+        "stops-early",
+        "ready_q <= 1'b1;\n      valid_q <= valid_i",
+        "ready_q <= !valid_i;\n      valid_q <= valid_i",
+        "room",
+    ),
+    Fault(SKID, "spare-is-lost", "valid_i || !ready_q;", "valid_i;", "flow"),
+    Fault(SKID, "shows-nothing", "valid_i || !ready_q;", "1'b1;", "underflow"),
+    Fault(SKID, "spare-is-not-used", "if (moves && !ready_q)", "if (moves && ready_q)", "order"),
+    Fault(SKID, "overwrites", "else if (moves && valid_i)", "else if (valid_i)", "stable"),
+    Fault(SKID, "valid-after-reset", "valid_q <= 1'b0;", "", "empty_after_reset"),
+    Fault(
+        SKID,
+        "stopped-after-reset",
+        "ready_q <= 1'b1;\n      valid_q <= 1'b0;",
+        "valid_q <= 1'b0;",
+        "empty_after_reset",
+    ),
+    Fault(FIFO, "never-stops", "ready_o = !used_q[BITS];", "ready_o = 1'b1;", "overflow"),
+    Fault(
+        FIFO,
+        "takes-one-more",
+        "ready_o = !used_q[BITS];",
+        "ready_o = !used_q[BITS] || ready_i;",
+        "memory_overflow",
+    ),
+    Fault(FIFO, "stops-early", "ready_o = !used_q[BITS];", "ready_o = used_q == '0;", "room"),
+    Fault(FIFO, "ring-is-not-reset", "tail_q <= '0;", "", "memory_ring"),
+    Fault(FIFO, "place-is-freed-twice", "if (leaves && !take) ahead_q", "if (leaves) ahead_q", "ahead_count"),
+    Fault(FIFO, "fetches-without-a-place", "used_q != '0 && !ahead_q[2];", "used_q != '0;", "ahead_overflow"),
+    Fault(FIFO, "fetches-too-few", "!ahead_q[2];", "ahead_q < 3'd3;", "flow"),
+    Fault(
+        FIFO,
+        "skips-a-waiting-word",
+        "valid_q <= waits || fetched_q[1];",
+        "valid_q <= fetched_q[1];",
+        "waits_behind_a_word",
+    ),
+    Fault(
+        FIFO,
+        "shows-a-word-twice",
+        "valid_q <= waits || fetched_q[1];",
+        "valid_q <= waits || fetched_q[1] || valid_q;",
+        "underflow",
+    ),
+    Fault(FIFO, "overtakes", "(waits || !moves)) last_q", "!moves) last_q", "order"),
+    Fault(FIFO, "reads-the-wrong-place", "data_q <= places[first_q]", "data_q <= places[last_q]", "order"),
+    Fault(FIFO, "memory-is-early", ".READ_LATENCY(2)", ".READ_LATENCY(1)", "order"),
+    Fault(FIFO, "overwrites", "if (moves && waits) data_q", "if (waits) data_q", "stable"),
+    Fault(FIFO, "valid-after-reset", "        valid_q <= 1'b0;\n", "", "empty_after_reset"),
+    Fault(FIFO, "full-after-reset", "      used_q <= '0;\n", "", "empty_after_reset"),
+    Fault(FIFO, "comes-in-after-reset", "        fetched_q <= '0;\n", "", "ahead_count"),
+    Fault(FIFO, "count-in-memory-only", " + (BITS + 2)'(ahead_q);", ";", "count_is_exact"),
+    Fault(FIFO_IN_LUTS, "luts-reads-the-newest", "words[head_q];", "words[tail_q];", "order"),
+    Fault(FIFO_IN_LUTS, "luts-valid-when-empty", "valid_o = used_q != '0;", "valid_o = 1'b1;", "underflow"),
+    Fault(FIFO_IN_LUTS, "luts-keeps-the-last", "valid_o = used_q != '0;", "valid_o = used_q > 1;", "flow"),
+    Fault(
+        FIFO_IN_LUTS,
+        "luts-count-of-the-next-clock",
+        "{1'b0, used_q};",
+        "{1'b0, used_q} + (BITS + 2)'(put);",
+        "count_is_exact",
+    ),
+    Fault(FIFO_IN_LUTS, "luts-drops-when-full", "if (put) tail_q", "if (valid_i) tail_q", "memory_ring"),
+    Fault(
+        RAM_1,
+        "shows-the-new-word",
+        "first_q <= words[read_address_i];",
+        "first_q <= write_i && write_address_i == read_address_i ? write_data_i : words[read_address_i];",
+        "word",
+    ),
+    Fault(RAM_1, "not-zero-at-power-on", "words[i] = '0;", "words[i] = '1;", "word"),
+    Fault(RAM_2, "early", "assign read_data_o = second_q;", "assign read_data_o = first_q;", "word"),
+    Fault(RAM_3, "early-too", "assign read_data_o = third_q;", "assign read_data_o = second_q;", "word"),
+    Fault(PIPE, "early", "valid_o = valid_q[LATENCY-1];", "valid_o = valid_q[LATENCY-2];", "when"),
+    Fault(PIPE, "reset-forgets-nothing", "valid_q <= '0;", "", "when"),
+    Fault(PIPE_1, "of-one-reset-forgets-nothing", "valid_i && rst_ni;", "valid_i;", "when"),
+    Fault(PIPE, "short-ring", "BITS'(PLACES - 1)", "BITS'(PLACES - 2)", "what"),
+    Fault(PIPE, "word-is-fetched-late", "if (valid_q[PLACES-1])", "if (valid_q[LATENCY-1])", "what"),
+    Fault(PIPE, "long-ring", "at_q == BITS'(PLACES - 1) ? '0 : at_q + 1'b1;", "at_q + 1'b1;", "at_place"),
+    Fault(PIPE_0, "wires-need-a-reset", "valid_o = valid_i;", "valid_o = valid_i && rst_ni;", "when"),
+    Fault(CREDIT, "one-more", "available_o = left_q != '0;", "available_o = 1'b1;", "range"),
+    Fault(
+        CREDIT,
+        "keeps-one-back",
+        "available_o = left_q != '0;",
+        "available_o = left_q > 1;",
+        "available_is_exact",
+    ),
+    Fault(
+        CREDIT,
+        "idle-too-early",
+        "idle_o = left_q == BITS'(CREDITS);",
+        "idle_o = left_q >= BITS'(CREDITS - 1);",
+        "credit_overflow",
+    ),
+    Fault(CREDIT, "never-idle", "idle_o = left_q == BITS'(CREDITS);", "idle_o = 1'b0;", "idle_is_exact"),
+    Fault(CREDIT, "together-takes", "if (take_i && !give_i)", "if (take_i)", "available_is_exact"),
+    Fault(
+        CREDIT,
+        "too-many-after-reset",
+        "if (!rst_ni) left_q <= BITS'(CREDITS);",
+        "if (!rst_ni) left_q <= BITS'(CREDITS + 1);",
+        "credit_range",
+    ),
+    Fault(
+        CREDIT,
+        "user-does-not-ask",
+        "takes_what_is_available : assume (available);",
+        "takes_what_is_available : assume (1'b1);",
+        "credit_underflow",
+        in_properties=True,
+    ),
+    Fault(
+        CREDIT,
+        "user-gives-what-it-has-not",
+        "gives_what_it_took : assume (out_q != 4'd0);",
+        "gives_what_it_took : assume (1'b1);",
+        "credit_overflow",
+        in_properties=True,
+    ),
+    Fault(COUNTER, "wraps", "sum[WIDTH] ? '1 : sum[WIDTH-1:0]", "sum[WIDTH-1:0]", "never_wraps"),
+    Fault(
+        COUNTER,
+        "stops-below",
+        "sum[WIDTH] ? '1 : sum[WIDTH-1:0]",
+        "sum[WIDTH] ? value_q : sum[WIDTH-1:0]",
+        "saturated",
+    ),
+    Fault(
+        COUNTER,
+        "clear-loses-an-event",
+        "(WIDTH + 1)'(add_i);",
+        "(clear_i ? '0 : (WIDTH + 1)'(add_i));",
+        "sum",
+    ),
+    Fault(COUNTER, "no-reset", "if (!rst_ni) value_q <= '0;", "", "sum"),
+    Fault(
+        BUCKETS,
+        "misses-the-packet-before",
+        "passes_by = meets_q[SHOWS] && write_i;",
+        "passes_by = 1'b0;",
+        "what",
+    ),
+    Fault(
+        BUCKETS, "misses-the-second-before", "taken_q[s] || (meets_q[s] && write_i);", "taken_q[s];", "what"
+    ),
+    Fault(
+        BUCKETS,
+        "misses-the-oldest",
+        "taken_q[1] <= writes && looks_up_written;",
+        "taken_q[1] <= 1'b0;",
+        "what",
+    ),
+    Fault(
+        BUCKETS,
+        "older-wins",
+        "if (meets_q[s] && write_i) slot_q",
+        "if (meets_q[s] && write_i && !taken_q[s]) slot_q",
+        "what",
+    ),
+    Fault(
+        BUCKETS,
+        "older-wins-at-the-exit",
+        "passes_by = meets_q[SHOWS] && write_i;",
+        "passes_by = meets_q[SHOWS] && write_i && !taken_q[SHOWS];",
+        "what",
+    ),
+    Fault(
+        BUCKETS,
+        "takes-what-is-not-written",
+        "taken_q[1] <= writes && looks_up_written;",
+        "taken_q[1] <= valid_q[WRITES] && looks_up_written;",
+        "what",
+    ),
+    Fault(
+        BUCKETS,
+        "takes-from-another-bucket",
+        "taken_q[1] <= writes && looks_up_written;",
+        "taken_q[1] <= writes;",
+        "what",
+    ),
+    Fault(
+        BUCKETS,
+        "writes-without-a-packet",
+        "writes = write_i && valid_q[WRITES];",
+        "writes = write_i;",
+        "what",
+    ),
+    Fault(BUCKETS, "meets-no-packet", "meets_q[1] <= valid_q[SHOWS] && ", "meets_q[1] <= ", "what"),
+    Fault(BUCKETS, "writes-in-a-reset", ".write_i(writes && rst_ni)", ".write_i(writes)", "what"),
+    Fault(
+        BUCKETS,
+        "writes-the-bucket-of-the-next",
+        ".write_address_i(bucket_q[WRITES]",
+        ".write_address_i(bucket_q[SHOWS]",
+        "what",
+    ),
+    Fault(BUCKETS, "reset-forgets-nothing", "if (!rst_ni) valid_q <= '0;", "", "when"),
+    Fault(BUCKETS, "early", "slot_valid_o = valid_q[SHOWS];", "slot_valid_o = valid_q[WRITES];", "when"),
+    Fault(
+        BUCKETS,
+        "names-the-packet-before",
+        "slot_bucket_o = bucket_q[SHOWS];",
+        "slot_bucket_o = bucket_q[WRITES];",
+        "whose",
+    ),
+    Fault(
+        BUCKETS_4,
+        "compares-one-bit",
+        "look_bucket_i[BITS-1:0] == bucket_q[WRITES][BITS-1:0];",
+        "look_bucket_i[0] == bucket_q[WRITES][0];",
+        "what",
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_a_fault_is_found(fault: Fault, tmp_path: Path) -> None:
+    source = fault.proof.properties if fault.in_properties else fault.proof.module
+    text = source.read_text()
+    assert text.count(fault.old) == 1, f"{fault}: its text is not there once"
+    planted = tmp_path / source.name
+    planted.write_text(text.replace(fault.old, fault.new))
+    assert fault.refuted in judge(fault.proof, tmp_path, {source: planted}).broken
+
+
+def test_each_property_is_refuted_by_a_fault() -> None:
+    label = re.compile(r"(\w+) : assert\b")
+    sources = [*SHELL.glob("*.sv"), *PROPERTIES.glob("*.sv")]
+    names = {name for source in sources for name in label.findall(source.read_text())}
+    assert {name for name in names if not name.startswith("reaches_")} == {fault.refuted for fault in FAULTS}
