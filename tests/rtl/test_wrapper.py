@@ -25,6 +25,8 @@ PACKAGES = [BLOCK / f"clarion_{name}_pkg.sv" for name in ("sizes", "block")]
 STAND_INS = [STUBS / f"clarion_{way}.sv" for way in ("ingress", "egress")]
 UNITS = [*PACKAGES, *sorted(set(BLOCK.glob("*.sv")) - {*PACKAGES})]
 FUNCTIONS = ROOT / "hls" / "sim" / "functions" / "clarion_functions_dpi.sv"
+CALLS = FUNCTIONS.with_name("functions_dpi.cpp")
+AP_TYPES = ROOT / "build" / "ap_types"
 either = pytest.mark.parametrize(
     "units", [pytest.param(STAND_INS, id="stand-ins"), pytest.param([*UNITS, FUNCTIONS], id="units")]
 )
@@ -47,6 +49,22 @@ def test_frames_and_registers(bump: int, register_clock_ps: int, monkeypatch: py
         parameters={"BUMP": bump, "BUCKETS": 65536, "QUEUE_BEATS": 16384},
         name=f"wrapper-{bump}-{register_clock_ps}",
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bump", [0, 1])
+def test_frames_and_commands_through_the_units(bump: int, tmp_path: Path) -> None:
+    need("verilator")
+    if not (AP_TYPES / "ap_int.h").exists():
+        pytest.skip("no integer headers of HLS tools (make build gets them)")
+    flags = f"-I{ROOT} -isystem {AP_TYPES} -O0"
+    build = ["--binary", "-j", "2", "--assert", "-Wno-lint", "-Mdir", tmp_path, "-CFLAGS", flags]
+    modules = [*SOURCES[:-1], *UNITS, FUNCTIONS, Path(__file__).with_name("box_bench.sv")]
+    words = ["verilator", *build, f"-GBUMP={bump}", "--top-module", "box_bench", *modules, CALLS]
+    for command in (words, [tmp_path / "Vbox_bench"]):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert "box_bench: done" in done.stdout
 
 
 def verilate(top: str, sources: Sequence[Path], *more: str) -> subprocess.CompletedProcess[str]:
