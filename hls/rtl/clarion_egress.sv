@@ -39,6 +39,11 @@ module clarion_egress #(
 
     output clarion_block_pkg::watch_t watch_o  // for a test bench
 );
+  if (BUCKETS < 2 || BUCKETS > 65536 || (BUCKETS & (BUCKETS - 1)) != 0)
+    $error("clarion_egress: BUCKETS: a power of two is needed, 2 to 65536");
+  if (QUEUE_BEATS < 256 || QUEUE_BEATS > 65536 || (QUEUE_BEATS & (QUEUE_BEATS - 1)) != 0)
+    $error("clarion_egress: QUEUE_BEATS: a power of two is needed, 256 to 65536");
+
   // Packets that wait for a decision while an interval ends, or software is answered; one comes in every clock at worst.
   localparam logic [31:0] PACKETS = 512;
 

@@ -79,7 +79,7 @@ module clarion_egress_interval (
       .results_o(over_result)
   );
   clarion_state #(
-      .WIDTH($bits(over_result.clock))
+      .WIDTH($bits(clock_o))
   ) clock_state (
       .clk_i,
       .rst_ni,

@@ -6,7 +6,7 @@
 
 module clarion_ingress #(
     parameter logic [31:0] BUCKETS = 4096,  // a power of two, 2 to 65536
-    parameter logic [31:0] RECEIVE_BEATS = 512  // packet memory: three of the longest frames
+    parameter logic [31:0] RECEIVE_BEATS = 512  // packet memory, as QUEUE_BEATS of the egress: three of the longest frames
 ) (
     input wire clk_i,
     input wire rst_ni,
@@ -34,6 +34,11 @@ module clarion_ingress #(
     input  wire         reply_ready_i,
     output wire [527:0] reply_o
 );
+  if (BUCKETS < 2 || BUCKETS > 65536 || (BUCKETS & (BUCKETS - 1)) != 0)
+    $error("clarion_ingress: BUCKETS: a power of two is needed, 2 to 65536");
+  if (RECEIVE_BEATS < 256 || RECEIVE_BEATS > 65536 || (RECEIVE_BEATS & (RECEIVE_BEATS - 1)) != 0)
+    $error("clarion_ingress: RECEIVE_BEATS: a power of two is needed, 256 to 65536");
+
   localparam logic [31:0] PACKETS = 64;  // that wait for a decision, while commands take their clocks
 
   wire arrival_valid, packet_in_valid, packet_valid, packet_ready;

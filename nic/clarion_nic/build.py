@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From source to a bitstream: the block's functions, the shell with our box in it, the images with their manifest."""
+"""From source to a bitstream: the block's functions, the shell with our box in it, images, their manifest."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from clarion_base.paths import ROOT
 from clarion_base.steps import Steps, Word, complain
 from clarion_contract import boards
 from clarion_contract.boards import Board
+from clarion_contract.generate import function_model
 from clarion_contract.sizes import power_of_two
 from clarion_nic import manifest
 from clarion_nic.manifest import Manifest
@@ -28,7 +29,7 @@ FUNCTIONS = ROOT / "build" / "hls" / "verilog"  # where make hls-verilog leaves 
 SHELL = NIC / "open_nic" / "shell.yaml"
 PORTS = 2
 HLS = ("vitis-run", "vitis_hls", "v++", "bambu")
-VERSION = re.compile(r"^vivado v(\S+)", re.IGNORECASE | re.MULTILINE)
+VERSION = re.compile(r"^vivado v(\d+\.\d+)", re.IGNORECASE | re.MULTILINE)  # not which update of it
 BUCKETS = (4096, 65536)
 
 
@@ -55,6 +56,11 @@ class Build:
     def work(self) -> Path:
         """The folder of this build's inputs to the shell's scripts."""
         return self.out / "work"
+
+    @property
+    def functions(self) -> Path:
+        """The folder of the Verilog of the block's functions."""
+        return self.work / "functions"
 
     @property
     def shell_results(self) -> Path:
@@ -84,27 +90,32 @@ def constraints(build: Build) -> str:
     return (NIC / "open_nic" / "clarion.xdc.in").read_text(encoding="utf-8").replace("@SLR@", build.board.slr)
 
 
-def make_functions(steps: Steps, build: Build) -> None:
-    """Make Verilog of the block's functions with the HLS tool that is there, and take it."""
-    steps.note("the functions of the block, from C++")
-    steps.run(["make", "hls-verilog", f"BOARD={build.board.name}"], folder=ROOT)
-    into = build.work / "functions"
-    steps.run(["rm", "-rf", into])
-    steps.run(["cp", "-r", FUNCTIONS / build.board.name, into])
-
-
 def check_vivado(steps: Steps, vivado: str) -> None:
-    """Refuse another version of Vivado than the shell's IPs are locked to."""
+    """Refuse another version of Vivado than the shell's IPs are for."""
     shell = yaml.safe_load(SHELL.read_text(encoding="utf-8"))
-    wanted = str(shell["vivado"])
-    steps.note(f"Vivado {wanted}, which {shell['name']} is made for")
+    name, wanted = shell["name"], shell["vivado"]
+    steps.note(f"Vivado {wanted}, which {name} is built with")
     said = steps.run([vivado, "-version"], capture=True)
     if steps.dry_run:
         return
     found = VERSION.search(said)
     if found is None or found[1] != wanted:
-        version = found[1] if found else "of an unknown version"
-        raise UserError(f"{vivado}: it is {version}; {shell['name']} needs {wanted}: source its settings64.sh")
+        version = f"version {found[1]}" if found else "of an unknown version"
+        raise UserError(f"{vivado}: it is {version}, {name} needs {wanted}; source the settings64.sh of that")
+
+
+def make_functions(steps: Steps, build: Build) -> None:
+    """Make Verilog of the block's functions with the HLS tool that is there, and take it."""
+    steps.note("the functions of the block, from C++")
+    steps.run(["make", "hls-verilog", f"BOARD={build.board.name}"], folder=ROOT)
+    made = FUNCTIONS / build.board.name
+    for function in function_model.read().functions:
+        module = made / f"clarion_{function.name}.sv"
+        if not steps.dry_run and not module.is_file():
+            raise UserError(f"{module}: not found after make hls-verilog; see what it said")
+    steps.run(["rm", "-rf", build.functions])
+    steps.run(["mkdir", "-p", build.work])
+    steps.run(["cp", "-r", made, build.functions])
 
 
 def run_shell(steps: Steps, build: Build, vivado: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the shell's build.tcl, in this folder and in its global scope. Reads the wrapper, the block and the Verilog of
-# its functions that nic/build.sh put into its folder, and adds the constraints that it wrote.
+# Sourced by the shell's build.tcl, in this folder and in its global scope. Reads the wrapper, the block, and from the
+# folder that nic/build.sh filled: the Verilog of the block's functions, and constraints.
 #
 # There is no build_box_322mhz.tcl here: the shell then takes its own pass-through for the other box.
 
@@ -24,8 +24,12 @@ read_verilog -quiet -sv [glob -directory $clarion_block *.sv]
 read_verilog -quiet -sv [glob -directory $clarion_rtl *.sv]
 read_verilog -quiet -sv [file normalize clarion_250mhz.sv]
 
-# The functions: a module of ours around what an HLS tool made of each, and the contents of its tables.
-read_verilog -quiet -sv [glob -directory $clarion_dir/functions *.sv *.v]
+# The functions: a module of ours around what an HLS tool made of each, in Verilog of an age without SystemVerilog's
+# keywords, and the contents of its tables.
+read_verilog -quiet -sv [glob -directory $clarion_dir/functions *.sv]
+foreach clarion_verilog [glob -nocomplain -directory $clarion_dir/functions *.v] {
+    read_verilog -quiet $clarion_verilog
+}
 foreach clarion_table [glob -nocomplain -directory $clarion_dir/functions *.mem *.dat] {
     add_files -quiet $clarion_table
 }

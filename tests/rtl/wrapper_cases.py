@@ -217,10 +217,18 @@ async def each_unit_answers_through_its_own_mailbox(dut: Any) -> None:
     for offset, kind, port in blocks:
         while await master.read_dword(offset + done) != 7:
             pass
-        reply = [await master.read_dword(offset + regs.REPLY_OFFSET + 4 * word) for word in range(6)]
+        reply = [await master.read_dword(offset + regs.REPLY_OFFSET + 4 * word) for word in range(7)]
         name = b"ingr" if kind == regs.BLOCK_TYPES["ingress"] else b"egrs"
         assert reply[:4] == [int.from_bytes(name, "big"), 0xC0000000 | kind & 0xFF, 0xA0 + port, 0x5A]
         assert reply[4] > 0, "the units see no time"
+        sizes = [reply[6]]
+        if kind == regs.BLOCK_TYPES["egress"]:
+            beat = offset + regs.REPLY_OFFSET + 5 * 4 * regs.BEAT_WORDS  # where the stand-in puts it
+            assert [await master.read_dword(beat + 4 * word) for word in range(2)] == [0, 0], (
+                "queue_elsewhere"
+            )
+            sizes.append(await master.read_dword(beat + 8))
+        assert sizes == [int(dut.BUCKETS.value), int(dut.QUEUE_BEATS.value)][: len(sizes)]
 
 
 @cocotb.test(timeout_time=100, timeout_unit="us")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the egress unit; see clarion_ingress.sv. Its answers have two beats.
+// Stand-in for the egress unit of hls/rtl; see clarion_ingress.sv. It answers with two beats, the sixth one first.
 module clarion_egress #(
     parameter logic [31:0] BUCKETS = 4096,
     parameter logic [31:0] QUEUE_BEATS = 4096
@@ -24,10 +24,10 @@ module clarion_egress #(
     input  wire         command_valid_i,
     output wire         command_ready_o,
     input  wire [511:0] command_i,
-    output reg          reply_valid_o,
+    output wire         reply_valid_o,
     input  wire         reply_ready_i,
-    output reg  [527:0] reply_o,
-    output wire [148:0] watch_o
+    output wire [527:0] reply_o,
+    output wire         watch_o
 );
     localparam [15:0] MARK = 16'h2000;
 
@@ -38,24 +38,21 @@ module clarion_egress #(
     assign m_axis_tlast = s_axis_tlast;
     assign m_axis_tuser = {s_axis_tuser[47:32], s_axis_tuser[31:16] | MARK, s_axis_tuser[15:0]};
 
-    // A command is taken with the last beat of its answer.
-    wire last = reply_o[3];
-    assign command_ready_o = reply_valid_o && reply_ready_i && last;
+    reg          answers;
+    reg          last;
+    reg  [511:0] data;
+
+    assign command_ready_o = answers && reply_ready_i && last;
+    assign reply_valid_o = answers;
+    assign reply_o = last ? {data, 4'd0, 8'd0, 1'b1, 3'd0} :
+                            {416'd0, QUEUE_BEATS, 24'd0, queue_elsewhere_i, 4'd0, 8'd0, 1'b0, 3'd5};
+    assign watch_o = 1'b0;
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            reply_valid_o <= 1'b0;
-        end else if (!reply_valid_o) begin
-            reply_valid_o <= command_valid_i;
-            reply_o <= {472'd0, queue_elsewhere_i, 4'd0, 8'd0, 1'b0, 3'd5};
-        end else if (reply_ready_i && !last) begin
-            reply_o <= {320'd0, now_i, 24'd0, protocol_i, command_i[63:0], "egrs", 4'd0, 8'd0, 1'b1, 3'd0};
-        end else if (reply_ready_i) begin
-            reply_valid_o <= 1'b0;
-        end
+        answers <= rst_ni && (answers ? !command_ready_o : command_valid_i);
+        last <= answers && (last || reply_ready_i);
+        if (!answers) data <= {288'd0, BUCKETS, now_i, 24'd0, protocol_i, command_i[63:0], "egrs"};
     end
 
-    assign watch_o = 149'd0;
-
-    wire unused = &{1'b0, command_i[511:64], BUCKETS, QUEUE_BEATS};
+    wire unused = &{1'b0, command_i[511:64]};
 endmodule

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the ingress unit: its ports, frames passed on unchanged. It marks TUSER.src, so that a test sees which
-// units a frame has passed, and answers each command with values of its inputs.
+// Stand-in for the ingress unit of hls/rtl, whose types Icarus cannot read: its ports, frames passed on unchanged. It
+// marks TUSER.src, so that a test sees which units a frame has passed, and answers each command with values of its
+// inputs. The command is taken with the last beat of the answer.
 module clarion_ingress #(
     parameter logic [31:0] BUCKETS = 4096
 ) (
@@ -23,9 +24,9 @@ module clarion_ingress #(
     input  wire         command_valid_i,
     output wire         command_ready_o,
     input  wire [511:0] command_i,
-    output reg          reply_valid_o,
+    output wire         reply_valid_o,
     input  wire         reply_ready_i,
-    output reg  [527:0] reply_o
+    output wire [527:0] reply_o
 );
     localparam [15:0] MARK = 16'h1000;
 
@@ -36,21 +37,17 @@ module clarion_ingress #(
     assign m_axis_tlast = s_axis_tlast;
     assign m_axis_tuser = {s_axis_tuser[47:32], s_axis_tuser[31:16] | MARK, s_axis_tuser[15:0]};
 
-    // A command is taken with the last beat of its answer.
-    wire last = reply_o[3];
-    assign command_ready_o = reply_valid_o && reply_ready_i && last;
+    reg          answers;
+    reg  [511:0] data;
+
+    assign command_ready_o = answers && reply_ready_i;
+    assign reply_valid_o = answers;
+    assign reply_o = {data, 4'd0, 8'd0, 1'b1, 3'd0};  // data, reserved, status, last, index
 
     always @(posedge clk_i) begin
-        if (!rst_ni) begin
-            reply_valid_o <= 1'b0;
-        end else if (!reply_valid_o) begin
-            reply_valid_o <= command_valid_i;
-            // data, reserved, status, last, index
-            reply_o <= {320'd0, now_i, 24'd0, protocol_i, command_i[63:0], "ingr", 4'd0, 8'd0, 1'b1, 3'd0};
-        end else if (reply_ready_i) begin
-            reply_valid_o <= 1'b0;
-        end
+        answers <= rst_ni && (answers ? !reply_ready_i : command_valid_i);
+        if (!answers) data <= {288'd0, BUCKETS, now_i, 24'd0, protocol_i, command_i[63:0], "ingr"};
     end
 
-    wire unused = &{1'b0, command_i[511:64], BUCKETS};
+    wire unused = &{1'b0, command_i[511:64]};
 endmodule

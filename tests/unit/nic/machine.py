@@ -153,6 +153,11 @@ class Machine:
         factory = f'case "$*" in *" golden "*) echo 0x505c > {self.function()}/device;; esac'
         self.program("vivado_lab", does, factory)
 
+    def builder(self, does: str = "", version: str = "v2022.1") -> None:
+        """Put a Vivado that can build on PATH: it tells its version, or does what a build is to do."""
+        said = f"Vivado {version} (64-bit)\\nSW Build 3526262 on Mon Apr 18 15:47:01 MDT 2022\\n"
+        self.program("vivado", f"case \"$*\" in -version) printf '{said}';; *) {does or ':'};; esac")
+
     def flash_tools(self, info: dict[str, object] | None = None) -> None:
         """Put all programs on PATH that flashing calls, with a card that answers correctly or with `info`."""
         self.vivado()
@@ -172,7 +177,7 @@ class Machine:
     ) -> subprocess.CompletedProcess[str]:
         here = {
             "PATH": str(self.bin),
-            "PYTHONPATH": str(ROOT / "nic"),
+            "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("base", "contract", "nic")),
             "CLARION_RUN_ROOT": str(self.run_root),
         }
         return subprocess.run(

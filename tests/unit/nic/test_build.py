@@ -5,25 +5,27 @@ from __future__ import annotations
 
 import json
 import subprocess
-import zipfile
 from pathlib import Path
 
 import pytest
 
 import clarion_nic.build
 from clarion_contract import boards
+from clarion_contract.generate import function_model
 from clarion_nic import manifest, package
 from clarion_nic.driver.register_map import BLOCK_TYPES, BLOCK_VERSIONS
 from unit.nic.machine import Machine, images
 from unit.nic.test_dry_runs import shell
 
+FUNCTIONS = [function.name for function in function_model.read().functions]
 MET = "All user specified timing constraints are met."
 
 
 @pytest.fixture
 def builder(bare: Machine) -> Machine:
     """Return a machine that can build: every tool there, and a shell."""
-    for program in ("vivado", "vitis_hls", "make"):
+    bare.builder()
+    for program in ("vitis_hls", "make"):
         bare.program(program)
     shell(bare.folder / "shell")
     return bare
@@ -49,19 +51,23 @@ def build(machine: Machine, *more: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def whole(builder: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """Return a machine for a whole build in this process, with invented HLS units."""
-    units = builder.folder / "ip"
-    units.mkdir()
-    for unit in ("clarion_ingress", "clarion_egress"):
-        with zipfile.ZipFile(units / f"{unit}.zip", "w") as archive:
-            archive.writestr("component.xml", "<component/>")
-    monkeypatch.setattr(clarion_nic.build, "IPS", units)
+    """Return a machine for a whole build in this process, with invented Verilog of the functions."""
+    verilog = builder.folder / "verilog"
+    for board in boards.names():
+        (verilog / board).mkdir(parents=True)
+        for name in FUNCTIONS:
+            (verilog / board / f"clarion_{name}.sv").write_text(f"module clarion_{name}; // of {board}\n")
+            (verilog / board / f"made_{name}.v").touch()
+    monkeypatch.setattr(clarion_nic.build, "FUNCTIONS", verilog)
     monkeypatch.setenv("PATH", str(builder.bin))
     return builder
 
 
 def test_a_build_leaves_images_and_a_manifest(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-    whole.program("vivado", results(whole))
+    whole.builder(results(whole))
+    old = whole.folder / "out/work/functions/old.v"
+    old.parent.mkdir(parents=True)
+    old.touch()
     assert (clarion_nic.build.main(words(whole)), capfd.readouterr().err) == (0, "")
     out = whole.folder / "out"
     made = manifest.read(out)  # with every hash checked
@@ -70,12 +76,57 @@ def test_a_build_leaves_images_and_a_manifest(whole: Machine, capfd: pytest.Capt
     assert {kind: int(number, 16) for kind, number in made.types.items()} == BLOCK_TYPES
     assert {kind: tuple(map(int, v.split("."))) for kind, v in made.versions.items()} == BLOCK_VERSIONS
     assert f"32'h{made.commit[:8]}" in (out / "work/clarion_build.vh").read_text()
-    assert (out / "work/ip_repo/clarion_egress/component.xml").is_file()
+    functions = {path.name for path in (out / "work/functions").iterdir()}
+    assert functions == {f"clarion_{n}.sv" for n in FUNCTIONS} | {f"made_{n}.v" for n in FUNCTIONS}
+    assert "// of u55c" in (out / "work/functions/clarion_grant.sv").read_text()
+
+
+def test_a_build_goes_from_the_version_to_the_functions_to_the_shell(whole: Machine) -> None:
+    whole.program("make", f"test ! -e {whole.folder}/out")
+    whole.builder(f"test -e {whole.folder}/out/work/functions/clarion_grant.sv && {results(whole)}")
+    assert clarion_nic.build.main(words(whole)) == 0
+    calls = whole.calls()
+    assert calls[:2] == ["vivado -version", "make hls-verilog BOARD=u55c"]
+    assert calls[2].startswith("vivado -mode batch ")
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("version", ["v2022.1", "v2022.1.2", "v2022.1_AR77022"])
+def test_an_update_of_the_shells_vivado_is_the_same(
+    whole: Machine, capfd: pytest.CaptureFixture[str], version: str
+) -> None:
+    whole.builder(results(whole), version)
+    assert (clarion_nic.build.main(words(whole)), capfd.readouterr().err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("v2022.2", "version 2022.2"),
+        ("v2021.2", "version 2021.2"),
+        ("v2022.10", "version 2022.10"),
+        ("of tomorrow", "of an unknown version"),
+    ],
+)
+def test_another_vivado_is_refused_before_anything_is_made(builder: Machine, version: str, told: str) -> None:
+    builder.builder(version=version)
+    done = build(builder)
+    needed = f"vivado: it is {told}, open-nic-shell needs 2022.1; source the settings64.sh of that"
+    assert (done.returncode, done.stderr) == (1, f"build: {needed}\n")
+    assert builder.calls() == ["vivado -version"]
+    assert not (builder.folder / "out").exists()
+
+
+def test_a_vivado_that_does_not_start(builder: Machine) -> None:
+    builder.program("vivado", "echo no licence >&2; exit 1")
+    done = build(builder)
+    assert (done.returncode, done.stderr) == (1, "build: vivado: ended with status 1: no licence\n")
+    assert not (builder.folder / "out").exists()
 
 
 @pytest.mark.parametrize("timing", ["Timing constraints are not met.", ""], ids=["missed", "no word of it"])
 def test_missed_timing_is_no_build(whole: Machine, capfd: pytest.CaptureFixture[str], timing: str) -> None:
-    whole.program("vivado", results(whole, timing))
+    whole.builder(results(whole, timing))
     assert clarion_nic.build.main(words(whole)) == 1
     assert "timing is not met, so the images are not taken" in capfd.readouterr().err
     assert not (whole.folder / "out" / manifest.NAME).exists()
@@ -89,7 +140,7 @@ def test_a_shell_that_builds_nothing_without_an_error(
 
 
 def test_vivado_fails(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-    whole.program("vivado", "exit 3")
+    whole.builder("exit 3")
     assert clarion_nic.build.main(words(whole)) == 1
     assert capfd.readouterr().err == "build: vivado: ended with status 3\n"
 
@@ -100,19 +151,44 @@ def test_an_interrupt_is_one_line(builder: Machine) -> None:
     assert (done.returncode, done.stderr) == (1, "build: interrupted\n")
 
 
-def test_no_units_from_hls(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None:
-    (whole.folder / "ip/clarion_egress.zip").unlink()
+def test_an_hls_tool_that_fails_leaves_nothing(builder: Machine) -> None:
+    builder.program("make", "exit 2")
+    done = build(builder)
+    assert (done.returncode, done.stderr) == (1, "build: make: ended with status 2\n")
+    assert not (builder.folder / "out").exists()
+
+
+def test_a_function_that_the_hls_tool_did_not_make(whole: Machine, capfd: pytest.CaptureFixture[str]) -> None:
+    (whole.folder / "verilog/u55c/clarion_control.sv").unlink()
     assert clarion_nic.build.main(words(whole)) == 1
-    assert "clarion_egress.zip: not found after make hls-ip" in capfd.readouterr().err
+    assert "clarion_control.sv: not found after make hls-verilog; see" in capfd.readouterr().err
+    assert not (whole.folder / "out").exists()
 
 
-@pytest.mark.parametrize("program", ["vivado", "vitis_hls"])
-def test_tools_are_looked_for_first(builder: Machine, program: str) -> None:
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("vivado", "vivado: not found on PATH; install it and source its settings64.sh"),
+        (
+            "vitis_hls",
+            "vitis-run or vitis_hls or v++ or bambu: not found on PATH; install Vitis HLS of any version",
+        ),
+    ],
+)
+def test_tools_are_looked_for_first(builder: Machine, program: str, told: str) -> None:
     (builder.bin / program).unlink()
     done = build(builder)
     assert done.returncode == 1
-    assert f"{program}: not found on PATH; install Vivado" in done.stderr
+    assert told in done.stderr
     assert builder.calls() == []
+
+
+@pytest.mark.parametrize("program", clarion_nic.build.HLS)
+def test_any_hls_tool_will_do(builder: Machine, program: str) -> None:
+    (builder.bin / "vitis_hls").unlink()
+    builder.program(program)
+    builder.program("make", "exit 2")
+    assert build(builder).stderr == "build: make: ended with status 2\n"
 
 
 def test_a_dry_run_needs_no_tools(bare: Machine) -> None:

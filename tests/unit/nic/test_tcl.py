@@ -114,46 +114,93 @@ def test_refusals(words: tuple[str, ...], before: str, reason: str) -> None:
 
 PLUGIN = """
 set include_dirs {shell/include}
-foreach name {read_verilog set_property update_ip_catalog create_ip generate_target read_xdc} {
+foreach name {read_verilog add_files read_xdc} {
     proc $name {args} "puts \\[concat $name \\$args\\]"
 }
-proc current_project {} { return project }
-proc get_ips {name} { return $name }
-proc get_ipdefs {args} {
-    regexp {NAME == (\\w+)} $args -> name
-    return [lrange [list clarion:hls:$name:1.0 other:hls:$name:2.0] 1 $::ips]
-}
 """
+PACKAGES = [
+    ROOT / "nic/rtl/clarion_registers_pkg.sv",
+    ROOT / "hls/rtl/clarion_sizes_pkg.sv",
+    ROOT / "hls/rtl/clarion_block_pkg.sv",
+]
 
 
-def plugin(ips: int, folder: str | None) -> subprocess.CompletedProcess[str]:
+def plugin(folder: Path | None) -> subprocess.CompletedProcess[str]:
     """Source the plug-in's script as the shell's build.tcl does: in its folder, at global scope."""
-    script = f"{PLUGIN}\nset ::ips {ips}\nsource build_box_250mhz.tcl\nputs $include_dirs\nexit 0\n"
+    environment = {key: value for key, value in os.environ.items() if key != "CLARION_BUILD_DIR"}
     return subprocess.run(
         ["tclsh"],
-        input=script,
+        input=f"{PLUGIN}\nsource build_box_250mhz.tcl\nputs $include_dirs\nexit 0\n",
         cwd=ROOT / "nic/open_nic",
-        env={**os.environ, **({"CLARION_BUILD_DIR": folder} if folder else {})},
+        env={**environment, **({"CLARION_BUILD_DIR": str(folder)} if folder else {})},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_the_plugin_reads_everything(tmp_path: Path) -> None:
-    done = plugin(1, str(tmp_path))
+@pytest.fixture
+def functions(tmp_path: Path) -> Path:
+    """Return the folder that nic/build.sh fills, with invented functions."""
+    folder = tmp_path / "functions"
+    folder.mkdir()
+    for name in (
+        "clarion_grant.sv",
+        "clarion_patch.sv",
+        "grant.v",
+        "patch.v",
+        "grant_rom.mem",
+        "patch_rom.dat",
+    ):
+        (folder / name).touch()
+    return tmp_path
+
+
+def read(lines: list[str], command: str) -> list[Path]:
+    """Return the files of all calls of a command, in their order."""
+    calls = [line.removeprefix(command) for line in lines if re.match(rf"{command}(?= [^-])", line)]
+    return [Path(word) for call in calls for word in re.split(r"[\s{}]+", call) if word]
+
+
+def test_the_plugin_reads_everything(functions: Path) -> None:
+    done = plugin(functions)
     assert done.stderr == ""
-    read = [Path(word) for word in re.split(r"[\s{}]+", done.stdout) if word.endswith(".sv")]
-    assert read[0].name == "clarion_registers_pkg.sv", "the package first"
-    assert set(read) == {*(ROOT / "nic/rtl").glob("*.sv"), ROOT / "nic/open_nic/clarion_250mhz.sv"}
-    assert "create_ip -vlnv other:hls:clarion_ingress:2.0 -module_name clarion_ingress" in done.stdout
-    assert f"read_xdc -unmanaged {tmp_path}/clarion.xdc" in done.stdout
-    assert done.stdout.splitlines()[-1] == f"shell/include {tmp_path}"
+    lines = done.stdout.splitlines()
+    system = read(lines, "read_verilog -quiet -sv")
+    made = functions / "functions"
+    assert system[: len(PACKAGES)] == PACKAGES, "packages first: the other files name what is in them"
+    ours = {*(ROOT / "hls/rtl").glob("*.sv"), *(ROOT / "nic/rtl").glob("*.sv"), *made.glob("*.sv")}
+    assert set(system) == {*ours, ROOT / "nic/open_nic/clarion_250mhz.sv"}
+    assert set(read(lines, "read_verilog -quiet")) == set(made.glob("*.v"))
+    assert set(read(lines, "add_files -quiet")) == {made / "grant_rom.mem", made / "patch_rom.dat"}
+    assert f"read_xdc -unmanaged {functions}/clarion.xdc" in lines
+    assert lines[-1] == f"shell/include {functions}"
 
 
-def test_the_plugin_refuses_a_missing_unit_and_a_missing_folder(tmp_path: Path) -> None:
-    assert "clarion_ingress: 0 IPs of this name" in plugin(0, str(tmp_path)).stderr
-    assert "start the build with nic/build.sh" in plugin(1, None).stderr
+def test_the_plugin_needs_no_plain_verilog_and_no_tables(functions: Path) -> None:
+    for path in (functions / "functions").iterdir():
+        if path.suffix != ".sv":
+            path.unlink()
+    done = plugin(functions)
+    assert done.stderr == ""
+    assert read(done.stdout.splitlines(), "add_files -quiet") == []
+
+
+def test_the_plugin_refuses_missing_functions_and_a_missing_folder(tmp_path: Path) -> None:
+    (tmp_path / "functions").mkdir()
+    assert "no files matched glob pattern" in plugin(tmp_path).stderr
+    assert "start the build with nic/build.sh" in plugin(None).stderr
+
+
+def test_a_file_leaves_no_setting_to_the_files_behind_it() -> None:
+    """Verilog of the shell and of HLS tools declares not every wire."""
+    for path in (*(ROOT / "hls/rtl").glob("*.sv"), *(ROOT / "nic/rtl").glob("*.sv")):
+        text = path.read_text()
+        kinds = re.findall(r"^`default_nettype (\w+)", text, re.MULTILINE)
+        assert kinds in ([], ["none", "wire"]), path.name
+        defined = re.findall(r"^\s*`define (\w+)", text, re.MULTILINE)
+        undefined = re.findall(r"^\s*`undef (\w+)", text, re.MULTILINE)
+        assert sorted(defined) == sorted(undefined), path.name
 
 
 def test_the_plugin_has_the_files_that_the_shell_asks_for() -> None:
