@@ -3,7 +3,7 @@
 // function into one load or store with a byte swap, and synthesis turns it into wires.
 //
 // `Bytes` gives access to bytes: a pointer in software, in hardware a register as wide as the headers
-// (hls/block/window.hpp). It needs `bytes + n` and `bytes[n]`.
+// (hls/functions/window.hpp). It needs `bytes + n` and `bytes[n]`.
 #pragma once
 
 #include <cstdint>

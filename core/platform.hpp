@@ -2,20 +2,16 @@
 // The only header of the core that knows whether it is being synthesised or compiled for a CPU.
 //
 // CLARION_INLINE    fold a small function into its caller, so that a stage becomes one pipeline
-// CLARION_PROCESS   keep a function by itself in synthesis, since it runs beside the others
 // CLARION_UNROLL    as the first thing in a loop: all rounds at once
 #pragma once
 
 #if defined(__BAMBU__)  // compilers unroll short loops by themselves
 #define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_PROCESS CLARION_INLINE
 #define CLARION_UNROLL
 #elif defined(__SYNTHESIS__)
 #define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_PROCESS inline __attribute__((noinline))
 #define CLARION_UNROLL _Pragma("HLS unroll")
 #else
 #define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_PROCESS inline __attribute__((noinline))  // compiled once, however many ports
 #define CLARION_UNROLL
 #endif

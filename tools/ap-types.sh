@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Unpacks the integer headers of HLS tools (ap_int.h) into build/ap_types, for the C simulation of the FPGA block.
+# Unpacks the integer headers of HLS tools (ap_int.h) into build/ap_types, for the functions of the FPGA block.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# ap_int.h and what it includes. The package's stream header is not free: hls/sim/shim has our own.
+# ap_int.h and what it includes.
 headers=(
 	ap_common.h ap_decl.h ap_int.h ap_int_base.h ap_int_ref.h ap_int_special.h
 	ap_fixed.h ap_fixed_base.h ap_fixed_ref.h ap_fixed_special.h etc/ap_private.h

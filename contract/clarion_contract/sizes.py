@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Command-line types for the build sizes of the FPGA block; hls/block/sizes.hpp checks the sizes again."""
+"""Command-line types for the build sizes of the FPGA block; hls/rtl checks the sizes again."""
 
 from __future__ import annotations
 

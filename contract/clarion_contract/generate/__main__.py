@@ -42,7 +42,6 @@ OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
     "core": (contract_cpp.as_config, "core/xcp_config.hpp"),
     "core-settings": (contract_cpp.as_settings, "core/xcp_settings.hpp"),
-    "block": (contract_cpp.as_words, "hls/block/xcp_words.hpp"),
     "block-sim": (contract_cpp.as_places, "hls/sim/xcp_command.hpp"),
     "header-docs": (
         page("docs/wire-format.md", {"header": contract_docs.layout, "header parts": contract_docs.parts}),

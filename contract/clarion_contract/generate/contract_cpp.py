@@ -106,26 +106,6 @@ void visit_settings(Settings& settings, Visit visit) {{
 }}  // namespace clarion
 """
 
-WORDS = """
-namespace clarion::block {{
-
-CLARION_INLINE XcpConfig read_xcp(const Command& command) {{
-  using namespace registers;
-  XcpConfig xcp;
-  xcp.enabled = word_of(command, EGRESS_CONFIGURE_XCP) == 1;
-  {reads}
-  return xcp;
-}}
-
-CLARION_INLINE void put_xcp(Words& data, const XcpConfig& xcp) {{
-  using namespace registers;
-  put_word(data, EGRESS_READ_XCP, xcp.enabled);
-  {puts}
-}}
-
-}}  // namespace clarion::block
-"""
-
 PLACES = """
 namespace clarion::sim {{
 
@@ -188,24 +168,6 @@ def as_settings(contract: Contract) -> str:
         ),
         names=", ".join(each.name for each in numbers),
         visits="\n".join(f"visit({_description(each)}, settings.{each.name});" for each in contract.xcp),
-    )
-
-
-def as_words(contract: Contract) -> str:
-    """Return hls/block/xcp_words.hpp."""
-    arguments = list(contract.arguments("xcp_port"))
-    return _file(
-        "XCP's configuration in the words of a command, and of the reply that shows it.",
-        ['"core/config.hpp"', '"hls/block/mailbox.hpp"'],
-        WORDS,
-        reads="\n".join(
-            f"xcp.{each.core} = word{_s(each)}_of(command, EGRESS_CONFIGURE_{each.name.upper()});"
-            for each in arguments
-        ),
-        puts="\n".join(
-            f"put_word{_s(each)}(data, EGRESS_READ_{each.name.upper()}, xcp.{each.core});"
-            for each in arguments
-        ),
     )
 
 
