@@ -165,6 +165,7 @@ class Scenario:
             elif isinstance(what, Given):
                 self._command_egress(model, what)
             elif what.kind == SENT:
+                assert lengths, "a frame is sent that has not left"
                 assert what.queue == lengths.popleft(), "the length of a frame that is sent"
                 model.sent(what.queue)
             elif what.kind == LEAVES:
@@ -172,6 +173,7 @@ class Scenario:
                 lengths.append(len(expected[-1]))
             else:
                 assert what.now <= bench.now_at(clock)
+                assert packets, "a packet joins that has not come"
                 model.joins(what, packets.popleft())
                 self.drops += what.kind == DROPS
         assert not packets, "packets that never reached the queue"
