@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clarion_base.errors import UserError
+from clarion_base.paths import ROOT
 from clarion_base.steps import Steps
 from clarion_contract.generate.function_model import Function
 from clarion_synth import circuits, logged
-from clarion_synth.circuits import ROOT
 from clarion_synth.table import Row
 
 BUCKETS = (4096, 65536)
@@ -51,7 +51,9 @@ def rows(steps: Steps, verilog: Path, buckets: int, only: Sequence[str] | None) 
     found: list[Row] = []
     for unit in UNITS:
         if not only or unit in only:
-            found += _mapped(steps, f"{unit} with {buckets} buckets", _unit_script(steps, unit, buckets, functions))
+            found += _mapped(
+                steps, f"{unit} with {buckets} buckets", _unit_script(steps, unit, buckets, functions)
+            )
     for function in functions:
         module = verilog / f"clarion_{function.name}.sv"
         if only and function.name not in only:

@@ -1,108 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthesis with bambu, unit by unit, and the RTL that comes of it played with recorded tokens.
+"""Functions through bambu (PandA), the open HLS tool.
 
-bambu knows neither pragmas inside of templates nor streams that can be asked whether they are full. So each
-unit is a top of its own in hls/synth/bambu, around the same step function, and is compiled from a copy of the
-sources without the pragmas of Vitis.
+It pipelines functions of up to 64 bits that return one number. So a function has a top for each 64 bits of its results,
+and what they have in common is made more than once.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from clarion_base.errors import UserError
+from clarion_base.paths import ROOT
 from clarion_base.steps import Steps
 from clarion_contract.boards import Board
-from clarion_synth import bambu_report, c_simulation, compose, cores, logged, table
-from clarion_synth.table import Row
-from clarion_synth.targets import ROOT, SYNTH, Targets
+from clarion_contract.generate.function_model import Function
+from clarion_synth import bambu_report, circuits, logged
+from clarion_synth.circuits import Circuit
+from clarion_synth.tools import Tool
 
-HERE = ROOT / "hls" / "synth" / "bambu"
 WORK = ROOT / "build" / "hls" / "bambu"
 PARTS = ("xcu55c", "xcu280")  # that bambu has a model of
-PRAGMA = re.compile(r"^\s*#pragma HLS.*\n", re.MULTILINE)
-TOP = re.compile(r"^module (_Z4unit\w*)", re.MULTILINE)
-NO_PIPELINE = "not pipelined by bambu: a token passes all states before the next one enters"
-RECORDED_FRAMES = 1500
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A process that is synthesised by itself: streams with the words of their tokens."""
-
-    process: str
-    source: str
-    inputs: dict[str, int]
-    outputs: dict[str, int]
-    limit: int  # tokens of the first input that are played
-    wires: Mapping[str, int] = field(default_factory=dict)  # beside them, with what C simulation has there
-
-    @property
-    def folder(self) -> Path:
-        """Where the tools work."""
-        return WORK / self.source
-
-
-UNITS = (
-    Unit(
-        "FrameIntake",
-        "frame_intake",
-        {"intake_status": 1, "intake_data": 1},
-        {"beats": 2, "arrivals": 3},
-        600,
-    ),
-    Unit("Classifier", "classifier", {"arrivals": 3}, {"packets": 1}, 400, {"protocol": 253}),
-    Unit(
-        "IngressStage",
-        "ingress_stage",
-        {"ingress_status": 1, "ingress_packets": 1, "ingress_commands": 1},
-        {"ingress_releases": 1, "ingress_replies": 2},
-        5000,  # a reset is among them
-    ),
-    Unit(
-        "EgressStage",
-        "egress_stage",
-        {"egress_status": 1, "packets": 1, "reports": 2, "commands": 1},
-        {"departures": 1, "pool": 1, "ends": 2, "traffic_replies": 2},
-        1500,
-    ),
-    Unit("GrantStage", "grant_stage", {"pool": 1}, {"grants": 1, "replies": 2}, 300),
-    Unit("GrantJoin", "grant_join", {"join_status": 1, "departures": 1, "grants": 1}, {"releases": 1}, 400),
-    Unit("FrameRelease", "frame_release", {"beats": 2, "releases": 1}, {"out": 2, "sent": 1}, 400),
-    Unit("IntervalStage", "interval_stage", {"ends": 2}, {"reports": 2}, 100),
-)
-
-
-def report(
-    steps: Steps, board: Board, targets: Targets, only: Sequence[str] | None, mapped: bool = False
-) -> None:
-    """Synthesise the units, play their RTL, print the gaps."""
-    units = [unit for unit in UNITS if not only or unit.process in only]
-    if unknown := sorted(set(only or ()) - {unit.process for unit in UNITS}):
-        raise UserError(f"--only {unknown[0]}: one of {', '.join(unit.process for unit in UNITS)} is a unit")
-    device = device_of(board)
-    prepare(steps)
-    record(steps)
-    rows: list[Row] = []
-    for unit in units:
-        printed = synthesise(steps, unit, device, targets.clock_ns)
-        if steps.dry_run:
-            continue
-        cells = area(steps, unit) if mapped else {}
-        rows += rows_of(unit, targets, bambu_report.parse(printed), play(steps, unit), cells)
-    if not only:
-        rows += cores.report(steps, WORK, device, targets.clock_ns)
-        rows += compose.report(steps, WORK / "block", {unit.source: unit.folder for unit in units}, targets)
-    if rows:
-        print(table.text(rows))
-        held = [row for row in rows if row.wanted is not None]
-        print(f"hls-synth: {sum(row.missed for row in held)} of {len(held)} numbers are short of the goal")
+MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
+CONTENTS = re.compile(r'"([^"/]+\.mem)"')
 
 
 def device_of(board: Board) -> str:
@@ -113,134 +34,117 @@ def device_of(board: Board) -> str:
     return f"{chip}-{grade}{package}-VVD"
 
 
-def prepare(steps: Steps) -> None:
-    """Copy the sources without the pragmas of another tool."""
-    steps.note(f"sources without pragmas: {WORK / 'source'}")
+def top(function: Function, word: int) -> str:
+    """Return the name of a top."""
+    return f"clarion_{function.name}_{word}"
+
+
+def source(function: Function, word: int) -> str:
+    """Return the top of 64 bits of the results."""
+    arguments = circuits.words(circuits.width(function.arguments))
+    results = circuits.words(circuits.width(function.results))
+    struct = circuits.struct(function)
+    halves = ", ".join(
+        f"static_cast<std::uint32_t>(a{i}), static_cast<std::uint32_t>(a{i} >> 32)" for i in range(arguments)
+    )
+    pipeline = f"#pragma HLS pipeline II = {function.interval}\n" if circuits.is_pipelined(function) else ""
+    return f"""\
+// Made by clarion_synth.
+{circuits.INCLUDES}
+extern "C" unsigned long long {top(function, word)}({", ".join(f"unsigned long long a{i}" for i in range(arguments))}) {{
+{pipeline}  const std::uint32_t words[] = {{{halves}}};
+  clarion::block::{struct}Arguments arguments;
+  clarion::block::unpack(words, arguments);
+  std::uint32_t made[{2 * results}] = {{}};
+  clarion::block::pack(clarion::block::{function.name}(arguments), made);
+  return made[{2 * word}] | static_cast<unsigned long long>(made[{2 * word + 1}]) << 32;
+}}
+"""
+
+
+def make(steps: Steps, _tool: Tool, function: Function, board: Board, into: Path) -> Circuit:
+    """Synthesise one function; its module and Verilog go to `into`."""
+    device = device_of(board)
+    clock_ns = 1e9 / board.clock_hz
+    steps.note(f"{function.name} for {board.title}: {device}, {clock_ns:g} ns")
+    made = [
+        _make_word(steps, function, word, device, clock_ns, into)
+        for word in range(circuits.words(circuits.width(function.results)))
+    ]
     if steps.dry_run:
-        return
-    for folder in ("core", "hls/block", "hls/synth/bambu"):
-        for path in [*(ROOT / folder).glob("*.hpp"), *(ROOT / folder).glob("*.cpp")]:
-            into = WORK / "source" / path.relative_to(ROOT)
-            into.parent.mkdir(parents=True, exist_ok=True)
-            text = path.read_text(encoding="utf-8")
-            keep = folder == "hls/synth/bambu"  # these are bambu's
-            into.write_text(text if keep else PRAGMA.sub("", text), encoding="utf-8")
+        return Circuit(function, None, None, None)
+    latency = max(schedule.latency for schedule in made)
+    text = circuits.wrapper(function, latency, _instances(function, [schedule.latency for schedule in made]))
+    into.joinpath(f"clarion_{function.name}.sv").write_text(text, encoding="utf-8")
+    slack = min(schedule.slack_ns for schedule in made)
+    interval = 1 if circuits.is_pipelined(function) else latency
+    return Circuit(function, latency, interval, round(clock_ns - slack, 2))
 
 
-def record(steps: Steps) -> None:
-    """Run C simulation and keep what passes each stream."""
-    tokens = WORK / "tokens"
+def _make_word(
+    steps: Steps, function: Function, word: int, device: str, clock_ns: float, into: Path
+) -> bambu_report.Schedule:
+    name = top(function, word)
+    folder = WORK / name
     if not steps.dry_run:
-        tokens.mkdir(parents=True, exist_ok=True)
-    steps.run(["g++", "-O1", *c_simulation.flags(), str(HERE / "record.cpp"), "-o", str(WORK / "record")])
-    steps.run([WORK / "record", tokens, str(RECORDED_FRAMES), "0"])
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    steps.write(folder / f"{name}.cpp", source(function, word))
+    command = [
+        *("bambu", f"{name}.cpp", f"--top-fname={name}", "--std=c++17", "-O2", f"-I{ROOT}"),
+        *("--generate-interface=INFER", f"--device-name={device}", f"--clock-period={clock_ns:g}", "-v3"),
+    ]
+    printed = logged.run(steps, command, folder / "bambu.log")
+    if steps.dry_run:
+        return bambu_report.Schedule(0, 0.0)
+    _take(folder, name, into)
+    return bambu_report.schedule(printed)
 
 
-def synthesise(steps: Steps, unit: Unit, device: str, clock_ns: float) -> str:
-    """Make the RTL; returns what bambu printed."""
-    if not steps.dry_run:
-        shutil.rmtree(unit.folder, ignore_errors=True)
-        unit.folder.mkdir(parents=True)
-    source = WORK / "source"
-    shim = ROOT / "hls" / "synth" / "bambu" / "include"
-    axi = ROOT / "hls" / "sim" / "shim"
-    return logged.run(
-        steps,
-        [
-            *("bambu", str(source / "hls/synth/bambu" / f"{unit.source}.cpp"), "--top-fname=unit"),
-            *("--compiler=I386_CLANG16", "--std=c++17", "-O2", "-D__SYNTHESIS__"),
-            *(f"-I{shim}", f"-I{source}", f"-I{axi}"),  # the shim has some headers of the block as well
-            *("--generate-interface=INFER", f"--device-name={device}", f"--clock-period={clock_ns:g}", "-v3"),
-        ],
-        unit.folder / "bambu.log",
+def _take(made: Path, name: str, into: Path) -> None:
+    """Bring a top and the contents of its memories, under names of their own: each comes with the same library."""
+    path = made / f"{name}.v"
+    if not path.is_file():
+        raise UserError(f"{path}: bambu wrote no Verilog there")
+    text = path.read_text(encoding="utf-8")
+    names = MODULE.findall(text)
+    words = re.compile(r"\b(" + "|".join(map(re.escape, names)) + r")\b")
+    text = words.sub(lambda match: match[1] if match[1] == name else f"{name}_{match[1]}", text)
+    for contents in made.glob("*.mem"):
+        shutil.copy(contents, into / f"{name}_{contents.name}")
+    into.joinpath(f"{name}.v").write_text(
+        CONTENTS.sub(lambda match: f'"{name}_{match[1]}"', text), encoding="utf-8"
     )
 
 
-def play(steps: Steps, unit: Unit) -> dict[str, object] | None:
-    """Play the RTL in Icarus Verilog; None without it."""
-    if shutil.which("iverilog") is None:
-        steps.note("iverilog is not on PATH: the RTL is not simulated")
-        return None
-    code = "from clarion_synth.play_run import main; main()"
-    result = unit.folder / "result.json"
-    logged.run(
-        steps,
-        [sys.executable, "-c", code],
-        unit.folder / "play.log",
-        {
-            "PYTHONPATH": str(SYNTH),
-            "PLAY_FOLDER": str(WORK / "tokens"),
-            "PLAY_TOP": top_of(unit),
-            "PLAY_IN": ",".join(f"{stream}:{words}" for stream, words in unit.inputs.items()),
-            "PLAY_OUT": ",".join(f"{stream}:{words}" for stream, words in unit.outputs.items()),
-            "PLAY_WIRES": ",".join(f"{wire}:{value}" for wire, value in unit.wires.items()),
-            "PLAY_LIMIT": str(unit.limit),
-            "PLAY_STALLS": "0",
-            "PLAY_RESULT": str(result),
-        },
-    )
-    if not result.is_file():
-        raise UserError(f"{unit.process}: the simulation of its RTL left no result in {unit.folder}")
-    played: dict[str, object] = json.loads(result.read_text(encoding="utf-8"))
-    return played
-
-
-def top_of(unit: Unit) -> str:
-    """Return the name of the RTL's top module, which carries the types of the ports."""
-    names = TOP.findall((unit.folder / "unit.v").read_text(encoding="utf-8"))
-    if not names:
-        raise UserError(f"{unit.folder / 'unit.v'}: bambu wrote no module unit")
-    return str(names[-1])
-
-
-def area(steps: Steps, unit: Unit) -> dict[str, int]:
-    """Map the RTL to UltraScale+ with Yosys."""
-    if shutil.which("yosys") is None:
-        raise UserError("--map: yosys is not on PATH")
-    mapping = f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top_of(unit)}"
-    passes = f"read_verilog -sv -defer unit.v; {mapping}; stat"
-    return bambu_report.cells(logged.run(steps, ["yosys", "-p", passes], unit.folder / "yosys.log"))
-
-
-def rows_of(
-    unit: Unit,
-    targets: Targets,
-    synthesis: bambu_report.Synthesis,
-    played: dict[str, object] | None,
-    cells: dict[str, int],
-) -> list[Row]:
-    """Hold what there is against what is wanted."""
-    name = unit.process
-    process = targets.process(name)
-    clock = round(targets.clock_ns - synthesis.slack_ns, 2)
-    rows = [
-        Row(f"{name}: estimated clock period, ns", targets.clock_ns, clock, "without routing"),
-        Row(f"{name}: states", None, synthesis.steps),
-        Row(f"{name}: LUTs, estimated by bambu", None, synthesis.area),
-        Row(f"{name}: flip-flops, estimated by bambu", None, synthesis.flip_flops),
-        Row(f"{name}: DSPs, estimated by bambu", None, synthesis.dsps),
-    ]
-    if played is not None:
-        rows += _played_rows(unit, process.ii, process.latency, played)
-    return rows + [Row(f"{name}: {kind}, by Yosys", None, number) for kind, number in cells.items()]
-
-
-def _played_rows(unit: Unit, ii: int, latency: int, played: dict[str, object]) -> list[Row]:
-    ports = played["ports"]
-    taken, clocks = played["taken"], played["clocks"]
-    assert isinstance(ports, dict)
-    assert isinstance(taken, int)
-    assert isinstance(clocks, int)
-    wrong = [port for port, result in ports.items() if result["different"] is not None or not result["words"]]
-    if wrong:
-        text = "its RTL does not write what C simulation does"
-        raise UserError(f"{unit.process}: {text}: {', '.join(wrong)}")
-    words = sum(result["words"] for result in ports.values())
-    first = min(result["first"] for result in ports.values())
-    # A unit that is told what there is takes a step whether or not there is something.
-    what = "step" if next(iter(unit.inputs)).endswith("_status") else "token"
-    return [
-        Row(f"{unit.process}: clocks per {what}, simulated", ii, round(clocks / taken, 2), NO_PIPELINE),
-        Row(f"{unit.process}: clocks to the first word, simulated", latency, first),
-        Row(f"{unit.process}: words equal to C simulation", None, words),
-    ]
+def _instances(function: Function, latencies: list[int]) -> str:
+    arguments, results = circuits.width(function.arguments), circuits.width(function.results)
+    wide = circuits.WORD_BITS * circuits.words(arguments)
+    lines = [f"  wire [{wide - 1}:0] arguments = {wide}'(arguments_i);"]
+    for word, latency in enumerate(latencies):
+        bits = min(circuits.WORD_BITS, results - circuits.WORD_BITS * word)
+        inputs = "".join(
+            f"      .a{i}(arguments[{circuits.WORD_BITS * i}+:{circuits.WORD_BITS}]),\n"
+            for i in range(circuits.words(arguments))
+        )
+        lines.append(f"""\
+  wire [63:0] word_{word};
+  {top(function, word)} circuit_{word} (
+      .clock(clk_i),
+      .reset(1'b1),
+      .start_port(valid_i),
+{inputs}      .done_port(),
+      .return_port(word_{word})
+  );
+  clarion_pipe #(
+      .WIDTH({bits}),
+      .LATENCY({max(latencies) - latency})
+  ) pipe_{word} (
+      .clk_i,
+      .rst_ni(1'b1),
+      .valid_i(1'b1),
+      .data_i(word_{word}[{bits - 1}:0]),
+      .valid_o(),
+      .data_o(results[{circuits.WORD_BITS * word}+:{bits}])
+  );""")
+    return "\n".join(lines)

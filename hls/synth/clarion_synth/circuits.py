@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clarion_base.errors import UserError
-from clarion_base.paths import ROOT
 from clarion_contract.generate import function_model
 from clarion_contract.generate.function_model import Function, camel, width
 
-CLOCK_NS = 4.0  # of the shell's user box; boards with another clock override it
 UNCERTAINTY_NS = 0.8  # kept free for what placing and routing add
 WORD_BITS = 64
 
@@ -93,6 +91,3 @@ endmodule
 def struct(function: Function) -> str:
     """Return the name that its structs have in C++."""
     return camel(function.name)
-
-
-__all__ = ["CLOCK_NS", "INCLUDES", "ROOT", "Circuit", "budget_ns", "chosen", "is_pipelined", "struct", "width", "words", "wrapper"]

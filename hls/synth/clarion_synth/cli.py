@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clarion_base.errors import UserError
+from clarion_base.paths import ROOT
 from clarion_base.steps import Steps, complain
 from clarion_contract import boards
 from clarion_contract.boards import Board
 from clarion_synth import area, bambu, circuits, rtl, table, tools, vitis
-from clarion_synth.circuits import ROOT, Circuit
+from clarion_synth.circuits import Circuit
 from clarion_synth.table import Row
 from clarion_synth.tools import Tool
 
@@ -98,7 +99,9 @@ def rows_of(circuit: Circuit, clock_ns: float, is_vitis: bool) -> list[Row]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="clarion_synth", description="synthesis of the FPGA block's functions")
+    parser = argparse.ArgumentParser(
+        prog="clarion_synth", description="synthesis of the FPGA block's functions"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, action in (("synth", synthesise), ("verilog", verilog), ("area", mapped)):
         command = commands.add_parser(name, help=(action.__doc__ or "").splitlines()[0])
@@ -106,9 +109,13 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--board", choices=boards.names(), default="u55c")
         command.add_argument("--dry-run", action="store_true", help="only show the commands")
         if name == "synth":
-            command.add_argument("--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first on PATH")
+            command.add_argument(
+                "--tool", choices=tools.VITIS + tools.BAMBU, help="default: the first on PATH"
+            )
         if name != "verilog":
-            command.add_argument("--only", action="append", metavar="NAME", help="not all functions or modules")
+            command.add_argument(
+                "--only", action="append", metavar="NAME", help="not all functions or modules"
+            )
         if name == "area":
             command.add_argument("--buckets", type=int, choices=area.BUCKETS, default=area.BUCKETS[0])
     return parser

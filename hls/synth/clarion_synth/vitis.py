@@ -10,11 +10,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from clarion_base.paths import ROOT
 from clarion_base.steps import Steps
 from clarion_contract.boards import Board
 from clarion_contract.generate.function_model import Function
 from clarion_synth import circuits, csynth
-from clarion_synth.circuits import ROOT, Circuit
+from clarion_synth.circuits import Circuit
 from clarion_synth.tools import Tool
 
 WORK = ROOT / "build" / "hls" / "vitis"

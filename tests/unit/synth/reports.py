@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clarion_synth.targets import Targets, Top, load
-
 
 def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii: str = "1") -> str:
     return f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -52,22 +50,8 @@ def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii
 """
 
 
-def of_top(top: Top, **changed: dict[str, str]) -> dict[str, str]:
-    """Return every report of a synthesis that meets the targets, except for the figures in `changed`."""
-    files = {f"{top.name}_csynth.xml": report(top.name, f"../hls/block/{top.name}.cpp:9")}
-    for number, process in enumerate(top.processes):
-        figures = {"ii": str(process.ii), "latency": str(process.latency), **changed.get(process.name, {})}
-        name = f"step_{number}" if number else "step"  # as the tool numbers functions of the same name
-        files[f"{name}_csynth.xml"] = report(name, f"../hls/block/{process.file}:31", **figures)
-    return files
-
-
 def write(folder: Path, files: dict[str, str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
-
-
-def targets() -> Targets:
-    return load()

@@ -8,21 +8,8 @@ from pathlib import Path
 import pytest
 
 from clarion_base.errors import UserError
-from clarion_contract import boards
-from clarion_synth import csynth, table, vitis
-from clarion_synth.vitis import Design
+from clarion_synth import csynth, table
 from unit.synth import reports
-
-TARGETS = reports.targets()
-EGRESS = TARGETS.tops[1]
-
-
-def design(board: str = "u55c") -> Design:
-    return Design(EGRESS, boards.load(board), 4096, 4096, TARGETS)
-
-
-def rows(tmp_path: Path, **changed: dict[str, str]) -> list[table.Row]:
-    return vitis.rows(design(), csynth.read_all(reports.write(tmp_path, reports.of_top(EGRESS, **changed))))
 
 
 def test_figures_of_a_function(tmp_path: Path) -> None:
@@ -58,61 +45,6 @@ def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_folder_without_reports_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no \*_csynth\.xml"):
         csynth.read_all(tmp_path)
-
-
-def test_every_number_that_is_wanted_is_held(tmp_path: Path) -> None:
-    held = rows(tmp_path)
-    assert [row.number for row in held if row.missed] == []
-    assert {row.number for row in held if row.wanted is not None} == {
-        "clarion_egress: estimated clock period, ns",
-        "clarion_egress: last beat in to first beat out, clocks",
-        *(
-            f"clarion_egress: {p.name}: {what}, clocks"
-            for p in EGRESS.processes
-            for what in ("II", "latency")
-        ),
-    }
-
-
-@pytest.mark.parametrize(
-    ("process", "figures", "missed"),
-    [
-        ("GrantStage", {"ii": "3"}, {"clarion_egress: GrantStage: II, clocks"}),
-        ("EgressStage", {"latency": "11"}, {"clarion_egress: EgressStage: latency, clocks"}),
-        (
-            "Classifier",
-            {"latency": "30"},
-            {
-                "clarion_egress: Classifier: latency, clocks",
-                "clarion_egress: last beat in to first beat out, clocks",
-            },
-        ),
-    ],
-)
-def test_one_number_too_many_is_a_miss(
-    process: str, figures: dict[str, str], missed: set[str], tmp_path: Path
-) -> None:
-    assert {row.number for row in rows(tmp_path, **{process: figures}) if row.missed} == missed
-
-
-def test_a_slow_clock_is_a_miss(tmp_path: Path) -> None:
-    files = reports.of_top(EGRESS)
-    files["clarion_egress_csynth.xml"] = reports.report("clarion_egress", "-", clock="3.21")
-    modules = csynth.read_all(reports.write(tmp_path, files))
-    assert [row.got for row in vitis.rows(design(), modules) if row.missed] == [3.21]
-
-
-def test_a_process_that_the_report_does_not_have_is_a_miss(tmp_path: Path) -> None:
-    files = {name: text for name, text in reports.of_top(EGRESS).items() if "grant_join" not in text}
-    missed = [
-        row for row in vitis.rows(design(), csynth.read_all(reports.write(tmp_path, files))) if row.missed
-    ]
-    assert [row.number for row in missed] == [
-        "clarion_egress: GrantJoin: II, clocks",
-        "clarion_egress: GrantJoin: latency, clocks",
-        "clarion_egress: last beat in to first beat out, clocks",
-    ]
-    assert missed[0].limit == "no function of grant_join.hpp in the report"
 
 
 def test_the_table_names_number_wanted_got_and_limit() -> None:
