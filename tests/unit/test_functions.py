@@ -30,7 +30,17 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "part missing": ("types", None, "'types' is missing"),
     "part unknown": ("more", 1, "unknown key 'more'"),
     "no functions": ("functions", {}, "functions: a function is needed"),
-    "key of a type": ("types.gain.about", "x", "types.gain: unknown key 'about'; known are core, fields"),
+    "key of a type": ("types.gain.width", 1, "types.gain: unknown key 'width'; known are about, core, fields"),
+    "type of the shell alone": (
+        "functions.judge.arguments.0.type",
+        "beat",
+        "functions.judge.arguments.slot.type: 'beat' is of the shell alone: it names no `core` type",
+    ),
+    "type of the core with one of the shell": (
+        "types.gain.fields.0",
+        {"name": "mantissa", "type": "beat"},
+        "types.gain.fields.mantissa.type: 'beat' is of the shell alone",
+    ),
     "key of a function": ("functions.judge.clocks", 1, "functions.judge: unknown key 'clocks'"),
     "key of a field": (
         "functions.judge.arguments.1.limit",

@@ -99,7 +99,8 @@ def _function_script(verilog: Path, function: Function) -> str:
     top = f"clarion_{function.name}"
     packages = " ".join(map(str, PACKAGES))
     made = f"{verilog}/{top}.sv {verilog}/{top}_*.v"
-    return f"read_verilog -sv {packages} {RTL / 'clarion_pipe.sv'}; read_verilog -sv -defer {made}; {_mapping(top)}"
+    known = f"read_verilog -sv {packages} {RTL / 'clarion_pipe.sv'}"
+    return f"{known}; read_verilog -sv -defer {made}; {_mapping(top)}"
 
 
 def _mapping(top: str) -> str:

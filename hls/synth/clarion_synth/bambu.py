@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions through bambu (PandA), the open HLS tool.
 
-It pipelines functions of up to 64 bits that return one number. So a function has a top for each 64 bits of its results,
-and what they have in common is made more than once.
+It pipelines functions of up to 64 bits that return one number. So a function has a top for each 64 bits of
+its results, and what they have in common is made more than once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clarion_base.errors import UserError
 from clarion_base.paths import ROOT
 from clarion_base.steps import Steps
 from clarion_contract.boards import Board
-from clarion_contract.generate.function_model import Function
+from clarion_contract.generate.function_model import Function, width
 from clarion_synth import bambu_report, circuits, logged
 from clarion_synth.circuits import Circuit
 from clarion_synth.tools import Tool
@@ -41,17 +41,18 @@ def top(function: Function, word: int) -> str:
 
 def source(function: Function, word: int) -> str:
     """Return the top of 64 bits of the results."""
-    arguments = circuits.words(circuits.width(function.arguments))
-    results = circuits.words(circuits.width(function.results))
+    arguments = circuits.words(width(function.arguments))
+    results = circuits.words(width(function.results))
     struct = circuits.struct(function)
     halves = ", ".join(
         f"static_cast<std::uint32_t>(a{i}), static_cast<std::uint32_t>(a{i} >> 32)" for i in range(arguments)
     )
+    parameters = ", ".join(f"unsigned long long a{i}" for i in range(arguments))
     pipeline = f"#pragma HLS pipeline II = {function.interval}\n" if circuits.is_pipelined(function) else ""
     return f"""\
 // Made by clarion_synth.
 {circuits.INCLUDES}
-extern "C" unsigned long long {top(function, word)}({", ".join(f"unsigned long long a{i}" for i in range(arguments))}) {{
+extern "C" unsigned long long {top(function, word)}({parameters}) {{
 {pipeline}  const std::uint32_t words[] = {{{halves}}};
   clarion::block::{struct}Arguments arguments;
   clarion::block::unpack(words, arguments);
@@ -69,7 +70,7 @@ def make(steps: Steps, _tool: Tool, function: Function, board: Board, into: Path
     steps.note(f"{function.name} for {board.title}: {device}, {clock_ns:g} ns")
     made = [
         _make_word(steps, function, word, device, clock_ns, into)
-        for word in range(circuits.words(circuits.width(function.results)))
+        for word in range(circuits.words(width(function.results)))
     ]
     if steps.dry_run:
         return Circuit(function, None, None, None)
@@ -102,7 +103,7 @@ def _make_word(
 
 
 def _take(made: Path, name: str, into: Path) -> None:
-    """Bring a top and the contents of its memories, under names of their own: each comes with the same library."""
+    """Bring a top and its tables under names of their own: each comes with the same library."""
     path = made / f"{name}.v"
     if not path.is_file():
         raise UserError(f"{path}: bambu wrote no Verilog there")
@@ -118,7 +119,7 @@ def _take(made: Path, name: str, into: Path) -> None:
 
 
 def _instances(function: Function, latencies: list[int]) -> str:
-    arguments, results = circuits.width(function.arguments), circuits.width(function.results)
+    arguments, results = width(function.arguments), width(function.results)
     wide = circuits.WORD_BITS * circuits.words(arguments)
     lines = [f"  wire [{wide - 1}:0] arguments = {wide}'(arguments_i);"]
     for word, latency in enumerate(latencies):

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def synthesise(options: argparse.Namespace) -> int:
-    """Synthesise every function, hold clocks and clock period, and play the block's tests with what was made."""
+    """Synthesise every function, hold its clocks and period, and play the block's tests with them."""
     tool = tools.find((options.tool,) if options.tool else tools.VITIS + tools.BAMBU)
     if tool is None:
         missing = f"{options.tool} is not on PATH" if options.tool else tools.NONE

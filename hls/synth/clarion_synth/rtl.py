@@ -34,21 +34,12 @@ def play(steps: Steps, verilog: Path) -> str | None:
     options = ["-DCMAKE_BUILD_TYPE=Release", f"-DCLARION_FUNCTION_RTL={files}"]
     steps.run(["cmake", "-S", ROOT, "-B", WORK, "-G", "Ninja", *options])
     steps.run(["cmake", "--build", WORK, "--target", *DRIVERS])
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--rootdir",
-        ROOT,
-        "-c",
-        ROOT / "pyproject.toml",
-        ROOT / TESTS,
-    ]
+    configuration = ["--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
+    command = [sys.executable, "-m", "pytest", "-q", *configuration, str(ROOT / TESTS)]
     drivers = WORK / "hls" / "sim" / "bench"
+    environment = {"CLARION_BLOCK_DRIVERS": str(drivers), "CLARION_BLOCK_DATA": str(verilog)}
     try:
-        # What a circuit reads (tables) is looked for where it runs.
-        steps.run(command, folder=verilog, environment={"CLARION_BLOCK_DRIVERS": str(drivers)})
+        steps.run(command, folder=ROOT, environment=environment)
     except StepError:
         return "the RTL with the tool's functions does not do what the reference does"
     return None

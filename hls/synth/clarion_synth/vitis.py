@@ -13,7 +13,7 @@ from pathlib import Path
 from clarion_base.paths import ROOT
 from clarion_base.steps import Steps
 from clarion_contract.boards import Board
-from clarion_contract.generate.function_model import Function
+from clarion_contract.generate.function_model import Function, width
 from clarion_synth import circuits, csynth
 from clarion_synth.circuits import Circuit
 from clarion_synth.tools import Tool
@@ -52,7 +52,7 @@ class Design:
 def source(design: Design) -> str:
     """Return the top: one wide number in, one out."""
     function = design.function
-    arguments, results = circuits.width(function.arguments), circuits.width(function.results)
+    arguments, results = width(function.arguments), width(function.results)
     pipelined = circuits.is_pipelined(function)
     control = "ap_ctrl_none" if pipelined else "ap_ctrl_hs"
     interval = 1 if pipelined else 16  # so that divisions share their multipliers

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,12 @@ def test_functions_are_boxes_in_a_unit() -> None:
 
 
 def test_a_name_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(area.shutil, "which", lambda _: "yosys")
+    monkeypatch.setattr(shutil, "which", lambda _: "yosys")
     with pytest.raises(UserError, match="--only gudge: there are clarion_ingress, clarion_egress, lanes, "):
         area.rows(Steps(dry_run=True), Path(), 4096, ["gudge"])
 
 
 def test_without_yosys_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(area.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(UserError, match="yosys is not on PATH"):
         area.rows(Steps(dry_run=True), Path(), 4096, None)

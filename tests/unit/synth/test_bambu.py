@@ -61,7 +61,8 @@ def test_modules_and_tables_get_names_of_their_own(tmp_path: Path) -> None:
     made, into = tmp_path / "made", tmp_path / "into"
     made.mkdir()
     into.mkdir()
-    text = 'module adder(a);\nendmodule\nmodule clarion_judge_0(b);\nadder x(b); initial $readmemb("t.mem", m);\nendmodule\n'
+    body = 'adder x(b); initial $readmemb("t.mem", m);'
+    text = f"module adder(a);\nendmodule\nmodule clarion_judge_0(b);\n{body}\nendmodule\n"
     (made / "clarion_judge_0.v").write_text(text, encoding="utf-8")
     (made / "t.mem").write_text("0\n", encoding="utf-8")
     bambu._take(made, "clarion_judge_0", into)
