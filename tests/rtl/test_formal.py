@@ -27,6 +27,23 @@ CREDIT = Proof("credit", {"CREDITS": 5})
 COUNTER = Proof("counter", {"WIDTH": 5, "STEP_BITS": 2})
 BUCKETS = Proof("bucket_memory", {"BUCKETS": 2, "READ_LATENCY": 2}, RAM)
 BUCKETS_4 = Proof("bucket_memory", {"BUCKETS": 4, "READ_LATENCY": 2}, RAM)
+INTAKE = Proof(
+    "intake", parts=("credit", "pipe"), functions=("lanes",), sizes={"FRAME_MAX_BYTES": 192, "FRAME_MAX_BEATS": 3}
+)
+RELEASE = Proof("release", parts=("skid",))
+DEPARTURES = Proof("egress_departures", parts=("fifo", "ram", "pipe"), sizes={"DEPARTURES": 2})
+GRANT = Proof(
+    "egress_grant",
+    parts=("fifo", "ram", "pipe", "credit", "state"),
+    functions=("grant", "own"),
+    sizes={"DEPARTURES": 2, "OFFER_LATENCY": 3},
+)
+EGRESS_STAGE = Proof("egress_stage")
+INGRESS_STAGE = Proof(
+    "ingress_stage",
+    parts=("bucket_memory", "counter", "credit", "pipe", "ram"),
+    functions=("judge", "patch"),
+)
 
 PROOFS = [
     SKID,
@@ -41,6 +58,12 @@ PROOFS = [
     *(COUNTER, Proof("counter", {"WIDTH": 3, "STEP_BITS": 3})),
     *(BUCKETS, BUCKETS_4),
     *(Proof("bucket_memory", {"BUCKETS": 2, "READ_LATENCY": latency}, RAM) for latency in (1, 3)),
+    INTAKE,
+    RELEASE,
+    DEPARTURES,
+    GRANT,
+    EGRESS_STAGE,
+    INGRESS_STAGE,
 ]
 
 
