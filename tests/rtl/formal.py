@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clarion_contract.generate import function_model
-
 from rtl.simulation import ROOT
 
 SHELL = ROOT / "hls" / "rtl"
@@ -24,6 +23,9 @@ REGISTERS = ROOT / "nic" / "rtl" / "clarion_registers_pkg.sv"
 PACKAGES = (REGISTERS, SHELL / "clarion_sizes_pkg.sv", SHELL / "clarion_block_pkg.sv")
 TIME_LIMIT = 120  # seconds for one proof, several times what the slowest takes
 
+FRAMES = 60  # clocks within which a fault has to be seen
+
+ASSERTED_ALONE = re.compile(r"Output 0 of miter \S+ was asserted in frame \d+")
 ASSERTED = re.compile(r"Output +(\d+) was asserted in frame +\d+")
 SUMMARY = re.compile(r"All = (\d+)\. Proved = (\d+)\. Disproved = (\d+)\. Undecided = (\d+)\.")
 
@@ -84,8 +86,22 @@ def judge(proof: Proof, work: Path, instead: Mapping[Path, Path] | None = None) 
     return Verdict(proved=frozenset(names) - broken, refuted=broken)
 
 
+def refutes(proof: Proof, name: str, work: Path, instead: Mapping[Path, Path]) -> bool:
+    """Search a run of up to FRAMES clocks in which a property does not hold; all others are left out."""
+    for at, known in enumerate(_circuit(proof, work, instead)):
+        if known == name:
+            search = f"cone -s -O {at}; bmc3 -F {FRAMES} -T {TIME_LIMIT // 2}"
+            command = ["yosys-abc", "-c", f"read_aiger {work}/circuit.aig; fold; {search}"]
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work
+            )
+            if ASSERTED_ALONE.search(done.stdout):
+                return True
+    return False
+
+
 def stand_in(name: str) -> str:
-    """Return a function as a module with any results in any clock, which sees to the clocks between its calls."""
+    """Return a function as a module that has any results in any clock, and sees to its calls' interval."""
     function = next(known for known in function_model.read().functions if known.name == name)
     kept = ""
     if function.interval > 1:
