@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // clarion_egress_departures beside a queue that lets in only what there is a place for, and grants that come at any
 // time: each departure is released once and in order, each regulated one with the grant whose turn it is.
-// The first clock is one of reset; before it registers may hold anything.
+// The first clock is one of reset; before it registers may hold anything. In place of the function `patch` comes
+// one that passes on the lowest bit of the grant.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_departures_properties (
     input wire clk_i,
     input wire rst_ni,
@@ -25,7 +29,6 @@ module clarion_egress_departures_properties (
     departure = '0;
     departure.regulated = regulated_i;
     departure.send = word_i;
-    departure.kind[0] = regulated_i;  // to the patch, by which a test knows whom it is for
   end
 
   clarion_egress_departures departures (
@@ -96,7 +99,7 @@ module clarion_egress_departures_properties (
 
   always_comb begin
     if (!begun_q) first_clock : assume (!rst_ni);
-    if (departs_i) there_is_a_place : assume (words_q < 4'(clarion_sizes_pkg::DEPARTURES));
+    if (departs_i) there_is_a_place : assume (32'(words_q) < clarion_sizes_pkg::DEPARTURES);
     if (begun_q) begin
       if (was_reset_q) empty_after_reset : assert (!valid && !granted_ready);
       releases_no_more : assert (!valid || words_q > asking_q);
@@ -112,28 +115,6 @@ module clarion_egress_departures_properties (
       reaches_granted_behind_another : assert (!(valid && is_next && regulated_q && granted_q && asking_q != 4'd0));
       reaches_last_in_line : assert (!(follows_q && before_q == 4'(clarion_sizes_pkg::DEPARTURES - 1)));
     end
-  end
-endmodule
-
-// In place of the function: bit 0 of `enable` is that of the grant, all else is free.
-module clarion_patch (
-    input wire clk_i,
-    input wire valid_i,
-    input wire clarion_block_pkg::patch_arguments_t arguments_i,
-    output clarion_block_pkg::patch_results_t results_o
-);
-  // verilator lint_off UNDRIVEN
-  (* anyseq *) logic [287:0] anything;
-  // verilator lint_on UNDRIVEN
-  logic [clarion_block_pkg::PATCH_LATENCY-1:0] granted_q;
-
-  always_ff @(posedge clk_i) begin
-    granted_q <= (clarion_block_pkg::PATCH_LATENCY)'({granted_q, arguments_i.granted[0] && valid_i});
-  end
-
-  always_comb begin
-    results_o = anything;
-    results_o.enable[0] = granted_q[clarion_block_pkg::PATCH_LATENCY-1];
   end
 endmodule
 `default_nettype wire

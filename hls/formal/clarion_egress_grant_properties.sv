@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // clarion_egress_grant beside a queue that lets in only what there is a place for, and takes grants at any time: each
 // packet gets one, in its order and within a bound; nothing is inside while it is idle, and new pools come only then.
-// The first clock is one of reset; before it registers may hold anything.
+// The first clock is one of reset; before it registers may hold anything. In place of the function `offer` comes
+// one that passes on the lowest bit of the length.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_grant_properties (
     input wire clk_i,
     input wire rst_ni,
@@ -90,7 +94,7 @@ module clarion_egress_grant_properties (
 
   always_comb begin
     if (!begun_q) first_clock : assume (!rst_ni);
-    if (leaves_i) there_is_a_place : assume (words_q < 4'(clarion_sizes_pkg::DEPARTURES));
+    if (leaves_i) there_is_a_place : assume (32'(words_q) < clarion_sizes_pkg::DEPARTURES);
     if (restart_i || refill_i) between_packets : assume (idle && !leaves_i);
     if (begun_q) begin
       if (was_reset_q) empty_after_reset : assert (!valid && idle);
@@ -105,28 +109,6 @@ module clarion_egress_grant_properties (
       reaches_offered_again : assert (32'(waits_q) != BOUND - 1);
       reaches_second : assert (!(valid && follows_q && before_q == 4'd0 && word_q && words_q > 4'd1));
     end
-  end
-endmodule
-
-// In place of the function: what it replies has the low bit of the packet's length, all else is free.
-module clarion_offer (
-    input wire clk_i,
-    input wire valid_i,
-    input wire clarion_block_pkg::offer_arguments_t arguments_i,
-    output clarion_block_pkg::offer_results_t results_o
-);
-  // verilator lint_off UNDRIVEN
-  (* anyseq *) logic [153:0] anything;
-  // verilator lint_on UNDRIVEN
-  logic [clarion_block_pkg::OFFER_LATENCY-1:0] word_q;
-
-  always_ff @(posedge clk_i) begin
-    word_q <= (clarion_block_pkg::OFFER_LATENCY)'({word_q, arguments_i.length[0] && valid_i});
-  end
-
-  always_comb begin
-    results_o = anything;
-    results_o.reply[0] = word_q[clarion_block_pkg::OFFER_LATENCY-1];
   end
 endmodule
 `default_nettype wire

@@ -4,11 +4,14 @@
 // not sent.
 // The first clock is one of reset; before it registers may hold anything.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_egress_stage_properties (
     input wire clk_i,
     input wire rst_ni,
     input wire enabled_i,
-    input wire [7:0] epoch_i,
+    input wire [1:0] epoch_i,
     input wire [1:0] limit_i,
     input wire packet_valid_i,
     input wire whole_i,
@@ -27,6 +30,7 @@ module clarion_egress_stage_properties (
     input wire clear_i
 );
   localparam logic [4:0] SETTLED = 5'd16;  // clocks behind the last packet, at least
+  localparam logic [5:0] BOUND = 6'd40;  // it settles twice at most, and goes on
 
   wire packet_ready, joins, waiting_ready, leaves, regulates, xcp_leaves, xcp_joins;
   wire prepares, restart, control, held, drops, discards;
@@ -40,7 +44,7 @@ module clarion_egress_stage_properties (
   always_comb begin
     configuration = '0;
     configuration.enabled = enabled_i;
-    configuration.epoch = epoch_i;
+    configuration.epoch = 8'(epoch_i);
     configuration.queue_limit = 40'(limit_i);
     packet = '0;
     packet.frame.whole = whole_i;
@@ -98,6 +102,14 @@ module clarion_egress_stage_properties (
   logic was_held_q;
   logic was_idle_q;
   logic [4:0] since_q;  // clocks in which nothing joined or left, 31 or more
+  logic was_waiting_q;  // the same packet
+  logic was_errored_q;
+  logic was_enabled_q;
+  logic was_hold_q;
+  logic [1:0] was_epoch_q;
+  logic undisturbed;  // by what may last as long as it likes, or changes
+  logic waits;  // software to look, or else a packet
+  logic [5:0] waits_q;  // clocks
   logic [1:0] lengths_q[3];
   logic [1:0] packets_q;
   logic [1:0] packets;  // without the one that is sent
@@ -106,6 +118,9 @@ module clarion_egress_stage_properties (
   logic controls_q;  // the control step has been asked for
 
   assign moves = joins || leaves;
+  assign undisturbed = grants_idle_i && !ended_i && !ending_q &&
+                       {hold_i, enabled_i, epoch_i} == {was_hold_q, was_enabled_q, was_epoch_q};
+  assign waits = hold_i ? !held : packet_valid_i && !packet_ready;
   assign adds = joins && joining.send;
   assign packets = packets_q - 2'(sent_i);
   assign bytes = (packets_q > 2'd0 && !sent_i ? 4'(lengths_q[0]) : 4'd0) + (packets_q > 2'd1 ? 4'(lengths_q[1]) : 4'd0) +
@@ -118,6 +133,12 @@ module clarion_egress_stage_properties (
     was_held_q <= held;
     was_idle_q <= grants_idle_i;
     since_q <= moves ? 5'd0 : since_q == 5'd31 ? since_q : since_q + 5'd1;
+    was_waiting_q <= packet_valid_i && !packet_ready && rst_ni;
+    was_errored_q <= errored_i;
+    was_enabled_q <= enabled_i;
+    was_epoch_q <= epoch_i;
+    was_hold_q <= hold_i;
+    waits_q <= waits && undisturbed ? waits_q + 6'd1 : 6'd0;
     packets_q <= packets + 2'(adds);
     if (sent_i) begin
       lengths_q[0] <= lengths_q[1];
@@ -131,6 +152,7 @@ module clarion_egress_stage_properties (
     if (done_i) ending_q <= 1'b0;
     if (!rst_ni) begin
       since_q <= 5'd0;
+      waits_q <= 6'd0;
       packets_q <= 2'd0;
       {ending_q, controls_q} <= 2'b00;
     end
@@ -138,6 +160,7 @@ module clarion_egress_stage_properties (
 
   always_comb begin
     if (!begun_q) first_clock : assume (!rst_ni);
+    if (was_waiting_q) packet_stays : assume (packet_valid_i && errored_i == was_errored_q);
     if (sent_i) sends_what_joined : assume (packets_q != 2'd0);
     if (adds) up_to_three : assume (packets_q != 2'd3);
     if (ended_i) ends_with_a_packet : assume (was_xcp_joins_q);
@@ -156,14 +179,18 @@ module clarion_egress_stage_properties (
       if (control) settled_at_the_end : assert (since_q >= SETTLED && was_idle_q);
       if (control) asks_once : assert (ending_q && !controls_q);
       not_both : assert (!restart || !control);
-      if (xcp_joins) started_before : assert (running_epoch == epoch_i);
+      if (xcp_joins) started_before : assert (running_epoch == 8'(epoch_i));
       queue_is_what_joined : assert (queue_bytes == 24'(bytes));
       if (adds) within_the_limit : assert (queue_bytes + 24'(length_i) <= 24'(limit_i) && whole_i && !errored_i);
+
+      goes_on : assert (waits_q < BOUND);
 
       reaches_held : assert (!held);
       reaches_control : assert (!(control && hold_i));
       reaches_start : assert (!(restart && !clear_i && hold_i));
       reaches_join_and_leave : assert (!(adds && regulates && packets_q == 2'd2 && sent_i && xcp_joins));
+      reaches_a_start_before_it_is_held : assert (!(hold_i && waits_q == BOUND - 6'd6));
+      reaches_a_start_before_it_goes_on : assert (!(!hold_i && waits_q == BOUND - 6'd6));
       reaches_done : assert (!(ending_q && done_i));
     end
   end

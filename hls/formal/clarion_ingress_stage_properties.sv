@@ -4,6 +4,9 @@
 // epoch that it had.
 // The first clock is one of reset; before it registers may hold anything, memory is zero.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_ingress_stage_properties #(
     parameter logic [31:0] BUCKETS = 2,
     parameter logic [31:0] RELEASES = 2  // up to 6

@@ -3,6 +3,9 @@
 // announced: the sender is never held, each frame is announced or counted, and what is said about it is so.
 // The first clock is one of reset; before it registers may hold anything.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_intake_properties #(
     parameter logic [31:0] ANNOUNCEMENTS = 2  // up to 6
 ) (

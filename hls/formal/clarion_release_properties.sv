@@ -3,6 +3,9 @@
 // order, the last one marked and with the frame's length, those of a discarded one do not. Frames have up to three beats.
 // The first clock is one of reset; before it registers may hold anything.
 `default_nettype none
+
+// A few bits stand for all:
+// verilator lint_off UNUSEDSIGNAL
 module clarion_release_properties (
     input wire clk_i,
     input wire rst_ni,

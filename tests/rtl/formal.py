@@ -23,7 +23,7 @@ REGISTERS = ROOT / "nic" / "rtl" / "clarion_registers_pkg.sv"
 PACKAGES = (REGISTERS, SHELL / "clarion_sizes_pkg.sv", SHELL / "clarion_block_pkg.sv")
 TIME_LIMIT = 120  # seconds for one proof, several times what the slowest takes
 
-FRAMES = 60  # clocks within which a fault has to be seen
+FRAMES = 100  # clocks within which a fault has to be seen
 
 ASSERTED_ALONE = re.compile(r"Output 0 of miter \S+ was asserted in frame \d+")
 ASSERTED = re.compile(r"Output +(\d+) was asserted in frame +\d+")
@@ -39,6 +39,8 @@ class Proof:
     parts: Sequence[str] = ()  # the other modules of hls/rtl that it is made of
     beside: Sequence[str] = ()  # the other files of hls/formal that its properties need
     functions: Sequence[str] = ()  # of contract/functions.yaml, in whose place may come anything
+    # Of one of them, a field of the arguments and one of the results that has the lowest bit of that.
+    passes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)  # what constants of the packages are instead
 
     def __str__(self) -> str:
@@ -100,23 +102,34 @@ def refutes(proof: Proof, name: str, work: Path, instead: Mapping[Path, Path]) -
     return False
 
 
-def stand_in(name: str) -> str:
+def stand_in(name: str, passes: tuple[str, str] | None = None) -> str:
     """Return a function as a module that has any results in any clock, and sees to its calls' interval."""
     function = next(known for known in function_model.read().functions if known.name == name)
-    kept = ""
-    if function.interval > 1:
-        kept = f"""
-  logic [{function.interval - 2}:0] called_q = '0;
-  always_ff @(posedge clk_i) called_q <= {function.interval - 1}'({{called_q, valid_i}});
+    latency, interval = f"clarion_block_pkg::{name.upper()}_LATENCY", function.interval
+    body = ""
+    if passes:
+        argument, result = passes
+        body += f"""
+  logic [{latency}-1:0] passes_q;
+  always_ff @(posedge clk_i) passes_q <= ({latency})'({{passes_q, valid_i && arguments_i.{argument}[0]}});
+  always_comb begin
+    results_o = anything;
+    results_o.{result}[0] = passes_q[{latency}-1];
+  end"""
+    else:
+        body += "\n  always_comb results_o = anything;"
+    if interval > 1:
+        body += f"""
+  logic [{interval - 2}:0] called_q = '0;
+  always_ff @(posedge clk_i) called_q <= {interval - 1}'({{called_q, valid_i}});
   always_comb if (valid_i) interval_is_kept : assert (called_q == '0);"""
     return f"""module clarion_{name} (
     input wire clk_i,
     input wire valid_i,
     input wire clarion_block_pkg::{name}_arguments_t arguments_i,
-    output wire clarion_block_pkg::{name}_results_t results_o
+    output clarion_block_pkg::{name}_results_t results_o
 );
-  (* anyseq *) logic [{function_model.width(function.results) - 1}:0] anything;
-  assign results_o = anything;{kept}
+  (* anyseq *) logic [{function_model.width(function.results) - 1}:0] anything;{body}
 endmodule
 """
 
@@ -125,7 +138,7 @@ def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str
     """Write circuit.aig, whose outputs are the properties; return their names, in its order."""
     top = proof.properties.stem
     functions = work / "functions.sv"
-    functions.write_text("".join(stand_in(name) for name in proof.functions))
+    functions.write_text("".join(stand_in(name, proof.passes.get(name)) for name in proof.functions))
     sources = [
         *(_resized(package, proof.sizes, work) for package in PACKAGES),
         functions,

@@ -34,11 +34,18 @@ INTAKE = Proof(
     sizes={"FRAME_MAX_BYTES": 192, "FRAME_MAX_BEATS": 3},
 )
 RELEASE = Proof("release", parts=("skid",))
-DEPARTURES = Proof("egress_departures", parts=("fifo", "ram", "pipe"), sizes={"DEPARTURES": 2})
+DEPARTURES = Proof(
+    "egress_departures",
+    parts=("fifo", "ram", "pipe"),
+    functions=("patch",),
+    passes={"patch": ("granted", "enable")},
+    sizes={"DEPARTURES": 2},
+)
 GRANT = Proof(
     "egress_grant",
     parts=("fifo", "ram", "pipe", "credit", "state"),
-    functions=("grant", "own"),
+    functions=("offer", "grant", "own"),
+    passes={"offer": ("length", "reply")},
     sizes={"DEPARTURES": 2, "OFFER_LATENCY": 3},
 )
 EGRESS_STAGE = Proof("egress_stage")
@@ -460,7 +467,7 @@ FAULTS = [
     Fault(
         DEPARTURES,
         "user-sends-too-many",
-        "there_is_a_place : assume (words_q < 4'(clarion_sizes_pkg::DEPARTURES));",
+        "there_is_a_place : assume (32'(words_q) < clarion_sizes_pkg::DEPARTURES);",
         "there_is_a_place : assume (1'b1);",
         "flow",
         in_properties=True,
@@ -490,7 +497,7 @@ FAULTS = [
     Fault(
         GRANT,
         "user-sends-too-many",
-        "there_is_a_place : assume (words_q < 4'(clarion_sizes_pkg::DEPARTURES));",
+        "there_is_a_place : assume (32'(words_q) < clarion_sizes_pkg::DEPARTURES);",
         "there_is_a_place : assume (1'b1);",
         "flow",
         in_properties=True,
@@ -580,6 +587,8 @@ FAULTS = [
         "40'(held_bytes) <= config_i",
         "within_the_limit",
     ),
+    Fault(EGRESS_STAGE, "starts-for-ever", "{1'b1, config_i.epoch};", "{1'b1, 8'd0};", "goes_on"),
+    Fault(EGRESS_STAGE, "holds-never-again", "if (packet_ready_o) restarted_q <= 1'b0;", "", "goes_on"),
     Fault(
         INGRESS_STAGE,
         "takes-without-a-place",
