@@ -48,6 +48,7 @@ GRANT = Proof(
     passes={"offer": ("length", "reply")},
     sizes={"DEPARTURES": 2, "OFFER_LATENCY": 3},
 )
+QUEUE = Proof("egress_queue", parts=("bucket_memory", "fifo", "ram", "pipe"), functions=("number",))
 EGRESS_STAGE = Proof("egress_stage")
 INGRESS_STAGE = Proof(
     "ingress_stage",
@@ -72,6 +73,7 @@ PROOFS = [
     RELEASE,
     DEPARTURES,
     GRANT,
+    QUEUE,
     EGRESS_STAGE,
     INGRESS_STAGE,
 ]
@@ -420,6 +422,38 @@ FAULTS = [
         "sent_with_the_last",
     ),
     Fault(RELEASE, "does-not-wait", ".ready_i(m_axis_tready),", ".ready_i(1'b1),", "stable"),
+    Fault(
+        QUEUE,
+        "frame-after-reset",
+        ".rst_ni,\n      .valid_i(stands_valid_q),",
+        ".rst_ni(1'b1),\n      .valid_i(stands_valid_q),",
+        "empty_after_reset",
+    ),
+    Fault(QUEUE, "stands-without-a-beat", "read_valid && read.stored != 0;", "read_valid;", "stands_once"),
+    Fault(
+        QUEUE,
+        "stands-twice",
+        "stands_valid_q <= rst_ni && read_valid",
+        "stands_valid_q <= rst_ni && (read_valid || stands_valid_q)",
+        "stands_once",
+    ),
+    Fault(
+        QUEUE,
+        "loses-the-one-behind",
+        "read_valid && read.stored",
+        "read_valid && !stands_valid_q && read.stored",
+        "flow",
+    ),
+    Fault(QUEUE, "takes-the-next", "stands_q <= read;", "stands_q <= joins_waiting_i;", "order"),
+    Fault(QUEUE, "does-not-wait", ".ready_i(waiting_ready_i),", ".ready_i(1'b1),", "stable"),
+    Fault(
+        QUEUE,
+        "user-has-no-beat",
+        "has_a_beat : assume (32'(words_q) + 32'(left_q) < QUEUE_BEATS + 32'd4);",
+        "has_a_beat : assume (1'b1);",
+        "room_for_each_frame",
+        in_properties=True,
+    ),
     Fault(
         DEPARTURES,
         "release-after-reset",
