@@ -52,7 +52,6 @@ module clarion_egress_queue_properties #(
   logic was_reset_q;
   logic was_stopped_q;
   logic was_word_q;
-  logic left_q;  // in the last clock: its beats have not left packet memory yet
   logic [3:0] words_q;
   logic [2:0] waits_q;  // clocks in which a frame was inside and none was shown
   logic follows_q;
@@ -67,7 +66,6 @@ module clarion_egress_queue_properties #(
     was_reset_q <= !rst_ni;
     was_stopped_q <= valid && !ready_i && rst_ni;
     was_word_q <= waiting.send;
-    left_q <= leaves && rst_ni;
     words_q <= words_q + 4'(enters) - 4'(leaves);
     waits_q <= valid || words_q == 4'd0 ? 3'd0 : waits_q + 3'd1;
     if (follows_q) begin
@@ -87,7 +85,7 @@ module clarion_egress_queue_properties #(
 
   always_comb begin
     if (!begun_q) first_clock : assume (!rst_ni);
-    if (enters) has_a_beat : assume (32'(words_q) + 32'(left_q) < QUEUE_BEATS + 32'd4);
+    if (enters) has_a_beat : assume (32'(words_q) < QUEUE_BEATS + 32'd4);
     if (begun_q) begin
       if (was_reset_q) empty_after_reset : assert (!valid);
       stands_once : assert (!valid || words_q != 4'd0);

@@ -449,7 +449,7 @@ FAULTS = [
     Fault(
         QUEUE,
         "user-has-no-beat",
-        "has_a_beat : assume (32'(words_q) + 32'(left_q) < QUEUE_BEATS + 32'd4);",
+        "has_a_beat : assume (32'(words_q) < QUEUE_BEATS + 32'd4);",
         "has_a_beat : assume (1'b1);",
         "room_for_each_frame",
         in_properties=True,
