@@ -14,12 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clarion_contract.generate import function_model
 from rtl.simulation import ROOT
 
 SHELL = ROOT / "hls" / "rtl"
 PROPERTIES = ROOT / "hls" / "formal"
+REGISTERS = ROOT / "nic" / "rtl" / "clarion_registers_pkg.sv"
+PACKAGES = (REGISTERS, SHELL / "clarion_sizes_pkg.sv", SHELL / "clarion_block_pkg.sv")
 TIME_LIMIT = 120  # seconds for one proof, several times what the slowest takes
 
+FRAMES = 100  # clocks within which a fault has to be seen
+
+ASSERTED_ALONE = re.compile(r"Output 0 of miter \S+ was asserted in frame \d+")
 ASSERTED = re.compile(r"Output +(\d+) was asserted in frame +\d+")
 SUMMARY = re.compile(r"All = (\d+)\. Proved = (\d+)\. Disproved = (\d+)\. Undecided = (\d+)\.")
 
@@ -32,6 +38,10 @@ class Proof:
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     parts: Sequence[str] = ()  # the other modules of hls/rtl that it is made of
     beside: Sequence[str] = ()  # the other files of hls/formal that its properties need
+    functions: Sequence[str] = ()  # of contract/functions.yaml, in whose place may come anything
+    # Of one of them, a field of the arguments and one of the results that has the lowest bit of that.
+    passes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)  # what constants of the packages are instead
 
     def __str__(self) -> str:
         return "_".join([self.name, *(f"{key}_{value}" for key, value in self.parameters.items())])
@@ -66,6 +76,7 @@ class Verdict:
 def judge(proof: Proof, work: Path, instead: Mapping[Path, Path] | None = None) -> Verdict:
     """Prove or refute each property, with some sources replaced by others; files are left in `work`."""
     names = _circuit(proof, work, instead or {})
+    # Where a module is there several times, so are the properties inside: of each name, all have to hold.
     command = ["yosys-abc", "-c", f"read_aiger {work}/circuit.aig; fold; pdr -a"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work)
     summary = SUMMARY.search(done.stdout)
@@ -73,16 +84,64 @@ def judge(proof: Proof, work: Path, instead: Mapping[Path, Path] | None = None) 
     refuted = {int(found) for found in ASSERTED.findall(done.stdout)}
     counts = [len(names), len(names) - len(refuted), len(refuted), 0]
     assert [int(count) for count in summary.groups()] == counts, f"{proof}: not all decided\n{done.stdout}"
-    return Verdict(
-        proved=frozenset(name for at, name in enumerate(names) if at not in refuted),
-        refuted=frozenset(names[at] for at in refuted),
-    )
+    broken = frozenset(names[at] for at in refuted)
+    return Verdict(proved=frozenset(names) - broken, refuted=broken)
+
+
+def refutes(proof: Proof, name: str, work: Path, instead: Mapping[Path, Path]) -> bool:
+    """Search a run of up to FRAMES clocks in which a property does not hold; all others are left out."""
+    for at, known in enumerate(_circuit(proof, work, instead)):
+        if known == name:
+            search = f"cone -s -O {at}; bmc3 -F {FRAMES} -T {TIME_LIMIT // 2}"
+            command = ["yosys-abc", "-c", f"read_aiger {work}/circuit.aig; fold; {search}"]
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=TIME_LIMIT, cwd=work
+            )
+            if ASSERTED_ALONE.search(done.stdout):
+                return True
+    return False
+
+
+def stand_in(name: str, passes: tuple[str, str] | None = None) -> str:
+    """Return a function as a module that has any results in any clock, and sees to its calls' interval."""
+    function = next(known for known in function_model.read().functions if known.name == name)
+    latency, interval = f"clarion_block_pkg::{name.upper()}_LATENCY", function.interval
+    body = ""
+    if passes:
+        argument, result = passes
+        body += f"""
+  logic [{latency}-1:0] passes_q;
+  always_ff @(posedge clk_i) passes_q <= ({latency})'({{passes_q, valid_i && arguments_i.{argument}[0]}});
+  always_comb begin
+    results_o = anything;
+    results_o.{result}[0] = passes_q[{latency}-1];
+  end"""
+    else:
+        body += "\n  always_comb results_o = anything;"
+    if interval > 1:
+        body += f"""
+  logic [{interval - 2}:0] called_q = '0;
+  always_ff @(posedge clk_i) called_q <= {interval - 1}'({{called_q, valid_i}});
+  always_comb if (valid_i) interval_is_kept : assert (called_q == '0);"""
+    return f"""module clarion_{name} (
+    input wire clk_i,
+    input wire valid_i,
+    input wire clarion_block_pkg::{name}_arguments_t arguments_i,
+    output clarion_block_pkg::{name}_results_t results_o
+);
+  (* anyseq *) logic [{function_model.width(function.results) - 1}:0] anything;{body}
+endmodule
+"""
 
 
 def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str]:
     """Write circuit.aig, whose outputs are the properties; return their names, in its order."""
     top = proof.properties.stem
+    functions = work / "functions.sv"
+    functions.write_text("".join(stand_in(name, proof.passes.get(name)) for name in proof.functions))
     sources = [
+        *(_resized(package, proof.sizes, work) for package in PACKAGES),
+        functions,
         *(SHELL / f"clarion_{part}.sv" for part in proof.parts),
         proof.module,
         *(PROPERTIES / f"{name}.sv" for name in proof.beside),
@@ -94,7 +153,7 @@ def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str
     ]
     script = work / "circuit.ys"
     lines = [
-        f"read_verilog -formal -sv {' '.join(str(instead.get(source, source)) for source in sources)}",
+        f"read_verilog -formal -sv -defer {' '.join(str(instead.get(source, source)) for source in sources)}",
         *([f"chparam {' '.join(settings)} {top}"] if settings else []),
         f"prep -flatten -nordff -top {top}",
         "memory_map",
@@ -109,6 +168,14 @@ def _circuit(proof: Proof, work: Path, instead: Mapping[Path, Path]) -> list[str
     script.write_text("\n".join(lines) + "\n")
     done = subprocess.run(["yosys", "-q", str(script)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{proof}: Yosys failed\n{done.stdout}{done.stderr}"
-    names = [re.split(r"[/.]", line)[-1] for line in (work / "names").read_text().split()]
-    assert len(set(names)) == len(names), f"{proof}: properties of one name: {names}"
-    return names
+    return [re.split(r"[/.]", line)[-1] for line in (work / "names").read_text().split()]
+
+
+def _resized(package: Path, sizes: Mapping[str, int], work: Path) -> Path:
+    """Return a copy of a package with other sizes."""
+    text = package.read_text()
+    for name, size in sizes.items():
+        text = re.sub(rf"(localparam logic \[31:0\] {name} =) [^;]+;", rf"\1 {size};", text)
+    copy = work / package.name
+    copy.write_text(text)
+    return copy
