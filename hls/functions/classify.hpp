@@ -8,15 +8,23 @@
 
 namespace clarion::block {
 
+// Neighbours are added up, in fields of twice the width each time.
+CLARION_INLINE std::uint8_t count_of(std::uint64_t bits) {
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  bits += bits >> 8;
+  bits += bits >> 16;
+  bits += bits >> 32;
+  return static_cast<std::uint8_t>(bits & 0x7f);
+}
+
 CLARION_INLINE LanesResults lanes(const LanesArguments& arguments) {
   const std::uint64_t keep = arguments.keep;
   LanesResults results;
+  results.bytes = count_of(keep);
   results.contiguous = keep != 0 && (keep & (keep + 1)) == 0;
   results.full = keep == UINT64_MAX;
-  for (unsigned i = 0; i < 64; ++i) {
-    CLARION_UNROLL
-    results.bytes = static_cast<std::uint8_t>(results.bytes + (keep >> i & 1));
-  }
   return results;
 }
 
