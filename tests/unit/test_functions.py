@@ -30,7 +30,11 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "part missing": ("types", None, "'types' is missing"),
     "part unknown": ("more", 1, "unknown key 'more'"),
     "no functions": ("functions", {}, "functions: a function is needed"),
-    "key of a type": ("types.gain.width", 1, "types.gain: unknown key 'width'; known are fields, core, about"),
+    "key of a type": (
+        "types.gain.width",
+        1,
+        "types.gain: unknown key 'width'; known are fields, core, about",
+    ),
     "type of the shell alone": (
         "functions.judge.arguments.0.type",
         "beat",
