@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of the block (contract/functions.yaml) on their way to a circuit.
 
-An HLS tool gets a top of C++ around a function. What it makes is put into the module that the shell calls, with
-as many more registers as the tool has left out of the declared clocks.
+An HLS tool gets a top of C++ around a function. What it makes is put into the module that the shell calls,
+with as many more registers as the tool has left out of the declared clocks.
 """
 
 from __future__ import annotations
