@@ -2,16 +2,14 @@
 // The only header of the core that knows whether it is being synthesised or compiled for a CPU.
 //
 // CLARION_INLINE    fold a small function into its caller, so that a stage becomes one pipeline
-// CLARION_UNROLL    as the first thing in a loop: all rounds at once
+// CLARION_UNROLL    in front of a loop: all rounds at once, which is so in a pipeline of Vitis and for a CPU
+// no matter
 #pragma once
 
-#if defined(__BAMBU__)  // compilers unroll short loops by themselves
 #define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_UNROLL
-#elif defined(__SYNTHESIS__)
-#define CLARION_INLINE inline __attribute__((always_inline))
-#define CLARION_UNROLL _Pragma("HLS unroll")
+
+#if defined(__BAMBU__)
+#define CLARION_UNROLL _Pragma("unroll")
 #else
-#define CLARION_INLINE inline __attribute__((always_inline))
 #define CLARION_UNROLL
 #endif

@@ -3,21 +3,20 @@
 // take its time; `grant` waits for the grant before it.
 #pragma once
 
-#include <ap_int.h>
-
 #include "core/maxmin_departure.hpp"
 #include "core/pools.hpp"
 #include "core/xcp_departure.hpp"
+#include "hls/functions/narrow.hpp"
 #include "hls/functions/ports.hpp"
 
 namespace clarion::block {
 
 // As many bits as the values need: sums of 64 bits would not fit between two grants.
 struct NarrowIntegers {
-  using Pool = ap_uint<48>;
-  using Share = ap_uint<39>;
-  using Amount = ap_int<41>;
-  using Balance = ap_int<50>;
+  using Pool = Unsigned<48>;
+  using Share = Unsigned<39>;
+  using Amount = Signed<41>;
+  using Balance = Signed<50>;
 };
 
 CLARION_INLINE OfferResults offer(const OfferArguments& arguments) {
@@ -77,8 +76,12 @@ CLARION_INLINE GrantResults grant(const GrantArguments& arguments) {
   GrantResults results;
   results.granted = arguments.maxmin ? pay(pools, arguments.requested, claim)
                                      : pay_until_spent(pools, arguments.requested, claim);
-  results.pools = Pools{pools.pos.to_uint64(), pools.neg.to_uint64(), pools.bank.to_uint64(),
-                        pools.carry,           pools.pos_spent,       pools.neg_spent};
+  results.pools.pos = static_cast<std::uint64_t>(pools.pos);
+  results.pools.neg = static_cast<std::uint64_t>(pools.neg);
+  results.pools.bank = static_cast<std::uint64_t>(pools.bank);
+  results.pools.carry = pools.carry;
+  results.pools.pos_spent = pools.pos_spent;
+  results.pools.neg_spent = pools.neg_spent;
   return results;
 }
 

@@ -22,8 +22,8 @@ static_assert(ETHERNET_BYTES + VLAN_BYTES + 60 + DATA_BYTES <= WINDOW_WORDS * WO
 class Window {
  public:
   CLARION_INLINE explicit Window(const std::uint64_t (&words)[WINDOW_WORDS]) {
+    CLARION_UNROLL
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-      CLARION_UNROLL
       words_[i] = words[i];
     }
   }
@@ -46,15 +46,15 @@ class Window {
 
  private:
   CLARION_INLINE void drop_words(unsigned words) {
+    CLARION_UNROLL
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-      CLARION_UNROLL
       words_[i] = i + words < WINDOW_WORDS ? words_[i + words] : 0;
     }
   }
 
   CLARION_INLINE void drop_bytes(unsigned bytes) {
+    CLARION_UNROLL
     for (unsigned i = 0; i < WINDOW_WORDS; ++i) {
-      CLARION_UNROLL
       const std::uint64_t above = i + 1 < WINDOW_WORDS ? words_[i + 1] : 0;
       words_[i] = words_[i] >> (8 * bytes) | above << (64 - 8 * bytes);
     }
