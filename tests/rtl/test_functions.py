@@ -76,7 +76,7 @@ def test_packing_keeps_every_bit(tmp_path: Path) -> None:
 
 @needs_verilator
 def test_lint_of_the_modules_is_silent() -> None:
-    run("verilator", "--lint-only", "-Wall", PACKAGE, MODULES)
+    run("verilator", "--lint-only", "-Wall", PACKAGE, MODULES, "-y", ROOT / "hls" / "rtl")
 
 
 USER = """
@@ -236,5 +236,5 @@ def test_results_come_out_when_they_should(tmp_path: Path) -> None:
     sources = [tmp_path / name for name in files if name.endswith((".sv", ".cpp"))]
     flags = f"-std=c++17 -I{tmp_path} -I{ROOT}"
     build = ("--build", "-j", "2", "--Mdir", tmp_path / "made", "-CFLAGS", flags, "--top-module", "bench")
-    run("verilator", "--cc", "--exe", *build, *sources)
+    run("verilator", "--cc", "--exe", *build, "-y", ROOT / "hls" / "rtl", *sources)
     run(tmp_path / "made" / "Vbench")

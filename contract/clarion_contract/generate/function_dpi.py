@@ -16,6 +16,34 @@ MODULES = """\
 // verilator lint_off DECLFILENAME
 // verilator lint_off MULTITOP
 
+// Results of a call, LATENCY clocks later; all ones where there was none.
+module clarion_results #(
+    parameter logic [31:0] WIDTH = 1,  // bits
+    parameter logic [31:0] LATENCY = 0  // clocks
+) (
+    input wire clk_i,
+    input wire valid_i,
+    input wire [WIDTH-1:0] results_i,
+    output wire [WIDTH-1:0] results_o
+);
+  wire valid;
+  wire [WIDTH-1:0] results;
+
+  clarion_pipe #(
+      .WIDTH(WIDTH),
+      .LATENCY(LATENCY)
+  ) pipe (
+      .clk_i,
+      .rst_ni(1'b1),
+      .valid_i,
+      .data_i(results_i),
+      .valid_o(valid),
+      .data_o(results)
+  );
+
+  assign results_o = valid ? results : '1;
+endmodule
+
 {modules}
 
 // verilator lint_on DECLFILENAME
@@ -46,28 +74,23 @@ module clarion_{name} #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH({result_top} + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule"""
 
 CALLS = """\

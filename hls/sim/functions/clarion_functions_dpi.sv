@@ -7,6 +7,34 @@
 // verilator lint_off DECLFILENAME
 // verilator lint_off MULTITOP
 
+// Results of a call, LATENCY clocks later; all ones where there was none.
+module clarion_results #(
+    parameter logic [31:0] WIDTH = 1,  // bits
+    parameter logic [31:0] LATENCY = 0  // clocks
+) (
+    input wire clk_i,
+    input wire valid_i,
+    input wire [WIDTH-1:0] results_i,
+    output wire [WIDTH-1:0] results_o
+);
+  wire valid;
+  wire [WIDTH-1:0] results;
+
+  clarion_pipe #(
+      .WIDTH(WIDTH),
+      .LATENCY(LATENCY)
+  ) pipe (
+      .clk_i,
+      .rst_ni(1'b1),
+      .valid_i,
+      .data_i(results_i),
+      .valid_o(valid),
+      .data_o(results)
+  );
+
+  assign results_o = valid ? results : '1;
+endmodule
+
 // which bytes of a beat count
 module clarion_lanes #(
     parameter logic [31:0] LATENCY = clarion_block_pkg::LANES_LATENCY  // clocks to the results
@@ -29,28 +57,23 @@ module clarion_lanes #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(8 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // the Clarion header of a frame, if it has one
@@ -75,28 +98,23 @@ module clarion_classify #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(180 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // a packet's number against what its bucket expects
@@ -121,28 +139,23 @@ module clarion_judge #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(56 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // the number after this one
@@ -167,28 +180,23 @@ module clarion_number #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(15 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // what a DATA packet adds to the sum of x * rtt
@@ -213,28 +221,23 @@ module clarion_weight #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(55 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // a packet joins the sums of the interval, or begins those of the next
@@ -259,28 +262,23 @@ module clarion_sums #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(159 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // the persistent queue, as a packet leaves and one joins, in this order
@@ -305,28 +303,23 @@ module clarion_tracker #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(144 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // how long an interval lasts
@@ -351,28 +344,23 @@ module clarion_length #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(31 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // does the packet that arrives end the interval
@@ -397,28 +385,23 @@ module clarion_over #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(97 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // what a departing DATA packet may have, as far as it does not depend on the pools
@@ -443,28 +426,23 @@ module clarion_offer #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(153 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // a packet leaves and joins the sums of departures
@@ -489,28 +467,23 @@ module clarion_own #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(214 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // what a departing DATA packet is paid from the pools
@@ -535,28 +508,23 @@ module clarion_grant #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(185 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // the bytes of a header that change
@@ -581,28 +549,23 @@ module clarion_patch #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(287 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // the end of an interval
@@ -627,28 +590,23 @@ module clarion_control #(
     called = results;
   endfunction
 
-  initial results_o = '1;
+  logic called_q = 0;
+  results_t results_q;
 
-  // Without `else`: Verilator makes a choice of two values of that, and calls the function in every clock.
-  if (LATENCY <= 1) begin : g_register
-    always @(posedge clk_i) begin
-      results_o <= '1;
-      if (valid_i) results_o <= called(arguments_i);
-    end
-  end else begin : g_ring
-    localparam logic [31:0] LAST = LATENCY - 2;
-    results_t ring[LATENCY-1];
-    bit filled[LATENCY-1];
-    bit [31:0] at = 0;  // the oldest, to be replaced by the newest
-    initial for (int i = 0; i < int'(LATENCY) - 1; i++) filled[i] = 0;
-    always @(posedge clk_i) begin
-      if (filled[at]) results_o <= ring[at];
-      else results_o <= '1;
-      filled[at] <= valid_i;
-      if (valid_i) ring[at] <= called(arguments_i);
-      at <= at == LAST ? 0 : at + 1;
-    end
+  always @(posedge clk_i) begin
+    called_q <= valid_i;
+    if (valid_i) results_q <= called(arguments_i);
   end
+
+  clarion_results #(
+      .WIDTH(420 + 1),
+      .LATENCY(LATENCY - 1)
+  ) rest (
+      .clk_i,
+      .valid_i(called_q),
+      .results_i(results_q),
+      .results_o
+  );
 endmodule
 
 // verilator lint_on DECLFILENAME
