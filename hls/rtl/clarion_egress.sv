@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One port's way out: from the host, or from the other port of a bump in the wire, through a queue to the wire.
 //
-//   s_axis ─► intake ─► classifier ─► packets ─► stage ─► queue ─► stage ─┬─► tags ──► departures ─► release ─► m_axis
-//                │                                 ▲▼                     └─► grant ──────┘             ▲
-//                │                              interval                                               │
-//                └──────────────────────────── packet memory ──────────────────────────────────────────┘
+//   s_axis ─► reception ─► stage ─► queue ─► stage ─┬─► tags ──► departures ─► release ─► m_axis
+//                 │         ▲▼                      └─► grant ──────┘            ▲
+//                 │      interval                                               │
+//                 └───────────────────── packet memory ─────────────────────────┘
 
 module clarion_egress #(
     parameter logic [31:0] BUCKETS = 4096,  // a power of two, 2 to 65536
@@ -47,72 +47,32 @@ module clarion_egress #(
   // Packets that wait for a decision while an interval ends, or software is answered; one comes in every clock at worst.
   localparam logic [31:0] PACKETS = 512;
 
-  wire arrival_valid, packet_in_valid, packet_valid, packet_ready;
-  wire beat_in_valid, beat_in_ready, beat_valid, beat_ready;
-  clarion_block_pkg::beat_t beat_in, beat;
-  clarion_block_pkg::arrival_t arrival;
-  clarion_block_pkg::packet_t packet_in, packet;
-  wire [895:0] window;
+  wire packet_valid, packet_ready, beat_valid, beat_ready;
+  clarion_block_pkg::beat_t beat;
+  clarion_block_pkg::packet_t packet;
 
-  clarion_intake #(
-      .ANNOUNCEMENTS(PACKETS)
-  ) intake (
+  clarion_reception #(
+      .PACKETS(PACKETS),
+      .PACKETS_STYLE("block"),
+      .BEATS(QUEUE_BEATS),
+      .BEATS_STYLE("ultra")
+  ) reception (
       .clk_i,
       .rst_ni,
       .now_i,
+      .protocol_i,
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
       .s_axis_tkeep,
       .s_axis_tlast,
       .s_axis_tuser,
-      .beat_valid_o(beat_in_valid),
-      .beat_ready_i(beat_in_ready),
-      .beat_o(beat_in),
-      .arrival_valid_o(arrival_valid),
-      .arrival_o(arrival),
-      .window_o(window),
-      .decided_i(packet_valid && packet_ready)
-  );
-  clarion_fifo #(
-      .WIDTH($bits(beat_in)),
-      .DEPTH(QUEUE_BEATS),
-      .STYLE("ultra")
-  ) packet_memory (
-      .clk_i,
-      .rst_ni,
-      .valid_i(beat_in_valid),
-      .ready_o(beat_in_ready),
-      .data_i(beat_in),
-      .valid_o(beat_valid),
-      .ready_i(beat_ready),
-      .data_o(beat),
-      .count_o()
-  );
-  clarion_classifier classifier (
-      .clk_i,
-      .rst_ni,
-      .protocol_i,
-      .arrival_valid_i(arrival_valid),
-      .arrival_i(arrival),
-      .window_i(window),
-      .packet_valid_o(packet_in_valid),
-      .packet_o(packet_in)
-  );
-  clarion_fifo #(
-      .WIDTH($bits(packet_in)),
-      .DEPTH(PACKETS),
-      .STYLE("block")
-  ) packets (
-      .clk_i,
-      .rst_ni,
-      .valid_i(packet_in_valid),
-      .ready_o(),  // intake has a place for each
-      .data_i(packet_in),
-      .valid_o(packet_valid),
-      .ready_i(packet_ready),
-      .data_o(packet),
-      .count_o()
+      .packet_valid_o(packet_valid),
+      .packet_ready_i(packet_ready),
+      .packet_o(packet),
+      .beat_valid_o(beat_valid),
+      .beat_ready_i(beat_ready),
+      .beat_o(beat)
   );
 
   // --- Decisions -------------------------------------------------------------------------------------------

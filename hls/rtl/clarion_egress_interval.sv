@@ -119,7 +119,7 @@ module clarion_egress_interval (
     event_q.joins <= rst_ni && joins_i;
     event_q.now <= packet_i.frame.now;
     event_q.length <= packet_i.frame.length;
-    event_q.counts <= packet_i.meta.kind == 2'd1 && packet_i.meta.rtt != 0;
+    event_q.counts <= packet_i.meta.kind == clarion_sizes_pkg::DATA && packet_i.meta.rtt != 0;
     event_q.rtt <= packet_i.meta.rtt;
     event_q.x <= packet_i.meta.x;
     bytes_q <= queue_bytes_i;

@@ -114,7 +114,8 @@ module clarion_egress_stage (
   wire [24:0] with_it = 25'(held_bytes) + 25'(length);
   wire fits = packet_i.frame.whole && !errored && 40'(with_it) <= config_i.queue_limit;
   wire decides = runs && packet_valid_i;
-  wire has_tags = packet_i.meta.kind == 2'd1 || packet_i.meta.kind == 2'd3;  // DATA, TAG
+  wire [1:0] kind = packet_i.meta.kind;
+  wire has_tags = kind == clarion_sizes_pkg::DATA || kind == clarion_sizes_pkg::TAG;
 
   assign packet_ready_o = decides;
   assign joins_o = decides;
@@ -146,7 +147,7 @@ module clarion_egress_stage (
 
   assign waiting_ready_o = leaves;
   assign leaves_o = leaves;
-  assign regulates_o = goes && waiting_i.xcp && waiting_i.meta.kind == 2'd1;
+  assign regulates_o = goes && waiting_i.xcp && waiting_i.meta.kind == clarion_sizes_pkg::DATA;
   assign xcp_leaves_o = goes && waiting_i.xcp;
 
   wire [40:0] waiting_bytes = 41'(held_bytes) + 41'(elsewhere_i);

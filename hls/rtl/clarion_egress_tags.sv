@@ -134,7 +134,7 @@ module clarion_egress_tags #(
     departure_o.corrupt = judged.meta.corrupt;
     departure_o.congest = judged.meta.congest;
     if (checked_q) departure_o.congest = judged.meta.congest + verdict.slot.total;
-    departure_o.regulated = judged.send && judged.xcp && judged.meta.kind == 2'd1;
+    departure_o.regulated = judged.send && judged.xcp && judged.meta.kind == clarion_sizes_pkg::DATA;
     departure_o.maxmin = judged.maxmin;
     departure_o.rtt = judged.meta.rtt;
     departure_o.requested = judged.meta.delta_throughput;

@@ -74,7 +74,7 @@ module clarion_ingress_stage #(
   wire renews = renewing_q && (state_q == CLEARS || (state_q == RUNS && !interrupts && !packet_valid_i));
   wire peeks = state_q == LOOKS && wait_q == SETTLING;
   wire [1:0] kind = packet_i.meta.kind;
-  wire has_tags = kind == 2'd1 || kind == 2'd3;  // DATA, TAG
+  wire has_tags = kind == clarion_sizes_pkg::DATA || kind == clarion_sizes_pkg::TAG;
 
   assign packet_ready_o = takes;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory with one write port and one read port; the only file that knows how a tool is told of which kind to make it.
+// Memory with one write port and one read port; the only file with a synthesis attribute, `ram_style`.
 //
 // The read address is sampled at an edge; READ_LATENCY - 1 edges later `read_data_o` is that word (latency 1: right
 // after the edge). A word that is written at the edge at which it is read comes out as it was before. All words are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that several stages go by.
+// Sizes and codes that several stages go by.
 package clarion_sizes_pkg;
   // verilator lint_off UNUSEDPARAM
   localparam logic [31:0] BEAT_BYTES = 64;
@@ -10,6 +10,10 @@ package clarion_sizes_pkg;
   // Packets of one port that may be on their way from the queue to the wire: enough for a frame of one beat per clock,
   // from the decision to its first beat.
   localparam logic [31:0] DEPARTURES = 64;
+
+  // Kinds of a Clarion header (core/header.hpp) that the stages treat apart.
+  localparam logic [1:0] DATA = 2'd1;
+  localparam logic [1:0] TAG = 2'd3;
 
   // Clocks from an address to a word of block or ultra RAM, with the registers behind it.
   localparam logic [31:0] RAM_LATENCY = 2;

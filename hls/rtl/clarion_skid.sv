@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A register slice: cuts every path between the two sides of a valid/ready handshake, and passes a word in each clock.
 //
-// A word comes out one clock after it went in, or later if it is not taken. `ready_o` is a register and hence tells of
-// a stop a clock late; the word that comes in that clock waits in the spare register.
+// The latency is one clock. `ready_o` is registered, so back-pressure reaches the source a clock late; the word that comes
+// in that clock waits in the spare register.
 // While rst_ni is low nothing is taken, whatever ready_o says.
 `default_nettype none
 module clarion_skid #(

@@ -66,7 +66,7 @@ class Unit:
                 self.offer = self.waiting.popleft()
 
     def stray(self, beat: Beat) -> None:
-        """Offer a beat that nobody has asked for."""
+        """Offer an unsolicited beat."""
         self.offer = beat
 
     def reset(self) -> None:
