@@ -38,12 +38,8 @@ class XcpDeparture {
 
   // One DATA packet leaves: returns its delta_throughput, bytes/s.
   CLARION_INLINE std::int32_t step(const Meta& meta, std::uint32_t length) {
-    return step(meta.delta_throughput, fair_share(cp_, cn_, meta.x, length));
-  }
-
-  // The same for a share that was computed with the gains of this interval, whether or not they are spent.
-  CLARION_INLINE std::int32_t step(std::int32_t requested, FairShare share) {
-    return pay_until_spent(pools_, requested, Claim{share.p, share.n, 0, true});
+    const FairShare share = fair_share(cp_, cn_, meta.x, length);
+    return pay_until_spent(pools_, meta.delta_throughput, Claim{share.p, share.n, 0, true});
   }
 
   // What is left, with the gains of pools that are not spent.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
-// Arguments and results of the block's functions, and the clocks that these have.
+// Arguments and results of the block's functions.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,6 @@
 namespace clarion::block {
 
 // `lanes`: which bytes of a beat count.
-constexpr unsigned LANES_LATENCY = 1;
-constexpr unsigned LANES_INTERVAL = 1;
 struct LanesArguments {
   std::uint64_t keep = 0;
 };
@@ -30,8 +28,6 @@ struct LanesResults {
 };
 
 // `classify`: the Clarion header of a frame, if it has one.
-constexpr unsigned CLASSIFY_LATENCY = 6;
-constexpr unsigned CLASSIFY_INTERVAL = 1;
 struct ClassifyArguments {
   std::uint64_t window[14] = {};
   std::uint16_t length = 0;
@@ -44,8 +40,6 @@ struct ClassifyResults {
 };
 
 // `judge`: a packet's number against what its bucket expects.
-constexpr unsigned JUDGE_LATENCY = 1;
-constexpr unsigned JUDGE_INTERVAL = 1;
 struct JudgeArguments {
   clarion::SequenceSlot slot = {};
   std::uint16_t number = 0;
@@ -59,8 +53,6 @@ struct JudgeResults {
 };
 
 // `number`: the number after this one.
-constexpr unsigned NUMBER_LATENCY = 1;
-constexpr unsigned NUMBER_INTERVAL = 1;
 struct NumberArguments {
   std::uint16_t number = 0;
 };
@@ -69,8 +61,6 @@ struct NumberResults {
 };
 
 // `weight`: what a DATA packet adds to the sum of x * rtt.
-constexpr unsigned WEIGHT_LATENCY = 4;
-constexpr unsigned WEIGHT_INTERVAL = 1;
 struct WeightArguments {
   std::uint32_t x = 0;
   std::uint32_t rtt = 0;
@@ -81,8 +71,6 @@ struct WeightResults {
 };
 
 // `sums`: a packet joins the sums of the interval, or begins those of the next.
-constexpr unsigned SUMS_LATENCY = 1;
-constexpr unsigned SUMS_INTERVAL = 1;
 struct SumsArguments {
   clarion::IntervalSums sums = {};
   bool begins = false;
@@ -96,8 +84,6 @@ struct SumsResults {
 };
 
 // `tracker`: the persistent queue, as a packet leaves and one joins, in this order.
-constexpr unsigned TRACKER_LATENCY = 1;
-constexpr unsigned TRACKER_INTERVAL = 1;
 struct TrackerArguments {
   clarion::QueueWindow queue = {};
   bool leaves = false;
@@ -112,8 +98,6 @@ struct TrackerResults {
 };
 
 // `length`: how long an interval lasts.
-constexpr unsigned LENGTH_LATENCY = 1;
-constexpr unsigned LENGTH_INTERVAL = 1;
 struct LengthArguments {
   std::uint32_t avg_rtt = 0;
   std::uint32_t min_interval = 0;
@@ -124,8 +108,6 @@ struct LengthResults {
 };
 
 // `over`: does the packet that arrives end the interval.
-constexpr unsigned OVER_LATENCY = 1;
-constexpr unsigned OVER_INTERVAL = 1;
 struct OverArguments {
   clarion::IntervalClock clock = {};
   std::uint64_t now = 0;
@@ -138,8 +120,6 @@ struct OverResults {
 };
 
 // `offer`: what a departing DATA packet may have, as far as it does not depend on the pools.
-constexpr unsigned OFFER_LATENCY = 9;
-constexpr unsigned OFFER_INTERVAL = 1;
 struct OfferArguments {
   bool maxmin = false;
   clarion::Gain cp = {};
@@ -162,8 +142,6 @@ struct OfferResults {
 };
 
 // `own`: a packet leaves and joins the sums of departures.
-constexpr unsigned OWN_LATENCY = 1;
-constexpr unsigned OWN_INTERVAL = 1;
 struct OwnArguments {
   clarion::OwnSums sums = {};
   std::uint16_t length = 0;
@@ -179,8 +157,6 @@ struct OwnResults {
 };
 
 // `grant`: what a departing DATA packet is paid from the pools.
-constexpr unsigned GRANT_LATENCY = 2;
-constexpr unsigned GRANT_INTERVAL = 2;
 struct GrantArguments {
   clarion::Pools pools = {};
   bool maxmin = false;
@@ -193,8 +169,6 @@ struct GrantResults {
 };
 
 // `patch`: the bytes of a header that change.
-constexpr unsigned PATCH_LATENCY = 2;
-constexpr unsigned PATCH_INTERVAL = 1;
 struct PatchArguments {
   std::uint8_t kind = 0;
   bool numbered = false;
@@ -216,8 +190,6 @@ struct PatchResults {
 };
 
 // `control`: the end of an interval.
-constexpr unsigned CONTROL_LATENCY = 160;
-constexpr unsigned CONTROL_INTERVAL = 160;
 struct ControlArguments {
   clarion::XcpConfig config = {};
   std::uint32_t avg_rtt = 0;

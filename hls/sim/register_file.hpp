@@ -10,27 +10,9 @@
 
 #include "core/types.hpp"
 #include "hls/sim/register_map.hpp"
+#include "hls/sim/wires.hpp"
 
 namespace clarion::sim {
-
-// A command, from the operation on.
-using CommandWords = std::array<std::uint32_t, registers::COMMAND_WORDS>;
-
-// A beat of an answer.
-struct ReplyBeat {
-  std::array<std::uint32_t, registers::BEAT_WORDS> words{};
-  unsigned index = 0;
-  bool last = false;
-  std::uint8_t status = 0;
-};
-
-// Between a mailbox and its unit. The mailbox holds a command until the unit takes it, with the last beat of
-// the answer. What the unit says is of the clock that it has just had, until step() looks at it.
-struct MailboxWires {
-  std::optional<CommandWords> command;
-  bool taken = false;
-  std::optional<ReplyBeat> reply;
-};
 
 // Constants of the build, shown in the registers of block `clarion`.
 struct BlockFacts {

@@ -12,12 +12,10 @@
 #include <optional>
 #include <vector>
 
-#include "hls/sim/register_file.hpp"
+#include "core/types.hpp"
+#include "hls/sim/wires.hpp"
 
 namespace clarion::sim {
-
-constexpr std::uint32_t BEAT_BYTES = 64;
-constexpr std::uint32_t FRAME_MIN_BYTES = 60;  // without the checksum
 
 // A frame on its way in, which is padded to the shortest length.
 struct IncomingFrame {
@@ -107,7 +105,7 @@ class VerilatedUnit {
     std::uint8_t beat[BEAT_BYTES] = {};
     std::memcpy(beat, in_.bytes + std::min(in_.at, in_.present), present);
     std::memcpy(&model_.s_axis_tdata[0], beat, BEAT_BYTES);
-    model_.s_axis_tkeep = left >= BEAT_BYTES ? UINT64_MAX : (std::uint64_t{1} << left) - 1;
+    model_.s_axis_tkeep = keep_of(left);
     model_.s_axis_tlast = left <= BEAT_BYTES;
     model_.s_axis_tuser =
         std::uint64_t{in_.number} << 16 | in_.length;  // OpenNIC's: size, source, destination
@@ -126,16 +124,9 @@ class VerilatedUnit {
     if (mailbox.command) std::memcpy(&model_.command_i[0], mailbox.command->data(), sizeof(CommandWords));
   }
 
-  // {data, 4 bits without meaning, status 8, last, index 3}
   void take_answer() {
     mailbox.taken = model_.command_ready_o;
-    if (!model_.reply_valid_o) return;
-    ReplyBeat& beat = mailbox.reply.emplace();
-    const std::uint32_t* words = &model_.reply_o[0];
-    for (unsigned i = 0; i < registers::BEAT_WORDS; ++i) beat.words[i] = words[i] >> 16 | words[i + 1] << 16;
-    beat.index = words[0] & 7;
-    beat.last = words[0] >> 3 & 1;
-    beat.status = static_cast<std::uint8_t>(words[0] >> 4);
+    if (model_.reply_valid_o) mailbox.reply = reply_of(&model_.reply_o[0]);
   }
 
   Model model_;

@@ -35,7 +35,7 @@ HEADERS = {
 PORTS = """\
 // SPDX-License-Identifier: Apache-2.0
 // Made by `python -m clarion_contract.generate` from functions.yaml; do not edit.
-// Arguments and results of the block's functions, and the clocks that these have.
+// Arguments and results of the block's functions.
 #pragma once
 
 #include <cstdint>
@@ -141,16 +141,11 @@ def _structs(function: Function) -> Iterator[tuple[str, tuple[Field, ...]]]:
 
 
 def _ports(function: Function) -> str:
-    name = function.name.upper()
     structs = (
         "\n".join([f"struct {struct} {{", *map(_member, fields), "};"])
         for struct, fields in _structs(function)
     )
-    constants = (
-        f"constexpr unsigned {name}_LATENCY = {function.latency};",
-        f"constexpr unsigned {name}_INTERVAL = {function.interval};",
-    )
-    return "\n".join([f"// `{function.name}`: {function.about}.", *constants, *structs])
+    return "\n".join([f"// `{function.name}`: {function.about}.", *structs])
 
 
 def _member(field: Field) -> str:

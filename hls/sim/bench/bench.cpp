@@ -61,18 +61,19 @@ void Bench::schedule(unsigned unit, std::uint32_t clock, const Words& command) {
 void Bench::give_commands() {
   for (unsigned unit = 0; unit < scheduled_.size(); ++unit) {
     const auto& queue = scheduled_[unit];
-    mail(unit).command = !queue.empty() && queue.front().clock <= clock_ ? &queue.front().command : nullptr;
+    const bool given = !queue.empty() && queue.front().clock <= clock_;
+    mail(unit).command = given ? std::optional(queue.front().command) : std::nullopt;
   }
 }
 
 void Bench::take_replies() {
   for (unsigned unit = 0; unit < scheduled_.size(); ++unit) {
-    Mail& mail = this->mail(unit);
+    MailboxWires& mail = this->mail(unit);
     if (mail.reply) replies.push_back({unit, clock_, *mail.reply});
     mail.reply.reset();
     if (!mail.taken) continue;
     mail.taken = false;
-    mail.command = nullptr;
+    mail.command.reset();
     scheduled_[unit].pop_front();
     --unanswered_;
   }

@@ -18,7 +18,7 @@ namespace clarion::sim {
 struct TimedReply {
   unsigned unit;
   std::uint32_t clock;
-  Reply reply;
+  ReplyBeat reply;
 };
 
 class Bench {
@@ -53,7 +53,7 @@ class Bench {
     Words command;
   };
 
-  Mail& mail(unsigned unit) { return lanes_[unit % ports()]->mail[unit / ports()]; }
+  MailboxWires& mail(unsigned unit) { return lanes_[unit % ports()]->mail[unit / ports()]; }
   void give_commands();
   void take_replies();
   bool moves();

@@ -195,7 +195,7 @@ void Checker::take_replies(bool of_egress) {
 }
 
 // The unit has carried out a command, and its answer begins.
-void Checker::begin(unsigned unit, Given& given, const Reply& reply) {
+void Checker::begin(unsigned unit, Given& given, const ReplyBeat& reply) {
   const unsigned port = unit % PORTS;
   const bool egress = unit >= PORTS;
   const Words& command = given.command;

@@ -94,7 +94,7 @@ class Checker {
 
   bool pass_one(unsigned port);
   void take_replies(bool of_egress);
-  void begin(unsigned unit, Given& given, const Reply& reply);
+  void begin(unsigned unit, Given& given, const ReplyBeat& reply);
   void configure_ingress(unsigned port, const Words& command);
   void configure_egress(unsigned port, const Words& command);
   void reset_ingress(unsigned port);

@@ -9,11 +9,6 @@ namespace {
 
 constexpr int NO_BYTE = 0xa5;  // data where keep is 0
 
-// As `tkeep`: a beat that this many bytes are left for.
-std::uint64_t keep_of(std::size_t bytes) {
-  return bytes >= BEAT_BYTES ? UINT64_MAX : (std::uint64_t{1} << bytes) - 1;
-}
-
 }  // namespace
 
 void Source::make_beat() {

@@ -7,11 +7,9 @@
 #include <deque>
 #include <vector>
 
-namespace clarion::sim {
+#include "hls/sim/wires.hpp"
 
-constexpr unsigned BEAT_BYTES = 64;
-constexpr unsigned FRAME_MIN_BYTES = 60;
-constexpr unsigned FRAME_MAX_BYTES = 9600;
+namespace clarion::sim {
 
 // What a stream of frames carries in a clock.
 struct Beat {

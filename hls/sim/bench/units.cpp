@@ -9,6 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "hls/functions/packing.hpp"
+
 namespace clarion::sim {
 namespace {
 
@@ -36,23 +38,6 @@ Beat beat_of(const Rtl& rtl) {
   beat.user = rtl.m_axis_tuser;
   beat.last = rtl.m_axis_tlast;
   return beat;
-}
-
-template <class Rtl>
-Reply reply_of(const Rtl& rtl) {
-  const std::uint32_t head = rtl.reply_o[0];
-  Reply reply{head & 7, (head >> 3 & 1) != 0, head >> 4 & 0xff, {}};
-  std::memcpy(reply.words.data(), reinterpret_cast<const char*>(&rtl.reply_o[0]) + 2, sizeof reply.words);
-  return reply;
-}
-
-// Up to 64 bits of a packed struct, which has a word behind them.
-template <class Wide>
-std::uint64_t bits(const Wide& wide, unsigned at, unsigned count) {
-  const unsigned word = at / 32, shift = at % 32;
-  std::uint64_t value = (std::uint64_t{wide[word + 1]} << 32 | wide[word]) >> shift;
-  if (shift + count > 64) value |= std::uint64_t{wide[word + 2]} << (64 - shift);
-  return value & ~std::uint64_t{0} >> (64 - count);
 }
 
 class RtlUnits : public Units {
@@ -210,13 +195,13 @@ class RtlUnits : public Units {
 
   // A command beside the registers, or else of theirs.
   template <class Rtl>
-  void drive_command(Rtl& unit, Mail& mail, unsigned at, bool registers_rest) {
-    const bool of_registers = mail.command == nullptr && !registers_rest;
+  void drive_command(Rtl& unit, MailboxWires& mail, unsigned at, bool registers_rest) {
+    const bool of_registers = !mail.command && !registers_rest;
     mail.reply.reset();
     mail.taken = false;
     unit.reply_ready_i = 1;
-    unit.command_valid_i = mail.command != nullptr;
-    if (mail.command != nullptr) {
+    unit.command_valid_i = mail.command.has_value();
+    if (mail.command) {
       std::memcpy(&unit.command_i[0], mail.command->data(), sizeof *mail.command);
     } else if (of_registers && (registers_.command_valid_o >> at & 1)) {
       unit.command_valid_i = 1;
@@ -225,10 +210,10 @@ class RtlUnits : public Units {
   }
 
   template <class Rtl>
-  void finish_command(const Rtl& unit, Mail& mail, unsigned at, bool with_registers) {
+  void finish_command(const Rtl& unit, MailboxWires& mail, unsigned at, bool with_registers) {
     if (!unit.reply_valid_o) return;
-    if (mail.command != nullptr) {
-      mail.reply = reply_of(unit);
+    if (mail.command) {
+      mail.reply = reply_of(&unit.reply_o[0]);
       mail.taken = unit.command_ready_o;
     } else if (with_registers) {
       registers_.reply_valid_i |= 1U << at;
@@ -263,10 +248,12 @@ class RtlUnits : public Units {
   // clarion_block_pkg::watch_t: {now, waiting_bytes[40:0], drops, joins, left_bytes[40:0], leaves}.
   static void watch(const Vbench_egress& unit, EventLog& log, std::uint32_t clock) {
     using Kind = QueueEvent::Kind;
-    const auto& seen = unit.watch_o;
-    if (seen[0] & 1) log.add({Kind::leaves, clock, 0, bits(seen, 1, 41)});
-    if (!(seen[1] >> 10 & 3)) return;
-    log.add({seen[1] >> 11 & 1 ? Kind::drops : Kind::joins, clock, bits(seen, 85, 64), bits(seen, 44, 41)});
+    using block::packed::bits_at;
+    const std::uint32_t* seen = &unit.watch_o[0];
+    if (bits_at<0, 1>(seen)) log.add({Kind::leaves, clock, 0, bits_at<1, 41>(seen)});
+    const bool drops = bits_at<43, 1>(seen);
+    if (!drops && !bits_at<42, 1>(seen)) return;
+    log.add({drops ? Kind::drops : Kind::joins, clock, bits_at<85, 64>(seen), bits_at<44, 41>(seen)});
   }
 
   Lanes& lanes_;

@@ -3,15 +3,12 @@
 // A driver is linked with units.cpp, which is compiled once per size of the block.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/types.hpp"
 #include "hls/sim/bench/traffic.hpp"
-#include "hls/sim/register_map.hpp"
 
 namespace clarion::sim {
 
@@ -49,29 +46,13 @@ struct Wires {
   std::uint64_t elsewhere[MAX_PORTS] = {};
 };
 
-using Words = std::array<std::uint32_t, registers::BEAT_WORDS>;
-
-// A beat of an answer.
-struct Reply {
-  unsigned index;
-  bool last;
-  unsigned status;
-  Words words;
-};
-
-// A command to a unit beside the registers: it stays until the unit takes it, with the last beat of its
-// answer.
-struct Mail {
-  const Words* command = nullptr;
-  std::optional<Reply> reply;  // of this clock
-  bool taken = false;          // in this clock
-};
+using Words = CommandWords;
 
 // A port. Frames at [0] the wire, [1] the host; commands to its [0] ingress, [1] egress.
 struct Lane {
   Source source[2];
   Sink sink[2];
-  Mail mail[2];
+  MailboxWires mail[2];  // beside the registers
   EventLog log;
 };
 
