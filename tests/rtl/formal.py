@@ -179,3 +179,18 @@ def _resized(package: Path, sizes: Mapping[str, int], work: Path) -> Path:
     copy = work / package.name
     copy.write_text(text)
     return copy
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A piece of text that occurs once, what it becomes, and a property that then no longer holds."""
+
+    proof: Proof
+    name: str
+    old: str
+    new: str
+    refuted: str
+    in_properties: bool = False  # in what stands for the user of the module, not in the module
+
+    def __str__(self) -> str:
+        return f"{self.proof.name}-{self.name}"
