@@ -136,7 +136,8 @@ class MaxMinDeparture : public XcpDeparture {
     const Offer offer = offer_to(cp(), cn(), gains_, meta.x, length, field > hop_behind(meta.flags));
     const Answer answer = answer_to(offer, gains_, meta, field, length);
     count_departure(sums_, meta, length, answer);
-    const std::int32_t granted = answer.pays ? pay(pools_, meta.delta_throughput, offer.claim) : answer.reply;
+    const std::int32_t granted =
+        answer.pays ? pay(pools_, meta.delta_throughput, offer.claim, false) : answer.reply;
     return Grant{granted, field_after(meta, field, answer.pays, granted)};
   }
 

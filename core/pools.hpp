@@ -58,55 +58,50 @@ CLARION_INLINE To lesser(const A& a, const B& b) {
   return a < b ? static_cast<To>(a) : static_cast<To>(b);
 }
 
+// What a pool holds after a change that cannot make it negative.
 template <class Integers>
-CLARION_INLINE typename Integers::Pool debited(typename Integers::Pool pool,
-                                               typename Integers::Amount amount) {
-  const auto left = static_cast<typename Integers::Balance>(static_cast<typename Integers::Balance>(pool) -
-                                                            static_cast<typename Integers::Balance>(amount));
-  if (left < 0) return 0;
+CLARION_INLINE typename Integers::Pool capped(typename Integers::Balance left) {
   return lesser<typename Integers::Pool>(left, static_cast<typename Integers::Balance>(POOL_MAX));
 }
 
-// Pays a packet that requests so many bytes/s; returns its delta_throughput.
+// Pays a packet that requests so many bytes/s; returns its delta_throughput. `closes`: generation 1, in which
+// a spent pool stays closed until the next interval. Both ways are worked out and one is chosen: so a circuit
+// need not wait for the choice.
 template <class Integers>
 CLARION_INLINE std::int32_t pay(PoolsOf<Integers>& pools, std::int32_t requested,
-                                const ClaimOf<Integers>& claim) {
+                                const ClaimOf<Integers>& claim, bool closes) {
   using Pool = typename Integers::Pool;
   using Amount = typename Integers::Amount;
+  using Balance = typename Integers::Balance;
   constexpr int ONE = 1 << RATE_FRACTION_BITS;
-  const auto p = lesser<Amount>(pools.pos, claim.p);
-  const auto n = lesser<Amount>(pools.neg, claim.n);
+  const Amount p = closes && pools.pos_spent ? Amount{0} : lesser<Amount>(pools.pos, claim.p);
+  const Amount n = closes && pools.neg_spent ? Amount{0} : lesser<Amount>(pools.neg, claim.n);
   const auto paid_in = static_cast<Amount>(-static_cast<Amount>(claim.lift));
   const Amount lift = claim.lacks ? lesser<Amount>(pools.bank, claim.lift) : paid_in;
   const auto feedback = static_cast<Amount>(p - n + lift + pools.carry);
   const auto whole = static_cast<Amount>(feedback >> RATE_FRACTION_BITS);  // floors: the shift is arithmetic
-  if (requested >= whole) {
-    pools.carry = static_cast<std::uint8_t>(feedback - whole * ONE);
-    pools.bank = debited<Integers>(pools.bank, lift);
-    pools.pos = debited<Integers>(pools.pos, p);
-    pools.neg = debited<Integers>(pools.neg, n);
-    return static_cast<std::int32_t>(whole);
-  }
-  const auto kept = static_cast<Amount>(static_cast<Amount>(requested) * ONE);  // below p + lift
-  const Amount lifted = kept > p ? static_cast<Amount>(kept - p) : Amount{0};
-  const auto spare = static_cast<Pool>(p - kept + lifted);
-  const auto given_back = lesser<Amount>(pools.neg, spare);
-  pools.bank = debited<Integers>(pools.bank, lifted);
-  pools.pos = debited<Integers>(pools.pos, static_cast<Amount>(kept - lifted + given_back));
-  pools.neg = debited<Integers>(pools.neg, given_back);
-  return requested;
-}
 
-// The same in generation 1, in which a spent pool stays closed until the next interval.
-template <class Integers>
-CLARION_INLINE std::int32_t pay_until_spent(PoolsOf<Integers>& pools, std::int32_t requested,
-                                            ClaimOf<Integers> claim) {
-  if (pools.pos_spent) claim.p = 0;
-  if (pools.neg_spent) claim.n = 0;
-  const std::int32_t granted = pay(pools, requested, claim);
-  if (pools.pos == 0) pools.pos_spent = true;
-  if (pools.neg == 0) pools.neg_spent = true;
-  return granted;
+  // If it asks for less it keeps that, of p and then of the lift, and the difference is given back as far as
+  // `neg` goes.
+  const auto kept = static_cast<Amount>(static_cast<Amount>(requested) * ONE);  // then below p + lift
+  const auto of_p = lesser<Amount>(kept, p);
+  const auto given_back = lesser<Amount>(pools.neg, static_cast<Pool>(p - of_p));
+  const Pool pos_less =
+      capped<Integers>(static_cast<Balance>(static_cast<Balance>(pools.pos) - of_p - given_back));
+  const auto neg_less = static_cast<Pool>(pools.neg - static_cast<Pool>(given_back));
+  const auto bank_less = static_cast<Pool>(pools.bank - static_cast<Pool>(kept - of_p));
+  const auto pos_all = static_cast<Pool>(pools.pos - static_cast<Pool>(p));
+  const auto neg_all = static_cast<Pool>(pools.neg - static_cast<Pool>(n));
+  const Pool bank_all = capped<Integers>(static_cast<Balance>(static_cast<Balance>(pools.bank) - lift));
+
+  const bool asks_for_less = requested < whole;
+  pools.pos = asks_for_less ? pos_less : pos_all;
+  pools.neg = asks_for_less ? neg_less : neg_all;
+  pools.bank = asks_for_less ? bank_less : bank_all;
+  if (!asks_for_less) pools.carry = static_cast<std::uint8_t>(feedback - whole * ONE);
+  if (closes && pools.pos == 0) pools.pos_spent = true;
+  if (closes && pools.neg == 0) pools.neg_spent = true;
+  return asks_for_less ? requested : static_cast<std::int32_t>(whole);
 }
 
 }  // namespace clarion

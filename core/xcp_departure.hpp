@@ -39,7 +39,7 @@ class XcpDeparture {
   // One DATA packet leaves: returns its delta_throughput, bytes/s.
   CLARION_INLINE std::int32_t step(const Meta& meta, std::uint32_t length) {
     const FairShare share = fair_share(cp_, cn_, meta.x, length);
-    return pay_until_spent(pools_, meta.delta_throughput, Claim{share.p, share.n, 0, true});
+    return pay(pools_, meta.delta_throughput, Claim{share.p, share.n, 0, true}, true);
   }
 
   // What is left, with the gains of pools that are not spent.

@@ -74,8 +74,7 @@ CLARION_INLINE GrantResults grant(const GrantArguments& arguments) {
   claim.lift = arguments.claim.lift;
   claim.lacks = arguments.claim.lacks;
   GrantResults results;
-  results.granted = arguments.maxmin ? pay(pools, arguments.requested, claim)
-                                     : pay_until_spent(pools, arguments.requested, claim);
+  results.granted = pay(pools, arguments.requested, claim, !arguments.maxmin);
   results.pools.pos = static_cast<std::uint64_t>(pools.pos);
   results.pools.neg = static_cast<std::uint64_t>(pools.neg);
   results.pools.bank = static_cast<std::uint64_t>(pools.bank);

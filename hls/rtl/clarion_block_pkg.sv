@@ -207,7 +207,7 @@ package clarion_block_pkg;
     logic contiguous;
     logic [6:0] bytes;
   } lanes_results_t;
-  localparam logic [31:0] LANES_LATENCY = 32'd1;
+  localparam logic [31:0] LANES_LATENCY = 32'd2;
   localparam logic [31:0] LANES_INTERVAL = 32'd1;
 
   // the Clarion header of a frame, if it has one

@@ -74,12 +74,12 @@ def make(steps: Steps, _tool: Tool, function: Function, board: Board, into: Path
     ]
     if steps.dry_run:
         return Circuit(function, None, None, None)
-    latency = max(schedule.latency for schedule in made)
-    text = circuits.wrapper(function, latency, _instances(function, [schedule.latency for schedule in made]))
+    states = [schedule.states for schedule in made]
+    text = circuits.wrapper(function, max(states) - 1, _instances(function, states))
     into.joinpath(f"clarion_{function.name}.sv").write_text(text, encoding="utf-8")
     slack = min(schedule.slack_ns for schedule in made)
-    interval = 1 if circuits.is_pipelined(function) else latency
-    return Circuit(function, latency, interval, round(clock_ns - slack, 2))
+    interval = 1 if circuits.is_pipelined(function) else max(states)
+    return Circuit(function, max(states), interval, round(clock_ns - slack, 2))
 
 
 def _make_word(
@@ -118,11 +118,11 @@ def _take(made: Path, name: str, into: Path) -> None:
     )
 
 
-def _instances(function: Function, latencies: list[int]) -> str:
+def _instances(function: Function, states: list[int]) -> str:
     arguments, results = width(function.arguments), width(function.results)
     wide = circuits.WORD_BITS * circuits.words(arguments)
     lines = [f"  wire [{wide - 1}:0] arguments = {wide}'(arguments_i);"]
-    for word, latency in enumerate(latencies):
+    for word, number in enumerate(states):
         bits = min(circuits.WORD_BITS, results - circuits.WORD_BITS * word)
         inputs = "".join(
             f"      .a{i}(arguments[{circuits.WORD_BITS * i}+:{circuits.WORD_BITS}]),\n"
@@ -139,7 +139,7 @@ def _instances(function: Function, latencies: list[int]) -> str:
   );
   clarion_pipe #(
       .WIDTH({bits}),
-      .LATENCY({max(latencies) - latency})
+      .LATENCY({max(states) - number})
   ) pipe_{word} (
       .clk_i,
       .rst_ni(1'b1),

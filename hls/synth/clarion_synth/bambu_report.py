@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from clarion_base.errors import UserError
 
 FIGURES = {
-    "latency": r"Number of states: (\d+)",
+    "states": r"Number of states: (\d+)",
     "slack_ns": r"Minimum slack: (-?[\d.e-]+)",
 }
 
@@ -18,7 +18,7 @@ FIGURES = {
 class Schedule:
     """The figures of a pipelined function; bambu prints no others for it."""
 
-    latency: int  # clocks
+    states: int  # one less than registers in a row
     slack_ns: float
 
 
@@ -29,5 +29,4 @@ def schedule(text: str) -> Schedule:
         if not values:
             last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
             raise UserError(f"bambu: no figure for {name} in what it printed; it ended with: {last.strip()}")
-    # A function of one state has no register at all.
-    return Schedule(int(found["latency"][-1]) - 1, float(found["slack_ns"][-1]))
+    return Schedule(int(found["states"][-1]), float(found["slack_ns"][-1]))

@@ -28,7 +28,7 @@ class Circuit:
     """What a tool has made of a function."""
 
     function: Function
-    latency: int | None  # clocks
+    latency: int | None  # clocks, with a register at the results
     interval: int | None  # clocks from arguments to arguments
     clock_ns: float | None  # estimated, without routing
     limit: str = ""  # what the tool complains of
@@ -57,12 +57,15 @@ def words(fields_bits: int) -> int:
     return -(-fields_bits // WORD_BITS)
 
 
-def wrapper(function: Function, latency: int, instance: str) -> str:
-    """Return the module that the shell calls; `instance` is what sets `results` in it."""
+def wrapper(function: Function, registers: int, instance: str) -> str:
+    """Return the module that the shell calls; `instance` is what sets `results` in it, behind so many registers.
+
+    At least one more is at the results: what the shell does with them has a clock of its own.
+    """
     name, bits = function.name, width(function.results)
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
-// Made by clarion_synth: `{name}` of an HLS tool, in {latency} clocks.
+// Made by clarion_synth: `{name}` of an HLS tool, which has {registers} registers in a row.
 module clarion_{name} #(
     parameter logic [31:0] LATENCY = clarion_block_pkg::{name.upper()}_LATENCY  // clocks to the results
 ) (
@@ -75,7 +78,7 @@ module clarion_{name} #(
 {instance}
   clarion_pipe #(
       .WIDTH({bits}),
-      .LATENCY(LATENCY - {latency})
+      .LATENCY(LATENCY - {registers})
   ) rest (
       .clk_i,
       .rst_ni(1'b1),

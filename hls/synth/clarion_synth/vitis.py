@@ -156,17 +156,18 @@ def _take(steps: Steps, design: Design, made: Path, into: Path) -> Circuit:
     steps.need(any(verilog.glob("*.v")), f"{verilog}: the tool left no Verilog there")
     # with the contents of tables, which Verilog names
     shutil.copytree(verilog, into, dirs_exist_ok=True)
-    latency = top.latency if top.latency is not None else function.latency
+    registers = top.latency if top.latency is not None else function.latency - 1
     into.joinpath(f"clarion_{function.name}.sv").write_text(
-        circuits.wrapper(function, latency, _instance(design, latency)), encoding="utf-8"
+        circuits.wrapper(function, registers, _instance(design, registers)), encoding="utf-8"
     )
     interval = 1 if circuits.is_pipelined(function) and top.ii is None else top.ii
-    return Circuit(function, top.latency, interval, top.clock_ns, top.violation)
+    latency = None if top.latency is None else top.latency + 1
+    return Circuit(function, latency, interval, top.clock_ns, top.violation)
 
 
-def _instance(design: Design, latency: int) -> str:
+def _instance(design: Design, registers: int) -> str:
     ports = ["arguments(arguments_i)", "ap_return(results)"]
-    if latency > 0:
+    if registers > 0:
         ports = ["ap_clk(clk_i)", "ap_rst(1'b0)", *ports]
     if not circuits.is_pipelined(design.function):
         ports.append("ap_start(valid_i)")

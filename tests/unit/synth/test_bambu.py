@@ -22,12 +22,12 @@ PRINTED = """
 
 
 def test_the_last_figures_are_those_of_the_top() -> None:
-    assert bambu_report.schedule(PRINTED) == bambu_report.Schedule(latency=6, slack_ns=0.23)
+    assert bambu_report.schedule(PRINTED) == bambu_report.Schedule(states=7, slack_ns=0.23)
 
 
 def test_without_a_figure_the_end_of_what_was_printed_is_told() -> None:
     with pytest.raises(
-        UserError, match="no figure for latency in what it printed; it ended with: error -> bad"
+        UserError, match="no figure for states in what it printed; it ended with: error -> bad"
     ):
         bambu_report.schedule("Minimum slack: 1\nerror -> bad\n\n")
 
@@ -48,7 +48,7 @@ def test_a_function_of_many_clocks_is_no_pipeline() -> None:
 
 def test_words_of_less_clocks_wait_for_the_others() -> None:
     (over,) = circuits.chosen(["over"])
-    text = bambu._instances(over, [0, 1])
+    text = bambu._instances(over, [1, 2])
     assert "clarion_over_0 circuit_0 (" in text
     assert ".data_o(results[64+:34])" in text
     assert [line for line in text.splitlines() if "LATENCY" in line] == [
