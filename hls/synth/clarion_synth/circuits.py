@@ -58,7 +58,7 @@ def words(fields_bits: int) -> int:
 
 
 def wrapper(function: Function, registers: int, instance: str) -> str:
-    """Return the module that the shell calls; `instance` is what sets `results` in it, behind so many registers.
+    """Return the module that the shell calls; `instance` sets `results` in it, behind so many registers.
 
     At least one more is at the results: what the shell does with them has a clock of its own.
     """
