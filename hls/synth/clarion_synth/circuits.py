@@ -43,8 +43,8 @@ def chosen(only: Sequence[str] | None) -> list[Function]:
 
 
 def is_pipelined(function: Function) -> bool:
-    """Whether new arguments come before the results are there, or at once behind them."""
-    return function.interval < function.latency or function.latency == 1
+    """Whether arguments come clock by clock, or nearly so; otherwise a circuit may share its units over time."""
+    return function.interval <= 2
 
 
 def budget_ns(clock_ns: float) -> float:
