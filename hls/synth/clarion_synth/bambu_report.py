@@ -1,32 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parses what bambu prints of a synthesis."""
+"""Parses what bambu prints of a synthesis. The last figure of a kind counts: it is the top function's."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from clarion_base.errors import UserError
 
-FIGURES = {
-    "states": r"Number of states: (\d+)",
-    "slack_ns": r"Minimum slack: (-?[\d.e-]+)",
-}
+
+def states(text: str) -> int:
+    """Return the states of a pipeline: one more than it has registers in a row."""
+    return int(_last(text, "Number of states", r"\d+"))
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """The figures of a pipelined function; bambu prints no others for it."""
-
-    states: int  # one less than registers in a row
-    slack_ns: float
+def cycles(text: str) -> int:
+    """Return the clocks of the longest way through a sequence of states; none are told if it has no end."""
+    return int(_last(text, "Maximum number of cycles", r"\d+"))
 
 
-def schedule(text: str) -> Schedule:
-    """Parse the output. The last figure of a kind counts: it is the top function's."""
-    found = {name: re.findall(pattern, text) for name, pattern in FIGURES.items()}
-    for name, values in found.items():
-        if not values:
-            last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
-            raise UserError(f"bambu: no figure for {name} in what it printed; it ended with: {last.strip()}")
-    return Schedule(int(found["states"][-1]), float(found["slack_ns"][-1]))
+def slack_ns(text: str) -> float:
+    """Return what the longest path leaves of a clock."""
+    return float(_last(text, "Minimum slack", r"-?[\d.e-]+"))
+
+
+def _last(text: str, name: str, number: str) -> str:
+    found: list[str] = re.findall(rf"{name}:? ({number})", text)
+    if not found:
+        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing")
+        raise UserError(f"bambu: no '{name}' in what it printed; it ended with: {last.strip()}")
+    return found[-1]

@@ -14,6 +14,7 @@ from clarion_base.errors import UserError
 from clarion_contract.generate import function_model
 from clarion_contract.generate.function_model import Function, camel, width
 
+CALL_CLOCKS = 3  # around a sequence of states: its arguments are held, it is reset, its results are kept
 UNCERTAINTY_NS = 0.8  # kept free for what placing and routing add
 WORD_BITS = 64
 
@@ -43,8 +44,13 @@ def chosen(only: Sequence[str] | None) -> list[Function]:
 
 
 def is_pipelined(function: Function) -> bool:
-    """Whether arguments come clock by clock, or nearly so; otherwise a circuit may share its units over time."""
+    """Whether arguments come clock by clock, or nearly so; otherwise a circuit shares its units over time."""
     return function.interval <= 2
+
+
+def clocks_outside(function: Function) -> int:
+    """Return the clocks of a call that are not the tool's: at least a register at the results."""
+    return 1 if is_pipelined(function) else CALL_CLOCKS
 
 
 def budget_ns(clock_ns: float) -> float:
@@ -57,23 +63,14 @@ def words(fields_bits: int) -> int:
     return -(-fields_bits // WORD_BITS)
 
 
-def wrapper(function: Function, registers: int, instance: str) -> str:
+def pipeline(function: Function, registers: int, instance: str) -> str:
     """Return the module that the shell calls; `instance` sets `results` in it, behind so many registers.
 
     At least one more is at the results: what the shell does with them has a clock of its own.
     """
-    name, bits = function.name, width(function.results)
+    bits = width(function.results)
     return f"""\
-// SPDX-License-Identifier: Apache-2.0
-// Made by clarion_synth: `{name}` of an HLS tool, which has {registers} registers in a row.
-module clarion_{name} #(
-    parameter logic [31:0] LATENCY = clarion_block_pkg::{name.upper()}_LATENCY  // clocks to the results
-) (
-    input wire clk_i,
-    input wire valid_i,
-    input clarion_block_pkg::{name}_arguments_t arguments_i,
-    output clarion_block_pkg::{name}_results_t results_o
-);
+{_head(function)}
   wire [{bits - 1}:0] results;
 {instance}
   clarion_pipe #(
@@ -89,6 +86,44 @@ module clarion_{name} #(
   );
 endmodule
 """
+
+
+def sequence(function: Function, instance: str) -> str:
+    """Return the same of a circuit that goes from state to state.
+
+    It is reset at each call, so that it begins at its first state whatever happened before; `start` follows,
+    and stays until `taken`. Its arguments are held meanwhile. `instance` keeps its results in `results_o`.
+    """
+    arguments = width(function.arguments)
+    return f"""\
+{_head(function)}
+  logic [{WORD_BITS * words(arguments) - 1}:0] arguments;
+  logic restart = 1'b0;
+  logic start = 1'b0;
+  wire taken;
+  always_ff @(posedge clk_i) begin
+    if (valid_i) arguments <= {WORD_BITS * words(arguments)}'(arguments_i);
+    restart <= valid_i;
+    start <= restart || start && !taken && !valid_i;
+  end
+{instance}
+endmodule
+"""
+
+
+def _head(function: Function) -> str:
+    name = function.name
+    return f"""\
+// SPDX-License-Identifier: Apache-2.0
+// Made by clarion_synth: what an HLS tool has made of `{name}`.
+module clarion_{name} #(
+    parameter logic [31:0] LATENCY = clarion_block_pkg::{name.upper()}_LATENCY  // clocks to the results
+) (
+    input wire clk_i,
+    input wire valid_i,
+    input clarion_block_pkg::{name}_arguments_t arguments_i,
+    output clarion_block_pkg::{name}_results_t results_o
+);"""
 
 
 def struct(function: Function) -> str:

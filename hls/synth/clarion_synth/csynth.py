@@ -7,12 +7,10 @@ The summary csynth.xml reports all of them, but as ranges where a function's own
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from clarion_base.errors import UserError
-
-RESOURCES = ("LUT", "FF", "DSP", "BRAM_18K", "URAM")
 
 
 @dataclass(frozen=True)
@@ -23,13 +21,7 @@ class Module:
     clock_ns: float | None
     latency: int | None
     ii: int | None
-    source: str  # file:line, empty if not reported
     violation: str  # what the tool complains of, empty if nothing
-    resources: dict[str, int] = field(default_factory=dict)
-
-    def stands_in(self, file: str) -> bool:
-        """Whether the function stands in a file of this name."""
-        return self.source.rpartition(":")[0].rpartition("/")[2] == file
 
 
 def read(path: Path) -> Module:
@@ -43,18 +35,15 @@ def read(path: Path) -> Module:
     estimates = "PerformanceEstimates"
     overall = f"{estimates}/SummaryOfOverallLatency"
     violations = f"{estimates}/SummaryOfViolations"
-    area = root.find("AreaEstimates/Resources")
     ii = _integer(root, f"{overall}/PipelineInitiationInterval")
     return Module(
         name=path.name.removesuffix("_csynth.xml"),
         clock_ns=_number(root, f"{estimates}/SummaryOfTimingAnalysis/EstimatedClockPeriod"),
         latency=_integer(root, f"{overall}/Worst-caseLatency"),
         ii=ii if ii is not None else _integer(root, f"{overall}/Interval-max"),
-        source=_text(root, f"{violations}/SourceLocation"),
         violation=" ".join(
             filter(None, (_text(root, f"{violations}/{tag}") for tag in ("IssueType", "ViolationType")))
         ),
-        resources={} if area is None else {n: v for n in RESOURCES if (v := _integer(area, n)) is not None},
     )
 
 

@@ -66,7 +66,7 @@ ap_uint<{results}> {design.top}(ap_uint<{arguments}> arguments) {{
 #pragma HLS interface mode = ap_none port = arguments
 #pragma HLS interface mode = {control} port = return
 #pragma HLS pipeline II = {interval}
-#pragma HLS latency max = {function.latency}
+#pragma HLS latency max = {function.latency - circuits.clocks_outside(function)}
   constexpr unsigned ARGUMENT_WORDS = {-(-arguments // 32)};
   constexpr unsigned RESULT_WORDS = {-(-results // 32)};
   std::uint32_t words[ARGUMENT_WORDS];
@@ -156,19 +156,42 @@ def _take(steps: Steps, design: Design, made: Path, into: Path) -> Circuit:
     steps.need(any(verilog.glob("*.v")), f"{verilog}: the tool left no Verilog there")
     # with the contents of tables, which Verilog names
     shutil.copytree(verilog, into, dirs_exist_ok=True)
+    pipelined = circuits.is_pipelined(function)
     registers = top.latency if top.latency is not None else function.latency - 1
-    into.joinpath(f"clarion_{function.name}.sv").write_text(
-        circuits.wrapper(function, registers, _instance(design, registers)), encoding="utf-8"
-    )
-    interval = 1 if circuits.is_pipelined(function) and top.ii is None else top.ii
-    latency = None if top.latency is None else top.latency + 1
+    if pipelined:
+        text = circuits.pipeline(function, registers, _pipeline(design, registers))
+    else:
+        text = circuits.sequence(function, _sequence(design))
+    into.joinpath(f"clarion_{function.name}.sv").write_text(text, encoding="utf-8")
+    interval = 1 if pipelined and top.ii is None else top.ii
+    latency = None if top.latency is None else top.latency + circuits.clocks_outside(function)
     return Circuit(function, latency, interval, top.clock_ns, top.violation)
 
 
-def _instance(design: Design, registers: int) -> str:
-    ports = ["arguments(arguments_i)", "ap_return(results)"]
-    if registers > 0:
-        ports = ["ap_clk(clk_i)", "ap_rst(1'b0)", *ports]
-    if not circuits.is_pipelined(design.function):
-        ports.append("ap_start(valid_i)")
+def _pipeline(design: Design, registers: int) -> str:
+    clocked = ["ap_clk(clk_i)", "ap_rst(1'b0)"] if registers > 0 else []
+    return _instance(design, [*clocked, "arguments(arguments_i)", "ap_return(results)"])
+
+
+def _sequence(design: Design) -> str:
+    bits = width(design.function.results)
+    arguments = width(design.function.arguments)
+    ports = [
+        *("ap_clk(clk_i)", "ap_rst(restart)", "ap_start(start)", "ap_ready(taken)", "ap_idle()"),
+        *(
+            "ap_done(told)",
+            f"arguments(arguments[{arguments - 1}:0])",
+            "ap_return(made)",
+        ),
+    ]
+    return f"""\
+  wire [{bits - 1}:0] made;
+  wire told;
+{_instance(design, ports)}
+  logic [{bits - 1}:0] results;
+  always_ff @(posedge clk_i) if (told) results <= made;
+  assign results_o = results;"""
+
+
+def _instance(design: Design, ports: list[str]) -> str:
     return f"  {design.top} circuit (\n" + ",\n".join(f"      .{port}" for port in ports) + "\n  );"

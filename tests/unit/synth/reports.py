@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii: str = "1") -> str:
+def report(name: str, *, clock: str = "2.9", latency: str = "3", ii: str = "1") -> str:
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <profile>
   <UserAssignments>
@@ -34,7 +34,7 @@ def report(name: str, source: str, *, clock: str = "2.9", latency: str = "3", ii
     <SummaryOfViolations>
       <IssueType>-</IssueType>
       <ViolationType>-</ViolationType>
-      <SourceLocation>{source}</SourceLocation>
+      <SourceLocation>-</SourceLocation>
     </SummaryOfViolations>
   </PerformanceEstimates>
   <AreaEstimates>
