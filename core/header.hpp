@@ -170,10 +170,13 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
 }
 
 // Fills `meta` from a frame. Ordinary: not IP or another protocol. Malformed: the IP header names the
-// Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary.
+// Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary. `field` is that of
+// DATA of generation 2 (read_field), otherwise 0.
 template <class Bytes>
-CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta) {
+CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta,
+                                 std::uint8_t& field) {
   meta = Meta{};
+  field = 0;
   const IpPayload ip = parse_ip(frame, length);
   if (!ip.found || ip.protocol != protocol) return ParseResult::ordinary;
   if (ip.fragment || ip.begin + ACK_BYTES > ip.end) return ParseResult::malformed;
@@ -187,7 +190,14 @@ CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t
   meta.kind = static_cast<Kind>(format);
   meta.offset = static_cast<std::uint16_t>(ip.at + ip.begin);
   read_fields(header, meta);
+  if (meta.kind == Kind::data) field = header[OFFSET_RTT + 3] & FIELD_MASK;
   return ParseResult::valid;
+}
+
+template <class Bytes>
+CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta) {
+  std::uint8_t field = 0;
+  return parse(frame, length, protocol, meta, field);
 }
 
 // Writes the path totals; they are the same two fields in DATA and TAG.

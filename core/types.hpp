@@ -34,6 +34,14 @@ CLARION_INLINE std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b, st
   return b > limit - a ? limit : a + b;
 }
 
+// The same at 64 bits, from the carry of the sum: compilers know the comparison above as a saturating addition, of
+// which bambu makes half of one where a circuit needs half of its bits.
+CLARION_INLINE std::uint64_t saturating_add64(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t sum = a + b;
+  const std::uint64_t carry = ((a & b) | ((a | b) & ~sum)) >> 63;
+  return carry != 0 ? UINT64_MAX : sum;
+}
+
 // Time from `start` to `now` as a 32-bit duration: 0 if the clock went back, at most 16 s.
 CLARION_INLINE std::uint32_t elapsed_ticks(Ticks start, Ticks now) {
   return now > start ? static_cast<std::uint32_t>(min_u64(now - start, TICKS_MAX)) : 0;

@@ -32,7 +32,7 @@ CLARION_INLINE void count_arrival(IntervalSums& sums, std::uint32_t length, bool
   sums.input = saturating_add(sums.input, length, BYTES_MAX);
   if (!counts) return;
   sums.sum_x = saturating_add(sums.sum_x, x, SUM_X_MAX);
-  sums.sum_x_rtt = saturating_add(sums.sum_x_rtt, weight, UINT64_MAX);
+  sums.sum_x_rtt = saturating_add64(sums.sum_x_rtt, weight);
 }
 
 class XcpArrival {

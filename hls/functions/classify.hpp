@@ -31,9 +31,8 @@ CLARION_INLINE LanesResults lanes(const LanesArguments& arguments) {
 CLARION_INLINE ClassifyResults classify(const ClassifyArguments& arguments) {
   const Window window(arguments.window);
   ClassifyResults results;
-  results.malformed =
-      parse(window, arguments.length, arguments.protocol, results.meta) == ParseResult::malformed;
-  if (results.meta.kind == Kind::data) results.field = read_field(window, results.meta);
+  results.malformed = parse(window, arguments.length, arguments.protocol, results.meta, results.field) ==
+                      ParseResult::malformed;
   return results;
 }
 

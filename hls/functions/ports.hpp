@@ -18,6 +18,7 @@
 namespace clarion::block {
 
 // `lanes`: which bytes of a beat count.
+constexpr unsigned LANES_LATENCY = 2;  // clocks
 struct LanesArguments {
   std::uint64_t keep = 0;
 };
@@ -28,6 +29,7 @@ struct LanesResults {
 };
 
 // `classify`: the Clarion header of a frame, if it has one.
+constexpr unsigned CLASSIFY_LATENCY = 6;  // clocks
 struct ClassifyArguments {
   std::uint64_t window[14] = {};
   std::uint16_t length = 0;
@@ -40,6 +42,7 @@ struct ClassifyResults {
 };
 
 // `judge`: a packet's number against what its bucket expects.
+constexpr unsigned JUDGE_LATENCY = 1;  // clocks
 struct JudgeArguments {
   clarion::SequenceSlot slot = {};
   std::uint16_t number = 0;
@@ -53,6 +56,7 @@ struct JudgeResults {
 };
 
 // `number`: the number after this one.
+constexpr unsigned NUMBER_LATENCY = 1;  // clocks
 struct NumberArguments {
   std::uint16_t number = 0;
 };
@@ -61,6 +65,7 @@ struct NumberResults {
 };
 
 // `weight`: what a DATA packet adds to the sum of x * rtt.
+constexpr unsigned WEIGHT_LATENCY = 4;  // clocks
 struct WeightArguments {
   std::uint32_t x = 0;
   std::uint32_t rtt = 0;
@@ -71,6 +76,7 @@ struct WeightResults {
 };
 
 // `sums`: a packet joins the sums of the interval, or begins those of the next.
+constexpr unsigned SUMS_LATENCY = 1;  // clocks
 struct SumsArguments {
   clarion::IntervalSums sums = {};
   bool begins = false;
@@ -84,6 +90,7 @@ struct SumsResults {
 };
 
 // `tracker`: the persistent queue, as a packet leaves and one joins, in this order.
+constexpr unsigned TRACKER_LATENCY = 1;  // clocks
 struct TrackerArguments {
   clarion::QueueWindow queue = {};
   bool leaves = false;
@@ -98,6 +105,7 @@ struct TrackerResults {
 };
 
 // `length`: how long an interval lasts.
+constexpr unsigned LENGTH_LATENCY = 1;  // clocks
 struct LengthArguments {
   std::uint32_t avg_rtt = 0;
   std::uint32_t min_interval = 0;
@@ -108,6 +116,7 @@ struct LengthResults {
 };
 
 // `over`: does the packet that arrives end the interval.
+constexpr unsigned OVER_LATENCY = 1;  // clocks
 struct OverArguments {
   clarion::IntervalClock clock = {};
   std::uint64_t now = 0;
@@ -120,6 +129,7 @@ struct OverResults {
 };
 
 // `offer`: what a departing DATA packet may have, as far as it does not depend on the pools.
+constexpr unsigned OFFER_LATENCY = 9;  // clocks
 struct OfferArguments {
   bool maxmin = false;
   clarion::Gain cp = {};
@@ -142,6 +152,7 @@ struct OfferResults {
 };
 
 // `own`: a packet leaves and joins the sums of departures.
+constexpr unsigned OWN_LATENCY = 1;  // clocks
 struct OwnArguments {
   clarion::OwnSums sums = {};
   std::uint16_t length = 0;
@@ -157,6 +168,7 @@ struct OwnResults {
 };
 
 // `grant`: what a departing DATA packet is paid from the pools.
+constexpr unsigned GRANT_LATENCY = 2;  // clocks
 struct GrantArguments {
   clarion::Pools pools = {};
   bool maxmin = false;
@@ -169,6 +181,7 @@ struct GrantResults {
 };
 
 // `patch`: the bytes of a header that change.
+constexpr unsigned PATCH_LATENCY = 2;  // clocks
 struct PatchArguments {
   std::uint8_t kind = 0;
   bool numbered = false;
@@ -190,6 +203,7 @@ struct PatchResults {
 };
 
 // `control`: the end of an interval.
+constexpr unsigned CONTROL_LATENCY = 160;  // clocks
 struct ControlArguments {
   clarion::XcpConfig config = {};
   std::uint32_t avg_rtt = 0;

@@ -21,7 +21,8 @@ set(clarion_packages ${PROJECT_SOURCE_DIR}/nic/rtl/clarion_registers_pkg.sv ${CL
 # nothing is said about its style; files of numbers that it reads are looked for where the program runs.
 set(CLARION_FUNCTION_RTL "" CACHE STRING "Verilog of the block's functions in the place of C++, for its test bench")
 set(clarion_functions_sv ${CLARION_FUNCTION_RTL})
-set(function_options -Wno-lint -Wno-style -Wno-fatal)
+# Expanded in words, the wide expressions of a sequence of states would be a hundred megabytes of C++.
+set(function_options -Wno-lint -Wno-style -Wno-TIMESCALEMOD -Wno-fatal -fno-expand)
 if(NOT CLARION_FUNCTION_RTL)
   set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
   set(function_options)

@@ -145,7 +145,8 @@ def _ports(function: Function) -> str:
         "\n".join([f"struct {struct} {{", *map(_member, fields), "};"])
         for struct, fields in _structs(function)
     )
-    return "\n".join([f"// `{function.name}`: {function.about}.", *structs])
+    latency = f"constexpr unsigned {function.name.upper()}_LATENCY = {function.latency};  // clocks"
+    return "\n".join([f"// `{function.name}`: {function.about}.", latency, *structs])
 
 
 def _member(field: Field) -> str:

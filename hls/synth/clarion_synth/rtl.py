@@ -11,7 +11,10 @@ from clarion_base.paths import ROOT
 from clarion_base.steps import StepError, Steps
 
 WORK = ROOT / "build" / "hls" / "rtl"
-DRIVERS = ("block-driver", "block-driver-small", "block-driver-large", "block-driver-late")
+PROGRAMS = (
+    *("block-driver", "block-driver-small", "block-driver-large", "block-driver-late"),
+    *("block-soak", "block-soak-small", "block-soak-late"),
+)
 TESTS = "tests/conformance/block"
 
 
@@ -33,7 +36,12 @@ def play(steps: Steps, verilog: Path) -> str | None:
     files = ";".join(map(str, modules)) if modules else f"{verilog}/*"
     options = ["-DCMAKE_BUILD_TYPE=Release", f"-DCLARION_FUNCTION_RTL={files}"]
     steps.run(["cmake", "-S", ROOT, "-B", WORK, "-G", "Ninja", *options])
-    steps.run(["cmake", "--build", WORK, "--target", *DRIVERS])
+    steps.run(["cmake", "--build", WORK, "--target", "circuits-tests"])
+    try:
+        steps.run([WORK / "hls" / "sim" / "circuits-tests", "--gtest_brief=1"], folder=verilog)
+    except StepError:
+        return "the tool's functions do not give what C++ gives"
+    steps.run(["cmake", "--build", WORK, "--target", *PROGRAMS])
     configuration = ["--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
     command = [sys.executable, "-m", "pytest", "-q", *configuration, str(ROOT / TESTS)]
     drivers = WORK / "hls" / "sim" / "bench"

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from conformance.block.conftest import soak
+from conformance.block.conftest import DATA, soak
 
 FRAMES = int(os.environ.get("CLARION_BLOCK_FRAMES", "60000"))
 SEED = os.environ.get("CLARION_BLOCK_SEED", "1")
@@ -22,7 +22,7 @@ SEED = os.environ.get("CLARION_BLOCK_SEED", "1")
 @pytest.mark.parametrize("size", ["", "-small"])
 def test_random_frames_and_commands_give_what_the_core_gives(size: str) -> None:
     program = [str(soak(size)), "--frames", str(FRAMES), "--seed", SEED]
-    run = subprocess.run(program, capture_output=True, text=True)
+    run = subprocess.run(program, capture_output=True, text=True, cwd=DATA)
     print(f"\nblock-soak{size}: {run.stdout}")
     assert (run.returncode, run.stderr) == (0, ""), run.stdout
     sums = [int(number) for number in re.findall(r"\d+", run.stdout)]
@@ -38,7 +38,7 @@ def test_wrong_arguments_are_refused() -> None:
 
 @pytest.mark.slow
 def test_memory_that_is_late_is_noticed() -> None:
-    run = subprocess.run([str(soak("-late")), "--frames", "60000"], capture_output=True, text=True)
+    run = subprocess.run([str(soak("-late")), "--frames", "60000"], capture_output=True, text=True, cwd=DATA)
     assert run.returncode == 1, run.stdout
     assert re.match(r"seed 1, phase \d+ .*: clock \d+, (ingress|egress) \d: ", run.stdout)
     assert run.stdout.endswith("\n1 differences\n")
