@@ -170,8 +170,8 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
 }
 
 // Fills `meta` from a frame. Ordinary: not IP or another protocol. Malformed: the IP header names the
-// Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary. `field` is that of
-// DATA of generation 2 (read_field), otherwise 0.
+// Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary. `field`: that
+// of DATA (read_field), otherwise 0.
 template <class Bytes>
 CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta,
                                  std::uint8_t& field) {

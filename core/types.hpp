@@ -34,8 +34,8 @@ CLARION_INLINE std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b, st
   return b > limit - a ? limit : a + b;
 }
 
-// The same at 64 bits, from the carry of the sum: compilers know the comparison above as a saturating addition, of
-// which bambu makes half of one where a circuit needs half of its bits.
+// The same at 64 bits, from the carry of the sum: the comparison above would be known as a saturating
+// addition, of which bambu makes one of half the bits where half of its bits are needed.
 CLARION_INLINE std::uint64_t saturating_add64(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t sum = a + b;
   const std::uint64_t carry = ((a & b) | ((a | b) & ~sum)) >> 63;

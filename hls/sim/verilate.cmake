@@ -27,7 +27,6 @@ if(NOT CLARION_FUNCTION_RTL)
   set(clarion_functions_sv ${CMAKE_CURRENT_SOURCE_DIR}/functions/clarion_functions_dpi.sv)
   set(function_options)
 endif()
-list(TRANSFORM clarion_functions_sv PREPEND "-v;" OUTPUT_VARIABLE function_modules)
 
 # add_verilated(LIBRARY TOP FILE [PARAMETER=VALUE...] [PREFIX CLASS] [FIRST FOLDER]): the class of a top module,
 # V<LIBRARY> if not said otherwise. Modules that a file in FOLDER has are not taken from anywhere else.
@@ -38,6 +37,9 @@ function(add_verilated library top file)
     set(prefix ${given_PREFIX})
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${library})
+  set(function_modules ${clarion_functions_sv})
+  list(REMOVE_ITEM function_modules ${file})
+  list(TRANSFORM function_modules PREPEND "-v;")
   set(archive ${folder}/${prefix}__ALL.a)
   list(TRANSFORM given_UNPARSED_ARGUMENTS PREPEND -G OUTPUT_VARIABLE parameters)
   set(first_modules)

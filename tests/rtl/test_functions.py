@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of the FPGA block between C++ and SystemVerilog: nothing is lost on the way, or late.
 
-What the functions do is tested with them. Here are two that only tell whether all that goes in comes out.
+What the functions do is tested with them, in C++ and as the modules that the shell calls. Here are also two
+that only tell whether all that goes in comes out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from builds import plain
 from clarion_contract.generate import function_cpp, function_dpi, function_model, function_sv
 from clarion_contract.generate.function_model import camel
 from rtl.simulation import ROOT, lint, needs_verilator, needs_yosys, synthesise
@@ -238,3 +240,9 @@ def test_results_come_out_when_they_should(tmp_path: Path) -> None:
     build = ("--build", "-j", "2", "--Mdir", tmp_path / "made", "-CFLAGS", flags, "--top-module", "bench")
     run("verilator", "--cc", "--exe", *build, "-y", ROOT / "hls" / "rtl", *sources)
     run(tmp_path / "made" / "Vbench")
+
+
+@needs_verilator
+@pytest.mark.slow
+def test_the_modules_give_what_the_core_gives() -> None:
+    run(plain("hls/sim/circuits-tests"), "--gtest_brief=1")

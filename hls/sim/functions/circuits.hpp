@@ -26,11 +26,11 @@ namespace clarion::block {
 template <class Arguments>
 struct CircuitOf;
 
-#define CLARION_CIRCUIT(name, type, NAME)                   \
-  template <>                                               \
-  struct CircuitOf<type##Arguments> {                       \
-    using Model = Vcircuit_##name;                          \
-    static constexpr unsigned LATENCY = NAME##_LATENCY;     \
+#define CLARION_CIRCUIT(name, type, NAME)               \
+  template <>                                           \
+  struct CircuitOf<type##Arguments> {                   \
+    using Model = Vcircuit_##name;                      \
+    static constexpr unsigned LATENCY = NAME##_LATENCY; \
   };
 CLARION_CIRCUIT(lanes, Lanes, LANES)
 CLARION_CIRCUIT(classify, Classify, CLASSIFY)
