@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shell and functions mapped to UltraScale+ by Yosys: cells, and the longest path through logic.
 
-The path has the delays of Yosys's own cell models, without wires: what placing and routing add is not in it.
+Yosys has delays of the 7 series only, which is slower, and none of wires, memories and multipliers. So the
+path is one of lookup tables and carry chains between registers.
 """
 
 from __future__ import annotations
@@ -41,27 +42,28 @@ KINDS = {
 
 
 def rows(steps: Steps, verilog: Path, buckets: int, only: Sequence[str] | None) -> list[Row]:
-    """Map the units without their functions, and each function for which there is Verilog."""
+    """Map the units without their functions, then with them, and each function for which there is Verilog."""
     if shutil.which("yosys") is None:
         raise UserError("yosys is not on PATH (apt install yosys)")
     functions = circuits.chosen(None)
+    there = [f for f in functions if (verilog / f"clarion_{f.name}.sv").is_file() or steps.dry_run]
     known = [*UNITS, *(function.name for function in functions)]
     if unknown := [name for name in only or () if name not in known]:
         raise UserError(f"--only {unknown[0]}: there are {', '.join(known)}")
     found: list[Row] = []
     for unit in UNITS:
         if not only or unit in only:
-            found += _mapped(
-                steps, f"{unit} with {buckets} buckets", _unit_script(steps, unit, buckets, functions)
-            )
+            name = f"{unit} with {buckets} buckets"
+            found += _mapped(steps, name, _unit_script(steps, unit, buckets, functions))
+            if there == functions:
+                found += _mapped(steps, f"{name} and functions", _whole_script(verilog, unit, buckets))
     for function in functions:
-        module = verilog / f"clarion_{function.name}.sv"
         if only and function.name not in only:
             continue
-        if module.is_file() or steps.dry_run:
+        if function in there:
             found += _mapped(steps, function.name, _function_script(verilog, function))
         else:
-            steps.note(f"{function.name}: no {module}; make hls-verilog makes it")
+            steps.note(f"{function.name}: no Verilog in {verilog}; make hls-verilog makes it")
     return found
 
 
@@ -76,9 +78,9 @@ def black_boxes(functions: Sequence[Function]) -> str:
 
 
 def cells(text: str) -> dict[str, int]:
-    """Sum the cells of Yosys's `stat` by kind."""
+    """Sum the cells of Yosys's last `stat` by kind."""
     total = dict.fromkeys(KINDS, 0)
-    for name, number in CELL.findall(text):
+    for name, number in CELL.findall(text.rpartition("Printing statistics.")[2]):
         for kind, pattern in KINDS.items():
             if pattern.fullmatch(name):
                 total[kind] += int(number)
@@ -90,9 +92,18 @@ def cells(text: str) -> dict[str, int]:
 def _unit_script(steps: Steps, unit: str, buckets: int, functions: Sequence[Function]) -> str:
     boxes = WORK / "functions.sv"
     steps.write(boxes, black_boxes(functions) + "\n")
-    sources = sorted(set(RTL.glob("*.sv")) - set(PACKAGES))
-    read = " ".join(map(str, (*PACKAGES, boxes, *sources)))
+    read = " ".join(map(str, (*PACKAGES, boxes, *_shell())))
     return f"read_verilog -sv -defer {read}; chparam -set BUCKETS {buckets} {unit}; {_mapping(unit)}"
+
+
+def _whole_script(verilog: Path, unit: str, buckets: int) -> str:
+    read = " ".join(map(str, (*PACKAGES, *_shell())))
+    read = f"cd {verilog}; read_verilog -sv -defer {read} {verilog}/*.sv {verilog}/*.v"
+    return f"{read}; chparam -set BUCKETS {buckets} {unit}; {_mapping(unit)}"
+
+
+def _shell() -> list[Path]:
+    return sorted(set(RTL.glob("*.sv")) - set(PACKAGES))
 
 
 def _function_script(verilog: Path, function: Function) -> str:
@@ -100,11 +111,12 @@ def _function_script(verilog: Path, function: Function) -> str:
     packages = " ".join(map(str, PACKAGES))
     made = f"{verilog}/{top}.sv {verilog}/{top}_*.v"
     known = f"read_verilog -sv {packages} {RTL / 'clarion_pipe.sv'}"
-    return f"{known}; read_verilog -sv -defer {made}; {_mapping(top)}"
+    return f"cd {verilog}; {known}; read_verilog -sv -defer {made}; {_mapping(top)}"
 
 
 def _mapping(top: str) -> str:
-    return f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -abc9 -top {top}; stat; sta"
+    mapping = f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -abc9 -top {top}"
+    return f"{mapping}; stat; read_verilog -lib -specify -overwrite +/xilinx/cells_sim.v; sta"
 
 
 def _mapped(steps: Steps, name: str, script: str) -> list[Row]:
