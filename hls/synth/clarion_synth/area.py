@@ -56,12 +56,14 @@ def rows(steps: Steps, verilog: Path, buckets: int, only: Sequence[str] | None) 
             name = f"{unit} with {buckets} buckets"
             found += _mapped(steps, name, _unit_script(steps, unit, buckets, functions))
             if there == functions:
-                found += _mapped(steps, f"{name} and functions", _whole_script(verilog, unit, buckets))
+                found += _mapped(
+                    steps, f"{name} and functions", _whole_script(verilog, unit, buckets), verilog
+                )
     for function in functions:
         if only and function.name not in only:
             continue
         if function in there:
-            found += _mapped(steps, function.name, _function_script(verilog, function))
+            found += _mapped(steps, function.name, _function_script(verilog, function), verilog)
         else:
             steps.note(f"{function.name}: no Verilog in {verilog}; make hls-verilog makes it")
     return found
@@ -97,9 +99,8 @@ def _unit_script(steps: Steps, unit: str, buckets: int, functions: Sequence[Func
 
 
 def _whole_script(verilog: Path, unit: str, buckets: int) -> str:
-    read = " ".join(map(str, (*PACKAGES, *_shell())))
-    read = f"cd {verilog}; read_verilog -sv -defer {read} {verilog}/*.sv {verilog}/*.v"
-    return f"{read}; chparam -set BUCKETS {buckets} {unit}; {_mapping(unit)}"
+    read = " ".join(map(str, (*PACKAGES, *_shell(), f"{verilog}/*.sv", f"{verilog}/*.v")))
+    return f"read_verilog -sv -defer {read}; chparam -set BUCKETS {buckets} {unit}; {_mapping(unit)}"
 
 
 def _shell() -> list[Path]:
@@ -111,7 +112,7 @@ def _function_script(verilog: Path, function: Function) -> str:
     packages = " ".join(map(str, PACKAGES))
     made = f"{verilog}/{top}.sv {verilog}/{top}_*.v"
     known = f"read_verilog -sv {packages} {RTL / 'clarion_pipe.sv'}"
-    return f"cd {verilog}; {known}; read_verilog -sv -defer {made}; {_mapping(top)}"
+    return f"{known}; read_verilog -sv -defer {made}; {_mapping(top)}"
 
 
 def _mapping(top: str) -> str:
@@ -119,11 +120,12 @@ def _mapping(top: str) -> str:
     return f"{mapping}; stat; read_verilog -lib -specify -overwrite +/xilinx/cells_sim.v; sta"
 
 
-def _mapped(steps: Steps, name: str, script: str) -> list[Row]:
+# In the folder where the functions' tables are, if there are functions.
+def _mapped(steps: Steps, name: str, script: str, folder: Path = WORK) -> list[Row]:
     if not steps.dry_run:
         WORK.mkdir(parents=True, exist_ok=True)
     log = WORK / f"{name.replace(' ', '-')}.log"
-    printed = logged.run(steps, ["yosys", "-p", script], log)
+    printed = logged.run(steps, ["yosys", "-p", script], log, folder)
     if steps.dry_run:
         return []
     found = [Row(f"{name}: {kind}", None, number) for kind, number in cells(printed).items()]

@@ -63,7 +63,7 @@ def _synthesise(steps: Steps, function: Function, name: str, options: list[str],
         *("bambu", f"{name}.cpp", f"--top-fname={name}", "--std=c++17", "-O2", f"-I{ROOT}"),
         *("--generate-interface=INFER", *options, "-v3"),
     ]
-    printed = logged.run(steps, command, folder / "bambu.log")
+    printed = logged.run(steps, command, folder / "bambu.log", folder)
     if not steps.dry_run:
         _take(folder, name, into)
     return printed

@@ -3,26 +3,26 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from clarion_base.steps import StepError, Steps
 
 
-def run(steps: Steps, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> str:
-    """Run a command in the log's folder; returns what it printed."""
-    print("+", f"cd {shlex.quote(str(log.parent))} &&", shlex.join(command), ">", log.name, flush=True)
+def run(steps: Steps, command: Sequence[str], log: Path, folder: Path) -> str:
+    """Run a command in a folder; returns what it printed."""
+    print(
+        "+", f"cd {shlex.quote(str(folder))} &&", shlex.join(command), ">", shlex.quote(str(log)), flush=True
+    )
     if steps.dry_run:
         return ""
     try:
         with log.open("w", encoding="utf-8") as into:
             done = subprocess.run(
                 command,
-                cwd=log.parent,
-                env={**os.environ, **(environment or {})},
+                cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=into,
                 stderr=subprocess.STDOUT,
