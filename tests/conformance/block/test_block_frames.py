@@ -14,7 +14,7 @@ import pytest
 
 from conformance import frames
 from conformance.block.bench import MAX_BYTES, MIN_BYTES, Bench, Damage, Sent, command
-from conformance.block.conftest import BUCKETS, driver
+from conformance.block.conftest import BUCKETS, DATA, driver
 from conformance.block.model import told
 from conformance.block.scenario import Scenario
 from conformance.block.streams import Streams, padded
@@ -155,7 +155,7 @@ def test_a_capture_through_the_block(tmp_path: Path) -> None:
     records = [struct.pack("<IIII", 1, n, len(frame), len(frame)) + frame for n, frame in enumerate(sent)]
     before.write_bytes(header + b"".join(records))
     program = [str(driver("")), "--pcap-in", str(before), "--pcap-out", str(after)]
-    run = subprocess.run(program, capture_output=True, text=True)
+    run = subprocess.run(program, capture_output=True, text=True, cwd=DATA)
     assert (run.returncode, run.stderr) == (0, "3 frames passed\n")
     left = [padded(frames.ipv4(frames.tag(5, n, total))) for n, total in enumerate((7, 7, 8))]
     records = [struct.pack("<IIII", 1, n, len(frame), len(frame)) + frame for n, frame in enumerate(left)]
