@@ -19,6 +19,8 @@ module clarion_intake_properties #(
     input wire decided_i
 );
   localparam logic [7:0] BEATS = 8'(clarion_sizes_pkg::FRAME_MAX_BEATS);
+  localparam logic [31:0] STORED = clarion_block_pkg::LANES_LATENCY + 1;  // clocks from a beat to its being stored
+  localparam logic [31:0] TOLD = STORED + 1;  // and to the announcement of a frame that it ends
 
   wire ready;
   wire beat_valid;
@@ -49,10 +51,10 @@ module clarion_intake_properties #(
 
   logic begun_q = 1'b0;
   logic was_reset_q;
-  logic [2:1] came_q;  // [n]: a beat came n clocks ago
-  logic [3:1] ended_q;  // a frame's last one did
-  logic [2:1] data_q;
-  logic [2:1] user_q;
+  logic [STORED:1] came_q;  // [n]: a beat came n clocks ago
+  logic [TOLD:1] ended_q;  // a frame's last one did
+  logic [STORED:1] data_q;
+  logic [STORED:1] user_q;
   logic [2:0] waiting_q;  // announced before this clock, and not decided on
   logic [2:0] waiting;
   logic was_full_q;
@@ -69,20 +71,20 @@ module clarion_intake_properties #(
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
     was_reset_q <= !rst_ni;
-    came_q <= {came_q[1], valid_i && ready};
-    ended_q <= {ended_q[2:1], valid_i && ready && last_i};
-    data_q <= {data_q[1], data_i};
-    user_q <= {user_q[1], user_i};
+    came_q <= {came_q[STORED-1:1], valid_i && ready};
+    ended_q <= {ended_q[STORED:1], valid_i && ready && last_i};
+    data_q <= {data_q[STORED-1:1], data_i};
+    user_q <= {user_q[STORED-1:1], user_i};
     waiting_q <= waiting - 3'(decided_i);
     was_full_q <= waiting == 3'(ANNOUNCEMENTS);
-    if (came_q[2]) begin
+    if (came_q[STORED]) begin
       beats_q <= beats_q > BEATS ? beats_q : beats_q + 8'd1;
       stored_q <= stored_q + 8'(stores);
     end
     frame_beats_q <= beats_q > BEATS ? beats_q : beats_q + 8'd1;
     frame_stored_q <= stored_q + 8'(stores);
-    if (ended_q[2]) {beats_q, stored_q} <= '0;
-    if (ended_q[3]) untold_q <= arrival_valid ? 16'd0 : untold_q == '1 ? untold_q : untold_q + 16'd1;
+    if (ended_q[STORED]) {beats_q, stored_q} <= '0;
+    if (ended_q[TOLD]) untold_q <= arrival_valid ? 16'd0 : untold_q == '1 ? untold_q : untold_q + 16'd1;
     if (!rst_ni) begin
       came_q <= '0;
       ended_q <= '0;
@@ -98,17 +100,17 @@ module clarion_intake_properties #(
     if (begun_q) begin
       never_held : assert (ready == !was_reset_q);
       places_are_enough : assert (waiting <= 3'(ANNOUNCEMENTS));
-      if (arrival_valid) announces_a_frame : assert (ended_q[3]);
+      if (arrival_valid) announces_a_frame : assert (ended_q[TOLD]);
       if (arrival_valid) untold_is_exact : assert (arrival.untold == untold_q);
-      if (ended_q[3] && !arrival_valid) untold_for_want_of_a_place : assert (was_full_q);
-      if (ended_q[3] && !arrival_valid) untold_is_not_stored : assert (frame_stored_q == 8'd0);
+      if (ended_q[TOLD] && !arrival_valid) untold_for_want_of_a_place : assert (was_full_q);
+      if (ended_q[TOLD] && !arrival_valid) untold_is_not_stored : assert (frame_stored_q == 8'd0);
       if (arrival_valid) stored_is_exact : assert (arrival.stored == frame_stored_q);
       if (arrival_valid) whole_is_exact : assert (arrival.whole == (frame_stored_q == frame_beats_q));
       if (arrival_valid && frame_beats_q > BEATS) too_long : assert (arrival.errored);
-      if (beat_valid) stores_a_beat : assert (came_q[2] && beat[0] == data_q[2] && beat[512] == user_q[2]);
+      if (beat_valid) stores_a_beat : assert (came_q[STORED] && beat[0] == data_q[STORED] && beat[512] == user_q[STORED]);
       if (beat_valid) stores_without_gaps : assert (stored_q == beats_q && beats_q < BEATS);
       // A frame with a place is stored as far as memory has room.
-      if (came_q[2] && beats_q == 8'd0 && waiting < 3'(ANNOUNCEMENTS) && !was_full_q) begin
+      if (came_q[STORED] && beats_q == 8'd0 && waiting < 3'(ANNOUNCEMENTS) && !was_full_q) begin
         stores_if_there_is_a_place : assert (beat_valid);
       end
 
