@@ -169,9 +169,15 @@ CLARION_INLINE void read_fields(Bytes header, Meta& meta) {
   }
 }
 
+// The hop that limits the flow, 0 if unknown; DATA has it.
+template <class Bytes>
+CLARION_INLINE std::uint8_t field_of(Bytes header) {
+  return header[OFFSET_RTT + 3] & FIELD_MASK;
+}
+
 // Fills `meta` from a frame. Ordinary: not IP or another protocol. Malformed: the IP header names the
 // Clarion protocol but what follows cannot be trusted. In both cases meta.kind is ordinary. `field`: that
-// of DATA (read_field), otherwise 0.
+// of DATA, otherwise 0.
 template <class Bytes>
 CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t protocol, Meta& meta,
                                  std::uint8_t& field) {
@@ -190,7 +196,7 @@ CLARION_INLINE ParseResult parse(Bytes frame, std::uint32_t length, std::uint8_t
   meta.kind = static_cast<Kind>(format);
   meta.offset = static_cast<std::uint16_t>(ip.at + ip.begin);
   read_fields(header, meta);
-  if (meta.kind == Kind::data) field = header[OFFSET_RTT + 3] & FIELD_MASK;
+  if (meta.kind == Kind::data) field = field_of(header);
   return ParseResult::valid;
 }
 
@@ -229,10 +235,9 @@ CLARION_INLINE std::uint8_t hop_behind(std::uint8_t flags) {
   return static_cast<std::uint8_t>((flags_with_hop(flags) & FLAGS_HOP_MASK) >> FLAGS_HOP_SHIFT);
 }
 
-// The hop that limits the flow, 0 if unknown; DATA has it.
 template <class Bytes>
 CLARION_INLINE std::uint8_t read_field(Bytes frame, const Meta& meta) {
-  return (frame + meta.offset)[OFFSET_RTT + 3] & FIELD_MASK;
+  return field_of(frame + meta.offset);
 }
 
 template <class Bytes>

@@ -14,7 +14,7 @@ def states(text: str) -> int:
 
 
 def cycles(text: str) -> int:
-    """Return the clocks of the longest way through a sequence of states; none are told if it has no end."""
+    """Return the worst-case latency of a sequence of states, clocks; there is none if it is unbounded."""
     return int(_last(text, "Maximum number of cycles", r"\d+"))
 
 

@@ -70,12 +70,11 @@ def sequence(function: Function) -> str:
       .start_port(start),
 {_inputs(function)}{outputs}      .done_port()
   );
-  logic [{results - 1}:0] results;
   always_ff @(posedge clk_i) begin""")
     for i in words:
         bits = min(WORD_BITS, results - WORD_BITS * i)
         lines.append(f"    if (told_{i}) results[{WORD_BITS * i}+:{bits}] <= word_{i}[{bits - 1}:0];")
-    lines.append("  end\n  assign results_o = results;")
+    lines.append("  end")
     return "\n".join(lines)
 
 

@@ -92,15 +92,17 @@ def sequence(function: Function, instance: str) -> str:
     """Return the same of a circuit that goes from state to state.
 
     It is reset at each call, so that it begins at its first state whatever happened before; `start` follows,
-    and stays until `taken`. Its arguments are held meanwhile. `instance` keeps its results in `results_o`.
+    and stays until `taken`. Its arguments are held meanwhile. `instance` keeps its results in `results`.
     """
-    arguments = width(function.arguments)
+    arguments, results = width(function.arguments), width(function.results)
     return f"""\
 {_head(function)}
   logic [{WORD_BITS * words(arguments) - 1}:0] arguments;
   logic restart = 1'b0;
   logic start = 1'b0;
   wire taken;
+  logic [{results - 1}:0] results;
+  assign results_o = results;
   always_ff @(posedge clk_i) begin
     if (valid_i) arguments <= {WORD_BITS * words(arguments)}'(arguments_i);
     restart <= valid_i;

@@ -176,21 +176,14 @@ def _pipeline(design: Design, registers: int) -> str:
 def _sequence(design: Design) -> str:
     bits = width(design.function.results)
     arguments = width(design.function.arguments)
-    ports = [
-        *("ap_clk(clk_i)", "ap_rst(restart)", "ap_start(start)", "ap_ready(taken)", "ap_idle()"),
-        *(
-            "ap_done(told)",
-            f"arguments(arguments[{arguments - 1}:0])",
-            "ap_return(made)",
-        ),
-    ]
+    control = ["ap_start(start)", "ap_ready(taken)", "ap_idle()", "ap_done(told)"]
+    data = [f"arguments(arguments[{arguments - 1}:0])", "ap_return(made)"]
+    ports = ["ap_clk(clk_i)", "ap_rst(restart)", *control, *data]
     return f"""\
   wire [{bits - 1}:0] made;
   wire told;
 {_instance(design, ports)}
-  logic [{bits - 1}:0] results;
-  always_ff @(posedge clk_i) if (told) results <= made;
-  assign results_o = results;"""
+  always_ff @(posedge clk_i) if (told) results <= made;"""
 
 
 def _instance(design: Design, ports: list[str]) -> str:
