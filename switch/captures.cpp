@@ -62,8 +62,7 @@ void Captures::packet(const Port& port, TruthLog::Direction direction, Nanosecon
                       const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length,
                       const Causes& causes) const {
   if (port.capture.file == nullptr) return;
-  const std::uint32_t interface =
-      direction == TruthLog::Direction::out ? port.capture.out : port.capture.in;
+  const std::uint32_t interface = direction == TruthLog::Direction::out ? port.capture.out : port.capture.in;
   port.capture.file->packet(interface, time + static_cast<Nanoseconds>(to_unix_ns_), frame, stored, length,
                             comment_of(causes));
 }

@@ -63,7 +63,7 @@ PcapngFile::PcapngFile(const Path& option, const std::string& path,
   {
     Block section(file_.buffer(), SECTION_HEADER);
     section.number(BYTE_ORDER_MAGIC);
-    section.number(std::uint16_t{1});   // version 1.0
+    section.number(std::uint16_t{1});  // version 1.0
     section.number(std::uint16_t{0});
     section.number(~std::uint64_t{0});  // its length is not known
   }

@@ -68,9 +68,8 @@ class CapturesTest : public FabricTest {
  protected:
   CapturesTest()
       : directory_(std::filesystem::temp_directory_path() /
-                   (std::string("captures-") +
-                    testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
-                    std::to_string(getpid()))) {}
+                   (std::string("captures-") + testing::UnitTest::GetInstance()->current_test_info()->name() +
+                    "-" + std::to_string(getpid()))) {}
   ~CapturesTest() override { std::filesystem::remove_all(directory_); }
 
   void build_captured(json document) {

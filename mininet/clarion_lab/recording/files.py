@@ -55,7 +55,7 @@ def write(
 
 
 def is_result(path: Path) -> bool:
-    """Whether this is a file of a run or a batch by its name, or a directory of a run with its files alone."""
+    """Whether this is a file of a run or a batch by its name, or a directory of a run with its own."""
     if path.is_symlink():
         return False
     if path.is_dir():
