@@ -174,7 +174,10 @@ function clarion.dissector(buffer, pinfo, root)
     show(tree, buffer, field)
   end
   if buffer:len() > format.bytes then
-    ip_protocols:try(buffer(0, 1):uint(), behind(buffer, format.bytes), pinfo, root)
+    local protocol, rest = buffer(0, 1):uint(), behind(buffer, format.bytes)
+    if not pcall(ip_protocols.try, ip_protocols, protocol, rest, pinfo, root) then
+      tree:add_proto_expert_info(malformed, "what follows the header is malformed")
+    end
   end
   pinfo.cols.info:prepend("[" .. format.name .. "] ")
   return buffer:len()
