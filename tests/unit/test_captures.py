@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`clarion run --capture`: the captures of a run hold its losses, each with its cause, and as many as its truth."""
+"""`clarion run --capture`: the captures of a run hold the losses of its truth, each with its cause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from clarion_scapy import Clarion
 
 CLARION = (sys.executable, "-m", "clarion")
 LINK = "s1.s1-right--s2.s2-left.pcapng"
-LOSSY = ("--set", "algorithm=xcp", "--set", "links.bottleneck.loss.forward.rate=0.01", "--set", "duration=4 s")
+LOSSY = (
+    "--set",
+    "algorithm=xcp",
+    "--set",
+    "links.bottleneck.loss.forward.rate=0.01",
+    "--set",
+    "duration=4 s",
+)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -47,7 +54,9 @@ def test_every_loss_of_the_truth_is_in_a_capture_with_its_cause(captured: Path) 
     files = sorted((captured / "captures").iterdir())
     assert LINK in [path.name for path in files]
     found = sum((comments(packets(path)) for path in files), Counter[str]())
-    truth = Counter(f"lost: {cause}" for cause in pq.read_table(captured / "losses.parquet")["cause"].to_pylist())
+    truth = Counter(
+        f"lost: {cause}" for cause in pq.read_table(captured / "losses.parquet")["cause"].to_pylist()
+    )
     assert truth["lost: wire"] > 0
     assert found == truth
 

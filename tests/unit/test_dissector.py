@@ -26,7 +26,9 @@ TAGS = {"bucket": 777, "link_seq": 65535, "corrupt": 3, "congest": 40000, "rev_c
 DATA = frames.data(rtt=(3 << 28) + (1 << 27) + 5, x=1 << 26, delta=-12345, reverse=9, flags=0xB7, **TAGS)
 
 
-def shown(directory: Path, packets: Sequence[bytes], *options: str, kept: int = 65535) -> list[dict[str, Any]]:
+def shown(
+    directory: Path, packets: Sequence[bytes], *options: str, kept: int = 65535
+) -> list[dict[str, Any]]:
     """What tshark says of each frame, of which the first `kept` bytes were captured: its layers."""
     capture = directory / "capture.pcap"
     with PcapWriter(str(capture), linktype=1) as writer:
