@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ LOSSY = (
 )
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [*CLARION, "run", "smoke", "--engine", "sim", *arguments]
+def run(*arguments: str, engine: str = "sim") -> subprocess.CompletedProcess[str]:
+    command = [*CLARION, "run", "smoke", "--engine", engine, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
@@ -50,15 +51,29 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_every_loss_of_the_truth_is_in_a_capture_with_its_cause(captured: Path) -> None:
-    files = sorted((captured / "captures").iterdir())
+def assert_of_the_truth(out: Path) -> None:
+    """Every loss is in a capture, with its cause."""
+    files = sorted((out / "captures").iterdir())
     assert LINK in [path.name for path in files]
     found = sum((comments(packets(path)) for path in files), Counter[str]())
-    truth = Counter(
-        f"lost: {cause}" for cause in pq.read_table(captured / "losses.parquet")["cause"].to_pylist()
-    )
-    assert truth["lost: wire"] > 0
-    assert found == truth
+    causes = pq.read_table(out / "losses.parquet")["cause"].to_pylist()
+    assert found == Counter(f"lost: {cause}" for cause in causes)
+    assert found["lost: wire"] > 0
+
+
+def test_every_loss_of_the_truth_is_in_a_capture_with_its_cause(captured: Path) -> None:
+    assert_of_the_truth(captured)
+
+
+@pytest.mark.root
+def test_real_tcp_is_captured_in_unix_time(tmp_path: Path) -> None:
+    began = time.time()
+    done = run("--capture", "--out", str(tmp_path / "out"), "--set", "measure-from=1 s", *LOSSY, engine="emu")
+    assert done.returncode == 0, done.stderr
+    assert_of_the_truth(tmp_path / "out")
+    found = packets(tmp_path / "out" / "captures" / LINK)
+    assert began < found[0].time < found[-1].time < time.time()
+    assert sum(packet.haslayer(Clarion) for packet in found) > len(found) / 2
 
 
 def test_packets_are_in_order_with_the_header_and_their_link_as_interface(captured: Path) -> None:
