@@ -19,15 +19,16 @@ MAX_PORTS = 64
 _RANGE = re.compile(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?")
 _FIELDS = (
     ("name", "Name", "such as s1"),
-    ("address", "Address", "HOST:PORT of its P4Runtime server"),
+    ("address", "Address", "HOST:PORT of its P4Runtime server; of another machine with TLS"),
     ("device_id", "Device id", "as the switch was given it"),
     ("ports", "Ports", "such as 1, 2, 5-8"),
 )
 _TLS = (
     ("tls.ca", "CA certificate", "path on the controller's machine"),
     ("tls.certificate", "Certificate", "path of a PEM file"),
-    ("tls.key", "Key", "path of a PEM file"),
+    ("tls.key", "Key", "path of a PEM file, which may be the certificate's"),
 )
+FIELD_OF = {"tls": "tls.ca"}  # the input at which an error of a field is shown, where it has none of its own
 
 
 def port_list(text: str) -> list[int]:
@@ -89,7 +90,7 @@ class AddSwitch:
                     tls=_tls(given),
                 )
             except FieldError as error:
-                self._inputs[error.field].error = error.reason
+                self._inputs[FIELD_OF.get(error.field, error.field)].error = error.reason
                 raise
             except ExistsError as error:
                 self._inputs["name"].error = str(error)

@@ -34,6 +34,29 @@ async def test_switches_are_added_shown_and_removed(rig: Rig) -> None:
     problem(await rig.administer("DELETE", "/v1/switches/s3"), 404, "unknown-switch")
 
 
+TLS = {"ca": "/etc/clarion/ca.pem", "certificate": "/etc/clarion/c.pem", "key": "/etc/clarion/c.pem"}
+
+
+async def test_a_switch_is_reached_elsewhere_from_now_on(rig: Rig) -> None:
+    settings = await rig.operate("PATCH", "/v1/switches/s1/ports/1", json={"stamp": True})
+    assert settings.status_code == 200
+    uid = (await rig.read("/v1/switches/s1"))["uid"]
+    changes = {"address": "192.0.2.7:9559", "tls": TLS, "port_names": {"2": "up"}}
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json=changes)
+    assert answer.status_code == 200
+    shown = await rig.read("/v1/switches/s1")
+    assert {name: shown[name] for name in changes} == changes
+    assert shown["uid"] == uid
+    assert (await rig.read("/v1/switches/s1/ports/1"))["desired"]["stamp"] is True
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": None})
+    assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == "#/tls"
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": None, "address": "[::1]:9559"})
+    assert answer.status_code == 200
+    shown = await rig.read("/v1/switches/s1")
+    assert (shown["address"], shown["tls"], shown["port_names"]) == ("[::1]:9559", None, {"2": "up"})
+    problem(await rig.administer("PATCH", "/v1/switches/s9", json={}), 404, "unknown-switch")
+
+
 async def test_ports_have_names_beside_their_numbers(rig: Rig) -> None:
     names = {"1": "right", "2": "h1"}
     answer = await rig.administer(
@@ -64,6 +87,8 @@ async def test_a_name_is_given_once(shared: Rig) -> None:
         ({"address": "127.0.0.1"}, "#/address"),
         ({"address": "127.0.0.1:0"}, "#/address"),
         ({"address": "127.0.0.1:70000"}, "#/address"),
+        ({"address": "unix:p4runtime.sock"}, "#/address"),
+        ({"address": "192.0.2.7:9559"}, "#/tls"),
         ({"device_id": 0}, "#/device_id"),
         ({"device_id": 2**63}, "#/device_id"),
         ({"ports": []}, "#/ports"),
