@@ -42,8 +42,8 @@ class Pems:
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """The files that `--tls-certificate`, `--tls-key` and `--tls-client-ca` name. The key may be in the file of
-    the certificate. With the certificate of an authority for clients, those without one are refused.
+    """The files that `--tls-certificate`, `--tls-key` and `--tls-client-ca` name. The key may be in the
+    certificate's file. With the certificate of an authority for clients, those without one are refused.
     """
 
     certificate: Path

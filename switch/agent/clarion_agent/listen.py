@@ -53,7 +53,7 @@ def check_protected(listen: str, tls: TlsOptions | None, *, insecure: bool) -> N
 
 @contextlib.contextmanager
 def socket_file(listen: str) -> Iterator[None]:
-    """Makes way for a socket that is bound while this is entered, for its owner only; for HOST:PORT nothing."""
+    """Makes way for a socket that is bound while this is entered, for its owner only."""
     if not listen.startswith(UNIX):
         yield
         return

@@ -90,8 +90,8 @@ async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
         "Change how a switch is reached",
         "unknown-switch",
         body=True,
-        description="A JSON merge patch (RFC 7396) of address, TLS files and names of ports, the latter two as"
-        " a whole. The controller connects anew; what is desired of the switch stays.",
+        description="A JSON merge patch (RFC 7396) of address, TLS files and names of ports, the latter two"
+        " as a whole. The controller connects anew; what is desired of the switch stays.",
         openapi_extra=also_as_merge_patch("SwitchChanges"),
     ),
 )
