@@ -122,7 +122,10 @@ async def _application(
         app = create_app(
             controller,
             experiments=experiments,
-            options=ApiOptions(requests_per_minute=options.requests_per_minute),
+            options=ApiOptions(
+                requests_per_minute=options.requests_per_minute,
+                certificate=None if options.tls is None else options.tls.certificate,
+            ),
             tuner_state=lambda: _tuner_state(tuner),
             tuner=tuner,
         )

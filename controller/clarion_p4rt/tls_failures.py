@@ -45,7 +45,7 @@ def _reason(address: str, files: TlsFiles) -> str | None:
 
 
 def _shakes_hands(address: str, context: ssl.SSLContext) -> bool:
-    """Whether the switch goes on after both have seen the certificates; gRPC hangs up without an alert if not."""
+    """Whether the switch goes on after both have shown certificates; if not, gRPC hangs up without a word."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     with socket.create_connection((host, int(port)), TIMEOUT_S) as plain:

@@ -152,7 +152,8 @@ async def test_a_switch_is_refused_for_what_its_certificate_says(tmp_path: Path,
             said = await refusal(agent.address, tls_of(made))
             assert said.startswith(f"the certificate that {agent.address} shows is refused: ")
             assert reason in said
-        keys("setup", str(made), "--switch", f"s1={HOST}", "--force")
+        (made / "s1/s1.pem").unlink()
+        keys("setup", str(made), "--switch", f"s1={HOST}")
         await joins(agent.address, tls_of(made))
 
 
@@ -175,7 +176,8 @@ async def test_a_controller_is_refused_for_what_its_certificate_says(tmp_path: P
         assert "it is one of a server" in await refusal(agent.address, other)
         mixed = TlsFiles(str(made / "ca.pem"), str(made / "s1/s1.pem"), str(made / "c1/c1.pem"))
         assert "key values mismatch; correct the files" in await refusal(agent.address, mixed)
-        keys("renew", str(made), "c1")
+        ours.unlink()
+        keys("setup", str(made), "--controller", "c1")
         await joins(agent.address, tls_of(made))
 
 

@@ -59,11 +59,11 @@ class KeyDirectory:
     def parties(self) -> dict[str, Signed]:
         """All that have a certificate, by name."""
         names = sorted(each.name for each in self.path.iterdir() if self._file(each.name).exists())
-        return {name: _signed(self._file(name)) for name in names}
+        return {name: self._party(name) for name in names}
 
     def find(self, name: str) -> Signed | None:
         """The certificate of a party; None if it has none."""
-        return _signed(self._file(name)) if self._file(name).exists() else None
+        return self._party(name) if self._file(name).exists() else None
 
     def issue(self, party: Party) -> Signed:
         """A new key and certificate, in place of one that is there."""
@@ -99,6 +99,13 @@ class KeyDirectory:
         _write(self.path / TRUSTED, certificates.pem_of(trusted), PUBLIC)
         for name in self.parties():
             self._tell(name)
+
+    def _party(self, name: str) -> Signed:
+        found = _signed(self._file(name))
+        party = certificates.party_of(found.certificate)
+        if party.name != name:
+            raise UserError(f"{self._file(name)}: is the certificate of {party.name}; remove it")
+        return found
 
     def _tell(self, name: str) -> None:
         _write(self.path / name / TRUSTED, certificates.pem_of(self.trusted), PUBLIC)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from clarion_control.errors import StoreError
+from clarion_control.keys import certificates
 from clarion_control.model import LinkState, Role
 from fakes.controller import in_state, until
-from fakes.rest import Rig, open_rig, problem
+from fakes.rest import GENEROUS, Rig, open_rig, problem
 from fakes.switch import FakeSwitch
 
 NEW = {"name": "s3", "address": "127.0.0.1:9559", "device_id": 3, "ports": [2, 1]}
@@ -189,6 +192,33 @@ async def test_figures_are_those_of_the_controller(rig: Rig) -> None:
     assert samples["clarion_port_lost_on_wire_packets_total", "port=1 switch=s1"] == 7
     assert samples["clarion_switch_state", "state=in-sync switch=s2"] == 1
     assert samples["clarion_switch_reports_total", "switch=s1"] == 1
+
+
+async def test_figures_say_when_certificates_expire(tmp_path: Path) -> None:
+    authority = certificates.new_authority()
+    party = certificates.checked_party("c1", certificates.PartyRole.CONTROLLER, [])
+    mine, ca = tmp_path / "c1.pem", tmp_path / "ca.pem"
+    mine.write_bytes(certificates.issue(authority, party, timedelta(days=10)).pem())
+    ca.write_bytes(certificates.pem_of([authority.certificate]))
+    files = {"ca": str(ca), "certificate": str(mine), "key": str(tmp_path / "none")}
+    options = replace(GENEROUS, certificate=tmp_path / "none")
+    async with open_rig(tmp_path, options=options) as rig:
+
+        async def days_left() -> dict[str, float]:
+            text = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text
+            return {
+                Path(sample.labels["file"]).name: round(sample.value / 86400, 1)
+                for family in text_string_to_metric_families(text)
+                for sample in family.samples
+                if sample.name == "clarion_certificate_expires_in_seconds"
+            }
+
+        assert await days_left() == {}
+        answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": files})
+        assert answer.status_code == 200
+        assert await days_left() == {"c1.pem": 10.0, "ca.pem": 3650.0}
+        mine.write_bytes(certificates.issue(authority, party, timedelta(days=20)).pem())
+        assert await days_left() == {"c1.pem": 20.0, "ca.pem": 3650.0}
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -192,6 +192,9 @@ def test_files_that_are_not_there_or_not_ours(made: Path, capsys: pytest.Capture
     assert "No such file or directory; `clarion keys setup` makes it" in capsys.readouterr().err
     assert keys("renew", made, "s9") == 2
     assert "s9: has no certificate in " in capsys.readouterr().err
+    (made / "s1/s1.pem").write_bytes((made / "c1/c1.pem").read_bytes())
+    assert keys("renew", made) == 2
+    assert "s1.pem: is the certificate of c1; remove it" in capsys.readouterr().err
     (made / "s1/s1.pem").write_text("hello")
     assert keys("list", made) == 2
     assert "s1.pem: no key and certificate of `clarion keys`" in capsys.readouterr().err
