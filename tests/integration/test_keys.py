@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -209,7 +210,7 @@ class Patches:
     def more(self) -> None:
         """Waits for changes that began after this call."""
         wanted = self.done + 5
-        wait_until(lambda: self.done >= wanted or self.failed, "more changes", PATIENCE_S)
+        wait_until(lambda: self.done >= wanted or self.failed != [], "more changes", PATIENCE_S)
 
     def __enter__(self) -> Patches:
         self._thread.start()
@@ -276,40 +277,34 @@ async def test_the_authority_is_replaced_while_settings_change(tmp_path: Path, m
         assert "unable to get local issuer" in await refusal(agent.address, tls_of(old))
 
 
-def test_a_bad_new_file_keeps_the_old_certificate(tmp_path: Path, made: Path) -> None:
-    """At the agent and at the controller's HTTPS."""
-    shutil.copytree(made / "c1", tmp_path / "https")
-    https = tmp_path / "https/c1.pem"
-    with (
-        Agent(tmp_path, made) as agent,
-        ServedController(tmp_path, None, "--tls-certificate", str(https)) as controller,
-    ):
-        address = controller.url.split("/")[2]
-        for file, where, log in (
-            (made / "s1/s1.pem", agent.address, agent.log),
-            (https, address, lambda: controller.log),
-        ):
-            before = serial_shown(where, made)
-            good = file.read_bytes()
-            key, begin, _ = good.partition(b"-----BEGIN CERTIFICATE")
-            other = issued(made, "x", PartyRole.SWITCH, HOST).pem()
-            file.write_bytes(
-                key + begin + other.partition(begin)[2]
-            )  # the key of one, the certificate of another
-            wait_until(
-                lambda where=where, log=log: serial_shown(where, made) and "of before stays in use" in log(),  # type: ignore[misc]
-                "the bad file is refused",
-                PATIENCE_S,
-            )
-            assert serial_shown(where, made) == before
-            file.write_bytes(other)
-            new = x509.load_pem_x509_certificates(other)[0].serial_number
-            wait_until(
-                lambda where=where, new=new: serial_shown(where, made) == new,  # type: ignore[misc]
-                "the new one is used",
-                PATIENCE_S,
-            )
-            assert "Traceback" not in log()
+def check_replacement(file: Path, address: str, log: Callable[[], str], made: Path) -> None:
+    """The server takes what replaces the file, unless key and certificate are of different pairs."""
+    before = serial_shown(address, made)
+    other = issued(made, "x", PartyRole.SWITCH, HOST)
+    key = file.read_bytes().partition(b"-----BEGIN CERTIFICATE")[0]
+    file.write_bytes(key + certificates.pem_of([other.certificate]))
+
+    def is_refused() -> bool:
+        assert serial_shown(address, made) == before
+        return "no certificate and its key; the certificate of before stays in use" in log()
+
+    wait_until(is_refused, "the bad file is refused", PATIENCE_S)
+    file.write_bytes(other.pem())
+    serial = other.certificate.serial_number
+    wait_until(lambda: serial_shown(address, made) == serial, "the new one is used", PATIENCE_S)
+    assert "Traceback" not in log()
+
+
+def test_a_bad_new_file_keeps_the_old_certificate_of_an_agent(tmp_path: Path, made: Path) -> None:
+    with Agent(tmp_path, made) as agent:
+        check_replacement(made / "s1/s1.pem", agent.address, agent.log, made)
+
+
+def test_https_takes_a_new_certificate_while_it_serves(tmp_path: Path, made: Path) -> None:
+    file = tmp_path / "https.pem"
+    shutil.copy(made / "c1/c1.pem", file)
+    with ServedController(tmp_path, None, "--tls-certificate", str(file)) as controller:
+        check_replacement(file, controller.url.split("/")[2], lambda: controller.log, made)
 
 
 def test_a_switch_that_was_added_without_tls_before_is_not_reached_in_the_clear(tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ def credentials(options: TlsOptions) -> grpc.ServerCredentials:
         return None if pems is None else _configuration(pems)
 
     return grpc.dynamic_ssl_server_credentials(
-        _configuration(files.pems), changed, require_client_authentication=options.client_ca is not None
+        _configuration(files.pems),
+        changed,  # type: ignore[arg-type]  # None is "as before"
+        require_client_authentication=options.client_ca is not None,
     )
 
 
