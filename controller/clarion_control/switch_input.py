@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of a switch that is added."""
+"""The checks of a switch that is added or changed."""
 
 from __future__ import annotations
 
