@@ -232,6 +232,7 @@ def add_s1(controller: ServedController, agent: Agent, made: Path) -> None:
         api.await_sync("s1")
 
 
+@pytest.mark.slow
 async def test_certificates_are_renewed_while_settings_change(tmp_path: Path, made: Path) -> None:
     """The connection of before lives on, new ones see the new certificate, and no change fails."""
     with Agent(tmp_path, made) as agent, ServedController(tmp_path) as controller:
@@ -256,6 +257,7 @@ async def test_certificates_are_renewed_while_settings_change(tmp_path: Path, ma
             )
 
 
+@pytest.mark.slow
 async def test_the_authority_is_replaced_while_settings_change(tmp_path: Path, made: Path) -> None:
     old = tmp_path / "old"
     shutil.copytree(made, old)
