@@ -11,6 +11,7 @@ from clarion_control.fleet.events import Events
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
+from clarion_control.services.access import AccessLog
 from clarion_control.services.announcer import PolicyAnnouncer
 from clarion_control.services.changes import Changes
 from clarion_control.services.forwarding import StaticForwarding
@@ -40,6 +41,7 @@ class Controller:
         apply_timeout_s: float,
     ) -> None:
         """Use `Controller.open`."""
+        self.store_operations = store.operations
         self._hub = Hub()
         self._recorder = Recorder(store, history_s)
         self._fleet = Fleet(
@@ -59,6 +61,7 @@ class Controller:
         self.tuning = Tuning(store, self._fleet, self._changes, announcer)
         self.records = Records(store)
         self.tokens = Tokens(store)
+        self.access = AccessLog(store)
 
     @classmethod
     async def open(
@@ -84,6 +87,8 @@ class Controller:
             history_s=history_s,
             apply_timeout_s=apply_timeout_s,
         )
+        await controller.tokens.open()
+        controller.access.start()
         await controller.switches.open()
         controller._recorder.start()
         return controller
@@ -100,4 +105,6 @@ class Controller:
         await self._changes.close()
         await self._fleet.close()
         await self._recorder.close()
+        await self.access.close()
+        await self.tokens.close()
         self._hub.close()
