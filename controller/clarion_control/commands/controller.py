@@ -25,6 +25,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--insecure-http", action="store_true", help="without TLS also where others can reach it"
     )
     command.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS|NETWORK",
+        help="of a proxy whose Forwarded or X-Forwarded-For says who the client is; repeat it for more",
+    )
+    command.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="that clients use for the controller, beside its address and localhost; repeat it for more",
+    )
+    command.add_argument(
         "--election-id",
         type=_election_id,
         default=1,
@@ -70,6 +84,8 @@ def _serve(options: argparse.Namespace) -> int:
             tls_certificate=options.tls_certificate,
             tls_key=options.tls_key,
             insecure_http=options.insecure_http,
+            trusted_proxies=options.trusted_proxy,
+            hosts=options.host,
             election_id=options.election_id,
             history_s=options.history,
             dashboard=not options.no_dashboard,
