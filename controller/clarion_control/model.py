@@ -122,7 +122,9 @@ ACCESS = frozenset(
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One change or access, in the order of `id`. `before` and `after` are JSON objects, None for what was absent."""
+    """One change or access, in the order of `id`. `before` and `after` are JSON objects, None for what was
+    absent.
+    """
 
     id: int
     time_us: int

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every request to the server meets first, of API and dashboard, WebSockets included: the client behind a
-proxy, the allowed names, and what makes HTTPS stay HTTPS.
+"""What every request meets first, of API and dashboard, WebSockets included: its client behind a proxy, the
+names that are allowed, and what makes HTTPS stay HTTPS.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names under which the controller may be addressed.
 
-A page of another site can have its own name resolved to this machine (DNS rebinding), and would then be of the
-same origin as the API behind it. What gives it away is its name in the header Host.
+A page of another site can have its own name resolved to this machine (DNS rebinding), and would then be of
+the same origin as the API behind it. What gives it away is its name in the header Host.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose request it is, and over what: from `Forwarded` or `X-Forwarded-For` of proxies that are trusted.
 
-uvicorn's own middleware reads no `Forwarded` (RFC 7239), and believes X-Forwarded-Proto from where it takes no
-address.
+uvicorn's own middleware reads no `Forwarded` (RFC 7239), and a client behind a proxy that sets only that one
+could make up the other.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Attempts:
         return max(0.0, mine[0] + self.WINDOW_S - now_s)
 
     def failed(self, address: str, now_s: float) -> None:
-        """Counts an attempt that failed; of too many sources the one that has been known longest is let off."""
+        """Counts an attempt that failed; of too many sources the one known longest is let off."""
         name = source(address)
         if name not in self._failures and len(self._failures) >= self.SOURCES:
             self._failures.pop(next(iter(self._failures)))

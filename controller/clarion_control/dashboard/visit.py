@@ -73,9 +73,7 @@ class Visit:
         address = self.request.client.host if self.request.client else ""
         needs = role.name.lower()
         page = self.request.url.path
-        self.controller.access.note(
-            Action.REQUEST_REFUSE, address, self.actor, request=page, needs=needs
-        )
+        self.controller.access.note(Action.REQUEST_REFUSE, address, self.actor, request=page, needs=needs)
 
     def watch_session(self) -> None:
         """Closes the page when the session ends, so that nothing is shown after signing out. A

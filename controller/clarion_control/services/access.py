@@ -102,9 +102,7 @@ class AccessLog:
                 await self._task
             await self.flush(everything=True)
 
-    def note(
-        self, action: Action, address: str, actor: Actor = STRANGER, **circumstances: Any
-    ) -> None:
+    def note(self, action: Action, address: str, actor: Actor = STRANGER, **circumstances: Any) -> None:
         """Counts an act from an address. No part of a token may be in the circumstances."""
         self._tally.add(time.monotonic(), actor, action, source(address), circumstances)
 

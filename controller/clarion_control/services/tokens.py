@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tokens of users and programs. All valid ones are in memory: a request is never answered from the store."""
+"""The tokens of users and programs. All valid ones are in memory, where every request is checked."""
 
 from __future__ import annotations
 

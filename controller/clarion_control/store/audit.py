@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: a record of each change, in the transaction of the change itself; and of who came in or did not."""
+"""The audit: a record of each change, in the transaction of the change itself; and of accesses."""
 
 from __future__ import annotations
 

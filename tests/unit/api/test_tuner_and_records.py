@@ -9,6 +9,8 @@ import pytest
 
 from clarion_control.api.guard import TOKEN_EXPIRES
 from clarion_control.model import Actor, Decision, Role
+from clarion_control.services import tokens as token_service
+from clarion_control.services.tokens import DAY_US
 from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import POLICIES
 from fakes.rest import PORT, Rig, problem
