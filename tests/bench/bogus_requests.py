@@ -68,15 +68,21 @@ async def request(port: int, source: str, sign_in: bool) -> int:
         body, head = "", f"GET /v1/switches HTTP/1.1\r\nAuthorization: Bearer {token}\r\n"
     text = f"{head}Host: 127.0.0.1\r\nConnection: close\r\n\r\n{body}"
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
-            writer.write(text.encode())
-            line = await reader.readline()
-            await reader.read()
-            writer.close()
-        return int(line.split()[1])
-    except (OSError, TimeoutError, IndexError):
+        return await asyncio.wait_for(status(port, source, text), TIMEOUT_S)
+    except (OSError, asyncio.TimeoutError, IndexError):
         return 0
+
+
+async def status(port: int, source: str, text: str) -> int:
+    """Sends the text and reads the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    try:
+        writer.write(text.encode())
+        line = await reader.readline()
+        await reader.read()
+        return int(line.split()[1])
+    finally:
+        writer.close()
 
 
 if __name__ == "__main__":

@@ -212,10 +212,11 @@ async def test_a_token_ends_after_ninety_days_unless_it_is_to_last_for_ever(rig:
 
 async def test_the_last_two_weeks_of_a_token_are_said(rig: Rig) -> None:
     assert TOKEN_EXPIRES not in (await rig.administer("GET", "/v1/switches")).headers
-    body = {"name": "soon", "role": "viewer", "expires_us": 4_102_444_800 * 10**6}
+    ends_us = 4_102_444_800 * 10**6
+    body = {"name": "soon", "role": "viewer", "expires_us": ends_us}
     with pytest.MonkeyPatch.context() as patch:
         made = await rig.administer("POST", "/v1/tokens", json=body)
-        patch.setattr(token_service, "now_us", lambda: body["expires_us"] - 13 * DAY_US)
+        patch.setattr(token_service, "now_us", lambda: ends_us - 13 * DAY_US)
         for path in ("/v1/switches", "/metrics"):
             headers = {"Authorization": f"Bearer {made.json()['secret']}"}
             answer = await rig.client.get(path, headers=headers)
