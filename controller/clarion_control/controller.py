@@ -11,6 +11,7 @@ from clarion_control.fleet.events import Events
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
+from clarion_control.services.access import AccessLog
 from clarion_control.services.announcer import PolicyAnnouncer
 from clarion_control.services.changes import Changes
 from clarion_control.services.forwarding import StaticForwarding
@@ -41,6 +42,7 @@ class Controller:
         insecure: bool,
     ) -> None:
         """Use `Controller.open`."""
+        self.store_operations = store.operations
         self._hub = Hub()
         self._recorder = Recorder(store, history_s)
         self._fleet = Fleet(
@@ -60,6 +62,7 @@ class Controller:
         self.tuning = Tuning(store, self._fleet, self._changes, announcer)
         self.records = Records(store)
         self.tokens = Tokens(store)
+        self.access = AccessLog(store)
 
     @classmethod
     async def open(
@@ -88,6 +91,8 @@ class Controller:
             apply_timeout_s=apply_timeout_s,
             insecure=insecure,
         )
+        await controller.tokens.open()
+        controller.access.start()
         await controller.switches.open()
         controller._recorder.start()
         return controller
@@ -104,4 +109,6 @@ class Controller:
         await self._changes.close()
         await self._fleet.close()
         await self._recorder.close()
+        await self.access.close()
+        await self.tokens.close()
         self._hub.close()

@@ -34,6 +34,14 @@ class ExistsError(UserError):
         self.name = str(name)
 
 
+class FullError(UserError):
+    """There are as many of a kind as there may be."""
+
+    def __init__(self, kind: str, most: int, remedy: str) -> None:
+        super().__init__(f"{kind}: there are {most}, and may be no more; {remedy}")
+        self.kind = kind
+
+
 class StaleVersionError(UserError):
     """A change that was made for another version than the current one (0: nothing is set)."""
 

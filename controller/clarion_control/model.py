@@ -103,11 +103,29 @@ class Action(enum.Enum):
     EXPERIMENT_STOP = "experiment.stop"
     RUN_REGISTER = "run.register"
     RUN_END = "run.end"
+    SESSION_BEGIN = "session.begin"
+    SESSION_FAIL = "session.fail"
+    SESSION_END = "session.end"
+    REQUEST_FAIL = "request.fail"  # with a token that is not valid
+    REQUEST_REFUSE = "request.refuse"  # for want of a role
+
+
+ACCESS = frozenset(
+    {
+        Action.SESSION_BEGIN,
+        Action.SESSION_FAIL,
+        Action.SESSION_END,
+        Action.REQUEST_FAIL,
+        Action.REQUEST_REFUSE,
+    }
+)
 
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One change, in the order of `id`. `before` and `after` are JSON objects, None for what was absent."""
+    """One change or access, in the order of `id`. `before` and `after` are JSON objects, None for what was
+    absent.
+    """
 
     id: int
     time_us: int

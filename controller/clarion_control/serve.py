@@ -11,7 +11,7 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,10 @@ from clarion_base.addresses import is_loopback
 from clarion_base.errors import UserError
 from clarion_base.tls import ReloadedPems, TlsOptions
 from clarion_control.api.app import create_app
+from clarion_control.api.front import Front
+from clarion_control.api.hosts import Hosts
 from clarion_control.api.options import ApiOptions
+from clarion_control.api.proxies import Proxies, networks
 from clarion_control.controller import Controller
 from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.service import Experiments
@@ -31,6 +34,7 @@ from clarion_control.store import engine as engines
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from clarion_control.dashboard import Dashboard
     from clarion_control.tuner.loop import Tuner
@@ -55,6 +59,8 @@ class ServeOptions:
     dashboard: bool = True
     tuner: bool = True
     requests_per_minute: int = 1200  # of one token
+    trusted_proxies: Sequence[str] = ()  # addresses and networks
+    hosts: Sequence[str] = ()  # names that the controller answers to, beside its address and localhost
     sign_in: str | None = None  # name of a token for which a link to the dashboard is printed
 
 
@@ -69,16 +75,15 @@ def run(options: ServeOptions) -> None:
 
 
 async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems | None) -> None:
+    proxies = Proxies(networks(options.trusted_proxies))
+    hosts = Hosts.around(host, options.hosts, tls=files is not None)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
-        async with (
-            _context(files) as context,
-            _application(options, secure=context is not None) as (app, store, dashboard),
-        ):
-            server = _Server(_config(app, context))
+        async with _context(files) as context, _application(options) as (app, store, dashboard):
+            server = _Server(_config(Front(app, proxies, hosts), context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 await _started(server, serving)
@@ -95,7 +100,7 @@ async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems 
 
 @contextlib.asynccontextmanager
 async def _application(
-    options: ServeOptions, *, secure: bool
+    options: ServeOptions,
 ) -> AsyncIterator[tuple[FastAPI, Store, Dashboard | None]]:
     """All parts, opened in the order in which they need each other."""
     async with contextlib.AsyncExitStack() as stack:
@@ -138,7 +143,6 @@ async def _application(
                 controller,
                 experiments=experiments,
                 tuner=tuner,
-                options=pages.Options(secure=secure),
             )
         yield app, store, dashboard
 
@@ -150,12 +154,12 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(app: FastAPI, context: ssl.SSLContext | None) -> uvicorn.Config:
+def _config(app: ASGIApp, context: ssl.SSLContext | None) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
-        proxy_headers=False,  # else any local client could claim another address
+        proxy_headers=False,  # `Front` has its own, which believes named proxies only
         server_header=False,
         timeout_graceful_shutdown=int(DRAIN_S),
     )

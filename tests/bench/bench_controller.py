@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks of the controller, each over its REST API and with processes of their own.
 
-    python -m tests.bench.bench_controller [patch|digests|recovery|all] [--json FILE]      (root)
+    python -m tests.bench.bench_controller [patch|digests|recovery|lockout|all] [--json FILE]      (root)
 
 patch     PATCH of a port's alpha, with 1, 10 and 100 embedded switches attached, all behind one agent.
           `reply` is the time until the answer, which comes when the switch has confirmed; `effect` the time
@@ -12,6 +12,8 @@ digests   1,000 switches report control intervals at a rising rate; the controll
           1,000 switches. `cpu` is in processors; the source of the reports takes another.
 recovery  kill -9 of controller, agent or data plane at random moments under writes; see
           tests/integration/recovery.py.
+lockout   tokens that are not valid, at a rising rate and from 500 addresses: half in requests, half in
+          sign-ins. Meanwhile a user signs in and reads: the latency, and the transactions on the store.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.controller_digests import digests
+from bench.controller_lockout import lockout
 from bench.quantities import Json, percentiles, shown
 from integration import recovery
 from integration.controller_net import Embedded, ServedController, running
@@ -39,7 +42,9 @@ HERE = Path(__file__).resolve().parent
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.bench.bench_controller", description=__doc__)
-    parser.add_argument("what", nargs="?", default="all", choices=["patch", "digests", "recovery", "all"])
+    parser.add_argument(
+        "what", nargs="?", default="all", choices=["patch", "digests", "recovery", "lockout", "all"]
+    )
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--patches", type=int, default=1000, help="of each run (default: 1000)")
     parser.add_argument("--switches", type=int, default=1000, help="that send digests (default: 1000)")
@@ -47,12 +52,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="at each rate (default: 20)")
     parser.add_argument("--kills", type=int, default=200, help="(default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the kills (default: 1)")
+    parser.add_argument("--guesses", default="0,50,200,500", help="invalid tokens/s (default: 0,50,200,500)")
     options = parser.parse_args()
-    chosen = ["patch", "digests", "recovery"] if options.what == "all" else [options.what]
+    chosen = ["patch", "digests", "recovery", "lockout"] if options.what == "all" else [options.what]
     figures: Json = {}
     for name in chosen:
         print(name)
-        figures[name] = {"patch": patch, "digests": digests, "recovery": recover}[name](options)
+        figures[name] = BENCHMARKS[name](options)
         if options.json is not None:
             options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
@@ -144,6 +150,19 @@ def recover(options: argparse.Namespace) -> Json:
     figures["recovery_s"] = percentiles(outcome.recovery_s, 1)
     print(f"  {'clean' if outcome.clean else 'NOT CLEAN'}: {figures}")
     return figures
+
+
+def locked_out(options: argparse.Namespace) -> list[Json]:
+    """Figures at each rate of guesses."""
+    return lockout([int(rate) for rate in options.guesses.split(",")], options.seconds)
+
+
+BENCHMARKS: dict[str, Callable[[argparse.Namespace], object]] = {
+    "patch": patch,
+    "digests": digests,
+    "recovery": recover,
+    "lockout": locked_out,
+}
 
 
 if __name__ == "__main__":

@@ -235,7 +235,11 @@ class ServedController:
     at another port.
     """
 
-    def __init__(self, directory: Path, store: str | None = None, *options: str) -> None:
+    def __init__(
+        self, directory: Path, store: str | None = None, *options: str, dashboard: bool = False
+    ) -> None:
+        if not dashboard:
+            options = ("--no-dashboard", *options)
         self.store = store or str(directory / "controller.db")
         self._directory = directory
         self._options = options
@@ -248,7 +252,7 @@ class ServedController:
         self._starts += 1
         command = [
             *CLARION, "controller", "serve", "--store", self.store, "--listen", "127.0.0.1:0",
-            "--no-dashboard", "--no-experiments", "--requests-per-minute", "100000000", *self._options,
+            "--no-experiments", "--requests-per-minute", "100000000", *self._options,
         ]  # fmt: skip
         self._process = Process(command, self._directory / f"controller-{self._starts}.log")
         line = self._process.await_text("API at")

@@ -26,6 +26,7 @@ from clarion_control import dashboard
 from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, ExperimentState, PolicyState, Role
+from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import checked_parameters
 from clarion_p4rt.device import Cells, Mastership
 from fakes.clarion_command import command
@@ -118,8 +119,9 @@ class Site:
         token = next(each for each in await self._controller.tokens.all() if each.name == name)
         return self._board.sign_in_link(base, token.id)
 
-    async def token(self, name: str, role: str) -> str:
-        return (await self._controller.tokens.create(OTHER, name, Role[role]))[1]
+    async def token(self, name: str, role: str, days: int = 90) -> str:
+        expires_us = now_us() + days * 86_400_000_000
+        return (await self._controller.tokens.create(OTHER, name, Role[role], expires_us))[1]
 
     async def revoke(self, name: str) -> None:
         for token in await self._controller.tokens.all():

@@ -11,7 +11,9 @@ import pytest
 
 from fakes import controller as fake_controller
 from fakes import postgres
+from unit.controller import test_access as access
 from unit.controller import test_controller_facade as facade
+from unit.controller import test_tokens as tokens
 from unit.store import test_store as store
 
 pytestmark = [
@@ -54,6 +56,11 @@ def cases_in(module: object) -> list[Callable[[Path], Awaitable[None]]]:
 
 @pytest.mark.parametrize("test", cases_in(facade), ids=lambda test: test.__name__)
 async def test_controller(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
+    await test(tmp_path)
+
+
+@pytest.mark.parametrize("test", [*cases_in(tokens), *cases_in(access)], ids=lambda test: test.__name__)
+async def test_tokens(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
     await test(tmp_path)
 
 

@@ -96,6 +96,15 @@ def test_a_wrong_token_is_refused_and_a_right_one_leads_to_the_page_asked_for(sc
     assert shown.site.tokens["viewer"] not in cookie["value"]
 
 
+def test_who_signs_in_with_a_token_that_expires_soon_is_told(screen: Opener) -> None:
+    shown = screen()
+    page = shown.sign_in(shown.site.do("token", name="soon", role="VIEWER", days=14))
+    expect(page.locator("#expires")).to_have_text("Token expires in 13 days")
+    page = (other := screen()).sign_in(other.site.tokens["viewer"])
+    expect(page.locator("#who")).to_be_visible()
+    expect(page.locator("#expires")).to_have_count(0)
+
+
 def test_signing_out_ends_the_session_for_good(screen: Opener) -> None:
     shown = screen()
     page = shown.sign_in(shown.site.tokens["viewer"])

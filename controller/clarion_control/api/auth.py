@@ -3,37 +3,63 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 from fastapi import Depends, Request
 
 from clarion_control.api.context import ApiContext
 from clarion_control.api.problems import Problem
-from clarion_control.model import Actor, Role, Token
+from clarion_control.model import Action, Actor, Role, Token
 
 REALM = 'Bearer realm="clarion"'
 MAX_TOKEN_CHARACTERS = 512
 
 
 async def admit(api: ApiContext, request: Request, role: Role | None) -> None:
-    """Lets the request on, or raises Problem; without a role it needs no token."""
+    """Lets the request on, or raises Problem; without a role it needs no token.
+
+    A token that is not valid costs its source one of few attempts before it costs the store anything.
+    """
     address = request.client.host if request.client else ""
     if role is None:
         api.limits.anonymous(address)
         return
     text = _bearer(request.headers.getlist("authorization"))
-    token = await api.controller.tokens.authenticate(text) if text else None
-    if token is None:
-        if text is not None:
-            api.limits.failed(address)
-        else:
-            api.limits.anonymous(address)
+    if text is None:
+        api.limits.anonymous(address)
         raise _unauthenticated(text)
+    token = api.controller.tokens.valid(text)
+    if token is None:
+        token = await _looked_up(api, text, address)
     api.limits.request(token.id)
     if token.role < role:
-        needs = f"this needs the role {role.name.lower()}; token {token.name} is {token.role.name.lower()}"
-        raise Problem("forbidden", needs)
+        _refuse(api, request, token, role, address)
     request.state.token = token
+
+
+async def _looked_up(api: ApiContext, text: str, address: str) -> Token:
+    token = None
+    try:
+        api.limits.failed(address)
+        token = await api.controller.tokens.look_again(text)
+    finally:
+        if token is None:
+            api.controller.access.note(Action.REQUEST_FAIL, address)
+    if token is None:
+        raise _unauthenticated(text)
+    return token
+
+
+def _refuse(api: ApiContext, request: Request, token: Token, role: Role, address: str) -> NoReturn:
+    api.controller.access.note(
+        Action.REQUEST_REFUSE,
+        address,
+        Actor(token.name, token.role),
+        request=f"{request.method} {request.scope['route'].path}",
+        needs=role.name.lower(),
+    )
+    needs = f"this needs the role {role.name.lower()}; token {token.name} is {token.role.name.lower()}"
+    raise Problem("forbidden", needs)
 
 
 def _bearer(values: list[str]) -> str | None:

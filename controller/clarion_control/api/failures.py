@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 KINDS: dict[type[UserError], str] = {
     errors.ExistsError: "already-exists",
     errors.NotPrimaryError: "not-primary",
+    errors.FullError: "conflict",
     errors.PolicyHeldError: "conflict",
     errors.UndoneError: "conflict",
     errors.RunError: "conflict",

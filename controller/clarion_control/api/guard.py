@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime, timezone
+from email.utils import format_datetime
 from typing import Any, NoReturn, get_args, get_origin
 
 from fastapi import Request, Response
@@ -17,7 +19,9 @@ from fastapi.routing import APIRoute
 from clarion_control.api import auth, context
 from clarion_control.api.problems import Problem, in_query
 from clarion_control.model import Role
+from clarion_control.services.tokens import expires_soon_us
 
+TOKEN_EXPIRES = "Clarion-Token-Expires"  # of answers in a token's last two weeks: an HTTP date
 ROLE = "x-clarion-role"  # in the OpenAPI document, too
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -43,9 +47,18 @@ class GuardedRoute(APIRoute):
             if self.body_field is not None and await checked.body():
                 _check_media_type(checked)
                 await checked.json()  # here, where its Problem reaches the client unchanged
-            return await handle(checked)
+            return _warned(request, await handle(checked))
 
         return guarded
+
+
+def _warned(request: Request, response: Response) -> Response:
+    """Says until when the token is valid, in the last two weeks."""
+    token = getattr(request.state, "token", None)
+    if token is not None and expires_soon_us(token) is not None:
+        ends = datetime.fromtimestamp(token.expires_us / 1e6, timezone.utc)
+        response.headers[TOKEN_EXPIRES] = format_datetime(ends, usegmt=True)
+    return response
 
 
 def role_of(route: APIRoute) -> Role | None:

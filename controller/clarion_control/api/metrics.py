@@ -15,6 +15,7 @@ from clarion_control.api import expiry
 from clarion_control.api.context import TunerView
 from clarion_control.controller import Controller
 from clarion_control.model import LinkState
+from clarion_control.store.clock import now_us
 
 _SWITCH = ["switch"]
 _PORT = ["switch", "port"]
@@ -73,6 +74,20 @@ class ControllerCollector(Collector):
         lost.add_metric([], self._controller.telemetry.reports_lost)
         yield lost
         yield self._certificates()
+        yield from self._tokens()
+        operations = CounterMetricFamily("clarion_store_operations", "Transactions", labels=["kind"])
+        for kind, count in self._controller.store_operations.items():
+            operations.add_metric([kind], count)
+        yield operations
+
+    def _tokens(self) -> Iterator[Metric]:
+        least = GaugeMetricFamily(
+            "clarion_token_remaining_seconds", "Until the next token expires; absent if none will"
+        )
+        expires_us = self._controller.tokens.next_expiry_us()
+        if expires_us is not None:
+            least.add_metric([], (expires_us - now_us()) / 1e6)
+        yield least
 
     def _certificates(self) -> Metric:
         left = GaugeMetricFamily(

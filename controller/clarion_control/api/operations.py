@@ -59,7 +59,7 @@ def operation(
     **more: Any,
 ) -> dict[str, Any]:
     """Arguments for a route. `problems` are those beside the ones that all operations share."""
-    slugs = {"too-many-requests", "unavailable", "invalid-request", *problems}
+    slugs = {"too-many-requests", "unavailable", "invalid-request", "unknown-host", *problems}
     if role is not None:
         slugs.add("unauthenticated")
     if role not in (None, Role.VIEWER):

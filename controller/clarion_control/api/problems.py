@@ -119,6 +119,12 @@ PROBLEMS: Mapping[str, ProblemType] = {
             "Send `Content-Type: application/json`.",
         ),
         (
+            "unknown-host",
+            421,
+            "The controller does not answer to this name",
+            "Use its address, or name this host with `clarion controller serve --host NAME`.",
+        ),
+        (
             "invalid-request",
             422,
             "The request does not fit its schema",

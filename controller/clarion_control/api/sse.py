@@ -57,7 +57,7 @@ async def _guarded(
                 if closing.done():
                     return
                 if loop.time() >= check_at:
-                    if await api.controller.tokens.authenticate(text) is None:
+                    if api.controller.tokens.valid(text) is None:
                         return
                     check_at = loop.time() + api.options.heartbeat_s
                 if step.done():

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from limits.storage import MovingWindowSupport, Storage
 
 SWEEP_KEYS = 1000  # with more keys than that, those that are over are looked for
+MAX_KEYS = 20_000  # the one that came first goes for one more: a flood from many addresses fills no memory
 
 
 class WindowStorage(Storage, MovingWindowSupport):
@@ -38,6 +39,8 @@ class WindowStorage(Storage, MovingWindowSupport):
         if len(hits) + amount > limit:
             return False
         self._sweep(now)
+        if key not in self._hits and len(self._hits) >= MAX_KEYS:
+            self.clear(next(iter(self._hits)))
         self._hits.setdefault(key, hits).extend([now] * amount)
         self._over[key] = now + expiry
         return True

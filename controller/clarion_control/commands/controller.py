@@ -31,6 +31,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="reach switches on other machines without TLS, too: anyone between may reprogram them",
     )
     command.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS|NETWORK",
+        help="of a proxy whose Forwarded or X-Forwarded-For says who the client is; repeat it for more",
+    )
+    command.add_argument(
+        "--host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="that clients use for the controller, beside its address and localhost; repeat it for more",
+    )
+    command.add_argument(
         "--election-id",
         type=_election_id,
         default=1,
@@ -76,6 +90,8 @@ def _serve(options: argparse.Namespace) -> int:
             tls=TlsOptions.given(options),
             insecure_http=options.insecure_http,
             insecure_p4runtime=options.insecure_p4runtime,
+            trusted_proxies=options.trusted_proxy,
+            hosts=options.host,
             election_id=options.election_id,
             history_s=options.history,
             dashboard=not options.no_dashboard,

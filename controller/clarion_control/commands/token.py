@@ -14,7 +14,9 @@ from clarion_base.errors import UserError
 from clarion_control.commands.arguments import STORE_HELP, duration_s
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Actor, Role, Token
+from clarion_control.services.tokens import days, expires_soon_us
 from clarion_control.store import Store, tokens
+from clarion_control.store.clock import now_us
 
 ROLES = ("viewer", "operator", "admin")
 _LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind which Python knows none
@@ -31,7 +33,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a viewer looks, an operator also changes settings, an admin also adds switches and tokens",
     )
-    command.add_argument("--expires", type=duration_s, metavar="TIME", help="such as 12h or 90d")
+    command.add_argument(
+        "--expires",
+        type=_lifetime_s,
+        default=float(tokens.LIFE_S),
+        metavar="TIME",
+        help="such as 12h or 30d, or never (default: 90d)",
+    )
     command.add_argument("--store", help=STORE_HELP)
     command.set_defaults(run=_create)
 
@@ -53,8 +61,10 @@ def _create(options: argparse.Namespace) -> int:
         token, text = store.change_now(tokens.create, _actor(), options.name, role, expires_us)
     finally:
         store.dispose()
+    until = "for ever" if token.expires_us is None else f"until {_date(token.expires_us)} UTC"
     print(
-        f"token {token.id} for {token.name}, {options.role}; keep it, it is shown only now:", file=sys.stderr
+        f"token {token.id} for {token.name}, {options.role}, valid {until}; keep it, it is shown only now:",
+        file=sys.stderr,
     )
     print(text)
     return 0
@@ -93,12 +103,23 @@ def _revoke(options: argparse.Namespace) -> int:
     return 0
 
 
+def _lifetime_s(text: str) -> float | None:
+    return None if text == "never" else duration_s(text)
+
+
 def _line(token: Token) -> str:
-    state = "revoked" if token.revoked_us is not None else f"expires {_date(token.expires_us)}"
+    state = "revoked" if token.revoked_us is not None else f"expires {_date(token.expires_us)}{_left(token)}"
     return (
         f"{token.id:>4}  {token.role.name.lower():8}  {token.name:24}  created {_date(token.created_us)}  "
         f"used {_date(token.last_used_us)}  {state}"
     )
+
+
+def _left(token: Token) -> str:
+    if token.expires_us is not None and token.expires_us <= now_us():
+        return " (it is over)"
+    left_us = expires_soon_us(token)
+    return "" if left_us is None else f" (in {days(left_us)}: make the one that takes its place)"
 
 
 def _date(time_us: int | None) -> str:

@@ -68,7 +68,6 @@ def mount(
         session_middleware_kwargs={
             "session_cookie": "clarion_session",
             "same_site": "lax",
-            "https_only": options.secure,
             "max_age": int(LONGEST_S),
         },
     )

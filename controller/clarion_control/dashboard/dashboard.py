@@ -20,6 +20,8 @@ from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.experiments.service import Experiments
+from clarion_control.model import Actor
+from clarion_control.services.tokens import expires_soon_us
 from clarion_control.tuner.loop import Tuner
 
 RESPONSE_TIMEOUT_S = 30.0  # for a page to be built, on a machine that has other things to do
@@ -64,11 +66,12 @@ class Dashboard:
         return decorate
 
     async def _show(self, build: Build, area: str, request: Request) -> Response | None:
-        actor = await self.guard.actor(request.session.get(SESSION_KEY))
-        if actor is None:  # signed out since the gate's check
+        token = self.guard.token(request.session.get(SESSION_KEY))
+        if token is None:  # signed out since the gate's check
             return RedirectResponse("/login", 303)
+        actor = Actor(token.name, token.role)
         visit = Visit(request, actor, self.controller, self.guard, self.options)
-        with frame(request, actor, area):
+        with frame(request, actor, area, expires_soon_us(token)):
             try:
                 await build(visit, **request.path_params)
             except UserError as error:

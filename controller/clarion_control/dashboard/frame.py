@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from clarion_control.dashboard import parts, templates
 from clarion_control.model import Actor
+from clarion_control.services.tokens import days
 
 NAVIGATION = (
     ("/", "Overview", "lan"),
@@ -25,8 +26,10 @@ _THEME_NAMES = {None: "as the system", "light": "light", "dark": "dark"}
 
 
 @contextmanager
-def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
-    """Draws the frame around elements made inside `with`; `area` is the navigation entry to highlight."""
+def frame(request: Request, actor: Actor, area: str, left_us: int | None = None) -> Iterator[None]:
+    """Draws the frame around elements made inside `with`; `area` is the navigation entry to highlight, and
+    `left_us` the time until the user's token expires, if that is soon.
+    """
     theme = templates.theme(request)
     _head(theme)
     parts.link("Skip to content", "#content", "skip")
@@ -42,6 +45,8 @@ def frame(request: Request, actor: Actor, area: str) -> Iterator[None]:
                     parts.text(name)
         with parts.block(classes="user"):
             parts.Badge(f"{actor.name} · {parts.role_name(actor.role)}", plain=True).props('id="who"')
+            if left_us is not None:
+                parts.Badge(f"Token expires in {days(left_us)}", "warn").props('id="expires"')
             _theme_button(theme)
             with parts.block("form").props('method="post" action="/logout"'):
                 button = parts.block("button", "icon-button").props(

@@ -53,10 +53,18 @@ class Gate:
 
 
 def _is_from_here(scope: Scope) -> bool:
-    """Whether the request's Origin is this server. Links and typed addresses have none, and are admitted."""
+    """Whether the request's Origin is this server. Links and typed addresses have none, and are admitted.
+
+    What is known to have come over TLS has to come from a page that did; elsewhere a proxy may do TLS that we
+    do not hear of.
+    """
     headers = Headers(scope=scope)
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
+    if origin is None:
+        return True
+    parts = urlsplit(origin)
+    secure = scope["scheme"] in ("https", "wss")
+    return parts.netloc == headers.get("host") and (parts.scheme == "https" or not secure)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, text: str, status: int = 403) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rights of signed-in users, looked up in the store each time."""
+"""The rights of signed-in users, looked up each time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import time
 from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.dashboard.sessions import Sessions
-from clarion_control.model import Actor, Role
-from clarion_control.store.clock import now_us
+from clarion_control.model import Actor, Role, Token
 
 SESSION_KEY = "clarion"  # in the signed cookie
 
@@ -35,16 +34,15 @@ class Guard:
         self._controller = controller
         self.sessions = sessions
 
+    def token(self, key: str | None) -> Token | None:
+        """The valid token behind a session key, None if the browser has to sign in."""
+        token_id = self.sessions.token_id(key, time.monotonic())
+        return None if token_id is None else self._controller.tokens.by_id(token_id)
+
     async def actor(self, key: str | None) -> Actor | None:
         """The user behind a session key, None if the browser has to sign in."""
-        token_id = self.sessions.token_id(key, time.monotonic())
-        if token_id is None:
-            return None
-        for token in await self._controller.tokens.all():
-            if token.id == token_id:
-                expired = token.expires_us is not None and token.expires_us <= now_us()
-                return None if token.revoked_us is not None or expired else Actor(token.name, token.role)
-        return None
+        token = self.token(key)
+        return None if token is None else Actor(token.name, token.role)
 
     async def require(self, key: str | None, role: Role) -> Actor:
         """The user behind a session key, who must have a role; SignedOutError or ForbiddenError."""

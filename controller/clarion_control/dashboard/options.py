@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """`secure`: served over TLS only, so that cookies are marked Secure."""
+    """How pages show what goes on."""
 
-    secure: bool = False
     history_minutes: int = 10  # what a chart shows when its page is opened
     refresh_s: float = 1.0  # how often an open page is brought up to date

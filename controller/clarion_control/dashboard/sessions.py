@@ -2,7 +2,7 @@
 """Signed-in sessions and failed attempts: state in memory, with the time as an argument.
 
 A browser holds a random key in a signed cookie; the key stands for the id of a token. The token's rights are
-looked up in the store before anything is shown or changed, so that revoking it takes effect at once. After a
+looked up before anything is shown or changed, so that revoking it takes effect at once. After a
 restart of the controller all users sign in again.
 """
 
@@ -11,6 +11,8 @@ from __future__ import annotations
 import secrets
 from collections import deque
 from dataclasses import dataclass
+
+from clarion_control.sources import source
 
 IDLE_S = 12 * 3600.0  # a page that is open counts as use
 LONGEST_S = 7 * 86_400.0
@@ -80,30 +82,25 @@ def _is_over(session: _Session, now_s: float) -> bool:
 
 
 class Attempts:
-    """Failed sign-ins, limited per minute for each address and for all addresses together."""
+    """Failed sign-ins, limited per minute for each source; a source that fails slows down no other."""
 
     WINDOW_S = 60.0
-    PER_ADDRESS = 10
-    TOGETHER = 100
-    ADDRESSES = 10_000
+    PER_SOURCE = 10
+    SOURCES = 10_000
 
     def __init__(self) -> None:
         self._failures: dict[str, deque[float]] = {}
-        self._all: deque[float] = deque(maxlen=self.TOGETHER)
 
     def wait_s(self, address: str, now_s: float) -> float:
-        """How long this address has to wait before its next attempt; 0 if it need not."""
-        waits = [0.0]
-        mine = self._failures.get(address)
-        if mine is not None and len(mine) >= self.PER_ADDRESS:
-            waits.append(mine[0] + self.WINDOW_S - now_s)
-        if len(self._all) >= self.TOGETHER:
-            waits.append(self._all[0] + self.WINDOW_S - now_s)
-        return max(waits)
+        """How long a source that fails again has to wait; 0 if it need not."""
+        mine = self._failures.get(source(address))
+        if mine is None or len(mine) < self.PER_SOURCE:
+            return 0.0
+        return max(0.0, mine[0] + self.WINDOW_S - now_s)
 
     def failed(self, address: str, now_s: float) -> None:
-        """Counts an attempt that failed."""
-        if address not in self._failures and len(self._failures) >= self.ADDRESSES:
+        """Counts an attempt that failed; of too many sources the one known longest is let off."""
+        name = source(address)
+        if name not in self._failures and len(self._failures) >= self.SOURCES:
             self._failures.pop(next(iter(self._failures)))
-        self._failures.setdefault(address, deque(maxlen=self.PER_ADDRESS)).append(now_s)
-        self._all.append(now_s)
+        self._failures.setdefault(name, deque(maxlen=self.PER_SOURCE)).append(now_s)

@@ -14,6 +14,7 @@ from clarion_control.controller import Controller
 from clarion_control.dashboard import templates
 from clarion_control.dashboard.guard import SESSION_KEY
 from clarion_control.dashboard.sessions import Attempts, Sessions
+from clarion_control.model import Action, Actor
 
 MAX_FORM_BYTES = 8192
 _POLICY = (
@@ -44,34 +45,60 @@ class SignIn:
         return _page(request, _local(request.query_params.get("next")))
 
     async def _sign_in(self, request: Request) -> Response:
-        address = request.client.host if request.client else ""
         form = await _fields(request)
         target = _local(form.get("next"))
-        wait_s = self._attempts.wait_s(address, time.monotonic())
-        if wait_s > 0:
-            seconds = int(wait_s) + 1
-            page = _page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
-            page.headers["Retry-After"] = str(seconds)
-            return page
-        if form.get("code"):
-            token_id = self._sessions.redeem(form["code"], time.monotonic())
-            problem = SPENT
-        else:
-            token = await self._controller.tokens.authenticate(form.get("token", "").strip())
-            token_id = None if token is None else token.id
-            problem = WRONG
+        code, text = form.get("code"), form.get("token", "").strip()
+        token_id = self._redeemed(code) if code else self._known(text)
         if token_id is None:
-            self._attempts.failed(address, time.monotonic())
-            return _page(request, target, problem, 401)
+            wait_s = self._attempts.wait_s(_address(request), time.monotonic())
+            if wait_s == 0 and not code:
+                token = await self._controller.tokens.look_again(text)
+                token_id = None if token is None else token.id
+            if token_id is None:
+                return self._failed(request, target, SPENT if code else WRONG, wait_s)
         self._sessions.end(request.session.get(SESSION_KEY))
         request.session.clear()  # a session key that others may know must not become a signed-in one
         request.session[SESSION_KEY] = self._sessions.begin(token_id, time.monotonic())
+        self._note(request, Action.SESSION_BEGIN, token_id)
         return RedirectResponse(target, 303)
 
     async def _sign_out(self, request: Request) -> Response:
-        self._sessions.end(request.session.get(SESSION_KEY))
+        key = request.session.get(SESSION_KEY)
+        token_id = self._sessions.token_id(key, time.monotonic())
+        if token_id is not None:
+            self._note(request, Action.SESSION_END, token_id)
+        self._sessions.end(key)
         request.session.clear()
         return RedirectResponse("/login", 303)
+
+    def _redeemed(self, code: str) -> int | None:
+        token_id = self._sessions.redeem(code, time.monotonic())
+        return None if token_id is None or self._controller.tokens.by_id(token_id) is None else token_id
+
+    def _known(self, text: str) -> int | None:
+        token = self._controller.tokens.valid(text)
+        return None if token is None else token.id
+
+    def _failed(self, request: Request, target: str, problem: str, wait_s: float) -> Response:
+        """Only what is wrong has to wait: who shares an address with a guesser gets in."""
+        address = _address(request)
+        self._controller.access.note(Action.SESSION_FAIL, address)
+        if wait_s == 0:
+            self._attempts.failed(address, time.monotonic())
+            return _page(request, target, problem, 401)
+        seconds = int(wait_s) + 1
+        page = _page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
+        page.headers["Retry-After"] = str(seconds)
+        return page
+
+    def _note(self, request: Request, action: Action, token_id: int) -> None:
+        token = self._controller.tokens.by_id(token_id)
+        if token is not None:
+            self._controller.access.note(action, _address(request), Actor(token.name, token.role))
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _page(request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:

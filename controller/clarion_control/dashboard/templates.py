@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _environment = jinja2.Environment(
 )
 
 
+@functools.cache
 def static_url(name: str) -> str:
     """The address of a file in static/, which changes with its content."""
     return f"/_clarion/{name}?v={hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]}"

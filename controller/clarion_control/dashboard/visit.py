@@ -16,7 +16,7 @@ from clarion_control.controller import Controller
 from clarion_control.dashboard.guard import SESSION_KEY, ForbiddenError, Guard, SignedOutError
 from clarion_control.dashboard.options import Options
 from clarion_control.errors import ApplyPending
-from clarion_control.model import Actor, Role
+from clarion_control.model import Action, Actor, Role
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -61,9 +61,19 @@ class Visit:
 
     async def do(self, role: Role, action: Callable[[Actor], Awaitable[T]]) -> T:
         """Runs an action that needs a role; SignedOutError, ForbiddenError, or the action's own errors."""
-        actor = await self._guard.require(self._key, role)
+        try:
+            actor = await self._guard.require(self._key, role)
+        except ForbiddenError:
+            self._note_refusal(role)
+            raise
         _log.info("%s: %s", actor.name, getattr(action, "__qualname__", "action"))
         return await action(actor)
+
+    def _note_refusal(self, role: Role) -> None:
+        address = self.request.client.host if self.request.client else ""
+        needs = role.name.lower()
+        page = self.request.url.path
+        self.controller.access.note(Action.REQUEST_REFUSE, address, self.actor, request=page, needs=needs)
 
     def watch_session(self) -> None:
         """Closes the page when the session ends, so that nothing is shown after signing out. A

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: a record of each change, in the transaction of the change itself."""
+"""The audit: a record of each change, in the transaction of the change itself; and of accesses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from clarion_control.model import Action, Actor, AuditRecord, Origin
+from clarion_control.model import ACCESS, Action, Actor, AuditRecord, Origin
+from clarion_control.store import engine as engines
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit
+
+EXPIRED_ROWS = 5000  # deleted in one transaction, so that other changes do not wait long
 
 
 def record(
@@ -38,6 +41,22 @@ def record(
         "reason": reason,
     }
     return int(connection.execute(audit.insert().values(values).returning(audit.c.id)).scalar_one())
+
+
+def record_access(connection: Connection, entries: Iterable[tuple[Actor, Action, Mapping[str, Any]]]) -> None:
+    """Appends a record for each: who, what, and the circumstances."""
+    engines.lock_writers(connection)  # ids become visible in order: others look for what is new by them
+    for actor, action, circumstances in entries:
+        record(connection, actor, action, after=circumstances)
+
+
+def expire_access(connection: Connection, before_us: int) -> int:
+    """Deletes some of the older records of access and returns how many; 0 when none is left. Those of
+    changes stay for ever.
+    """
+    names = [action.value for action in ACCESS]
+    old = select(audit.c.id).where(audit.c.action.in_(names), audit.c.time_us < before_us)
+    return connection.execute(audit.delete().where(audit.c.id.in_(old.limit(EXPIRED_ROWS)))).rowcount
 
 
 def listed(

@@ -87,6 +87,7 @@ audit = Table(
     Column("after", Document),
     Column("reason", Text),
     Index("audit_switch", "switch", "id"),
+    Index("audit_action", "action", "time_us"),
     sqlite_autoincrement=True,
 )
 

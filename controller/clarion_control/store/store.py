@@ -32,6 +32,7 @@ class Store:
 
     def __init__(self, url: URL) -> None:
         self.url = url
+        self.operations = {"change": 0, "append": 0, "read": 0}  # so far, by kind
         self._changes = engines.create(url, begin="BEGIN IMMEDIATE")
         self._telemetry = engines.create(url, begin="BEGIN IMMEDIATE", durable=False)
         self._reads = engines.create(url, connections=READERS)
@@ -67,6 +68,7 @@ class Store:
         If the caller is cancelled meanwhile, it may happen all the same.
         """
         loop = asyncio.get_running_loop()
+        self.operations["change"] += 1
         return await loop.run_in_executor(
             self._change_thread, lambda: self.change_now(operation, *args, **kwargs)
         )
@@ -78,6 +80,7 @@ class Store:
     async def append(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on telemetry."""
         loop = asyncio.get_running_loop()
+        self.operations["append"] += 1
         return await loop.run_in_executor(
             self._telemetry_thread,
             lambda: self._run(
@@ -88,6 +91,7 @@ class Store:
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes nothing."""
         loop = asyncio.get_running_loop()
+        self.operations["read"] += 1
         return await loop.run_in_executor(
             self._read_threads, lambda: self.read_now(operation, *args, **kwargs)
         )

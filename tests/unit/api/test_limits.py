@@ -110,6 +110,19 @@ def test_windows_agree_with_a_list_of_all_hits(steps: list[tuple[int, int]], lim
                 taken.append((key, clock.now))
 
 
+def test_a_flood_from_many_addresses_fills_no_memory(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(windows, "MAX_KEYS", 5)
+    limits = RateLimits(ApiOptions(failures_per_minute=1, requests_per_minute=1))
+    limits.request(1)
+    for number in range(100):
+        limits.failed(f"192.0.2.{number}")
+    with pytest.raises(Problem):  # a token's window is not pushed out by addresses
+        limits.request(1)
+    with pytest.raises(Problem):
+        limits.failed("192.0.2.99")
+    assert limits._failures._windows.storage.reset() == 5
+
+
 def test_keys_that_are_over_are_forgotten(clock: Clock) -> None:
     storage = WindowStorage()
     for number in range(10 * windows.SWEEP_KEYS):

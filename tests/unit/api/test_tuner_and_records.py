@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from clarion_control.api.guard import TOKEN_EXPIRES
 from clarion_control.model import Actor, Decision, Role
+from clarion_control.services import tokens as token_service
+from clarion_control.services.tokens import DAY_US
 from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import POLICIES
 from fakes.rest import PORT, Rig, problem
@@ -197,6 +200,52 @@ async def test_a_token_ends_by_itself(rig: Rig) -> None:
     body = {"name": "short", "role": "viewer", "expires_us": now_us() + 60 * 10**6}
     made = await rig.administer("POST", "/v1/tokens", json=body)
     assert made.json()["token"]["expires_us"] == body["expires_us"]
+
+
+async def test_a_token_ends_after_ninety_days_unless_it_is_to_last_for_ever(rig: Rig) -> None:
+    made = await rig.administer("POST", "/v1/tokens", json={"name": "default", "role": "viewer"})
+    left_us = made.json()["token"]["expires_us"] - now_us()
+    assert 89 * DAY_US < left_us <= 90 * DAY_US
+    body = {"name": "ever", "role": "viewer", "expires_us": None}
+    assert (await rig.administer("POST", "/v1/tokens", json=body)).json()["token"]["expires_us"] is None
+
+
+async def test_the_last_two_weeks_of_a_token_are_said(rig: Rig) -> None:
+    assert TOKEN_EXPIRES not in (await rig.administer("GET", "/v1/switches")).headers
+    ends_us = 4_102_444_800 * 10**6
+    body = {"name": "soon", "role": "viewer", "expires_us": ends_us}
+    with pytest.MonkeyPatch.context() as patch:
+        made = await rig.administer("POST", "/v1/tokens", json=body)
+        patch.setattr(token_service, "now_us", lambda: ends_us - 13 * DAY_US)
+        for path in ("/v1/switches", "/metrics"):
+            headers = {"Authorization": f"Bearer {made.json()['secret']}"}
+            answer = await rig.client.get(path, headers=headers)
+            assert answer.headers[TOKEN_EXPIRES] == "Fri, 01 Jan 2100 00:00:00 GMT"
+
+
+async def test_the_next_token_to_expire_is_a_figure(rig: Rig) -> None:
+    body = {"name": "short", "role": "viewer", "expires_us": now_us() + 3600 * 10**6}
+    await rig.administer("POST", "/v1/tokens", json=body)
+    lines = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text.splitlines()
+    figures = dict(line.split() for line in lines if line.startswith("clarion_"))
+    assert 3000 < float(figures["clarion_token_remaining_seconds"]) <= 3600
+    assert float(figures['clarion_store_operations_total{kind="read"}']) > 0
+
+
+async def test_failures_and_refusals_are_in_the_audit_without_the_token(rig: Rig) -> None:
+    guess = "clarion_" + 43 * "x"
+    for _ in range(3):
+        answer = await rig.client.get("/v1/switches", headers={"Authorization": f"Bearer {guess}"})
+        problem(answer, 401, "unauthenticated")
+        answer = await rig.ask(Role.VIEWER, "DELETE", "/v1/switches/s1")
+        problem(answer, 403, "forbidden")
+    await rig.controller.access.flush()
+    records = (await rig.operate("GET", "/v1/audit", params={"limit": 2})).json()["items"]
+    found = {record["action"]: (record["actor"], record["after"]) for record in records}
+    refused = {"request": "DELETE /v1/switches/{switch}", "needs": "admin"}
+    where = {"source": "127.0.0.1", "count": 3}
+    assert found == {"request.fail": ("unknown", where), "request.refuse": ("viewer", where | refused)}
+    assert guess not in str(records)
 
 
 @pytest.mark.asyncio(loop_scope="module")

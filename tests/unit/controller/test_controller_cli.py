@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,22 @@ def test_a_token_that_outlives_the_calendar_is_listed(
     assert cli.main(["token", "create", "eve", "--role", "viewer", "--expires", "999999w", *store]) == 0
     assert cli.main(["token", "list", *store]) == 0
     assert "expires after 9999" in capsys.readouterr().out
+
+
+def test_the_list_says_which_tokens_expire_soon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = ["--store", str(tmp_path / "x.db")]
+    for name, more in {"soon": ["--expires", "9d"], "ever": ["--expires", "never"], "default": []}.items():
+        assert cli.main(["token", "create", name, "--role", "viewer", *more, *store]) == 0
+    said = capsys.readouterr().err
+    assert "soon, viewer, valid until " in said
+    assert "ever, viewer, valid for ever" in said
+    assert cli.main(["token", "list", *store]) == 0
+    lines = {line.split()[2]: line for line in capsys.readouterr().out.splitlines()}
+    assert lines["soon"].endswith(" (in 8 days: make the one that takes its place)")
+    assert lines["ever"].endswith("expires never")
+    ends = datetime.now(timezone.utc) + timedelta(days=90)
+    assert f"expires {ends:%Y-%m}" in lines["default"]
+    assert "(" not in lines["default"]
 
 
 @pytest.mark.parametrize("read", [_election_id, positive])

@@ -348,21 +348,6 @@ async def test_a_decision_and_its_undoing(tmp_path: Path) -> None:
         assert [each.id for each in await controller.tuning.decisions(switch="s1")] == [decision.id]
 
 
-async def test_tokens(tmp_path: Path) -> None:
-    async with open_controller(tmp_path) as controller:
-        token, text = await controller.tokens.create(ADMIN, "grafana", Role.VIEWER)
-        found = await controller.tokens.authenticate(text)
-        assert found is not None
-        assert (found.id, found.role) == (token.id, Role.VIEWER)
-        assert await controller.tokens.authenticate(text + "x") is None
-        assert await controller.tokens.authenticate("Grüße") is None
-        with pytest.raises(ExistsError):
-            await controller.tokens.create(ADMIN, "grafana", Role.ADMIN)
-        await controller.tokens.revoke(ADMIN, token.id)
-        assert await controller.tokens.authenticate(text) is None
-        await controller.tokens.create(ADMIN, "grafana", Role.VIEWER)
-
-
 async def test_removing_a_switch_forgets_it(tmp_path: Path) -> None:
     switch = FakeSwitch()
     async with open_controller(tmp_path, switch) as controller:

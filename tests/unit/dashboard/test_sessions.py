@@ -48,8 +48,19 @@ def test_ten_failures_of_an_address_make_it_wait_a_minute() -> None:
     assert attempts.wait_s("a", 60) == 0
 
 
-def test_many_addresses_together_are_limited_too() -> None:
+def test_bad_sign_ins_slow_down_their_own_source_only() -> None:
     attempts = Attempts()
-    for number in range(100):
-        attempts.failed(f"10.0.0.{number}", 0)
-    assert attempts.wait_s("192.0.2.1", 1) == 59
+    for number in range(1000):
+        attempts.failed(f"10.0.{number // 250}.{number % 250}", 0)
+    for number in range(10):
+        attempts.failed(f"2001:db8:1:2::{number}", 0)
+    assert attempts.wait_s("192.0.2.1", 1) == 0
+    assert attempts.wait_s("2001:db8:1:2:ffff::1", 1) == 59  # the same /64
+    assert attempts.wait_s("2001:db8:1:3::1", 1) == 0
+
+
+def test_failures_of_ever_new_sources_fill_no_memory() -> None:
+    attempts = Attempts()
+    for number in range(Attempts.SOURCES + 5):
+        attempts.failed(f"source {number}", 0)
+    assert len(attempts._failures) == Attempts.SOURCES

@@ -15,8 +15,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, select, text
 
 from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_control.errors import NotFoundError, StoreError
-from clarion_control.model import Actor, Drop, Interval, PolicyState, Role
+from clarion_control.errors import FullError, NotFoundError, StoreError
+from clarion_control.model import Action, Actor, Drop, Interval, PolicyState, Role
 from clarion_control.store import (
     Store,
     audit,
@@ -63,6 +63,7 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
         for table, column in later:
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
         connection.execute(text("DROP TABLE summaries"))
+        connection.execute(text("DROP INDEX audit_action"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
     async with opened(tmp_path) as store:
@@ -176,6 +177,54 @@ async def test_what_people_changed_does_not_expire(tmp_path: Path) -> None:
         assert await store.read(audit.last_id) == 1
 
 
+async def test_records_of_access_expire_and_those_of_changes_do_not(tmp_path: Path) -> None:
+    fail = (Actor("unknown", Role.VIEWER), Action.SESSION_FAIL, {"source": "192.0.2.1", "count": 3})
+    async with opened(tmp_path) as store:
+        await store.change(switches.add, ANN, SWITCH)
+        await store.append(audit.record_access, [fail, fail])
+        assert await store.append(audit.expire_access, 0) == 0
+        assert await store.append(audit.expire_access, now_us() + 1) == 2
+        assert await store.append(audit.expire_access, now_us() + 1) == 0
+        (left,) = await store.read(audit.listed, None, None, None, 10)
+        assert left.action == "switch.add"
+
+
+async def test_changes_of_tokens_are_seen_in_the_audit(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        seen, _ = await store.read(tokens.valid)
+        await store.change(switches.add, ANN, SWITCH)
+        seen, changed = await store.read(tokens.changed_since, seen)
+        assert not changed
+        token, _ = await store.change(tokens.create, ANN, "grafana", Role.VIEWER)
+        seen, changed = await store.read(tokens.changed_since, seen)
+        assert changed
+        assert await store.read(tokens.changed_since, seen) == (seen, False)
+        await store.change(tokens.revoke, ANN, token.id)
+        assert (await store.read(tokens.changed_since, seen))[1]
+        assert (await store.read(tokens.changed_since, 10**6))[1]  # an older copy was put in place
+
+
+async def test_there_is_an_end_to_valid_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MAX_VALID", 2)
+    async with opened(tmp_path) as store:
+        first, _ = await store.change(tokens.create, ANN, "one", Role.VIEWER)
+        await store.change(tokens.create, ANN, "two", Role.VIEWER)
+        with pytest.raises(FullError, match="revoke those"):
+            await store.change(tokens.create, ANN, "three", Role.VIEWER)
+        await store.change(tokens.revoke, ANN, first.id)
+        await store.change(tokens.create, ANN, "three", Role.VIEWER)
+
+
+async def test_a_token_lives_for_ninety_days_unless_it_is_given_another_end(tmp_path: Path) -> None:
+    async with opened(tmp_path) as store:
+        began_us = now_us()
+        token, _ = await store.change(tokens.create, ANN, "default", Role.VIEWER)
+        assert token.expires_us is not None
+        assert began_us <= token.expires_us - 90 * 86_400_000_000 <= now_us()
+        for_ever, _ = await store.change(tokens.create, ANN, "ever", Role.VIEWER, None)
+        assert for_ever.expires_us is None
+
+
 async def test_tokens_are_kept_as_digests(tmp_path: Path) -> None:
     def rows(connection: Connection) -> str:
         return str(connection.execute(select(schema.tokens)).all())
@@ -186,13 +235,15 @@ async def test_tokens_are_kept_as_digests(tmp_path: Path) -> None:
 
     async with opened(tmp_path) as store:
         token, secret = await store.change(tokens.create, ANN, "grafana", Role.VIEWER)
-        assert await store.read(tokens.find, tokens.digest(secret)) == token
+        assert tokens.FORM.fullmatch(secret)
+        _, known = await store.read(tokens.valid)
+        assert known == [(tokens.digest(secret), token)]
         assert secret not in await store.read(rows)
         assert await store.read(tokens.count_valid) == 1
         _, gone = await store.change(tokens.create, ANN, "old", Role.ADMIN, now_us() + 10**12)
         assert await store.read(tokens.count_valid) == 2
         await store.change(expire)
-        assert await store.read(tokens.find, tokens.digest(gone)) is None
+        assert tokens.digest(gone) not in dict((await store.read(tokens.valid))[1])
         assert await store.read(tokens.count_valid) == 1
 
 

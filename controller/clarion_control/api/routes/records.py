@@ -29,9 +29,9 @@ OfActor = Annotated[
     **operation(
         Role.OPERATOR,
         "list_audit",
-        "All changes",
+        "All changes, sign-ins and refusals",
         headers=LINK,
-        description="Newest first: who, when, from what, to what.",
+        description="Newest first: who, when, from what, to what; and who came in, or did not.",
     ),
 )
 async def list_audit(
@@ -65,6 +65,7 @@ async def list_tokens(api: Api) -> Tokens:
         "create_token",
         "Make a token",
         "already-exists",
+        "conflict",
         body=True,
         status=201,
         headers=LOCATION,
@@ -73,7 +74,7 @@ async def list_tokens(api: Api) -> Tokens:
 )
 async def create_token(api: Api, actor: Asker, new: NewToken, response: Response) -> MadeToken:
     """Create a token; its text is only in this answer."""
-    token, secret = await api.controller.tokens.create(actor, new.name, new.role_value, new.expires_us)
+    token, secret = await api.controller.tokens.create(actor, new.name, new.role_value, new.expiry)
     response.headers["Location"] = f"/v1/tokens/{token.id}"
     response.headers["Cache-Control"] = "no-store"
     return MadeToken(token=TokenView.of(token), secret=secret)

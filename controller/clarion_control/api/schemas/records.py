@@ -9,12 +9,15 @@ from pydantic import ConfigDict, Field
 
 from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Page, Whole, time_field
 from clarion_control.model import AuditRecord, Origin, Role, Token
+from clarion_control.store.tokens import Expiry
 
 RoleName = Literal["viewer", "operator", "admin"]
 
 
 class AuditView(Model):
-    """A change: who, when, from what, to what."""
+    """A change: who, when, from what, to what. Or a sign-in, a failure or a refusal, whose `after` says from
+    where, and how many there were.
+    """
 
     id: int = Field(description="Ascending in the order of the changes.", examples=[4711])
     time_us: int = time_field("When")
@@ -44,6 +47,10 @@ class AuditView(Model):
         )
 
 
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)  # null is a value of its own
+
+
 class NewToken(Model):
     """A token to be made."""
 
@@ -54,13 +61,22 @@ class NewToken(Model):
         description="viewer reads; operator also changes ports, policies and experiments; admin does all."
     )
     expires_us: Whole | None = Field(
-        None, description="Until when it is valid, Unix time in us; null for ever.", ge=0, le=MAX_TIME_US
+        None,
+        description="Until when it is valid, Unix time in us; null for ever, left out for 90 days.",
+        ge=0,
+        le=MAX_TIME_US,
+        json_schema_extra=_without_default,
     )
 
     @property
     def role_value(self) -> Role:
         """The role as the controller has it."""
         return Role[self.role.upper()]
+
+    @property
+    def expiry(self) -> Expiry:
+        """Its end as the controller takes it: null and nothing at all are not the same."""
+        return self.expires_us if "expires_us" in self.model_fields_set else "default"
 
 
 class TokenView(Model):
