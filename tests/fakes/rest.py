@@ -62,6 +62,10 @@ class Rig:
         """The response to an operator's request."""
         return await self.ask(Role.OPERATOR, method, path, **more)
 
+    async def experiment(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """The response to an experimenter's request."""
+        return await self.ask(Role.EXPERIMENTER, method, path, **more)
+
     async def administer(self, method: str, path: str, **more: Any) -> httpx.Response:
         """The response to an admin's request."""
         return await self.ask(Role.ADMIN, method, path, **more)

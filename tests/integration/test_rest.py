@@ -164,7 +164,8 @@ def test_a_reader_that_goes_frees_its_place(tmp_path: Path) -> None:
 
 def test_an_experiment_is_watched_to_its_end(tmp_path: Path) -> None:
     with served(tmp_path) as server, client(server) as http:
-        made = http.post("/v1/experiments", json={"scenario": "smoke"}, headers=bearer(server, Role.OPERATOR))
+        headers = bearer(server, Role.EXPERIMENTER)
+        made = http.post("/v1/experiments", json={"scenario": "smoke"}, headers=headers)
         with stream(server, f"{made.headers['location']}/events") as events:
             states = [json.loads(event["data"])["state"] for event in events if "data" in event]
         assert states[-1] == "complete"

@@ -16,7 +16,7 @@ from clarion_control.errors import NotFoundError
 from clarion_control.model import Actor, Role, Token
 from clarion_control.store import Store, tokens
 
-ROLES = ("viewer", "operator", "admin")
+ROLES = tuple(role.name.lower() for role in Role)
 _LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind which Python knows none
 
 
@@ -29,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--role",
         choices=ROLES,
         required=True,
-        help="a viewer looks, an operator also changes settings, an admin also adds switches and tokens",
+        help="a viewer looks, an operator also changes settings, an experimenter also runs scenarios on the "
+        "controller's machine, an admin also adds switches and tokens",
     )
     command.add_argument("--expires", type=duration_s, metavar="TIME", help="such as 12h or 90d")
     command.add_argument("--store", help=STORE_HELP)
@@ -96,7 +97,7 @@ def _revoke(options: argparse.Namespace) -> int:
 def _line(token: Token) -> str:
     state = "revoked" if token.revoked_us is not None else f"expires {_date(token.expires_us)}"
     return (
-        f"{token.id:>4}  {token.role.name.lower():8}  {token.name:24}  created {_date(token.created_us)}  "
+        f"{token.id:>4}  {token.role.name.lower():12}  {token.name:24}  created {_date(token.created_us)}  "
         f"used {_date(token.last_used_us)}  {state}"
     )
 

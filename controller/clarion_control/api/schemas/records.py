@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Page, Whole, time_field
 from clarion_control.model import AuditRecord, Origin, Role, Token
 
-RoleName = Literal["viewer", "operator", "admin"]
+RoleName = Literal["viewer", "operator", "experimenter", "admin"]
 
 
 class AuditView(Model):
@@ -51,7 +51,8 @@ class NewToken(Model):
 
     name: str = Field(description="Its user or purpose; appears in the audit.", pattern=NAME)
     role: RoleName = Field(
-        description="viewer reads; operator also changes ports, policies and experiments; admin does all."
+        description="viewer reads; operator also changes ports and policies; experimenter also runs scenarios"
+        " on the controller's machine; admin does all."
     )
     expires_us: Whole | None = Field(
         None, description="Until when it is valid, Unix time in us; null for ever.", ge=0, le=MAX_TIME_US
