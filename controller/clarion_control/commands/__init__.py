@@ -7,5 +7,6 @@ from clarion_base.commands import Command
 
 COMMANDS = (
     Command("controller", "one controller for all switches", f"{__name__}.controller"),
+    Command("runner", "runs experiments for a controller without root", f"{__name__}.runner"),
     Command("token", "who may use the controller", f"{__name__}.token"),
 )

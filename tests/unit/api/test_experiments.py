@@ -63,7 +63,7 @@ async def test_a_run_and_its_results(rig: Rig) -> None:
 async def test_only_results_are_given_out(rig: Rig, tmp_path: Path, name: str) -> None:
     path = await start(rig)
     await until_state(rig, path, ExperimentState.COMPLETE)
-    [place] = (tmp_path / "experiments").iterdir()
+    [place] = (tmp_path / "experiments").glob("*-*")
     (place / "link").symlink_to(tmp_path / "controller.db")
     problem(await rig.ask(Role.VIEWER, "GET", f"{path}/files/{name}"), 404, "unknown-file")
 
