@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=RUNNER_SOCKET,
         metavar="SOCKET",
-        help=f"`clarion runner` runs the experiments (default: {RUNNER_SOCKET}); without, a child process does",
+        help=f"of the runner of experiments (default: {RUNNER_SOCKET}); without, a child process runs them",
     )
     command.add_argument(
         "--experiments",

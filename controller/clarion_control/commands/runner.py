@@ -16,7 +16,6 @@ from pathlib import Path
 
 from clarion_base.errors import UserError
 from clarion_control.commands.arguments import RUNNER_RESULTS, RUNNER_SOCKET
-from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.rights import UMASK
 from clarion_control.experiments.runner import Runner
 
@@ -96,7 +95,7 @@ def _check_owners(place: Path) -> None:
             closed = not found.st_mode & 0o022 or found.st_mode & stat.S_ISVTX
             if found.st_uid not in (0, os.geteuid()) or not closed:
                 raise UserError(
-                    f"--results: {each} can be changed by other users; choose a directory below ones of root's"
+                    f"--results: {each} can be changed by other users; choose a directory that only root can"
                 )
 
 

@@ -22,7 +22,7 @@ LINES_KEPT = 20
 
 
 class RunnerClient:
-    """Asks the runner at a socket, or without one a runner of this process, which starts when it is needed."""
+    """Asks the runner at a socket, or without one a runner of its own, which starts when it is needed."""
 
     def __init__(self, results: Path, socket: Path | None = None) -> None:
         self._results = results
@@ -42,7 +42,7 @@ class RunnerClient:
             reader, writer = await asyncio.open_unix_connection(address, limit=protocol.MAX_TOLD_BYTES)
         except OSError as error:
             raise RunnerAwayError(
-                f"{name} does not answer ({error.strerror}); start it: clarion runner"
+                f"{name} does not answer ({error.strerror or error}); start it: clarion runner"
             ) from error
         link = Link(reader, writer)
         try:

@@ -17,12 +17,14 @@ class OwnRunner:
     def __init__(self, results: Path) -> None:
         self._results = results
         self._process: asyncio.subprocess.Process | None = None
-        self._address = b""
+        self._address = ""
+        self._starting = asyncio.Lock()
 
-    async def address(self) -> bytes:
+    async def address(self) -> str:
         """Where it listens; it is started if there is none."""
-        if self._process is None or self._process.returncode is not None:
-            await self._start()
+        async with self._starting:
+            if self._process is None or self._process.returncode is not None:
+                await self._start()
         return self._address
 
     async def close(self) -> None:
@@ -36,7 +38,7 @@ class OwnRunner:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind("")  # an address of the kernel's choice without a file (unix(7), autobind)
             listener.listen()
-            self._address = listener.getsockname()
+            self._address = listener.getsockname().decode()  # a zero byte and ASCII
             command = [*CLARION, "runner", "--results", str(self._results.absolute())]
             self._process = await asyncio.create_subprocess_exec(
                 *("setpriv", "--pdeathsig", "TERM", "--", *command),

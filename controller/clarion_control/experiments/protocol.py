@@ -3,9 +3,9 @@
 stream socket of Unix. A connection is for one thing that is asked.
 
 The runner begins with `{"results": DIRECTORY}`. The asker sends one object, as the models here have it. To
-`reserve` the runner answers `{"reserved": true}`; to `run` it sends `{"said": LINE}` for what the run says and
-`{"ended": STATUS}` at its end, a status as of subprocess.Popen. `{"refused": REASON}` ends either. An asker of
-a run that says anything more, or goes away, has it stopped.
+`reserve` the runner answers `{"reserved": true}`; to `run` it sends `{"said": LINE}` for each line of the run
+and `{"ended": STATUS}` at its end, a status as of subprocess.Popen. `{"refused": REASON}` ends either. An
+asker of a run that says anything more, or goes away, has it stopped.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Where results go, with which rights a run works, and what is executed is the run
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 import socket

@@ -206,7 +206,9 @@ def test_nothing_was_done_that_a_role_does_not_allow(server: Served) -> None:
             page = answer["next"]
     assert {actor for actor, _ in done} <= {"ann", "controller", "operator", "experimenter", "admin"}
     admins = {action for action in {action for _, action in done} if action.startswith(("switch.", "token."))}
-    assert not [action for actor, action in done if actor in ("operator", "experimenter") and action in admins]
+    assert not [
+        action for actor, action in done if actor in ("operator", "experimenter") and action in admins
+    ]
     runs = {"experiment.create", "experiment.stop"}
     assert not [action for actor, action in done if actor == "operator" and action in runs]
     print(f"requests: {dict(asked)}")

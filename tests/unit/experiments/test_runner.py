@@ -268,5 +268,5 @@ async def test_a_killed_runner_takes_its_run_along_and_the_next_cleans_up(tmp_pa
 
 async def test_results_are_where_both_look(runner: RunnerClient, tmp_path: Path) -> None:
     other = RunnerClient(tmp_path / "elsewhere", runner._socket)
-    with pytest.raises(RunnerError, match="this controller looks in .*elsewhere; give --results"):
+    with pytest.raises(RunnerError, match=r"this controller looks in .*elsewhere; give --results"):
         await other.reserve(EXPERIMENT)
