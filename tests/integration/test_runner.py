@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import re
@@ -26,6 +27,7 @@ from integration.waiting import wait_until
 pytestmark = pytest.mark.root
 
 USER = pwd.getpwnam("nobody")
+RUN_S = 4 * PATIENCE_S  # a run takes a quarter of a minute where nothing else works
 FINAL = ("complete", "failed", "stopped")
 SHORT = {"scenario": "smoke", "settings": {"duration": "3 s"}}
 LONG = {"scenario": "smoke", "settings": {"duration": "60 s"}}
@@ -42,6 +44,7 @@ class Site:
         os.chown(self._store, USER.pw_uid, USER.pw_gid)
         self._logs = logs
         self._starts = 0
+        self._tokens = 0
         self.runner = self._start_runner()
         self.controller = self._start_controller()
 
@@ -73,7 +76,8 @@ class Site:
 
     def api(self) -> Api:
         store = f"{self._store}/controller.db"
-        return Api(self._url, create_token(store, f"t{self._starts}", "experimenter", as_nobody()))
+        self._tokens += 1
+        return Api(self._url, create_token(store, f"t{self._tokens}", "experimenter", as_nobody()))
 
     def stop(self) -> None:
         for process in (self.controller, self.runner):
@@ -99,19 +103,32 @@ def as_the_unit() -> tuple[str, ...]:
 def as_nobody() -> tuple[str, ...]:
     return (
         "setpriv", f"--reuid={USER.pw_uid}", f"--regid={USER.pw_gid}", "--clear-groups",
-        "--bounding-set=-all", "--no-new-privs", "--",
+        "--bounding-set=-all", "--no-new-privs", "--pdeathsig=KILL", "--",
     )  # fmt: skip
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+@contextlib.contextmanager
+def running_site(logs: Path) -> Iterator[Site]:
     with tempfile.TemporaryDirectory(prefix="runner-") as directory:  # tmp_path is closed to nobody
         os.chmod(directory, 0o755)
-        made = Site(Path(directory), tmp_path)
+        made = Site(Path(directory), logs)
         try:
             yield made
         finally:
             made.stop()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site")) as made:
+        yield made
+
+
+@pytest.fixture
+def frail(tmp_path: Path) -> Iterator[Site]:
+    """A site whose processes the test may kill."""
+    with running_site(tmp_path) as made:
+        yield made
 
 
 def start(api: Api, body: dict[str, Any]) -> str:
@@ -121,7 +138,7 @@ def start(api: Api, body: dict[str, Any]) -> str:
 
 
 def await_state(api: Api, path: str, wanted: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
-    wait_until(lambda: wanted(api.get(path)), f"{path}: {what}", PATIENCE_S)
+    wait_until(lambda: wanted(api.get(path)), f"{path}: {what}", RUN_S)
     found: dict[str, Any] = api.get(path)
     return found
 
@@ -157,7 +174,7 @@ def test_a_controller_without_rights_runs_an_experiment_and_gives_out_its_result
         listed = {file["path"] for file in api.get(f"{path}/files")["items"]}
         assert {"summary.json", "report.html", "flows.parquet"} <= listed
         assert set(done["files"]) == listed
-    [place] = site.results.glob("1-*")
+    [place] = site.results.glob(f"{done['id']}-*")
     on_disk = {str(each.relative_to(place)) for each in place.rglob("*") if each.is_file()}
     assert on_disk == listed
     for each in (place, *place.rglob("*")):
@@ -188,45 +205,45 @@ def test_a_run_has_only_the_rights_that_it_needs(site: Site) -> None:
     assert not list(run_root().glob("run-*"))
 
 
-def test_a_run_ends_with_its_controller(site: Site) -> None:
-    with site.api() as api:
+def test_a_run_ends_with_its_controller(frail: Site) -> None:
+    with frail.api() as api:
         transfers(api, start(api, LONG))
     pid = run_pid()
-    site.controller.kill()
-    wait_until(lambda: start_time(pid) is None, "the run is gone", PATIENCE_S)
-    wait_until(lambda: not list(run_root().glob("run-*")), "nothing of it is left", PATIENCE_S)
-    site.controller = site._start_controller()
-    with site.api() as api:
+    frail.controller.kill()
+    wait_until(lambda: start_time(pid) is None, "the run is gone", RUN_S)
+    wait_until(lambda: not list(run_root().glob("run-*")), "nothing of it is left", RUN_S)
+    frail.controller = frail._start_controller()
+    with frail.api() as api:
         found = api.get("/v1/experiments/1")
         assert (found["state"], found["error"]) == ("failed", "controller restarted")
 
 
-def test_a_runner_that_is_killed_is_missed_and_found_again(site: Site) -> None:
-    with site.api() as api:
+def test_a_runner_that_is_killed_is_missed_and_found_again(frail: Site) -> None:
+    with frail.api() as api:
         first, waits = start(api, LONG), start(api, SHORT)
         transfers(api, first)
         pid = run_pid()
-        site.runner.kill()
+        frail.runner.kill()
         failed = ended(api, first)
         assert (failed["state"], failed["error"]) == ("failed", "the runner has gone; see its log")
-        wait_until(lambda: start_time(pid) is None, "the run is gone", PATIENCE_S)
+        wait_until(lambda: start_time(pid) is None, "the run is gone", RUN_S)
         told = await_state(api, waits, lambda found: bool(found["progress"]), "what it waits for")
         assert (told["state"], "does not answer" in told["progress"]) == ("queued", True)
         status, refused = api.ask("POST", "/v1/experiments", SHORT)
         assert (status, "start it: clarion runner" in refused["detail"]) == (503, True)
-        site.restart_runner()
+        frail.restart_runner()
         assert ended(api, waits)["state"] == "complete"
     assert not list(run_root().glob("run-*"))
 
 
-def test_a_runner_that_is_stopped_takes_its_run_down(site: Site) -> None:
-    with site.api() as api:
+def test_a_runner_that_is_stopped_takes_its_run_down(frail: Site) -> None:
+    with frail.api() as api:
         path = start(api, LONG)
         transfers(api, path)
-        assert site.runner.stop() == 0
+        assert frail.runner.stop() == 0
         assert ended(api, path)["state"] == "failed"
     assert not list(run_root().glob("run-*"))
-    assert not site.socket.exists()
+    assert not frail.socket.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

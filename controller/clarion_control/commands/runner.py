@@ -101,24 +101,29 @@ def _check_owners(place: Path) -> None:
 
 def _listener(path: Path, user: pwd.struct_passwd | None) -> socket.socket:
     """A listening socket of which only the user, and root, can ask."""
-    listener = socket.socket(socket.AF_UNIX)
     try:
-        path.parent.mkdir(0o755, parents=True, exist_ok=True)
-        if path.is_socket():
-            with socket.socket(socket.AF_UNIX) as probe:
-                if probe.connect_ex(str(path)) == 0:
-                    raise UserError(f"--socket: {path}: another runner listens there; stop it")
-            path.unlink()
-        before = os.umask(0o177)
-        try:
+        with contextlib.ExitStack() as undo:
+            path.parent.mkdir(0o755, parents=True, exist_ok=True)
+            _take_over(path)
+            listener = undo.enter_context(socket.socket(socket.AF_UNIX))
+            before = os.umask(0o177)
+            undo.callback(os.umask, before)
             listener.bind(str(path))
-        finally:
             os.umask(before)
-        if user is not None:
-            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
-        listener.listen()
+            if user is not None:
+                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
+            listener.listen()
+            undo.pop_all()
+            return listener
     except OSError as error:
-        listener.close()
         reason = error.strerror or str(error)
         raise UserError(f"--socket: {path}: {reason}; choose another path, or run as root") from error
-    return listener
+
+
+def _take_over(path: Path) -> None:
+    """Removes the socket of a runner that was killed; UserError if one listens."""
+    if path.is_socket():
+        with socket.socket(socket.AF_UNIX) as probe:
+            if probe.connect_ex(str(path)) == 0:
+                raise UserError(f"--socket: {path}: another runner listens there; stop it")
+        path.unlink()
