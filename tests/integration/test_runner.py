@@ -28,6 +28,7 @@ pytestmark = pytest.mark.root
 
 USER = pwd.getpwnam("nobody")
 RUN_S = 4 * PATIENCE_S  # a run takes a quarter of a minute where nothing else works
+OFTEN = ("--requests-per-minute", "100000000")  # tests ask and ask
 FINAL = ("complete", "failed", "stopped")
 SHORT = {"scenario": "smoke", "settings": {"duration": "3 s"}}
 LONG = {"scenario": "smoke", "settings": {"duration": "60 s"}}
@@ -64,7 +65,7 @@ class Site:
     def _start_controller(self) -> Process:
         made = self._process(
             "controller", *as_nobody(), *CLARION, "controller", "serve", "--listen", "127.0.0.1:0",
-            "--store", f"{self._store}/controller.db", "--no-dashboard",
+            "--store", f"{self._store}/controller.db", "--no-dashboard", *OFTEN,
             "--runner", str(self.socket), "--experiments", str(self.results),
         )  # fmt: skip
         self._url = next(word for word in made.await_text("API at").split() if word.startswith("http"))
@@ -250,7 +251,17 @@ def test_a_runner_that_is_stopped_takes_its_run_down(frail: Site) -> None:
 def test_a_runner_of_the_controllers_own_goes_with_it(tmp_path: Path, number: signal.Signals) -> None:
     store = f"{tmp_path}/controller.db"
     controller = Process(
-        [*CLARION, "controller", "serve", "--listen", "127.0.0.1:0", "--store", store, "--no-dashboard"],
+        [
+            *CLARION,
+            "controller",
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--store",
+            store,
+            "--no-dashboard",
+            *OFTEN,
+        ],
         tmp_path / "controller.log",
     )
     try:
