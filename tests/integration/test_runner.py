@@ -241,7 +241,8 @@ def test_a_runner_that_is_stopped_takes_its_run_down(frail: Site) -> None:
     with frail.api() as api:
         path = start(api, LONG)
         transfers(api, path)
-        assert frail.runner.stop() == 0
+        frail.runner.child.terminate()
+        assert frail.runner.child.wait(RUN_S) == 0
         assert ended(api, path)["state"] == "failed"
     assert not list(run_root().glob("run-*"))
     assert not frail.socket.exists()
@@ -272,9 +273,9 @@ def test_a_runner_of_the_controllers_own_goes_with_it(tmp_path: Path, number: si
         [own] = Path(f"/proc/{controller.child.pid}/task/{controller.child.pid}/children").read_text().split()
         assert b"\0runner\0" in Path(f"/proc/{own}/cmdline").read_bytes()
         controller.child.send_signal(number)
-        controller.child.wait(PATIENCE_S)
+        controller.child.wait(RUN_S)
         for each in (pid, int(own)):
-            wait_until(lambda each=each: start_time(each) is None, f"{each} is gone", PATIENCE_S)  # type: ignore[misc]
+            wait_until(lambda each=each: start_time(each) is None, f"{each} is gone", RUN_S)  # type: ignore[misc]
         assert not list(run_root().glob("run-*"))
     finally:
         controller.stop()
