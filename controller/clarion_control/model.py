@@ -23,7 +23,8 @@ class Role(enum.IntEnum):
 
     VIEWER = 1
     OPERATOR = 2
-    ADMIN = 3
+    EXPERIMENTER = 3  # may start runs, which use the controller's machine as root
+    ADMIN = 4
 
 
 class Origin(enum.Enum):

@@ -27,6 +27,7 @@ from clarion_control.api.hosts import Hosts
 from clarion_control.api.options import ApiOptions
 from clarion_control.api.proxies import Proxies, networks
 from clarion_control.controller import Controller
+from clarion_control.experiments.client import RunnerClient
 from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.service import Experiments
 from clarion_control.store import Store, tokens
@@ -50,6 +51,7 @@ class ServeOptions:
     listen: str = "127.0.0.1:8080"
     store: str | None = None
     experiments: Path | None = None  # None: none can be run, those of others are shown
+    runner: Path | None = None  # socket of a runner; None: one of its own
     scenarios: ScenarioLibrary | None = None  # None: not even that
     tls: TlsOptions | None = None
     insecure_http: bool = False
@@ -115,7 +117,9 @@ async def _application(
         stack.push_async_callback(controller.close)
         experiments = None
         if options.scenarios is not None:
-            experiments = await Experiments.open(controller, options.experiments, options.scenarios)
+            results = options.experiments
+            runner = None if results is None else RunnerClient(results, options.runner)
+            experiments = await Experiments.open(controller, runner, options.scenarios)
             stack.push_async_callback(experiments.close)
         tuner = None
         if options.tuner:

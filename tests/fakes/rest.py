@@ -19,8 +19,8 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Role
 from clarion_control.store import Store
-from fakes.clarion_command import command
 from fakes.controller import ADMIN, DEADLINE_S, open_controller, second_store
+from fakes.runner import open_runner
 from fakes.switch import FakeSwitch
 
 GENEROUS = ApiOptions(
@@ -62,6 +62,10 @@ class Rig:
         """The response to an operator's request."""
         return await self.ask(Role.OPERATOR, method, path, **more)
 
+    async def experiment(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """The response to an experimenter's request."""
+        return await self.ask(Role.EXPERIMENTER, method, path, **more)
+
     async def administer(self, method: str, path: str, **more: Any) -> httpx.Response:
         """The response to an admin's request."""
         return await self.ask(Role.ADMIN, method, path, **more)
@@ -80,10 +84,12 @@ async def open_rig(
     """
     more.setdefault("apply_timeout_s", DEADLINE_S)  # a slow machine is no reason for a 202
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
-    async with open_controller(tmp_path, *switches, **more) as controller, second_store(tmp_path) as store:
-        experiments = await Experiments.open(
-            controller, tmp_path / "experiments", scenario_library, clarion=clarion or command()
-        )
+    async with (
+        open_controller(tmp_path, *switches, **more) as controller,
+        second_store(tmp_path) as store,
+        open_runner(tmp_path / "experiments", clarion=clarion) as runner,
+    ):
+        experiments = await Experiments.open(controller, runner, scenario_library)
         try:
             app = create_app(controller, experiments=experiments, options=options)
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 1))

@@ -299,10 +299,10 @@ class ServedController:
         self.stop()
 
 
-def create_token(store: str, name: str, role: str = "admin") -> str:
+def create_token(store: str, name: str, role: str = "admin", prefix: Sequence[str] = ()) -> str:
     """Creates a token by the command line, as a user would."""
     done = subprocess.run(
-        [*CLARION, "token", "create", name, "--role", role, "--store", store],
+        [*prefix, *CLARION, "token", "create", name, "--role", role, "--store", store],
         capture_output=True,
         text=True,
         check=True,

@@ -29,8 +29,8 @@ from clarion_control.model import Actor, ExperimentState, PolicyState, Role
 from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import checked_parameters
 from clarion_p4rt.device import Cells, Mastership
-from fakes.clarion_command import command
 from fakes.controller import open_controller
+from fakes.runner import open_runner
 from fakes.switch import FakeSwitch
 
 OTHER = Actor("olga", Role.OPERATOR)
@@ -135,15 +135,16 @@ async def main(directory: Path) -> None:
     for switch in switches:
         switch.ports[1] = PortSettings(1, xcp=XcpSettings(100_000_000), stamp=True)
     switches[1].port_names = {1: "left"}
-    async with open_controller(directory, *switches, counters_every_s=0.5) as controller:
+    async with (
+        open_controller(directory, *switches, counters_every_s=0.5) as controller,
+        open_runner(directory / "experiments") as runner,
+    ):
         tokens = {
             role.name.lower(): (await controller.tokens.create(OTHER, role.name.lower(), role))[1]
             for role in Role
         }
         app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-        experiments = await Experiments.open(
-            controller, directory / "experiments", scenario_library, clarion=command()
-        )
+        experiments = await Experiments.open(controller, runner, scenario_library)
         board = dashboard.mount(app, controller, experiments=experiments)
         site = Site(controller, {switch.name: switch for switch in switches}, board)
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -387,7 +387,7 @@ def test_a_backup_says_so(screen: Opener, site: Site, port: None) -> None:
 
 
 def test_an_experiment_is_started_and_its_results_are_there(screen: Opener) -> None:
-    page = screen("operator").open("/experiments")
+    page = screen("experimenter").open("/experiments")
     page.get_by_role("textbox", name="Settings").fill("links.bottleneck.rate: 5")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("write key=value")).to_be_visible()
@@ -401,8 +401,14 @@ def test_an_experiment_is_started_and_its_results_are_there(screen: Opener) -> N
     assert download.value.path().read_text() == '{"state": "complete"}'
 
 
-def test_a_running_experiment_shows_progress_and_is_stopped(screen: Opener) -> None:
+def test_an_operator_looks_at_experiments_and_starts_none(screen: Opener) -> None:
     page = screen("operator").open("/experiments")
+    expect(page.get_by_text("starting needs the role experimenter")).to_be_visible()
+    expect(page.get_by_role("button", name="Start")).to_have_count(0)
+
+
+def test_a_running_experiment_shows_progress_and_is_stopped(screen: Opener) -> None:
+    page = screen("experimenter").open("/experiments")
     page.get_by_role("textbox", name="Settings").fill('description="goes on"')
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("log")).to_contain_text("18.9 Mbit/s")
@@ -413,7 +419,7 @@ def test_a_running_experiment_shows_progress_and_is_stopped(screen: Opener) -> N
 def test_a_run_of_a_command_line_is_there_while_it_runs_and_afterwards(screen: Opener, site: Site) -> None:
     place = "lab-3:/home/ann/results/of/a/rather/long/path/out/geo-20260101-120000"
     number = site.do("run_elsewhere", place=place)
-    page = screen("operator").open("/experiments")
+    page = screen("experimenter").open("/experiments")
     row = page.get_by_role("row").filter(has_text=f"#{number}")
     expect(row).to_contain_text("running")
     expect(row).to_contain_text(place)

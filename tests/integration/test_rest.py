@@ -164,7 +164,8 @@ def test_a_reader_that_goes_frees_its_place(tmp_path: Path) -> None:
 
 def test_an_experiment_is_watched_to_its_end(tmp_path: Path) -> None:
     with served(tmp_path) as server, client(server) as http:
-        made = http.post("/v1/experiments", json={"scenario": "smoke"}, headers=bearer(server, Role.OPERATOR))
+        headers = bearer(server, Role.EXPERIMENTER)
+        made = http.post("/v1/experiments", json={"scenario": "smoke"}, headers=headers)
         with stream(server, f"{made.headers['location']}/events") as events:
             states = [json.loads(event["data"])["state"] for event in events if "data" in event]
         assert states[-1] == "complete"
@@ -236,11 +237,11 @@ def test_tls(tmp_path: Path) -> None:
 def test_a_real_run_is_started_watched_and_fetched(tmp_path: Path) -> None:
     """Three seconds of real TCP over an emulated link, then a run that is stopped early."""
     with served(tmp_path, clarion=CLARION) as server, client(server) as http:
-        operator = bearer(server, Role.OPERATOR)
+        asker = bearer(server, Role.EXPERIMENTER)
 
         def start(**settings: str) -> str:
             body = {"scenario": "smoke", "settings": settings}
-            made = http.post("/v1/experiments", json=body, headers=operator)
+            made = http.post("/v1/experiments", json=body, headers=asker)
             assert made.status_code == 201, made.text
             return str(made.headers["location"])
 
@@ -254,15 +255,15 @@ def test_a_real_run_is_started_watched_and_fetched(tmp_path: Path) -> None:
         assert last["state"] == "complete", last
         assert any(line and "/ 3 s" in line for line in said)
         assert {"summary.json", "report.html", "flows.parquet"} <= set(last["files"])
-        summary = http.get(f"{done}/files/summary.json", headers=operator).json()
+        summary = http.get(f"{done}/files/summary.json", headers=asker).json()
         assert summary["state"] == "complete"
         with stream(server, f"{stopped}/events") as events:
             for event in events:
                 last = json.loads(event["data"]) if "data" in event else last
                 if "/ 60 s" in (last["progress"] or ""):
-                    http.delete(stopped, headers=operator)
+                    http.delete(stopped, headers=asker)
         assert last["state"] == "stopped"
-        summary = http.get(f"{stopped}/files/summary.json", headers=operator).json()
+        summary = http.get(f"{stopped}/files/summary.json", headers=asker).json()
         assert summary["state"] == "interrupted"
     assert not list(run_root().glob("run-*"))
 

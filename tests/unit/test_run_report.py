@@ -167,7 +167,7 @@ def test_the_controller_stops_a_run(server: Served, monkeypatch: pytest.MonkeyPa
     def meanwhile(progress: Progress) -> None:
         until(lambda: newest(server).state is ExperimentState.RUNNING)
         made = newest(server)
-        stopped = server.do(lambda: server.rig.operate("DELETE", f"/v1/experiments/{made.id}"))
+        stopped = server.do(lambda: server.rig.experiment("DELETE", f"/v1/experiments/{made.id}"))
         assert stopped.status_code == 202
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:

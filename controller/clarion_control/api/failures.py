@@ -18,6 +18,7 @@ from clarion_contract.errors import SettingsError
 from clarion_control import errors
 from clarion_control.api.problems import Problem, at_field, in_header, in_query
 from clarion_control.experiments.library import ExperimentFault
+from clarion_control.experiments.protocol import RunnerError
 from clarion_control.experiments.service import ElsewhereError, NoExperimentsError, QueueFullError
 from clarion_p4rt.errors import SwitchError
 
@@ -36,6 +37,7 @@ KINDS: dict[type[UserError], str] = {
     ElsewhereError: "conflict",
     QueueFullError: "conflict",
     NoExperimentsError: "unavailable",
+    RunnerError: "unavailable",
     errors.StoreError: "unavailable",
 }
 _UNKNOWN = ("switch", "port", "policy", "decision", "token", "experiment")

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 
 _UNITS_S = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+RUNNER_SOCKET = Path("/run/clarion/runner.sock")
+RUNNER_RESULTS = Path("/var/lib/clarion-runner")
 STORE_HELP = "a path (SQLite) or postgresql:// URL; default: $CLARION_STORE or /var/lib/clarion/controller.db"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from clarion_base.commands import positive
 from clarion_base.tls import TlsOptions
 from clarion_control import serve
-from clarion_control.commands.arguments import STORE_HELP, duration_s
+from clarion_control.commands.arguments import RUNNER_RESULTS, RUNNER_SOCKET, STORE_HELP, duration_s
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how long reports are kept, such as 12h or 7d (default: 7d)",
     )
     command.add_argument(
-        "--experiments", type=Path, metavar="DIR", help="results of experiments (default: beside the store)"
+        "--runner",
+        type=Path,
+        nargs="?",
+        const=RUNNER_SOCKET,
+        metavar="SOCKET",
+        help=f"of the runner of experiments (default: {RUNNER_SOCKET}); without, a child process runs them",
+    )
+    command.add_argument(
+        "--experiments",
+        type=Path,
+        metavar="DIR",
+        help=f"results of experiments (default: beside the store; with --runner: {RUNNER_RESULTS})",
     )
     command.add_argument("--no-experiments", action="store_true", help="run none; show those that report")
     command.add_argument("--no-tuner", action="store_true", help="leave tuning to another controller")
@@ -80,12 +91,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     experiments = None
     if not options.no_experiments:
-        experiments = options.experiments or serve.default_experiments(options.store)
+        usual = RUNNER_RESULTS if options.runner else serve.default_experiments(options.store)
+        experiments = options.experiments or usual
     serve.run(
         serve.ServeOptions(
             listen=options.listen,
             store=options.store,
             experiments=experiments,
+            runner=options.runner,
             scenarios=options.scenario_library(),
             tls=TlsOptions.given(options),
             insecure_http=options.insecure_http,

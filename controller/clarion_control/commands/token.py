@@ -18,7 +18,7 @@ from clarion_control.services.tokens import days, expires_soon_us
 from clarion_control.store import Store, tokens
 from clarion_control.store.clock import now_us
 
-ROLES = ("viewer", "operator", "admin")
+ROLES = tuple(role.name.lower() for role in Role)
 _LAST_DATE_US = 253_402_300_799_000_000  # the end of the year 9999, behind which Python knows none
 
 
@@ -31,7 +31,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--role",
         choices=ROLES,
         required=True,
-        help="a viewer looks, an operator also changes settings, an admin also adds switches and tokens",
+        help="a viewer looks, an operator also changes settings, an experimenter also runs scenarios on the "
+        "controller's machine, an admin also adds switches and tokens",
     )
     command.add_argument(
         "--expires",
@@ -110,7 +111,7 @@ def _lifetime_s(text: str) -> float | None:
 def _line(token: Token) -> str:
     state = "revoked" if token.revoked_us is not None else f"expires {_date(token.expires_us)}{_left(token)}"
     return (
-        f"{token.id:>4}  {token.role.name.lower():8}  {token.name:24}  created {_date(token.created_us)}  "
+        f"{token.id:>4}  {token.role.name.lower():12}  {token.name:24}  created {_date(token.created_us)}  "
         f"used {_date(token.last_used_us)}  {state}"
     )
 

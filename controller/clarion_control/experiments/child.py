@@ -14,11 +14,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clarion_control.experiments.library import Request
+from clarion_control.experiments.rights import UMASK, confined, environment
 
 CLARION = (sys.executable, "-m", "clarion")
-# The kernel stops the run when its controller is gone, however that went: it takes itself down. Code of
-# our own between fork and exec could hang in a process that has threads, so a program does it.
-WITH_PARENT = ("setpriv", "--pdeathsig", "TERM", "--")
 STOP_GRACE_S = 60.0  # to take a network down, and to draw plots of what there is
 LINE_CHARACTERS = 500
 LINES_KEPT = 20
@@ -45,11 +43,13 @@ class Child:
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
 
     @classmethod
-    async def start(cls, command: Sequence[str], said: Callable[[str], None]) -> Child:
-        """Starts it; `said` gets every line of its stderr."""
+    async def start(cls, command: Sequence[str], home: Path, said: Callable[[str], None]) -> Child:
+        """Starts it with the rights of runs; `said` gets every line of its stderr."""
         process = await asyncio.create_subprocess_exec(
-            *WITH_PARENT,
-            *command,
+            *confined(command),
+            cwd="/",  # the first place where its Python looks for modules
+            env=environment(home),
+            umask=UMASK,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -69,7 +69,7 @@ class Child:
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
         """Begins to stop it: SIGTERM, and SIGKILL if it has not ended after the grace period.
 
-        Not SIGINT, which a controller that a shell put into the background ignores, and its children with it.
+        Not SIGINT, which a runner that a shell put into the background ignores, and its children with it.
         """
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._stop(grace_s))

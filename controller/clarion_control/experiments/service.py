@@ -12,24 +12,24 @@ import contextlib
 import io
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.experiments import files
-from clarion_control.experiments.child import CLARION, STOP_GRACE_S, Child, run_command
+from clarion_control.experiments.client import Link, RemoteRun, RunnerClient
 from clarion_control.experiments.files import ResultFile
 from clarion_control.experiments.library import Request, ScenarioLibrary
+from clarion_control.experiments.protocol import RunnerError
 from clarion_control.experiments.reported import Reported
 from clarion_control.model import Action, Actor, Experiment, ExperimentState
 from clarion_control.store.clock import now_us
 
 MAX_QUEUED = 100
 FILES_NAMED = 1000  # of a record; all can be listed
-LEFTOVER_TRIES = 60  # a run that was interrupted with its controller needs time to take itself down
-LEFTOVER_PAUSE_S = 1.0
+AWAY_PAUSE_S = 1.0  # between two attempts to reach the runner
 SLACK_S = 600.0  # a run that takes this and three times as long as its flows is stuck
 FINAL = frozenset(
     {ExperimentState.COMPLETE, ExperimentState.FAILED, ExperimentState.STOPPED, ExperimentState.LOST}
@@ -51,27 +51,23 @@ class NoExperimentsError(UserError):
 
 
 class Experiments:
-    """Runs of `clarion run`, one at a time. Without a directory it runs none, and shows those of others."""
+    """Runs of `clarion run`, one at a time. Without a runner it runs none, and shows those of others."""
 
     def __init__(
         self,
         controller: Controller,
-        directory: Path | None,
+        runner: RunnerClient | None,
         scenarios: ScenarioLibrary,
-        *,
-        clarion: Sequence[str] = CLARION,
-        grace_s: float = STOP_GRACE_S,
     ) -> None:
         self.scenarios = scenarios
         self._controller = controller
-        self._directory = directory
-        self._clarion = tuple(clarion)
-        self._grace_s = grace_s
+        self._runner = runner
+        self._directory = None if runner is None else runner.results
         self._queue: deque[int] = deque()
         self._asked = asyncio.Event()  # something is in the queue
         self._changed = asyncio.Event()  # replaced at every change
         self._running: int | None = None
-        self._child: Child | None = None
+        self._child: RemoteRun | None = None
         self._stops: set[int] = set()
         self._line: str | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -81,27 +77,26 @@ class Experiments:
 
     @classmethod
     async def open(
-        cls, controller: Controller, directory: Path | None, scenarios: ScenarioLibrary, **options: Any
+        cls, controller: Controller, runner: RunnerClient | None, scenarios: ScenarioLibrary
     ) -> Experiments:
         """Settles what an earlier controller left and goes on with what waits."""
-        made = cls(controller, directory, scenarios, **options)
-        if directory is not None:
-            await asyncio.to_thread(directory.mkdir, 0o750, parents=True, exist_ok=True)
-            leftovers = await made._settle()
-            made._worker = asyncio.create_task(made._work(leftovers), name="experiments")
+        made = cls(controller, runner, scenarios)
+        if runner is not None:
+            ran = await made._settle()
+            made._worker = asyncio.create_task(made._work(ran), name="experiments")
         made._watcher = asyncio.create_task(made.reported.watch(), name="runs that report")
         return made
 
     @property
     def can_run(self) -> bool:
         """Whether this controller runs experiments, and not only shows them."""
-        return self._directory is not None
+        return self._runner is not None
 
     async def close(self) -> None:
         """Stops the run, if there is one; what waits goes on with the next controller."""
         self._closing = True
         if self._child is not None:
-            self._child.stop(self._grace_s)
+            self._child.stop()
         self._asked.set()
         self._tell()
         if self._watcher is not None:
@@ -109,12 +104,14 @@ class Experiments:
             await asyncio.gather(self._watcher, return_exceptions=True)
         if self._worker is not None:
             await self._worker
+        if self._runner is not None:
+            await self._runner.close()
 
     async def submit(
         self, actor: Actor, scenario: str, engine: str, settings: Mapping[str, Any], repeat: int = 1
     ) -> Experiment:
         """Queues a run; ExperimentFault names the field that cannot be."""
-        if not self.can_run:
+        if self._runner is None:
             raise NoExperimentsError("this controller runs no experiments; start it without --no-experiments")
         request = await asyncio.to_thread(self.scenarios.checked, scenario, engine, settings, repeat)
         if len(self._queue) >= MAX_QUEUED:
@@ -123,10 +120,10 @@ class Experiments:
             actor, request.scenario, request.engine, request.settings, request.repeat
         )
         try:
-            await asyncio.to_thread(self._place(made).mkdir, 0o750)
-        except OSError as error:
-            await self._end(made.id, ExperimentState.FAILED, f"no directory for results: {error.strerror}")
-            raise UserError(f"{self._place(made)}: {error.strerror}; the experiment cannot run") from error
+            await self._runner.reserve(made)
+        except RunnerError as error:
+            await self._end(made.id, ExperimentState.FAILED, str(error))
+            raise
         self._queue.append(made.id)
         self._asked.set()
         self._tell()
@@ -148,7 +145,7 @@ class Experiments:
         if experiment_id == self._running:
             self._stops.add(experiment_id)
             if self._child is not None:
-                self._child.stop(self._grace_s)
+                self._child.stop()
         elif found.state is ExperimentState.QUEUED:
             with contextlib.suppress(ValueError):
                 self._queue.remove(experiment_id)
@@ -234,9 +231,9 @@ class Experiments:
         self._asked.set()
         return ran
 
-    async def _work(self, leftovers: bool) -> None:
-        if leftovers:
-            await self._clean_up()
+    async def _work(self, ran: bool) -> None:
+        if ran:
+            await self._wake()
         while not self._closing:
             if not self._queue:
                 self._asked.clear()
@@ -260,28 +257,57 @@ class Experiments:
         self._running = experiment_id
         if (await self._controller.records.experiment(experiment_id)).state is not ExperimentState.QUEUED:
             return  # stopped by another controller of the same store
+        link = await self._reach(experiment_id)
+        if link is None:
+            if not self._closing:
+                await self._end(experiment_id, ExperimentState.STOPPED)
+            return
+        try:
+            await self._follow(experiment_id, link)
+        except RunnerError as error:
+            await self._end(experiment_id, ExperimentState.FAILED, str(error))
+        finally:
+            link.close()
+
+    async def _follow(self, experiment_id: int, link: Link) -> None:
+        """Runs it over a connection to the runner, and records its end."""
         found = await self._controller.records.update_experiment(
             experiment_id, state=ExperimentState.RUNNING, started_us=now_us()
         )
         self._tell()
-        request = Request(found.scenario, found.engine, found.settings, found.repeat)
-        child = await Child.start(run_command(self._clarion, request, self._place(found)), self._say)
-        self._child = child
+        child = self._child = await link.start(found, self._say)
         if self._closing or experiment_id in self._stops:
-            child.stop(self._grace_s)
+            child.stop()
+        request = Request(found.scenario, found.engine, found.settings, found.repeat)
         limit_s = 3 * await asyncio.to_thread(self.scenarios.expected_s, request) + SLACK_S
-        overdue = asyncio.get_running_loop().call_later(limit_s, child.stop, self._grace_s)
+        overdue = asyncio.get_running_loop().call_later(limit_s, child.stop)
         try:
             status = await child.wait()
         finally:
             late = overdue.when() <= asyncio.get_running_loop().time()
             overdue.cancel()
-            await child.finish()
         await self._record(experiment_id, status, child, f"stuck for {limit_s:.0f} s" if late else None)
 
-    async def _record(self, experiment_id: int, status: int, child: Child, late: str | None) -> None:
-        if status < 0:  # killed: what it could not take down itself
-            await self._clean_up()
+    async def _wake(self) -> None:
+        """A runner of this process's own cleans up after the run of an earlier one as it starts."""
+        assert self._runner is not None
+        with contextlib.suppress(RunnerError):
+            (await self._runner.connect()).close()
+
+    async def _reach(self, experiment_id: int) -> Link | None:
+        """The runner, waited for; None if the run is not to start any more."""
+        assert self._runner is not None
+        while not self._closing and experiment_id not in self._stops:
+            try:
+                return await self._runner.connect()
+            except RunnerError as error:
+                if self._line != str(error):
+                    _log.warning("%s", error)
+                    self._say(str(error))
+                await asyncio.sleep(AWAY_PAUSE_S)
+        return None
+
+    async def _record(self, experiment_id: int, status: int, child: RemoteRun, late: str | None) -> None:
         if status == 0:
             await self._end(experiment_id, ExperimentState.COMPLETE)
         elif experiment_id in self._stops:
@@ -301,15 +327,6 @@ class Experiments:
         )
         self._tell()
         return ended
-
-    async def _clean_up(self) -> None:
-        """`clarion cleanup`, which refuses as long as a run still takes itself down."""
-        for _ in range(LEFTOVER_TRIES):
-            child = await Child.start([*self._clarion, "cleanup"], lambda _: None)
-            if await child.wait() == 0 or self._closing:
-                return
-            await asyncio.sleep(LEFTOVER_PAUSE_S)
-        _log.warning("clarion cleanup does not succeed: %s", child.lines[-1] if child.lines else "no reason")
 
     def _say(self, line: str) -> None:
         self._line = line

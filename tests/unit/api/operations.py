@@ -8,6 +8,7 @@ from clarion_control.model import Role
 EVERYBODY = None
 VIEWER = Role.VIEWER
 OPERATOR = Role.OPERATOR
+EXPERIMENTER = Role.EXPERIMENTER
 ADMIN = Role.ADMIN
 
 _PORT = "/v1/switches/{switch}/ports/{port}"
@@ -43,9 +44,9 @@ ROLES: dict[tuple[str, str], Role | None] = {
     ("POST", "/v1/decisions/{id}/undo"): OPERATOR,
     ("GET", "/v1/scenarios"): VIEWER,
     ("GET", "/v1/experiments"): VIEWER,
-    ("POST", "/v1/experiments"): OPERATOR,
+    ("POST", "/v1/experiments"): EXPERIMENTER,
     ("GET", "/v1/experiments/{id}"): VIEWER,
-    ("DELETE", "/v1/experiments/{id}"): OPERATOR,
+    ("DELETE", "/v1/experiments/{id}"): EXPERIMENTER,
     ("GET", "/v1/experiments/{id}/events"): VIEWER,
     ("GET", "/v1/experiments/{id}/files"): VIEWER,
     ("GET", "/v1/experiments/{id}/files/{path}"): VIEWER,

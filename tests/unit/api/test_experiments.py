@@ -16,7 +16,7 @@ from fakes.rest import Rig, problem
 
 
 async def start(rig: Rig, **settings: Any) -> str:
-    answer = await rig.operate("POST", "/v1/experiments", json={"scenario": "smoke", "settings": settings})
+    answer = await rig.experiment("POST", "/v1/experiments", json={"scenario": "smoke", "settings": settings})
     assert answer.status_code == 201, answer.text
     assert answer.json()["settings"] == settings
     return answer.headers["location"]
@@ -35,7 +35,7 @@ async def until_state(rig: Rig, path: str, state: ExperimentState) -> Any:
 async def test_a_run_and_its_results(rig: Rig) -> None:
     path = await start(rig, duration="4 s")
     done = await until_state(rig, path, ExperimentState.COMPLETE)
-    assert done["created_by"] == "operator"
+    assert done["created_by"] == "experimenter"
     assert "summary.json" in done["files"]
     files = {file["path"]: file["bytes"] for file in (await rig.read(f"{path}/files"))["items"]}
     assert files.keys() == set(done["files"])
@@ -63,7 +63,7 @@ async def test_a_run_and_its_results(rig: Rig) -> None:
 async def test_only_results_are_given_out(rig: Rig, tmp_path: Path, name: str) -> None:
     path = await start(rig)
     await until_state(rig, path, ExperimentState.COMPLETE)
-    [place] = (tmp_path / "experiments").iterdir()
+    [place] = (tmp_path / "experiments").glob("*-*")
     (place / "link").symlink_to(tmp_path / "controller.db")
     problem(await rig.ask(Role.VIEWER, "GET", f"{path}/files/{name}"), 404, "unknown-file")
 
@@ -71,10 +71,10 @@ async def test_only_results_are_given_out(rig: Rig, tmp_path: Path, name: str) -
 async def test_a_run_is_stopped(rig: Rig) -> None:
     path = await start(rig, description="goes on")
     await until_state(rig, path, ExperimentState.RUNNING)
-    stopped = await rig.operate("DELETE", path)
+    stopped = await rig.experiment("DELETE", path)
     assert stopped.status_code == 202
     await until_state(rig, path, ExperimentState.STOPPED)
-    again = await rig.operate("DELETE", path)
+    again = await rig.experiment("DELETE", path)
     assert (again.status_code, again.json()["state"]) == (202, "stopped")
 
 
@@ -92,7 +92,7 @@ async def test_a_run_is_stopped(rig: Rig) -> None:
     ],
 )
 async def test_what_cannot_run_is_named(shared: Rig, body: dict[str, Any], slug: str, pointer: str) -> None:
-    answer = await shared.operate("POST", "/v1/experiments", json=body)
+    answer = await shared.experiment("POST", "/v1/experiments", json=body)
     assert problem(answer, 422, slug)["errors"][0]["pointer"] == pointer
     assert (await shared.read("/v1/experiments"))["items"] == []
 
@@ -106,7 +106,7 @@ async def test_unknown_ones(shared: Rig) -> None:
         "/v1/experiments/9/events",
     ):
         problem(await shared.ask(Role.VIEWER, "GET", path), 404, "unknown-experiment")
-    problem(await shared.operate("DELETE", "/v1/experiments/9"), 404, "unknown-experiment")
+    problem(await shared.experiment("DELETE", "/v1/experiments/9"), 404, "unknown-experiment")
 
 
 async def test_a_controller_may_run_none(rig: Rig) -> None:

@@ -40,7 +40,7 @@ async def test_a_run_is_an_experiment(rig: Rig) -> None:
 
 async def test_a_run_is_asked_to_stop(rig: Rig) -> None:
     made = await register(rig)
-    assert (await rig.operate("DELETE", f"/v1/experiments/{made['id']}")).json()["stop"] is True
+    assert (await rig.experiment("DELETE", f"/v1/experiments/{made['id']}")).json()["stop"] is True
     said = await rig.operate("PUT", f"/v1/runs/{made['id']}/progress", json={})
     assert (said.json()["state"], said.json()["stop"]) == ("running", True)
 

@@ -16,8 +16,8 @@ from clarion_control.experiments.service import Experiments
 from clarion_control.model import ACCESS, Action, Actor, ExperimentState, Origin, PolicyState, Role
 from clarion_control.store.clock import now_us
 from clarion_p4rt.switch import Forwarding
-from fakes.clarion_command import command
 from fakes.controller import open_controller
+from fakes.runner import open_runner
 from fakes.switch import FakeSwitch
 
 BOB = Actor("bob", Role.ADMIN)
@@ -133,10 +133,11 @@ def test_no_action_is_forgotten() -> None:
 @pytest.mark.parametrize("action", ACTS, ids=lambda action: action.value)
 async def test_an_act_leaves_its_record(action: Action, tmp_path: Path) -> None:
     act = ACTS[action]
-    async with open_controller(tmp_path, FakeSwitch()) as controller:
-        experiments = await Experiments.open(
-            controller, tmp_path / "experiments", scenario_library, clarion=command()
-        )
+    async with (
+        open_controller(tmp_path, FakeSwitch()) as controller,
+        open_runner(tmp_path / "experiments") as runner,
+    ):
+        experiments = await Experiments.open(controller, runner, scenario_library)
         try:
             at = Scene(controller, experiments)
             if act.prepare is not None:

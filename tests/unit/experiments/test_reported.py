@@ -17,8 +17,8 @@ from clarion_control.errors import FieldError, NotFoundError, RunError
 from clarion_control.experiments import reported
 from clarion_control.experiments.service import Experiments, NoExperimentsError
 from clarion_control.model import Actor, Experiment, ExperimentState, Role
-from fakes.clarion_command import command
 from fakes.controller import ADMIN, DEADLINE_S, open_controller
+from fakes.runner import open_runner
 
 BOB = Actor("bob", Role.OPERATOR)
 PLACE = "lab-3:/home/ann/out"
@@ -97,13 +97,14 @@ async def test_only_the_token_that_registered_it_reports(runs: Experiments) -> N
 
 
 async def test_a_run_of_the_controller_is_not_reported(controller: Controller, tmp_path: Path) -> None:
-    runs = await Experiments.open(controller, tmp_path / "runs", scenario_library, clarion=command())
-    try:
-        made = await runs.submit(ADMIN, "smoke", "emu", {"description": "goes on"})
-        with pytest.raises(RunError, match="a controller runs it"):
-            await runs.reported.hear(ADMIN, made.id, "me, too")
-    finally:
-        await runs.close()
+    async with open_runner(tmp_path / "runs") as runner:
+        runs = await Experiments.open(controller, runner, scenario_library)
+        try:
+            made = await runs.submit(ADMIN, "smoke", "emu", {"description": "goes on"})
+            with pytest.raises(RunError, match="a controller runs it"):
+                await runs.reported.hear(ADMIN, made.id, "me, too")
+        finally:
+            await runs.close()
 
 
 async def test_a_run_learns_that_it_is_to_stop(runs: Experiments) -> None:
@@ -162,15 +163,16 @@ async def test_the_result_of_a_lost_run_counts(runs: Experiments, controller: Co
 
 
 async def test_a_restart_leaves_runs_that_report_alone(controller: Controller, tmp_path: Path) -> None:
-    first = await Experiments.open(controller, tmp_path / "runs", scenario_library, clarion=command())
-    made = await register(first)
-    await first.close()
-    again = await Experiments.open(controller, tmp_path / "runs", scenario_library, clarion=command())
-    assert (await again.experiment(made.id)).state is ExperimentState.RUNNING
-    await again.close()
+    async with open_runner(tmp_path / "runs") as runner:
+        first = await Experiments.open(controller, runner, scenario_library)
+        made = await register(first)
+        await first.close()
+        again = await Experiments.open(controller, runner, scenario_library)
+        assert (await again.experiment(made.id)).state is ExperimentState.RUNNING
+        await again.close()
 
 
-async def test_a_controller_without_a_directory_runs_none(runs: Experiments) -> None:
+async def test_a_controller_without_a_runner_runs_none(runs: Experiments) -> None:
     assert not runs.can_run
     with pytest.raises(NoExperimentsError, match="--no-experiments"):
         await runs.submit(ADMIN, "smoke", "emu", {})

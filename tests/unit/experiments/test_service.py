@@ -18,22 +18,21 @@ from clarion import scenario_library
 from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.errors import NotFoundError
+from clarion_control.experiments.client import RunnerClient
 from clarion_control.experiments.library import ExperimentFault
 from clarion_control.experiments.service import FINAL, Experiments
 from clarion_control.model import Experiment, ExperimentState
 from clarion_lab.machine.state import start_time
-from fakes.clarion_command import command
 from fakes.controller import ADMIN, DEADLINE_S, open_controller, until
+from fakes.runner import open_runner
 
 GOES_ON = {"description": "goes on"}
 
 
-@pytest.fixture(autouse=True)
-def cleanups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture
+def cleanups(tmp_path: Path) -> Path:
     """The file in which the stand-in records its cleanups."""
-    log = tmp_path / "cleanups"
-    monkeypatch.setenv("FAKE_CLARION_CLEANUPS", str(log))
-    return log
+    return tmp_path / "experiments" / "home" / "cleanups"
 
 
 @pytest_asyncio.fixture
@@ -43,16 +42,20 @@ async def controller(tmp_path: Path) -> AsyncIterator[Controller]:
 
 
 @pytest_asyncio.fixture
-async def runs(controller: Controller, tmp_path: Path) -> AsyncIterator[Experiments]:
-    made = await opened(controller, tmp_path)
+async def runner(tmp_path: Path) -> AsyncIterator[RunnerClient]:
+    async with open_runner(tmp_path / "experiments") as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def runs(controller: Controller, runner: RunnerClient) -> AsyncIterator[Experiments]:
+    made = await opened(controller, runner)
     yield made
     await made.close()
 
 
-async def opened(controller: Controller, tmp_path: Path, **options: Any) -> Experiments:
-    return await Experiments.open(
-        controller, tmp_path / "experiments", scenario_library, clarion=command(), **options
-    )
+async def opened(controller: Controller, runner: RunnerClient) -> Experiments:
+    return await Experiments.open(controller, runner, scenario_library)
 
 
 async def submit(runs: Experiments, **settings: Any) -> Experiment:
@@ -139,14 +142,15 @@ async def test_a_run_is_interrupted_and_writes_what_it_has(runs: Experiments, co
 async def test_a_run_that_ignores_it_is_killed_and_cleaned_up_after(
     controller: Controller, tmp_path: Path, cleanups: Path
 ) -> None:
-    runs = await opened(controller, tmp_path, grace_s=0.1)
-    made = await submit(runs, description="ignores signals")
-    pid = await going_on(runs, made)
-    await runs.stop(ADMIN, made.id)
-    assert (await ended(runs, made)).state is ExperimentState.STOPPED
-    assert start_time(pid) is None
-    assert cleanups.read_text() == "cleanup\n"
-    await runs.close()
+    async with open_runner(tmp_path / "experiments", grace_s=0.1) as runner:
+        runs = await opened(controller, runner)
+        made = await submit(runs, description="ignores signals")
+        pid = await going_on(runs, made)
+        await runs.stop(ADMIN, made.id)
+        assert (await ended(runs, made)).state is ExperimentState.STOPPED
+        assert start_time(pid) is None
+        assert cleanups.read_text() == "cleanup\n"
+        await runs.close()
 
 
 async def test_one_that_waits_is_taken_out(runs: Experiments) -> None:
@@ -172,42 +176,45 @@ async def test_what_cannot_run_is_not_stored(runs: Experiments) -> None:
         await runs.experiment(1)
 
 
-async def test_a_controller_that_stops_takes_its_run_along(controller: Controller, tmp_path: Path) -> None:
-    runs = await opened(controller, tmp_path)
+async def test_a_controller_that_stops_takes_its_run_along(
+    controller: Controller, runner: RunnerClient
+) -> None:
+    runs = await opened(controller, runner)
     first, second = await submit(runs, **GOES_ON), await submit(runs)
     pid = await going_on(runs, first)
     await runs.close()
     assert start_time(pid) is None
     stopped = await controller.records.experiment(first.id)
     assert (stopped.state, stopped.error) == (ExperimentState.FAILED, "controller restarted")
-    again = await opened(controller, tmp_path)
+    again = await opened(controller, runner)
     assert (await ended(again, second)).state is ExperimentState.COMPLETE
     await again.close()
 
 
 async def test_after_a_crash_the_run_has_failed_and_the_queue_goes_on(
-    controller: Controller, tmp_path: Path, cleanups: Path
+    controller: Controller, runner: RunnerClient
 ) -> None:
     """As kill -9 leaves it: running in the store, without a process."""
-    runs = Experiments(controller, tmp_path / "experiments", scenario_library, clarion=command())
-    (tmp_path / "experiments").mkdir()
+    runs = Experiments(controller, runner, scenario_library)
     first, second = await submit(runs), await submit(runs)
     await controller.records.update_experiment(first.id, state=ExperimentState.RUNNING, started_us=1)
-    again = await opened(controller, tmp_path)
+    again = await opened(controller, runner)
     crashed = await again.experiment(first.id)
     assert (crashed.state, crashed.error) == (ExperimentState.FAILED, "controller restarted")
     assert (await ended(again, second)).state is ExperimentState.COMPLETE
-    assert cleanups.read_text() == "cleanup\n"
     await again.close()
 
 
 async def test_runs_of_another_controller_are_left_alone(controller: Controller, tmp_path: Path) -> None:
     """Its directory differs: it may be on another machine."""
-    theirs = await opened(controller, tmp_path / "theirs")
+    async with open_runner(tmp_path / "theirs") as first, open_runner(tmp_path / "ours") as second:
+        await leave_each_other_alone(await opened(controller, first), await opened(controller, second))
+
+
+async def leave_each_other_alone(theirs: Experiments, ours: Experiments) -> None:
     made = await submit(theirs, **GOES_ON)
     await going_on(theirs, made)
     waiting = await submit(theirs)
-    ours = await opened(controller, tmp_path / "ours")
     with pytest.raises(UserError, match="another controller runs it"):
         await ours.stop(ADMIN, made.id)
     assert (await ours.experiment(made.id)).state is ExperimentState.RUNNING
@@ -219,35 +226,6 @@ async def test_runs_of_another_controller_are_left_alone(controller: Controller,
     assert (await theirs.experiment(waiting.id)).started_us is None
     await ours.close()
     await theirs.close()
-
-
-async def test_a_run_goes_with_its_controller(tmp_path: Path) -> None:
-    """The kernel interrupts it when its parent is killed."""
-    program = (
-        "import asyncio, sys\n"
-        "from clarion_control.experiments.child import Child\n"
-        "async def main():\n"
-        "    child = await Child.start(sys.argv[1:], lambda line: print(line, flush=True))\n"
-        "    await child.wait()\n"
-        "asyncio.run(main())\n"
-    )
-    arguments = [*command(), "run", "smoke", "--set", 'description="goes on"', "--out", str(tmp_path / "out")]
-    parent = await asyncio.create_subprocess_exec(
-        command()[0], "-c", program, *arguments, stdout=asyncio.subprocess.PIPE
-    )
-    output = parent.stdout
-    assert output is not None
-
-    async def said() -> None:
-        while b"18.9 Mbit/s" not in await output.readline():
-            pass
-
-    await asyncio.wait_for(said(), DEADLINE_S)
-    pid = int((tmp_path / "out" / "started").read_text())
-    parent.kill()
-    await parent.wait()
-    await until(lambda: start_time(pid) is None)
-    assert (tmp_path / "out" / "summary.json").exists()
 
 
 def pipes() -> int:
@@ -264,13 +242,21 @@ async def test_pipes_and_tasks_are_not_lost(runs: Experiments) -> None:
     open_pipes = pipes()
     for _ in range(3):
         await ended(runs, await submit(runs))
-    await until(lambda: not [task for task in asyncio.all_tasks() if "Child." in repr(task)])
+    await until(
+        lambda: (
+            not [
+                task
+                for task in asyncio.all_tasks()
+                if any(name in repr(task) for name in ("Child.", "Runner."))
+            ]
+        )
+    )
     await until(lambda: pipes() <= open_pipes)
 
 
 async def test_a_run_without_a_place_for_results_fails(runs: Experiments, tmp_path: Path) -> None:
-    (tmp_path / "experiments").rmdir()
-    with pytest.raises(UserError, match="cannot run"):
+    (tmp_path / "experiments").rename(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="no directory for results"):
         await submit(runs)
     found = await runs.experiments()
     assert [(each.state, each.error) for each in found] == [

@@ -95,7 +95,7 @@ async def list_experiments(
 @routes.post(
     "/v1/experiments",
     **operation(
-        Role.OPERATOR,
+        Role.EXPERIMENTER,
         "start_experiment",
         "Run a scenario",
         "invalid-experiment",
@@ -127,7 +127,7 @@ async def get_experiment(api: Api, id: RecordId) -> ExperimentView:
 @routes.delete(
     "/v1/experiments/{id}",
     **operation(
-        Role.OPERATOR,
+        Role.EXPERIMENTER,
         "stop_experiment",
         "Stop an experiment",
         "unknown-experiment",

@@ -11,7 +11,7 @@ from clarion_control.api.schemas.base import MAX_TIME_US, NAME, Model, Page, Who
 from clarion_control.model import AuditRecord, Origin, Role, Token
 from clarion_control.store.tokens import Expiry
 
-RoleName = Literal["viewer", "operator", "admin"]
+RoleName = Literal["viewer", "operator", "experimenter", "admin"]
 
 
 class AuditView(Model):
@@ -58,7 +58,8 @@ class NewToken(Model):
 
     name: str = Field(description="Its user or purpose; appears in the audit.", pattern=NAME)
     role: RoleName = Field(
-        description="viewer reads; operator also changes ports, policies and experiments; admin does all."
+        description="viewer reads; operator also changes ports and policies; experimenter also runs scenarios"
+        " on the controller's machine; admin does all."
     )
     expires_us: Whole | None = Field(
         None,

@@ -86,7 +86,7 @@ class ExperimentPage:
         ended = found.state in FINAL
         self._state.show(*STATES[found.state])
         self._took.text = f"Running time: {took(found)}"
-        self._stop.set_visibility(not ended and self._visit.may(Role.OPERATOR))
+        self._stop.set_visibility(not ended and self._visit.may(Role.EXPERIMENTER))
         self._log.text = "\n".join(self._lines)
         waiting = found.state is ExperimentState.QUEUED
         self._progress.set_visibility(bool(self._lines) or not ended)
@@ -124,6 +124,6 @@ class ExperimentPage:
         async def stop(actor: Actor) -> None:
             await self._experiments.stop(actor, self._id)
 
-        if await self._visit.act(Role.OPERATOR, stop, "Stopping; what it has measured so far is kept."):
+        if await self._visit.act(Role.EXPERIMENTER, stop, "Stopping; what it has measured so far is kept."):
             self._found = await self._experiments.experiment(self._id)
             await self._show()

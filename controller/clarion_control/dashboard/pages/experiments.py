@@ -73,10 +73,10 @@ class ExperimentsPage:
             with parts.card("Start a scenario"):
                 if not self._experiments.can_run:
                     parts.text("This controller runs none; it shows those that report to it.", "p", "hint")
-                elif self._visit.may(Role.OPERATOR):
+                elif self._visit.may(Role.EXPERIMENTER):
                     self._form(await asyncio.to_thread(self._experiments.scenarios.catalogue))
                 else:
-                    parts.text("Your role may only look; starting needs the role operator.", "p", "hint")
+                    parts.text("Your role may only look; starting needs the role experimenter.", "p", "hint")
         await self._refresh()
         ui.timer(REFRESH_S, self._refresh, immediate=False)
 
@@ -139,7 +139,7 @@ class ExperimentsPage:
                 inputs[str(fault.path[0])].error = fault.reason
                 raise
 
-        if await self._visit.act(Role.OPERATOR, submit):
+        if await self._visit.act(Role.EXPERIMENTER, submit):
             ui.navigate.to(f"/experiments/{made[0].id}")
 
     async def _refresh(self) -> None:
