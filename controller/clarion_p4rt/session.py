@@ -189,7 +189,7 @@ class Session:
         return reply.config.p4info == config.p4info and reply.config.p4_device_config in (b"", program)
 
     async def _reconciled(self, config: Any) -> bool:
-        """Sets the first config of a switch that has one program and keeps its entries; False if it cannot."""
+        """Sets the first config of a switch, and keeps what it has; False if it cannot."""
         try:
             await self._commit(config, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
         except P4ClientError as error:
