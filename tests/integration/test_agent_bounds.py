@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -84,7 +85,7 @@ def test_streams_are_numbered(served: Served) -> None:
             held.wait()
             yield from ()
 
-        calls = [
+        calls: list[Any] = [
             p4r_grpc.P4RuntimeStub(channels[number % 4]).StreamChannel(requests())
             for number in range(MAX_STREAMS)
         ]
