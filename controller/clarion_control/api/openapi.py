@@ -18,9 +18,9 @@ Switches, their ports' settings, telemetry, the tuner, experiments and the audit
 Every request but `/v1/health` carries a token: `Authorization: Bearer TOKEN`. A viewer reads; an operator
 also changes ports, forwarding and policies, and reads the audit; an experimenter also runs scenarios on the
 controller's machine; an admin also adds and removes switches and makes tokens. `x-clarion-role` names what an
-operation needs. Times are Unix time in us, rates bit/s, sizes bytes. In a token's last two weeks answers have
-the header `Clarion-Token-Expires`. What goes wrong is a problem document (RFC 9457); its `type` leads to a page
-about it.
+operation needs. Times are Unix time in us, rates bit/s, sizes bytes. In a token's last two weeks answers
+have the header `Clarion-Token-Expires`. What goes wrong is a problem document (RFC 9457); its `type` leads to
+a page about it.
 """
 TAGS = (
     ("health", "Whether the controller works, and its figures for Prometheus."),
