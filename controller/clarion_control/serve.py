@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import resource
 import signal
@@ -19,12 +18,14 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from clarion_base.addresses import is_loopback
 from clarion_base.errors import UserError
 from clarion_control.api.app import create_app
 from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
 from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.service import Experiments
+from clarion_control.oidc_options import OidcOptions
 from clarion_control.store import Store, tokens
 from clarion_control.store import engine as engines
 
@@ -54,6 +55,8 @@ class ServeOptions:
     tuner: bool = True
     requests_per_minute: int = 1200  # of one token
     sign_in: str | None = None  # name of a token for which a link to the dashboard is printed
+    public_url: str | None = None  # at which browsers reach the dashboard; None: that of the listener
+    oidc: OidcOptions | None = None
 
 
 def run(options: ServeOptions) -> None:
@@ -72,12 +75,12 @@ async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLCont
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
-        async with _application(options, secure=context is not None) as (app, store, dashboard):
+        url = _url(listener, secure=context is not None)
+        async with _application(options, url, secure=context is not None) as (app, store, dashboard):
             server = _Server(_config(app, context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 await _started(server, serving)
-                url = _url(listener, secure=context is not None)
                 await _announce(options, url, store, dashboard)
                 stopped = asyncio.create_task(stop.wait())
                 await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
@@ -90,7 +93,7 @@ async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLCont
 
 @contextlib.asynccontextmanager
 async def _application(
-    options: ServeOptions, *, secure: bool
+    options: ServeOptions, url: str, *, secure: bool
 ) -> AsyncIterator[tuple[FastAPI, Store, Dashboard | None]]:
     """All parts, opened in the order in which they need each other."""
     async with contextlib.AsyncExitStack() as stack:
@@ -122,12 +125,15 @@ async def _application(
         if options.dashboard:
             from clarion_control import dashboard as pages
 
+            public_url = options.public_url or url.rstrip("/")
             dashboard = pages.mount(
                 app,
                 controller,
                 experiments=experiments,
                 tuner=tuner,
-                options=pages.Options(secure=secure),
+                options=pages.Options(secure=secure or public_url.startswith("https:")),
+                oidc=options.oidc,
+                public_url=public_url,
             )
         yield app, store, dashboard
 
@@ -172,7 +178,8 @@ async def _announce(options: ServeOptions, url: str, store: Store, dashboard: Da
         found = [each for each in await store.read(tokens.listed) if each.name == options.sign_in]
         if not found:
             raise UserError(f"--sign-in-link: {options.sign_in}: there is no token of that name")
-        print(f"sign in: {dashboard.sign_in_link(url.rstrip('/'), found[0].id)}", flush=True)
+        base_url = options.public_url or url
+        print(f"sign in: {dashboard.sign_in_link(base_url, found[0].id)}", flush=True)
 
 
 def _allow_many_switches() -> None:
@@ -194,19 +201,14 @@ def _checked_listen(options: ServeOptions) -> tuple[str, int]:
     if not host or not port.isdecimal() or int(port) > 65535:
         raise UserError(f"--listen: {options.listen}: write HOST:PORT, such as 127.0.0.1:8080")
     secure = options.tls_certificate is not None
-    if not secure and not options.insecure_http and not _is_loopback(host):
+    if not secure and not options.insecure_http and not is_loopback(host):
         raise UserError(
             f"--listen: {host}: tokens would travel in the clear; give --tls-certificate and --tls-key, or "
             "--insecure-http behind a proxy that does TLS"
         )
+    if options.oidc is not None and options.public_url is None and not is_loopback(host):
+        raise UserError("--oidc-issuer: give --public-url, too: the provider sends browsers back to it")
     return host, int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _tls(options: ServeOptions) -> ssl.SSLContext | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rights of signed-in users, looked up in the store each time."""
+"""The rights of signed-in users; those of tokens are looked up in the store each time."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Guard:
 
     async def actor(self, key: str | None) -> Actor | None:
         """The user behind a session key, None if the browser has to sign in."""
-        token_id = self.sessions.token_id(key, time.monotonic())
-        if token_id is None:
-            return None
+        holder = self.sessions.holder(key, time.monotonic())
+        if holder is None or isinstance(holder, Actor):
+            return holder
         for token in await self._controller.tokens.all():
-            if token.id == token_id:
+            if token.id == holder:
                 expired = token.expires_us is not None and token.expires_us <= now_us()
                 return None if token.revoked_us is not None or expired else Actor(token.name, token.role)
         return None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -13,7 +14,7 @@ from starlette.routing import Route
 from clarion_control.controller import Controller
 from clarion_control.dashboard import templates
 from clarion_control.dashboard.guard import SESSION_KEY
-from clarion_control.dashboard.sessions import Attempts, Sessions
+from clarion_control.dashboard.sessions import Attempts, Holder, Sessions
 
 MAX_FORM_BYTES = 8192
 _POLICY = (
@@ -31,6 +32,12 @@ class SignIn:
         self._controller = controller
         self._sessions = sessions
         self._attempts = Attempts()
+        self._provider: str | None = None
+        self._elsewhere: Callable[[str], str] = str
+
+    def offer(self, provider: str, address: Callable[[str], str]) -> None:
+        """Another way to sign in: where it begins, by the page that it shall lead to."""
+        self._provider, self._elsewhere = provider, address
 
     def routes(self) -> list[Route]:
         """The routes of both pages."""
@@ -41,16 +48,16 @@ class SignIn:
         ]
 
     async def _form(self, request: Request) -> Response:
-        return _page(request, _local(request.query_params.get("next")))
+        return self.page(request, local(request.query_params.get("next")))
 
     async def _sign_in(self, request: Request) -> Response:
         address = request.client.host if request.client else ""
         form = await _fields(request)
-        target = _local(form.get("next"))
+        target = local(form.get("next"))
         wait_s = self._attempts.wait_s(address, time.monotonic())
         if wait_s > 0:
             seconds = int(wait_s) + 1
-            page = _page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
+            page = self.page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
             page.headers["Retry-After"] = str(seconds)
             return page
         if form.get("code"):
@@ -62,25 +69,37 @@ class SignIn:
             problem = WRONG
         if token_id is None:
             self._attempts.failed(address, time.monotonic())
-            return _page(request, target, problem, 401)
+            return self.page(request, target, problem, 401)
+        self.begin(request, token_id)
+        return RedirectResponse(target, 303)
+
+    def begin(self, request: Request, holder: Holder) -> None:
+        """Signs the browser in."""
         self._sessions.end(request.session.get(SESSION_KEY))
         request.session.clear()  # a session key that others may know must not become a signed-in one
-        request.session[SESSION_KEY] = self._sessions.begin(token_id, time.monotonic())
-        return RedirectResponse(target, 303)
+        request.session[SESSION_KEY] = self._sessions.begin(holder, time.monotonic())
 
     async def _sign_out(self, request: Request) -> Response:
         self._sessions.end(request.session.get(SESSION_KEY))
         request.session.clear()
         return RedirectResponse("/login", 303)
 
+    def page(self, request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:
+        """The form; it leads to the page `target`."""
+        page = templates.page(
+            "login.html",
+            request,
+            status,
+            next=target,
+            problem=problem,
+            provider=self._provider,
+            elsewhere=self._elsewhere(target),
+        )
+        page.headers["Content-Security-Policy"] = _POLICY
+        return page
 
-def _page(request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:
-    page = templates.page("login.html", request, status, next=target, problem=problem)
-    page.headers["Content-Security-Policy"] = _POLICY
-    return page
 
-
-def _local(target: str | None) -> str:
+def local(target: str | None) -> str:
     """The redirect target after sign-in: a path of this server only."""
     is_path = target is not None and target.startswith("/") and not target.startswith(("//", "/\\"))
     return target if target is not None and is_path and target.isprintable() else "/"

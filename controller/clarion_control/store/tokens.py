@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from clarion_control.errors import ExistsError, FieldError, NotFoundError
-from clarion_control.model import Action, Actor, Role, Token
+from clarion_control.model import OIDC_PREFIX, Action, Actor, Role, Token
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import tokens
@@ -26,6 +26,8 @@ def create(
     """A new token and its text, which cannot be read again."""
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
         raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
+    if name.startswith(OIDC_PREFIX):
+        raise FieldError("name", f"{OIDC_PREFIX} is for people who sign in by OpenID Connect; use another")
     if expires_us is not None and expires_us <= now_us():
         raise FieldError("expires_us", "must be in the future")
     if connection.execute(select(tokens.c.id).where(tokens.c.name == name)).first():
