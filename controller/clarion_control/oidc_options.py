@@ -47,8 +47,8 @@ class OidcOptions:
         roles = [self.roles[group] for group in named if isinstance(group, str) and group in self.roles]
         if not roles:
             raise NotAdmittedError(
-                f"You are signed in at {self.provider} as {name}, and none of your groups has a role in Clarion."
-                " Ask an admin of Clarion for one."
+                f"You are signed in at {self.provider} as {name}, and none of your groups has a role in"
+                " Clarion. Ask an admin of Clarion for one."
             )
         return Actor(OIDC_PREFIX + name, max(roles))
 

@@ -29,7 +29,7 @@ CLIENT, SECRET = "clarion", "for/this+test only:%"
 
 
 def installed() -> Path:
-    """oidc-provider's directory with a Node of its own, made once under build/ for each state of the locks."""
+    """oidc-provider with a Node of its own, made once under build/ for each state of the locks."""
     locks = b"".join(path.read_bytes() for path in (NODE_LOCK, PACKAGES))
     directory = ROOT / "build" / f"oidc-provider-{hashlib.sha256(locks).hexdigest()[:12]}"
     directory.parent.mkdir(exist_ok=True)

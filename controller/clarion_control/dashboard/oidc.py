@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signing in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce, by Authlib.
 
-Authlib checks signature, expiry, nonce and `at_hash` of the ID token (OpenID Connect Core 1.0, 3.1.3.7). What it
-leaves to its user is here: issuer and audience, that the discovery is that of the issuer, and algorithms.
+Authlib checks signature, expiry, nonce and `at_hash` of the ID token (OpenID Connect Core 1.0, 3.1.3.7). What
+it leaves to its user is here: issuer and audience, that the discovery is that of the issuer, and algorithms.
 
-A sign-in that fails does not count as a wrong token does: there is nothing to guess, and any site could have a
-browser ask for the callback until its user had to wait.
+A sign-in that fails does not count as a wrong token does: there is nothing to guess, and any site could have
+a browser ask for the callback until its user had to wait.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 A browser holds a random key in a signed cookie; the key stands for its holder. Of a token that is its id, and
 the token's rights are looked up in the store before anything is shown or changed, so that revoking it takes
-effect at once. A person who signed in by OpenID Connect has the role of then, and for less time. After a restart
-of the controller all users sign in again.
+effect at once. A person who signed in by OpenID Connect has the role of then, and for less time. After a
+restart of the controller all users sign in again.
 """
 
 from __future__ import annotations
