@@ -24,10 +24,7 @@ def create(
     connection: Connection, actor: Actor, name: str, role: Role, expires_us: int | None = None
 ) -> tuple[Token, str]:
     """A new token and its text, which cannot be read again."""
-    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
-        raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
-    if name.startswith(OIDC_PREFIX):
-        raise FieldError("name", f"{OIDC_PREFIX} is for people who sign in by OpenID Connect; use another")
+    check_name(name)
     if expires_us is not None and expires_us <= now_us():
         raise FieldError("expires_us", "must be in the future")
     if connection.execute(select(tokens.c.id).where(tokens.c.name == name)).first():
@@ -44,6 +41,14 @@ def create(
     after = {"id": token.id, "name": name, "role": role.name.lower(), "expires_us": expires_us}
     audit.record(connection, actor, Action.TOKEN_CREATE, after=after)
     return token, text
+
+
+def check_name(name: str) -> None:
+    """FieldError for a name that no token can have."""
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
+        raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
+    if name.startswith(OIDC_PREFIX):
+        raise FieldError("name", f"{OIDC_PREFIX} is for people who sign in by OpenID Connect; use another")
 
 
 def listed(connection: Connection) -> list[Token]:
