@@ -41,6 +41,7 @@ class ForwardingForm:
         self._visit = visit
         self._switch = switch
         self._entries: list[_Inputs] = []
+        self._newer: tuple[Forwarding | None, int] | None = None  # a concurrent change since the base
         self._filling = False
         self._notice = parts.block()
         with parts.block("form", "form").props("novalidate").on("submit.prevent", self._save):
@@ -108,7 +109,7 @@ class ForwardingForm:
 
     def _start_from(self, base: Forwarding | None, version: int, show: Forwarding | None = None) -> None:
         self._base, self._base_version = base, version
-        self._newer: tuple[Forwarding | None, int] | None = None
+        self._newer = None
         self._notice.clear()
         self._filling = True
         self._rows.clear()
