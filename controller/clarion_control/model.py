@@ -17,6 +17,8 @@ from clarion_contract.settings import PortSettings
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_p4rt.switch import Switch
 
+OIDC_PREFIX = "oidc:"  # of people who sign in by OpenID Connect, where a token's name would stand
+
 
 class Role(enum.IntEnum):
     """What a token allows; a higher role allows all that a lower one does."""

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -30,6 +31,7 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.client import RunnerClient
 from clarion_control.experiments.library import ScenarioLibrary
 from clarion_control.experiments.service import Experiments
+from clarion_control.oidc_options import OidcOptions
 from clarion_control.store import Store, tokens
 from clarion_control.store import engine as engines
 
@@ -64,6 +66,8 @@ class ServeOptions:
     trusted_proxies: Sequence[str] = ()  # addresses and networks
     hosts: Sequence[str] = ()  # names that the controller answers to, beside its address and localhost
     sign_in: str | None = None  # name of a token for which a link to the dashboard is printed
+    public_url: str | None = None  # at which browsers reach the dashboard; None: that of the listener
+    oidc: OidcOptions | None = None
 
 
 def run(options: ServeOptions) -> None:
@@ -78,18 +82,21 @@ def run(options: ServeOptions) -> None:
 
 async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems | None) -> None:
     proxies = Proxies(networks(options.trusted_proxies))
-    hosts = Hosts.around(host, options.hosts, tls=files is not None)
+    named = [*options.hosts, *_host_of(options.public_url)]
+    hosts = Hosts.around(host, named, tls=files is not None)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
-        async with _context(files) as context, _application(options) as (app, store, dashboard):
-            server = _Server(_config(Front(app, proxies, hosts), context))
+        url = _url(listener, secure=files is not None)
+        async with _context(files) as context, _application(options, url) as (app, store, dashboard):
+            server = _Server(
+                _config(Front(app, proxies, hosts, https=_is_https(options.public_url)), context)
+            )
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 await _started(server, serving)
-                url = _url(listener, secure=context is not None)
                 await _announce(options, url, store, dashboard)
                 stopped = asyncio.create_task(stop.wait())
                 await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
@@ -102,7 +109,7 @@ async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems 
 
 @contextlib.asynccontextmanager
 async def _application(
-    options: ServeOptions,
+    options: ServeOptions, url: str
 ) -> AsyncIterator[tuple[FastAPI, Store, Dashboard | None]]:
     """All parts, opened in the order in which they need each other."""
     async with contextlib.AsyncExitStack() as stack:
@@ -142,11 +149,14 @@ async def _application(
         if options.dashboard:
             from clarion_control import dashboard as pages
 
+            public_url = options.public_url or url.rstrip("/")
             dashboard = pages.mount(
                 app,
                 controller,
                 experiments=experiments,
                 tuner=tuner,
+                oidc=options.oidc,
+                public_url=public_url,
             )
         yield app, store, dashboard
 
@@ -191,7 +201,8 @@ async def _announce(options: ServeOptions, url: str, store: Store, dashboard: Da
         found = [each for each in await store.read(tokens.listed) if each.name == options.sign_in]
         if not found:
             raise UserError(f"--sign-in-link: {options.sign_in}: there is no token of that name")
-        print(f"sign in: {dashboard.sign_in_link(url.rstrip('/'), found[0].id)}", flush=True)
+        base_url = options.public_url or url
+        print(f"sign in: {dashboard.sign_in_link(base_url, found[0].id)}", flush=True)
 
 
 def _allow_many_switches() -> None:
@@ -199,6 +210,16 @@ def _allow_many_switches() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _host_of(public_url: str | None) -> list[str]:
+    host = None if public_url is None else urlsplit(public_url).hostname
+    return [] if host is None else [host]
+
+
+def _is_https(public_url: str | None) -> bool:
+    """Whether browsers come by HTTPS, whatever a proxy makes of it."""
+    return public_url is not None and urlsplit(public_url).scheme == "https"
 
 
 def _tuner_state(tuner: Tuner | None) -> str:
@@ -217,6 +238,8 @@ def _checked_listen(options: ServeOptions) -> tuple[str, int]:
             f"--listen: {host}: tokens would travel in the clear; give --tls-certificate and --tls-key, or "
             "--insecure-http behind a proxy that does TLS"
         )
+    if options.oidc is not None and options.public_url is None and not is_loopback(host):
+        raise UserError("--oidc-issuer: give --public-url, too: the provider sends browsers back to it")
     return host, int(port)
 
 

@@ -64,7 +64,7 @@ class Site:
 def running_site(directory: Path) -> Iterator[Site]:
     """A site for the duration of the block; it ends with its input, so it never outlives the test."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"}
-    environment["PYTHONPATH"] = str(TESTS)
+    environment["PYTHONPATH"] = os.pathsep.join([str(TESTS), environment.get("PYTHONPATH", "")])
     with subprocess.Popen(
         [sys.executable, str(TESTS / "integration" / "dashboard_site.py"), str(directory)],
         stdin=subprocess.PIPE,

@@ -27,8 +27,10 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Actor, ExperimentState, PolicyState, Role
 from clarion_control.store.clock import now_us
+from clarion_control.store.desired_state import forwarding_to_json
 from clarion_control.tuner.registry import checked_parameters
 from clarion_p4rt.device import Cells, Mastership
+from clarion_p4rt.switch import Forwarding
 from fakes.controller import open_controller
 from fakes.runner import open_runner
 from fakes.switch import FakeSwitch
@@ -76,6 +78,13 @@ class Site:
             await self._controller.tuning.put_policy(
                 OTHER, switch, port, each.name, PolicyState.OFF, each.parameters
             )
+
+    async def forward(self, switch: str, addresses: dict[str, int], flood_ports: list[int]) -> None:
+        await self._controller.forwarding.set(OTHER, switch, Forwarding(addresses, tuple(flood_ports)))
+
+    async def forwarding(self, switch: str) -> Any:
+        """As the switch has it."""
+        return forwarding_to_json(self._switches[switch].forwarding)
 
     async def policy(self, switch: str, port: int, name: str) -> str | None:
         found = await self._controller.tuning.policies(switch, port)

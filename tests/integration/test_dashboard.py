@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,11 +20,16 @@ from integration.dashboard_browser import (
     running_browser,
     running_site,
 )
+from integration.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 PORT = "/switches/s1/ports/1"
-PAGES = ("/", "/topology", "/switches/s1", PORT, "/tuner", "/experiments", "/experiments/compare", "/audit")
+FORWARDING = "/switches/s2/forwarding"
+PAGES = (
+    *("/", "/topology", "/switches/s1", FORWARDING, PORT, "/tuner"),
+    *("/experiments", "/experiments/compare", "/audit", "/tokens"),
+)
 Opener = Callable[..., Screen]
 
 
@@ -172,6 +178,93 @@ def test_an_admin_adds_and_removes_a_switch(screen: Opener) -> None:
     expect(page.get_by_label("Switch s1")).to_be_visible()
     expect(page.get_by_label("Switch s9")).to_have_count(0)
     expect(screen("operator").open("/").get_by_role("button", name="Add switch")).to_have_count(0)
+
+
+# Tokens.
+
+
+def test_an_admin_makes_and_revokes_a_token(screen: Opener) -> None:
+    page = screen("admin").open("/")
+    page.get_by_role("link", name="Tokens").click()
+    expect(page.get_by_role("heading", name="New token")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("oidc:ann")
+    expect(page.get_by_text("is for people who sign in by OpenID Connect")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("grafana")
+    page.get_by_label("Expires").fill("soon")
+    expect(page.get_by_text("write a time such as 30m, 12h, 7d or 4w, or never")).to_be_visible()
+    page.get_by_label("Expires").fill("10d")
+    page.keyboard.press("Enter")
+    text = page.locator("#new-token").inner_text()
+    row = page.get_by_role("row").filter(has_text="grafana")
+    expect(row.get_by_text(re.compile(r"in (9|10)\sd"))).to_be_visible()
+    other = screen()
+    expect(other.sign_in(text).locator("#who")).to_have_text("grafana · viewer")
+
+    page.get_by_role("button", name="Done").click()
+    expect(page.locator("#new-token")).to_have_count(0)
+    page.get_by_role("button", name="Revoke grafana").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(row).to_have_count(0)
+    page.get_by_role("switch", name="Revoked ones, too").click()
+    expect(row.get_by_text("revoked", exact=True)).to_be_visible()
+    other.page.goto(other.site.url)
+    expect(other.page.get_by_label("Access token")).to_be_visible()
+
+
+def test_tokens_are_for_admins(screen: Opener) -> None:
+    page = screen("operator").open("/tokens")
+    expect(page.get_by_text("Tokens are for admins")).to_be_visible()
+    expect(page.get_by_role("link", name="Tokens")).to_have_count(0)
+    expect(page.get_by_role("button", name="Create token")).to_have_count(0)
+
+
+# Forwarding.
+
+
+def test_an_operator_changes_forwarding(screen: Opener, site: Site) -> None:
+    site.do("forward", switch="s2", addresses={"02:00:00:00:00:01": 1}, flood_ports=[1, 2, 3])
+    page = screen("operator").open("/switches/s2")
+    page.get_by_role("link", name="Change forwarding").click()
+    expect(page.get_by_label("Ethernet address")).to_have_value("02:00:00:00:00:01")
+    page.get_by_role("button", name="Add entry").click()
+    page.get_by_label("Ethernet address").nth(1).fill("02:00:00:00:00:02")
+    page.get_by_label("Port", exact=True).nth(1).fill("7")
+    expect(page.get_by_text("the switch has no such port; it has 1, 2, 3")).to_be_visible()
+    page.get_by_label("Port", exact=True).nth(1).fill("2")
+    page.get_by_label("Ports for all other addresses").fill("1-2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("s2 forwarding: applied")).to_be_visible()
+    assert site.do("forwarding", switch="s2") == {
+        "addresses": {"02:00:00:00:00:01": 1, "02:00:00:00:00:02": 2},
+        "flood_ports": [1, 2],
+    }
+    page.get_by_role("button", name="Remove this entry").first.click()
+    page.get_by_role("button", name="Apply").click()
+    left = {"02:00:00:00:00:02": 2}
+    wait_until(lambda: site.do("forwarding", switch="s2")["addresses"] == left, "the entry stays")
+
+
+def test_forwarding_that_somebody_else_changed_is_not_overwritten_unseen(screen: Opener, site: Site) -> None:
+    site.do("forward", switch="s2", addresses={"02:00:00:00:00:01": 1}, flood_ports=[1])
+    page = screen("operator").open(FORWARDING)
+    page.get_by_label("Port", exact=True).fill("2")
+    site.do(
+        "forward", switch="s2", addresses={"02:00:00:00:00:01": 1, "02:00:00:00:00:09": 3}, flood_ports=[1]
+    )
+    expect(page.get_by_text("02:00:00:00:00:09: none → port 3")).to_be_visible()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("read it again")).to_be_visible()
+    assert site.do("forwarding", switch="s2")["addresses"]["02:00:00:00:00:01"] == 1
+    page.get_by_role("button", name="Keep my edits").click()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("s2 forwarding: applied")).to_be_visible()
+    assert site.do("forwarding", switch="s2")["addresses"] == {"02:00:00:00:00:01": 2, "02:00:00:00:00:09": 3}
+
+
+def test_a_viewer_does_not_change_forwarding(screen: Opener) -> None:
+    page = screen("viewer").open(FORWARDING)
+    expect(page.get_by_text("changes need the role operator")).to_be_visible()
+    expect(page.get_by_role("button", name="Apply")).to_have_count(0)
 
 
 # Settings.
@@ -498,7 +591,7 @@ def test_the_audit_tells_who_changed_what(screen: Opener, site: Site, port: None
 # How it looks.
 
 
-@pytest.mark.parametrize("role", ["operator"])
+@pytest.mark.parametrize("role", ["operator", "admin"])
 def test_no_page_is_wider_than_a_phone(screen: Opener, site: Site, port: None, role: str) -> None:
     site.do("report", switch="s1", port=1)
     shown = screen(role)

@@ -18,8 +18,10 @@ HSTS = "max-age=31536000"  # RFC 6797, section 6.1: a year; other names below th
 class Front:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, proxies: Proxies, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, proxies: Proxies, hosts: Hosts, *, https: bool = False) -> None:
+        """`https`: all come by HTTPS, in front of whatever hands them on."""
         self._app = app
+        self._https = https
         self._proxies = proxies
         self._hosts = hosts
 
@@ -29,7 +31,7 @@ class Front:
             await self._app(scope, receive, send)
             return
         self._proxies.apply(scope)
-        if scope["scheme"] in ("https", "wss"):
+        if self._https or scope["scheme"] in ("https", "wss"):
             send = _secured(send)
         try:
             self._hosts.check(Headers(scope=scope).getlist("host"))

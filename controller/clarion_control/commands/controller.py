@@ -10,6 +10,8 @@ from clarion_base.commands import positive
 from clarion_base.tls import TlsOptions
 from clarion_control import serve
 from clarion_control.commands.arguments import RUNNER_RESULTS, RUNNER_SOCKET, STORE_HELP, duration_s
+from clarion_control.commands.oidc import add_oidc_options, oidc_options
+from clarion_control.oidc_options import checked_url
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +87,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sign-in-link", metavar="TOKEN_NAME", help="print a link that signs in to the dashboard, once"
     )
+    command.add_argument(
+        "--public-url", metavar="URL", help="at which browsers reach it, where that is not what it listens at"
+    )
+    add_oidc_options(command)
     command.set_defaults(run=_serve)
 
 
@@ -111,6 +117,8 @@ def _serve(options: argparse.Namespace) -> int:
             tuner=not options.no_tuner,
             requests_per_minute=options.requests_per_minute,
             sign_in=options.sign_in_link,
+            public_url=options.public_url and checked_url("--public-url", options.public_url),
+            oidc=oidc_options(options),
         )
     )
     return 0

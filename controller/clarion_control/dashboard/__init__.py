@@ -16,11 +16,13 @@ from clarion_control.dashboard import templates
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.experiment_results import file_route
 from clarion_control.dashboard.gate import Gate
+from clarion_control.dashboard.oidc import OidcSignIn
 from clarion_control.dashboard.options import Options
 from clarion_control.dashboard.pages import register
 from clarion_control.dashboard.sessions import LONGEST_S
 from clarion_control.dashboard.signin import SignIn
 from clarion_control.experiments.service import Experiments
+from clarion_control.oidc_options import OidcOptions
 from clarion_control.tuner.loop import Tuner
 
 __all__ = ["Dashboard", "Options", "mount"]
@@ -35,10 +37,13 @@ def mount(
     experiments: Experiments | None = None,
     tuner: Tuner | None = None,
     options: Options | None = None,
+    oidc: OidcOptions | None = None,
+    public_url: str = "",
 ) -> Dashboard:
     """Adds the dashboard to the application, behind all routes that it has by now.
 
-    NiceGUI keeps its pages per process, so this can be done once in each.
+    NiceGUI keeps its pages per process, so this can be done once in each. To sign in by `oidc` needs
+    `public_url`, to which the provider sends browsers back.
     """
     global _mounted
     if _mounted:
@@ -47,7 +52,10 @@ def mount(
     options = options or Options()
     dashboard = Dashboard(controller, experiments, tuner, options)
     nicegui_app.add_static_files("/_clarion", templates.STATIC, max_cache_age=31_536_000)
-    nicegui_app.router.routes.extend(SignIn(controller, dashboard.sessions).routes())
+    signin = SignIn(controller, dashboard.guard)
+    nicegui_app.router.routes.extend(signin.routes())
+    if oidc is not None:
+        nicegui_app.router.routes.extend(OidcSignIn(signin, oidc, public_url).routes())
     if experiments is not None:
         nicegui_app.router.routes.append(file_route(experiments))
     nicegui_app.add_exception_handler(404, _not_found)

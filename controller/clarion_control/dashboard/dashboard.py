@@ -20,7 +20,6 @@ from clarion_control.dashboard.sessions import Sessions
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.experiments.service import Experiments
-from clarion_control.model import Actor
 from clarion_control.services.tokens import expires_soon_us
 from clarion_control.tuner.loop import Tuner
 
@@ -66,12 +65,12 @@ class Dashboard:
         return decorate
 
     async def _show(self, build: Build, area: str, request: Request) -> Response | None:
-        token = self.guard.token(request.session.get(SESSION_KEY))
-        if token is None:  # signed out since the gate's check
+        key = request.session.get(SESSION_KEY)
+        actor, token = await self.guard.actor(key), self.guard.token(key)
+        if actor is None:  # signed out since the gate's check
             return RedirectResponse("/login", 303)
-        actor = Actor(token.name, token.role)
         visit = Visit(request, actor, self.controller, self.guard, self.options)
-        with frame(request, actor, area, expires_soon_us(token)):
+        with frame(request, actor, area, None if token is None else expires_soon_us(token)):
             try:
                 await build(visit, **request.path_params)
             except UserError as error:

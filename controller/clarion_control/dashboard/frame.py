@@ -10,15 +10,16 @@ from nicegui import context, ui
 from starlette.requests import Request
 
 from clarion_control.dashboard import parts, templates
-from clarion_control.model import Actor
+from clarion_control.model import Actor, Role
 from clarion_control.services.tokens import days
 
 NAVIGATION = (
-    ("/", "Overview", "lan"),
-    ("/topology", "Topology", "hub"),
-    ("/tuner", "Tuner", "tune"),
-    ("/experiments", "Experiments", "science"),
-    ("/audit", "Audit", "receipt_long"),
+    ("/", "Overview", "lan", Role.VIEWER),
+    ("/topology", "Topology", "hub", Role.VIEWER),
+    ("/tuner", "Tuner", "tune", Role.VIEWER),
+    ("/experiments", "Experiments", "science", Role.VIEWER),
+    ("/audit", "Audit", "receipt_long", Role.VIEWER),
+    ("/tokens", "Tokens", "key", Role.ADMIN),
 )
 _NEXT_THEME = {None: "light", "light": "dark", "dark": None}
 _THEME_ICONS = {None: "brightness_auto", "light": "light_mode", "dark": "dark_mode"}
@@ -38,7 +39,9 @@ def frame(request: Request, actor: Actor, area: str, left_us: int | None = None)
             parts.block("img").props(f'src="{templates.static_url("icon.svg")}" alt="" width=26 height=26')
             parts.text("Clarion")
         with parts.block("nav", "nav").props('aria-label="Main"'):
-            for target, name, icon in NAVIGATION:
+            for target, name, icon, role in NAVIGATION:
+                if actor.role < role:
+                    continue
                 here = ' aria-current="page"' if target == area else ""
                 with parts.block("a").props(f'href="{target}"{here}'):
                     ui.icon(icon).props('aria-hidden="true"')

@@ -18,7 +18,7 @@ PAGE_POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_OPEN = ("/login", "/logout", "/favicon.ico")
+_OPEN = ("/login", "/login/oidc", "/login/oidc/callback", "/logout", "/favicon.ico")
 _FILES = ("/_nicegui/", "/_clarion/")  # without any data; their addresses carry a version
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rights of signed-in users, looked up each time."""
+"""The rights of signed-in users; those of tokens are looked up each time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from clarion_base.errors import UserError
 from clarion_control.controller import Controller
-from clarion_control.dashboard.sessions import Sessions
+from clarion_control.dashboard.sessions import Holder, Sessions
 from clarion_control.model import Actor, Role, Token
 
 SESSION_KEY = "clarion"  # in the signed cookie
@@ -35,13 +35,20 @@ class Guard:
         self.sessions = sessions
 
     def token(self, key: str | None) -> Token | None:
-        """The valid token behind a session key, None if the browser has to sign in."""
-        token_id = self.sessions.token_id(key, time.monotonic())
-        return None if token_id is None else self._controller.tokens.by_id(token_id)
+        """The valid token behind a session key; None without one."""
+        holder = self.sessions.holder(key, time.monotonic())
+        return self._controller.tokens.by_id(holder) if isinstance(holder, int) else None
 
     async def actor(self, key: str | None) -> Actor | None:
         """The user behind a session key, None if the browser has to sign in."""
-        token = self.token(key)
+        holder = self.sessions.holder(key, time.monotonic())
+        return self.actor_of(holder) if holder is not None else None
+
+    def actor_of(self, holder: Holder) -> Actor | None:
+        """The user that signed in; None if their token is not valid any more."""
+        if isinstance(holder, Actor):
+            return holder
+        token = self._controller.tokens.by_id(holder)
         return None if token is None else Actor(token.name, token.role)
 
     async def require(self, key: str | None, role: Role) -> Actor:

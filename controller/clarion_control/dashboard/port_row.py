@@ -24,6 +24,11 @@ def switch_address(name: str) -> str:
     return f"/switches/{quote(name, safe='')}"
 
 
+def forwarding_address(name: str) -> str:
+    """The address of the page of a switch's forwarding."""
+    return f"{switch_address(name)}/forwarding"
+
+
 def port_address(name: str, port: int) -> str:
     """The address of a port's page."""
     return f"{switch_address(name)}/ports/{port}"

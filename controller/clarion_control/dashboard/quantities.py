@@ -98,7 +98,10 @@ def instant(time_us: int | None) -> str:
     """A point in time, to the second, in UTC: 2026-11-21 21:04:00 UTC."""
     if time_us is None:
         return DASH
-    return f"{datetime.fromtimestamp(time_us / 1e6, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+    try:
+        return f"{datetime.fromtimestamp(time_us / 1e6, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+    except (OverflowError, ValueError):  # Python knows no year behind 9999
+        return "after 9999"
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed-in sessions and failed attempts: state in memory, with the time as an argument.
 
-A browser holds a random key in a signed cookie; the key stands for the id of a token. The token's rights are
-looked up before anything is shown or changed, so that revoking it takes effect at once. After a
+A browser holds a random key in a signed cookie; the key stands for its holder. Of a token that is its id, and
+the token's rights are looked up before anything is shown or changed, so that revoking it takes
+effect at once. A person who signed in by OpenID Connect has the role of then, and for less time. After a
 restart of the controller all users sign in again.
 """
 
@@ -12,17 +13,22 @@ import secrets
 from collections import deque
 from dataclasses import dataclass
 
+from clarion_control.model import Actor
 from clarion_control.sources import source
 
 IDLE_S = 12 * 3600.0  # a page that is open counts as use
 LONGEST_S = 7 * 86_400.0
+PERSON_S = 8 * 3600.0  # then the provider says again who it is, and what groups they are in
 MAX_SESSIONS = 10_000
 LINK_S = 15 * 60.0
 
 
+Holder = int | Actor  # the id of a token, or a person whom the OIDC provider knows
+
+
 @dataclass
 class _Session:
-    token_id: int
+    holder: Holder
     began_s: float
     used_s: float
 
@@ -34,17 +40,17 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
         self._codes: dict[str, tuple[int, float]] = {}
 
-    def begin(self, token_id: int, now_s: float) -> str:
+    def begin(self, holder: Holder, now_s: float) -> str:
         """Signs a browser in; its key."""
         self._forget(now_s)
         while len(self._sessions) >= MAX_SESSIONS:
             self._sessions.pop(min(self._sessions, key=lambda key: self._sessions[key].used_s))
         key = secrets.token_urlsafe(32)
-        self._sessions[key] = _Session(token_id, now_s, now_s)
+        self._sessions[key] = _Session(holder, now_s, now_s)
         return key
 
-    def token_id(self, key: str | None, now_s: float) -> int | None:
-        """The token that the browser signed in with, None if it has to sign in."""
+    def holder(self, key: str | None, now_s: float) -> Holder | None:
+        """Who signed in with the browser, None if it has to sign in."""
         session = self._sessions.get(key or "")
         if session is None:
             return None
@@ -52,7 +58,7 @@ class Sessions:
             del self._sessions[key or ""]
             return None
         session.used_s = now_s
-        return session.token_id
+        return session.holder
 
     def end(self, key: str | None) -> None:
         """Signs the browser out."""
@@ -78,7 +84,8 @@ class Sessions:
 
 
 def _is_over(session: _Session, now_s: float) -> bool:
-    return now_s - session.used_s > IDLE_S or now_s - session.began_s > LONGEST_S
+    longest_s = PERSON_S if isinstance(session.holder, Actor) else LONGEST_S
+    return now_s - session.used_s > IDLE_S or now_s - session.began_s > longest_s
 
 
 class Attempts:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -12,9 +13,9 @@ from starlette.routing import Route
 
 from clarion_control.controller import Controller
 from clarion_control.dashboard import templates
-from clarion_control.dashboard.guard import SESSION_KEY
-from clarion_control.dashboard.sessions import Attempts, Sessions
-from clarion_control.model import Action, Actor
+from clarion_control.dashboard.guard import SESSION_KEY, Guard
+from clarion_control.dashboard.sessions import Attempts, Holder
+from clarion_control.model import Action
 
 MAX_FORM_BYTES = 8192
 _POLICY = (
@@ -28,10 +29,17 @@ SPENT = "This sign-in link has been used already, or is too old. Paste a token i
 class SignIn:
     """The pages /login and /logout."""
 
-    def __init__(self, controller: Controller, sessions: Sessions) -> None:
+    def __init__(self, controller: Controller, guard: Guard) -> None:
         self._controller = controller
-        self._sessions = sessions
+        self._guard = guard
+        self._sessions = guard.sessions
         self._attempts = Attempts()
+        self._provider: str | None = None
+        self._elsewhere: Callable[[str], str] = str
+
+    def offer(self, provider: str, address: Callable[[str], str]) -> None:
+        """Another way to sign in: where it begins, by the page that it shall lead to."""
+        self._provider, self._elsewhere = provider, address
 
     def routes(self) -> list[Route]:
         """The routes of both pages."""
@@ -42,11 +50,11 @@ class SignIn:
         ]
 
     async def _form(self, request: Request) -> Response:
-        return _page(request, _local(request.query_params.get("next")))
+        return self.page(request, local(request.query_params.get("next")))
 
     async def _sign_in(self, request: Request) -> Response:
         form = await _fields(request)
-        target = _local(form.get("next"))
+        target = local(form.get("next"))
         code, text = form.get("code"), form.get("token", "").strip()
         token_id = self._redeemed(code) if code else self._known(text)
         if token_id is None:
@@ -56,17 +64,21 @@ class SignIn:
                 token_id = None if token is None else token.id
             if token_id is None:
                 return self._failed(request, target, SPENT if code else WRONG, wait_s)
+        self.begin(request, token_id)
+        return RedirectResponse(target, 303)
+
+    def begin(self, request: Request, holder: Holder) -> None:
+        """Signs the browser in."""
         self._sessions.end(request.session.get(SESSION_KEY))
         request.session.clear()  # a session key that others may know must not become a signed-in one
-        request.session[SESSION_KEY] = self._sessions.begin(token_id, time.monotonic())
-        self._note(request, Action.SESSION_BEGIN, token_id)
-        return RedirectResponse(target, 303)
+        request.session[SESSION_KEY] = self._sessions.begin(holder, time.monotonic())
+        self._note(request, Action.SESSION_BEGIN, holder)
 
     async def _sign_out(self, request: Request) -> Response:
         key = request.session.get(SESSION_KEY)
-        token_id = self._sessions.token_id(key, time.monotonic())
-        if token_id is not None:
-            self._note(request, Action.SESSION_END, token_id)
+        holder = self._sessions.holder(key, time.monotonic())
+        if holder is not None:
+            self._note(request, Action.SESSION_END, holder)
         self._sessions.end(key)
         request.session.clear()
         return RedirectResponse("/login", 303)
@@ -81,33 +93,46 @@ class SignIn:
 
     def _failed(self, request: Request, target: str, problem: str, wait_s: float) -> Response:
         """Only what is wrong has to wait: who shares an address with a guesser gets in."""
-        address = _address(request)
-        self._controller.access.note(Action.SESSION_FAIL, address)
+        address = self.note_failure(request)
         if wait_s == 0:
             self._attempts.failed(address, time.monotonic())
-            return _page(request, target, problem, 401)
+            return self.page(request, target, problem, 401)
         seconds = int(wait_s) + 1
-        page = _page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
+        page = self.page(request, target, f"Too many attempts. Try again in {seconds} s.", 429)
         page.headers["Retry-After"] = str(seconds)
         return page
 
-    def _note(self, request: Request, action: Action, token_id: int) -> None:
-        token = self._controller.tokens.by_id(token_id)
-        if token is not None:
-            self._controller.access.note(action, _address(request), Actor(token.name, token.role))
+    def note_failure(self, request: Request) -> str:
+        """Puts it into the audit; returns where it came from."""
+        address = _address(request)
+        self._controller.access.note(Action.SESSION_FAIL, address)
+        return address
+
+    def _note(self, request: Request, action: Action, holder: Holder) -> None:
+        actor = self._guard.actor_of(holder)
+        if actor is not None:
+            self._controller.access.note(action, _address(request), actor)
+
+    def page(self, request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:
+        """The form; it leads to the page `target`."""
+        page = templates.page(
+            "login.html",
+            request,
+            status,
+            next=target,
+            problem=problem,
+            provider=self._provider,
+            elsewhere=self._elsewhere(target),
+        )
+        page.headers["Content-Security-Policy"] = _POLICY
+        return page
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _page(request: Request, target: str, problem: str | None = None, status: int = 200) -> Response:
-    page = templates.page("login.html", request, status, next=target, problem=problem)
-    page.headers["Content-Security-Policy"] = _POLICY
-    return page
-
-
-def _local(target: str | None) -> str:
+def local(target: str | None) -> str:
     """The redirect target after sign-in: a path of this server only."""
     is_path = target is not None and target.startswith("/") and not target.startswith(("//", "/\\"))
     return target if target is not None and is_path and target.isprintable() else "/"

@@ -103,6 +103,10 @@ class Link:
         """The desired forwarding."""
         return self._goal.desired.forwarding
 
+    def forwarding_version(self) -> int:
+        """How often that has changed."""
+        return self._goal.desired.forwarding_version
+
     def check_writable(self, *, at_once: bool) -> None:
         """NotPrimaryError at a backup, which never writes; UnreachableError if the switch would not get a
         change at once but later.

@@ -25,7 +25,19 @@ class StaticForwarding:
         """The desired forwarding of a switch; None: the controller leaves it alone."""
         return self._fleet.link(name).forwarding()
 
-    async def set(self, actor: Actor, name: str, forwarding: Forwarding | None, *, wait: bool = True) -> None:
+    def version(self, name: str) -> int:
+        """How often the desired forwarding of a switch has changed."""
+        return self._fleet.link(name).forwarding_version()
+
+    async def set(
+        self,
+        actor: Actor,
+        name: str,
+        forwarding: Forwarding | None,
+        *,
+        if_version: int | None = None,
+        wait: bool = True,
+    ) -> None:
         """Sets the forwarding of a switch; errors as for `Ports.set`."""
         link = self._fleet.link(name)
         if forwarding is not None:
@@ -34,7 +46,9 @@ class StaticForwarding:
         link.check_writable(at_once=wait)
 
         async def store() -> DesiredState:
-            stored = await self._store.change(desired_state.change_forwarding, actor, link.switch, forwarding)
+            stored = await self._store.change(
+                desired_state.change_forwarding, actor, link.switch, forwarding, if_version=if_version
+            )
             link.desire(stored)
             return stored
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from clarion_control.errors import ExistsError, FieldError, FullError, NotFoundError
-from clarion_control.model import Action, Actor, Role, Token
+from clarion_control.model import OIDC_PREFIX, Action, Actor, Role, Token
 from clarion_control.store import audit
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit as audit_table
@@ -34,10 +34,9 @@ def create(
     """A new token and its text, which cannot be read again. FullError when MAX_VALID are valid; expired and
     revoked ones do not count.
     """
+    check_name(name)
     if expires_us == "default":
         expires_us = now_us() + LIFE_S * 1_000_000
-    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
-        raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
     if expires_us is not None and expires_us <= now_us():
         raise FieldError("expires_us", "must be in the future")
     if connection.execute(select(tokens.c.id).where(tokens.c.name == name)).first():
@@ -56,6 +55,14 @@ def create(
     after = {"id": token.id, "name": name, "role": role.name.lower(), "expires_us": expires_us}
     audit.record(connection, actor, Action.TOKEN_CREATE, after=after)
     return token, text
+
+
+def check_name(name: str) -> None:
+    """FieldError for a name that no token can have."""
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
+        raise FieldError("name", f"use 1 to {MAX_NAME} printable characters")
+    if name.startswith(OIDC_PREFIX):
+        raise FieldError("name", f"{OIDC_PREFIX} is for people who sign in by OpenID Connect; use another")
 
 
 def listed(connection: Connection) -> list[Token]:

@@ -9,24 +9,24 @@ from clarion_control.dashboard.sessions import IDLE_S, LINK_S, LONGEST_S, Attemp
 def test_a_session_stands_for_a_token_until_it_is_ended() -> None:
     sessions = Sessions()
     key = sessions.begin(7, 0)
-    assert sessions.token_id(key, 1) == 7
-    assert sessions.token_id("other", 1) is None
-    assert sessions.token_id(None, 1) is None
+    assert sessions.holder(key, 1) == 7
+    assert sessions.holder("other", 1) is None
+    assert sessions.holder(None, 1) is None
     sessions.end(key)
-    assert sessions.token_id(key, 2) is None
+    assert sessions.holder(key, 2) is None
 
 
 def test_a_session_ends_when_it_is_not_used_and_after_a_week_in_any_case() -> None:
     sessions = Sessions()
     key = sessions.begin(7, 0)
-    assert sessions.token_id(key, IDLE_S) == 7
-    assert sessions.token_id(key, 2 * IDLE_S + 1) is None
+    assert sessions.holder(key, IDLE_S) == 7
+    assert sessions.holder(key, 2 * IDLE_S + 1) is None
     key = sessions.begin(7, 0)
     now_s = 0.0
     while now_s + IDLE_S <= LONGEST_S:
         now_s += IDLE_S
-        assert sessions.token_id(key, now_s) == 7
-    assert sessions.token_id(key, LONGEST_S + 1) is None
+        assert sessions.holder(key, now_s) == 7
+    assert sessions.holder(key, LONGEST_S + 1) is None
 
 
 def test_a_code_signs_in_once_and_not_for_long() -> None:

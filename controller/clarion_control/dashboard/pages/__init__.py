@@ -9,9 +9,11 @@ from clarion_control.dashboard.pages import (
     compare,
     experiment,
     experiments,
+    forwarding,
     overview,
     port,
     switch,
+    tokens,
     topology,
     tuner,
 )
@@ -28,3 +30,5 @@ def register(dashboard: Dashboard) -> None:
     experiment.register(dashboard)
     compare.register(dashboard)
     audit.register(dashboard)
+    forwarding.register(dashboard)
+    tokens.register(dashboard)

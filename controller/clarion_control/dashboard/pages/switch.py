@@ -10,7 +10,13 @@ from nicegui import ui
 from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.audit_table import audit_table
 from clarion_control.dashboard.dashboard import Dashboard
-from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, port_address
+from clarion_control.dashboard.port_row import (
+    COLUMNS,
+    PortRow,
+    degrading_ports,
+    forwarding_address,
+    port_address,
+)
 from clarion_control.dashboard.switch_admin import ChangeSwitch, RemoveSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
@@ -66,6 +72,9 @@ class SwitchPage:
                 self._counters()
             with parts.card("Forwarding", "Static entries that this controller keeps on the switch"):
                 _forwarding(switch, await self._controller.forwarding.get(switch.name))
+                if self._visit.may(Role.OPERATOR):
+                    with parts.block(classes="buttons"):
+                        parts.link("Change forwarding", forwarding_address(switch.name), "button small")
             if self._visit.may(Role.OPERATOR):
                 with parts.card("Latest changes"):
                     audit_table(
