@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -25,7 +25,7 @@ from clarion_contract.checks import checked_addresses
 from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
 from clarion_contract.settings import FLOOD_GROUP, JUDGING, PORT_TABLES, PortSettings
-from clarion_contract.telemetry import READERS
+from clarion_contract.telemetry import DIGESTS, Digest
 from clarion_p4rt import capabilities, refusals, table_entries, wire_leases
 from clarion_p4rt.device import (
     Cells,
@@ -46,8 +46,6 @@ OPEN_TIMEOUT_S = 5.0
 # repeat one, and none of ours does.
 LIST_SIZE = 256
 TERM = 1 << 64  # an election id's upper half counts take-overs, its lower half is the controller's own
-
-Reader = Callable[[Mapping[str, int]], Any]
 
 
 def factory(election_id: int, schema: P4Schema | None = None) -> DeviceFactory:
@@ -79,10 +77,11 @@ class P4Device:
         self._measures: bool | None = None  # whether the switch can measure capacities; None: not asked yet
         self._was_backup = False
         self._counters = {counter.id: counter for counter in schema.counters}
-        self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
+        self._digests: dict[int, Digest] = {}
         for digest in schema.digests:
             assert isinstance(digest.type_spec, P4StructType)
-            self._digests[digest.id] = (READERS[digest.alias], tuple(digest.type_spec.members))
+            known = self._digests[digest.id] = DIGESTS[digest.alias]
+            assert list(known.members) == list(digest.type_spec.members), digest.alias
 
     async def open(self) -> Mastership:
         """Connects and requests mastership."""
@@ -114,7 +113,7 @@ class P4Device:
 
     async def subscribe(self, every_s: float) -> None:
         """Subscribes to all reports, in lists of those that come within this time."""
-        for name in READERS:
+        for name in DIGESTS:
             wanted = P4DigestEntry(
                 name, max_list_size=LIST_SIZE, max_timeout_ns=int(every_s * 1e9), ack_timeout_ns=0
             )
@@ -221,17 +220,13 @@ class P4Device:
             return None
 
     def _reports(self, digests: Any) -> Reports:
-        if digests.digest_id not in self._digests:
+        digest = self._digests.get(digests.digest_id)
+        if digest is None:
             return []
-        reader, names = self._digests[digests.digest_id]
+        number = int.from_bytes
         return [
-            reader(
-                {
-                    name: int.from_bytes(member.bitstring, "big")
-                    for name, member in zip(names, digest.struct.members, strict=True)
-                }
-            )
-            for digest in digests.data
+            digest.read([number(member.bitstring, "big") for member in data.struct.members])
+            for data in digests.data
         ]
 
     async def _write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:

@@ -8,6 +8,8 @@ one concern each.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
@@ -32,6 +34,9 @@ class Store:
 
     def __init__(self, url: URL) -> None:
         self.url = url
+        # A SQLite file has one writer at a time. Those of this process wait for each other here, where one
+        # goes on as soon as the other has ended: SQLite itself would look again only after a while.
+        self._writing = threading.Lock() if engines.is_sqlite(url) else contextlib.nullcontext()
         self._changes = engines.create(url, begin="BEGIN IMMEDIATE")
         self._telemetry = engines.create(url, begin="BEGIN IMMEDIATE", durable=False)
         self._reads = engines.create(url, connections=READERS)
@@ -73,17 +78,22 @@ class Store:
 
     def change_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`change` for callers without an event loop."""
-        return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
+        with self._writing:
+            return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
 
     async def append(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on telemetry."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
-            self._telemetry_thread,
-            lambda: self._run(
-                self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
-            ),
+            self._telemetry_thread, lambda: self.append_now(operation, *args, **kwargs)
         )
+
+    def append_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`append` for a thread of the caller's own."""
+        with self._writing:
+            return self._run(
+                self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
+            )
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes nothing."""
