@@ -76,7 +76,15 @@ class P4Device:
         self._leased: dict[int, Lease] | None = None  # None: to be read
         self._measures: bool | None = None  # whether the switch can measure capacities; None: not asked yet
         self._was_backup = False
-        self._counters = {counter.id: counter for counter in schema.counters}
+        self._counters = {
+            counter.id: (counter.alias, counter.unit is not P4CounterUnit.PACKETS)
+            for counter in schema.counters
+        }
+        self._cells = [
+            p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=port)))
+            for counter in self._counters
+            for port in switch.ports
+        ]
         self._digests: dict[int, Digest] = {}
         for digest in schema.digests:
             assert isinstance(digest.type_spec, P4StructType)
@@ -144,22 +152,17 @@ class P4Device:
 
     async def counters(self) -> Mapping[int, Cells]:
         """The counters by port."""
-        wanted = []
-        for counter in self._counters:
-            for port in self._switch.ports:
-                cell = p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=port))
-                wanted.append(p4r.Entity(counter_entry=cell))
         packets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
         octets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
-        for entity in await self._session.read_messages("counters", wanted):
+        for entity in await self._session.read_messages("counters", self._cells):
             found = entity.counter_entry
-            array = self._counters.get(found.counter_id)
             port = found.index.index
-            if array is None or port not in packets:
+            if found.counter_id not in self._counters or port not in packets:
                 continue
-            packets[port][array.alias] = found.data.packet_count
-            if array.unit is not P4CounterUnit.PACKETS:
-                octets[port][array.alias] = found.data.byte_count
+            name, counts_bytes = self._counters[found.counter_id]
+            packets[port][name] = found.data.packet_count
+            if counts_bytes:
+                octets[port][name] = found.data.byte_count
         return {port: Cells(packets[port], octets[port]) for port in self._switch.ports}
 
     async def own_lldp(self) -> OwnLldp | None:

@@ -174,6 +174,7 @@ class Link:
         compared = -float("inf")
         subscribed_s = 0.0
         primary = False
+        ahead_s = random.uniform(0, self._pace.compare_s)  # switches that connected together go separate ways
         while True:
             self._wake.clear()
             for task in tasks:
@@ -198,7 +199,7 @@ class Link:
                         subscribed_s = self._pace.reports_s
                         await device.subscribe(subscribed_s)
                     await self._compare(device)
-                    compared = loop.time()
+                    compared, ahead_s = loop.time() - ahead_s, 0.0
                 await self._write(device)
             alarm = loop.call_at(compared + self._pace.compare_s, self._wake.set)
             try:

@@ -22,6 +22,7 @@ FLUSH_S = 0.5
 BATCH = 1000  # reports in one transaction: a change of settings waits no longer than for that
 MAX_WAITING = 200_000  # reports; what comes while the store is that far behind is lost
 EXPIRE_EVERY_S = 60.0
+TIDY_EVERY_S = 5.0
 PAUSE_S = 0.05  # between two transactions that delete
 
 Record = tuple[int, Interval | Drop]  # with the uid of the switch
@@ -72,12 +73,15 @@ class Recorder:
     # The thread.
 
     def _run(self) -> None:
-        expired_s = -float("inf")
+        expired_s = tidied_s = -float("inf")
         while not self._closing.wait(FLUSH_S):
             self._flush()
             if time.monotonic() >= expired_s + EXPIRE_EVERY_S:
                 self._expire(now_us() - self._history_us)
                 expired_s = time.monotonic()
+            if time.monotonic() >= tidied_s + TIDY_EVERY_S:
+                self._tidy()
+                tidied_s = time.monotonic()
         self._flush()
         if self._queue:
             LOG.warning("telemetry: %d reports are lost: the store has not taken them", len(self._queue))
@@ -119,3 +123,9 @@ class Recorder:
                 self._flush()
         except UserError as error:
             LOG.warning("telemetry: %s", error)
+
+    def _tidy(self) -> None:
+        try:
+            self._store.checkpoint()
+        except UserError as error:
+            LOG.warning("store: %s", error)

@@ -39,7 +39,7 @@ class Store:
         self._writing = threading.Lock() if engines.is_sqlite(url) else contextlib.nullcontext()
         self._changes = engines.create(url, begin="BEGIN IMMEDIATE")
         self._telemetry = engines.create(url, begin="BEGIN IMMEDIATE", durable=False)
-        self._reads = engines.create(url, connections=READERS)
+        self._reads = engines.create(url, connections=READERS + 1)  # one for `checkpoint`
         self._change_thread = ThreadPoolExecutor(1, "store-change")
         self._telemetry_thread = ThreadPoolExecutor(1, "store-telemetry")
         self._read_threads = ThreadPoolExecutor(READERS, "store-read")
@@ -94,6 +94,11 @@ class Store:
             return self._run(
                 self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
             )
+
+    def checkpoint(self) -> None:
+        """To be called now and then by a thread of the caller's own, so that no change has to do it."""
+        with engines.explained(self.url):
+            engines.checkpoint(self._reads)
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes nothing."""

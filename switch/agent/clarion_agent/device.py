@@ -27,7 +27,7 @@ from clarion_agent.replication import flood_change
 from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
 from clarion_agent.status import Refused, invalid
 from clarion_contract.settings import ACTIONS, DISPROVE, FLOOD_BASE, JUDGING, PROVE, UNTIL
-from clarion_contract.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
+from clarion_contract.target import Change, Counts, Note, Present, Reset, SetEntry, Target, TargetError
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -104,6 +104,7 @@ class Device:
         """The entities that match, one kind after the other."""
         state = self._state  # replaced, never changed: all of the reply is of one moment
         planner = self._planner
+        counts: Counts | None = None
         for entity in request.entities:
             what = entity.WhichOneof("entity")
             if what == "table_entry":
@@ -116,7 +117,8 @@ class Device:
                 for found in digests.read(entity.digest_entry, self._program, state):
                     yield found
             elif what == "counter_entry":
-                async for found in planner.arrays.read_counters(entity.counter_entry):
+                counts = await self.target.counters() if counts is None else counts
+                for found in planner.arrays.read_counters(entity.counter_entry, counts):
                     yield found
             elif what == "register_entry":
                 async for found in planner.arrays.read_registers(entity.register_entry):

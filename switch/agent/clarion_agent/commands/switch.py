@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 from pathlib import Path
@@ -66,6 +67,8 @@ async def _serve(options: argparse.Namespace) -> None:
     async with contextlib.AsyncExitStack() as stack:
         source = await _source(options, stack)
         server = await stack.enter_async_context(AgentServer(source, listen, tls))
+        gc.collect()
+        gc.freeze()  # what is there by now stays: to visit it again and again would keep writes waiting
         print(serving(server), flush=True)
         await stopped.wait()
 
