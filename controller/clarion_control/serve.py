@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clarion_control.dashboard import Dashboard
     from clarion_control.tuner.loop import Tuner
 
+SWITCH_INTERVAL_S = 0.0005  # for which a thread of the store may wait for the event loop's to pause
 DRAIN_S = 5.0  # limit of a request under way after SIGTERM
 
 
@@ -62,6 +63,7 @@ def run(options: ServeOptions) -> None:
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     _allow_many_switches()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     host, port = _checked_listen(options)
     context = _tls(options)
     asyncio.run(_run(options, host, port, context))

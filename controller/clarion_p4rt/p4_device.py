@@ -13,7 +13,6 @@ from finsy import (
     P4CounterUnit,
     P4DigestEntry,
     P4MulticastGroupEntry,
-    P4PacketIn,
     P4PacketOut,
     P4Schema,
 )
@@ -85,6 +84,9 @@ class P4Device:
             for counter in self._counters
             for port in switch.ports
         ]
+        self._packet_ids = {
+            field.name: field.id for field in schema.controller_packet_metadata["packet_in"].metadata
+        }
         self._digests: dict[int, Digest] = {}
         for digest in schema.digests:
             assert isinstance(digest.type_spec, P4StructType)
@@ -216,11 +218,12 @@ class P4Device:
 
     def _packet(self, message: Any) -> PacketIn | None:
         """A frame with what the program says of it; None if the switch says nothing."""
+        said = {each.metadata_id: int.from_bytes(each.value, "big") for each in message.packet.metadata}
         try:
-            packet = P4PacketIn.decode(message, self._schema)
-            return PacketIn(int(packet["ingress_port"]), int(packet["timestamp_us"]), packet.payload)
-        except (KeyError, ValueError):
+            port, time_us = said[self._packet_ids["ingress_port"]], said[self._packet_ids["timestamp_us"]]
+        except KeyError:
             return None
+        return PacketIn(port, time_us, message.packet.payload)
 
     def _reports(self, digests: Any) -> Reports:
         digest = self._digests.get(digests.digest_id)
