@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import sqlalchemy
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL, make_url
@@ -98,9 +97,9 @@ def explained(url: URL) -> Iterator[None]:
     """Turns database errors into StoreErrors of one line."""
     try:
         yield
-    except (DataError, OverflowError, psycopg.DataError) as error:
+    except (DataError, OverflowError) as error:
         raise UnstorableError(f"store {shown(url)}: a value does not fit: {_reason(error)}") from error
-    except (SQLAlchemyError, psycopg.Error) as error:
+    except SQLAlchemyError as error:
         raise StoreError(f"store {shown(url)}: {_reason(error)}") from error
 
 

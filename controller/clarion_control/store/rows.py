@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-import psycopg
-from psycopg import sql
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 # In one statement of SQLite, which the driver executes without Python's lock. Row by row it would ask for the
 # lock after each, and wait up to 5 ms for it while another thread computes.
@@ -31,14 +30,15 @@ def insert(connection: Connection, table: str, columns: Sequence[str], rows: Seq
 
 
 def _copy(connection: Connection, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, psycopg.Connection)
-    into = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
-    )
-    with driver.cursor() as cursor, cursor.copy(into) as copy:
-        for row in rows:
-            copy.write_row(row)
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    driver: Any = connection.connection.driver_connection
+    failure = connection.dialect.loaded_dbapi.Error
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except failure as error:  # as SQLAlchemy raises what its own statements meet with
+        raise DBAPIError.instance(statement, None, error, failure) from error
 
 
 @lru_cache(2 * ROWS_AT_ONCE)

@@ -17,7 +17,7 @@ from clarion_switch import protocol
 from clarion_switch.protocol import Json
 
 LINES_AT_A_TIME = 8  # then other tasks have their turn: a second's hellos of many switches come together
-REPLY_TIMEOUT_S = 10.0
+REPLY_TIMEOUT_S = 2.0
 RETRY_S = 0.1
 
 
