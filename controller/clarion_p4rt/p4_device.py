@@ -36,6 +36,7 @@ from clarion_p4rt.device import (
     PacketIn,
     Reports,
 )
+from clarion_p4rt.digest_lists import DigestList
 from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
@@ -104,9 +105,9 @@ class P4Device:
         """The next reports, a frame, or a change of mastership."""
         while True:
             message = await self._session.receive()
+            if isinstance(message, DigestList):
+                return self._reports(message)
             kind = message.WhichOneof("update")
-            if kind == "digest":
-                return self._reports(message.digest)
             if kind == "packet":
                 packet = self._packet(message)
                 if packet is not None:
@@ -225,15 +226,9 @@ class P4Device:
             return None
         return PacketIn(port, time_us, message.packet.payload)
 
-    def _reports(self, digests: Any) -> Reports:
-        digest = self._digests.get(digests.digest_id)
-        if digest is None:
-            return []
-        number = int.from_bytes
-        return [
-            digest.read([number(member.bitstring, "big") for member in data.struct.members])
-            for data in digests.data
-        ]
+    def _reports(self, received: DigestList) -> Reports:
+        digest = self._digests.get(received.digest_id)
+        return [] if digest is None else [digest.read(values) for values in received.values()]
 
     async def _write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
         if self._present is None:
