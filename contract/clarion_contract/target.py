@@ -92,6 +92,9 @@ class Listener(Protocol):
         """The switch answers, for the first time or again; it may have forgotten everything."""
 
 
+Counts = Mapping[str, Mapping[int, tuple[int, int]]]  # packets and bytes by array and port
+
+
 class Target(Protocol):
     """One switch. All methods raise TargetError."""
 
@@ -121,7 +124,7 @@ class Target(Protocol):
     async def registers(self, name: str, first: int, count: int) -> Sequence[int]:
         """At most 4096 consecutive cells of a register array, from `first` on."""
 
-    async def counters(self) -> Mapping[str, Mapping[int, tuple[int, int]]]:
+    async def counters(self) -> Counts:
         """Packets and bytes by array and port."""
 
     async def inject(self, frame: bytes, port: int | None) -> None:

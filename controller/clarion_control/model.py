@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from clarion_contract.neighbours import Wire
 from clarion_contract.settings import PortSettings
@@ -142,8 +142,7 @@ class AuditRecord:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A report of a control interval with its switch and its time of arrival."""
 
     time_us: int  # of its arrival at the controller
@@ -180,8 +179,7 @@ class IntervalSummary:
     dropped_by_queue: int
 
 
-@dataclass(frozen=True)
-class Drop:
+class Drop(NamedTuple):
     """A report of a packet that a queue dropped."""
 
     time_us: int

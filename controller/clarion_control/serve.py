@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 import signal
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from clarion_control.tuner.loop import Tuner
 
 CERTIFICATE_CHECK_S = 2.0  # how soon a new certificate is used
+SWITCH_INTERVAL_S = 0.0005  # for which a thread of the store may wait for the event loop's to pause
 DRAIN_S = 5.0  # limit of a request under way after SIGTERM
 
 
@@ -75,6 +77,7 @@ def run(options: ServeOptions) -> None:
     logging.basicConfig(format="clarion controller: %(message)s", level=logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     _allow_many_switches()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     host, port = _checked_listen(options)
     files = None if options.tls is None else ReloadedPems(options.tls)
     asyncio.run(_run(options, host, port, files))
@@ -91,13 +94,14 @@ async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems 
     with _listener(host, port) as listener:
         url = _url(listener, secure=files is not None)
         async with _context(files) as context, _application(options, url) as (app, store, dashboard):
-            server = _Server(
-                _config(Front(app, proxies, hosts, https=_is_https(options.public_url)), context)
-            )
+            front = Front(app, proxies, hosts, https=_is_https(options.public_url))
+            server = _Server(_config(front, context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 await _started(server, serving)
                 await _announce(options, url, store, dashboard)
+                gc.collect()
+                gc.freeze()  # what is there by now stays: to visit it again and again takes 0.1 s each time
                 stopped = asyncio.create_task(stop.wait())
                 await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
                 stopped.cancel()

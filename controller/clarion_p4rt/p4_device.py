@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -13,7 +13,6 @@ from finsy import (
     P4CounterUnit,
     P4DigestEntry,
     P4MulticastGroupEntry,
-    P4PacketIn,
     P4PacketOut,
     P4Schema,
 )
@@ -25,7 +24,7 @@ from clarion_contract.checks import checked_addresses
 from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
 from clarion_contract.settings import FLOOD_GROUP, JUDGING, PORT_TABLES, PortSettings
-from clarion_contract.telemetry import READERS
+from clarion_contract.telemetry import DIGESTS, Digest
 from clarion_p4rt import capabilities, refusals, table_entries, tls_failures, wire_leases
 from clarion_p4rt.device import (
     Cells,
@@ -37,6 +36,7 @@ from clarion_p4rt.device import (
     PacketIn,
     Reports,
 )
+from clarion_p4rt.digest_lists import DigestList
 from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
@@ -46,8 +46,6 @@ OPEN_TIMEOUT_S = 5.0
 # repeat one, and none of ours does.
 LIST_SIZE = 256
 TERM = 1 << 64  # an election id's upper half counts take-overs, its lower half is the controller's own
-
-Reader = Callable[[Mapping[str, int]], Any]
 
 
 def factory(election_id: int, schema: P4Schema | None = None, *, insecure: bool = False) -> DeviceFactory:
@@ -80,11 +78,23 @@ class P4Device:
         self._leased: dict[int, Lease] | None = None  # None: to be read
         self._measures: bool | None = None  # whether the switch can measure capacities; None: not asked yet
         self._was_backup = False
-        self._counters = {counter.id: counter for counter in schema.counters}
-        self._digests: dict[int, tuple[Reader, tuple[str, ...]]] = {}
+        self._counters = {
+            counter.id: (counter.alias, counter.unit is not P4CounterUnit.PACKETS)
+            for counter in schema.counters
+        }
+        self._cells = [
+            p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=port)))
+            for counter in self._counters
+            for port in switch.ports
+        ]
+        self._packet_ids = {
+            field.name: field.id for field in schema.controller_packet_metadata["packet_in"].metadata
+        }
+        self._digests: dict[int, Digest] = {}
         for digest in schema.digests:
             assert isinstance(digest.type_spec, P4StructType)
-            self._digests[digest.id] = (READERS[digest.alias], tuple(digest.type_spec.members))
+            known = self._digests[digest.id] = DIGESTS[digest.alias]
+            assert list(known.members) == list(digest.type_spec.members), digest.alias
 
     async def open(self) -> Mastership:
         """Connects and requests mastership."""
@@ -104,9 +114,9 @@ class P4Device:
         """The next reports, a frame, or a change of mastership."""
         while True:
             message = await self._session.receive()
+            if isinstance(message, DigestList):
+                return self._reports(message)
             kind = message.WhichOneof("update")
-            if kind == "digest":
-                return self._reports(message.digest)
             if kind == "packet":
                 packet = self._packet(message)
                 if packet is not None:
@@ -123,7 +133,7 @@ class P4Device:
 
     async def subscribe(self, every_s: float) -> None:
         """Subscribes to all reports, in lists of those that come within this time."""
-        for name in READERS:
+        for name in DIGESTS:
             wanted = P4DigestEntry(
                 name, max_list_size=LIST_SIZE, max_timeout_ns=int(every_s * 1e9), ack_timeout_ns=0
             )
@@ -154,22 +164,17 @@ class P4Device:
 
     async def counters(self) -> Mapping[int, Cells]:
         """The counters by port."""
-        wanted = []
-        for counter in self._counters:
-            for port in self._switch.ports:
-                cell = p4r.CounterEntry(counter_id=counter, index=p4r.Index(index=port))
-                wanted.append(p4r.Entity(counter_entry=cell))
         packets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
         octets: dict[int, dict[str, int]] = {port: {} for port in self._switch.ports}
-        for entity in await self._session.read_messages("counters", wanted):
+        for entity in await self._session.read_messages("counters", self._cells):
             found = entity.counter_entry
-            array = self._counters.get(found.counter_id)
             port = found.index.index
-            if array is None or port not in packets:
+            if found.counter_id not in self._counters or port not in packets:
                 continue
-            packets[port][array.alias] = found.data.packet_count
-            if array.unit is not P4CounterUnit.PACKETS:
-                octets[port][array.alias] = found.data.byte_count
+            name, counts_bytes = self._counters[found.counter_id]
+            packets[port][name] = found.data.packet_count
+            if counts_bytes:
+                octets[port][name] = found.data.byte_count
         return {port: Cells(packets[port], octets[port]) for port in self._switch.ports}
 
     async def own_lldp(self) -> OwnLldp | None:
@@ -223,25 +228,16 @@ class P4Device:
 
     def _packet(self, message: Any) -> PacketIn | None:
         """A frame with what the program says of it; None if the switch says nothing."""
+        said = {each.metadata_id: int.from_bytes(each.value, "big") for each in message.packet.metadata}
         try:
-            packet = P4PacketIn.decode(message, self._schema)
-            return PacketIn(int(packet["ingress_port"]), int(packet["timestamp_us"]), packet.payload)
-        except (KeyError, ValueError):
+            port, time_us = said[self._packet_ids["ingress_port"]], said[self._packet_ids["timestamp_us"]]
+        except KeyError:
             return None
+        return PacketIn(port, time_us, message.packet.payload)
 
-    def _reports(self, digests: Any) -> Reports:
-        if digests.digest_id not in self._digests:
-            return []
-        reader, names = self._digests[digests.digest_id]
-        return [
-            reader(
-                {
-                    name: int.from_bytes(member.bitstring, "big")
-                    for name, member in zip(names, digest.struct.members, strict=True)
-                }
-            )
-            for digest in digests.data
-        ]
+    def _reports(self, received: DigestList) -> Reports:
+        digest = self._digests.get(received.digest_id)
+        return [] if digest is None else [digest.read(values) for values in received.values()]
 
     async def _write(self, ports: Mapping[int, PortSettings], forwarding: Forwarding | None) -> None:
         if self._present is None:

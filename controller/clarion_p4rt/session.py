@@ -20,13 +20,16 @@ from finsy import (
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc
 
-from clarion_p4rt import plaintext, refusals
+from clarion_p4rt import digest_lists, plaintext, refusals
 from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.refusals import P4Entity
 from clarion_p4rt.switch import TlsFiles
 
 # A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
 CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
+
+
+STREAM = "/p4.v1.P4Runtime/StreamChannel"
 
 
 class _Connection(P4Client):
@@ -44,6 +47,11 @@ class _Connection(P4Client):
             credentials = self._credentials.to_client_credentials()
             self._channel = grpc.aio.secure_channel(self._address, credentials, options=CHANNEL_OPTIONS)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._stub.StreamChannel = self._channel.stream_stream(
+            STREAM,
+            request_serializer=p4r.StreamMessageRequest.SerializeToString,
+            response_deserializer=digest_lists.decode,
+        )
         self._schema = schema
         self._complete_request = complete_request
 
@@ -179,7 +187,7 @@ class Session:
             raise self._failure(Entity("packet_out"), error) from None
 
     async def receive(self) -> Any:
-        """The next message of the stream; SwitchError when the session is over."""
+        """The next message of the stream, as digest_lists has it; SwitchError when the session is over."""
         try:
             return await self._connected().receive()
         except P4ClientError as error:

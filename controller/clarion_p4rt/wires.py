@@ -14,6 +14,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from clarion_contract import lldp
 from clarion_contract.neighbours import US_PER_S, Judgement, Neighbour, Neighbours, Verdict, judge
@@ -27,8 +28,12 @@ LOG = logging.getLogger(__name__)
 HELLOS_PER_TTL = lldp.TTL_S // lldp.HELLO_EVERY_S
 IDLE_S = 0.2  # between two looks whether the switch may be written
 PAUSE_S = 0.05  # between two writes of leases, however often neighbours change
+FRAMES = 4096  # hellos kept with what they say: a port says the same every second
 
 Settings = Callable[[], Mapping[int, PortSettings]]
+
+
+_decoded = lru_cache(FRAMES)(lldp.decode)
 
 
 def monotonic_us() -> int:
@@ -95,11 +100,14 @@ class Wires:
         if packet.port not in self._neighbours or not lldp.is_lldp(packet.frame):
             return
         try:
-            hello = lldp.decode(packet.frame)
+            hello = _decoded(packet.frame)
         except lldp.LldpError as error:
             LOG.debug("%s port %d: %s", self._switch.name, packet.port, error)
             return
         now_us = self._clock()
+        if self.judges_itself:
+            self._neighbours[packet.port].hear(hello, now_us)
+            return
         before = self.verdict(packet.port).judgement
         self._neighbours[packet.port].hear(hello, now_us)
         if self._arrival_us is None or self.verdict(packet.port).judgement is not before:

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.controller_digests import digests
 from bench.controller_lockout import lockout
-from bench.quantities import Json, percentiles, shown
+from bench.quantities import Json, percentiles, row, shown
 from integration import recovery
 from integration.controller_net import Embedded, ServedController, running
 
@@ -106,6 +106,8 @@ def patch_with(count: int, patches: int) -> Json:
     print(
         f"  {count:4} switches: reply {shown(figures['reply_ms'])}, effect {shown(figures['effect_ms'])} ms"
     )
+    cells = [figures[what][place] for what in ("effect_ms", "reply_ms") for place in ("p50", "p99", "max")]
+    print(row(count, *(f"{cell:.1f}" for cell in cells)))
     return figures
 
 
@@ -149,6 +151,10 @@ def recover(options: argparse.Namespace) -> Json:
     figures["kills"] = dict(outcome.kills)
     figures["recovery_s"] = percentiles(outcome.recovery_s, 1)
     print(f"  {'clean' if outcome.clean else 'NOT CLEAN'}: {figures}")
+    counts = [outcome.kills[victim] for victim in ("controller", "agent", "data plane")]
+    wrong = (outcome.lost, outcome.differing, outcome.duplicated)
+    times = [f"{value:.1f}" for value in figures["recovery_s"].values()]
+    print(row(outcome.kills.total(), *counts, f"{outcome.acknowledged:,}", *wrong, *times))
     return figures
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.quantities import Json, percentiles, processor_s, resident_mib, shown
+from bench.quantities import Json, percentiles, processor_s, resident_mib, row, shown
 from integration.controller_net import ServedController
 
 HERE = Path(__file__).resolve().parent
@@ -67,6 +67,17 @@ def digests(options: argparse.Namespace) -> list[Json]:
                     f"  {figures['offered_per_s']:6.0f}/s offered, {figures['stored_per_s']:6.0f}/s stored, "
                     f"cpu {figures['cpu']:.2f} (source {figures['source_cpu']:.2f}), {memory:.0f} MiB, "
                     f"lag {shown(figures['lag_ms'])} ms, lost {figures['lost']}, source late {late}"
+                )
+                lag = figures["lag_ms"]
+                print(
+                    row(
+                        f"{figures['offered_per_s']:,.0f}",
+                        f"{figures['stored_per_s']:,.0f}",
+                        figures["lost"],
+                        f"{figures['cpu']:.2f}",
+                        f"{memory:.0f}",
+                        *(f"{lag[place]:.0f}" for place in ("p50", "p99") if lag),
+                    )
                 )
                 empty(controller.store)
     return found

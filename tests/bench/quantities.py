@@ -28,6 +28,11 @@ def shown(figures: Json) -> str:
     return " ".join(f"{name} {value:.2f}" for name, value in figures.items())
 
 
+def row(*cells: object) -> str:
+    """A row of a table of docs/results."""
+    return f"  | {' | '.join(map(str, cells))} |"
+
+
 def processor_s(pid: int) -> float:
     """Processor time of all threads of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

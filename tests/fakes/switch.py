@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from clarion_contract.checks import checked_addresses
 from clarion_contract.settings import PortSettings
@@ -77,11 +76,11 @@ class FakeSwitch:
         """Reports a control interval; fields not given are those of REPORT."""
         self._intervals[port] = self._intervals.get(port, 0) + 1
         values = {"intervals": self._intervals[port], **fields}
-        self._send([replace(REPORT, port=port, **values)])  # type: ignore[arg-type]
+        self._send([REPORT._replace(port=port, **values)])  # type: ignore[arg-type]
 
     def drop(self, port: int, **fields: object) -> None:
         """Reports a dropped packet; fields not given are those of DROP."""
-        self._send([replace(DROP, port=port, **fields)])  # type: ignore[arg-type]
+        self._send([DROP._replace(port=port, **fields)])  # type: ignore[arg-type]
 
     def wire(self, port: int, other: FakeSwitch, other_port: int) -> None:
         """Links two ports; frames that leave by one come in by the other."""

@@ -35,7 +35,7 @@ class Outcome:
     lost: int = 0  # acknowledged changes that were gone: must be 0
     differing: int = 0  # ports at which store and switch differed: must be 0
     duplicated: int = 0  # ports with a version missing from the audit or in it twice: must be 0
-    recovery_s: list[float] = field(default_factory=list)
+    recovery_s: list[float] = field(default_factory=list)  # from the kill until all writers were served again
 
     @property
     def clean(self) -> bool:
@@ -134,7 +134,8 @@ def run(
             outcome.kills[victim] += 1
             with controller.api() as api:
                 api.await_sync(*names)
-                outcome.recovery_s.append(time.monotonic() - began)
+            _await_service(writers)
+            outcome.recovery_s.append(time.monotonic() - began)
             for writer in writers:
                 writer.pause()
             _compare(controller, side, writers, versions, outcome)
@@ -157,6 +158,16 @@ def _kill(victim: str, controller: ServedController, side: Embedded) -> None:
         side.start()
     else:
         side.kill_data_plane()
+
+
+def _await_service(writers: list[Writer]) -> None:
+    """Waits until every writer has got two more answers: the second is to a request from after the kill."""
+    before = [writer.acknowledged for writer in writers]
+
+    def served() -> bool:
+        return all(writer.acknowledged > count + 1 for writer, count in zip(writers, before, strict=True))
+
+    wait_until(served, "all writers served", PATIENCE_S)
 
 
 class Versions:

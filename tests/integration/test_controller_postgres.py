@@ -7,12 +7,16 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from clarion_control.fleet.recorder import Recorder
 from fakes import controller as fake_controller
 from fakes import postgres
+from fakes.controller import until
 from unit.controller import test_access as access
 from unit.controller import test_controller_facade as facade
+from unit.controller import test_recorder as recorder
 from unit.controller import test_tokens as tokens
 from unit.store import test_store as store
 
@@ -62,6 +66,27 @@ async def test_controller(test: Callable[[Path], Awaitable[None]], database: str
 @pytest.mark.parametrize("test", [*cases_in(tokens), *cases_in(access)], ids=lambda test: test.__name__)
 async def test_tokens(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
     await test(tmp_path)
+
+
+@pytest.mark.parametrize("test", cases_in(recorder), ids=lambda test: test.__name__)
+async def test_recorder(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
+    await test(tmp_path)
+
+
+async def test_reports_outlast_a_lost_connection(database: str, tmp_path: Path) -> None:
+    """The server ends all connections between two batches, as a restart does; the next one is a new one."""
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    async with recorder.opened(tmp_path) as opened:
+        keeper = Recorder(opened, 3600)
+        keeper.start()
+        keeper.add(recorder.SWITCH.uid, recorder.intervals(0, 10))
+        await until(lambda: keeper.waiting == 0)
+        with psycopg.connect(database) as connection:
+            connection.execute(ended + " AND datname = current_database()")
+        keeper.add(recorder.SWITCH.uid, recorder.intervals(10, 10))
+        await keeper.close()
+        assert await recorder.stored(opened) == list(range(20))
+        assert keeper.lost == 0
 
 
 @pytest.mark.parametrize("test", cases_in(store), ids=lambda test: test.__name__)

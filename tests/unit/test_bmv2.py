@@ -173,7 +173,7 @@ def occupancy(queue_bytes: int, drops: int = 0) -> Occupancy:
 
 def test_series_hold_what_thrift_p4runtime_and_the_wires_tell() -> None:
     series, recording = PortSeries({"s1": ["s1-right"]}), Recording()
-    fields: dict[str, Any] = dict.fromkeys(IntervalReport.__dataclass_fields__, 0)
+    fields: dict[str, Any] = dict.fromkeys(IntervalReport._fields, 0)
     series.note_interval(
         "s1", IntervalReport(**{**fields, "port": 1, "phi_bps": -800.0, "avg_rtt_us": 24_000.4})
     )

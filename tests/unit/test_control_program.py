@@ -10,7 +10,7 @@ import pytest
 
 from clarion_contract import entries, pipeline, settings
 from clarion_contract.settings import PortSettings, XcpSettings
-from clarion_contract.telemetry import READERS
+from clarion_contract.telemetry import DIGESTS
 from clarion_p4rt import table_entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,17 +45,8 @@ def test_every_entry_can_be_written() -> None:
     assert {entry.table for entry in made} == {*settings.PORT_TABLES, "l2_forward"}
 
 
-@pytest.mark.parametrize("digest", READERS)
+@pytest.mark.parametrize("digest", DIGESTS)
 def test_every_member_of_a_digest_is_read(digest: str) -> None:
     schema = pipeline.load()
-    assert {each.alias for each in schema.digests} == set(READERS)
-    members = schema.type_info.structs[digest].members
-
-    class Fields(dict[str, int]):
-        def __getitem__(self, name: str) -> int:
-            seen.add(name)
-            return 1
-
-    seen: set[str] = set()
-    READERS[digest](Fields())
-    assert seen == set(members)
+    assert {each.alias for each in schema.digests} == set(DIGESTS)
+    assert list(schema.type_info.structs[digest].members) == list(DIGESTS[digest].members)

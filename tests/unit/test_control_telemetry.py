@@ -20,7 +20,7 @@ from finsy import (
 
 from clarion_base.errors import UserError
 from clarion_contract import pipeline
-from clarion_contract.telemetry import IntervalReport, QueueDrop
+from clarion_contract.telemetry import IntervalReport, QueueDrop, interval_report, queue_drop
 from clarion_p4rt import inbox
 from clarion_p4rt.errors import Entity, SwitchError
 from clarion_p4rt.inbox import Inbox
@@ -62,8 +62,16 @@ INTERVAL = {
 }
 
 
+def interval(fields: dict[str, int]) -> IntervalReport:
+    return interval_report(list(fields.values()))
+
+
+def drop(fields: dict[str, int]) -> QueueDrop:
+    return queue_drop(list(fields.values()))
+
+
 def test_an_interval_in_peoples_units() -> None:
-    assert IntervalReport.from_digest(INTERVAL) == IntervalReport(
+    assert interval(INTERVAL) == IntervalReport(
         port=3,
         intervals=7,
         elapsed_us=500_000.0,
@@ -85,11 +93,11 @@ def test_an_interval_in_peoples_units() -> None:
 
 
 def test_a_link_that_was_not_measured_carries_an_unknown_rate() -> None:
-    assert IntervalReport.from_digest({**INTERVAL, "measured": 0}).measured_bps is None
+    assert interval({**INTERVAL, "measured": 0}).measured_bps is None
 
 
 def test_a_drop_in_peoples_units() -> None:
-    assert QueueDrop.from_digest(DROP) == QueueDrop(
+    assert drop(DROP) == QueueDrop(
         time_us=12_345_678,
         port=2,
         frame_bytes=1546,
@@ -105,8 +113,8 @@ def test_a_drop_in_peoples_units() -> None:
 
 
 def test_a_drop_with_ipv6_or_neither() -> None:
-    drop = QueueDrop.from_digest({**DROP, "src_addr": int(IPv6Address("fd00::1")), "dst_addr": 0})
-    assert (drop.source, drop.destination) == ("fd00::1", "::")
+    dropped = drop({**DROP, "src_addr": int(IPv6Address("fd00::1")), "dst_addr": 0})
+    assert (dropped.source, dropped.destination) == ("fd00::1", "::")
 
 
 def read_all(box: Inbox) -> list[Any]:
@@ -118,7 +126,7 @@ def read_all(box: Inbox) -> list[Any]:
 
 def test_the_inbox_gives_what_came_before_its_end() -> None:
     box = Inbox("s1")
-    first, second = QueueDrop.from_digest(DROP), IntervalReport.from_digest(INTERVAL)
+    first, second = drop(DROP), interval(INTERVAL)
     box.put(first)
     box.put(second)
     box.end()
@@ -131,7 +139,7 @@ def test_the_inbox_says_that_reports_are_unread(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(inbox, "MAX_WAITING", 2)
     box = Inbox("s1")
     for _ in range(4):
-        box.put(QueueDrop.from_digest(DROP))
+        box.put(drop(DROP))
     with pytest.raises(SwitchError, match=r"^s1: reports: 2 reports are unread; iterate"):
         read_all(box)
     with pytest.raises(SwitchError):

@@ -80,13 +80,13 @@ def _unauthenticated(text: str | None) -> Problem:
     return Problem("unauthenticated", detail, headers={"WWW-Authenticate": challenge})
 
 
-def _token(request: Request) -> Token:
+async def _token(request: Request) -> Token:  # what is not async, FastAPI hands to a thread
     token: Token = request.state.token
     return token
 
 
-def _actor(request: Request) -> Actor:
-    token = _token(request)
+async def _actor(request: Request) -> Actor:
+    token: Token = request.state.token
     return Actor(token.name, token.role)
 
 

@@ -47,4 +47,8 @@ def of(request: Request) -> ApiContext:
     return context
 
 
-Api = Annotated[ApiContext, Depends(of)]
+async def _here(request: Request) -> ApiContext:  # what is not async, FastAPI hands to a thread
+    return of(request)
+
+
+Api = Annotated[ApiContext, Depends(_here)]

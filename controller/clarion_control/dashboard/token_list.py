@@ -10,9 +10,8 @@ from clarion_control.commands.arguments import duration_s
 from clarion_control.dashboard import quantities
 from clarion_control.errors import FieldError
 from clarion_control.model import Token
+from clarion_control.services.tokens import WARNING_US
 
-DAY_US = 86_400_000_000
-SOON_US = 14 * DAY_US
 USUAL, NEVER = "90d", "never"
 
 
@@ -44,4 +43,4 @@ def state(token: Token, now_us: int) -> tuple[str, str] | None:
     left_us = token.expires_us - now_us
     if left_us <= 0:
         return "expired", "bad"
-    return (f"in {quantities.age(left_us / 1e6)}", "warn") if left_us < SOON_US else None
+    return (f"in {quantities.age(left_us / 1e6)}", "warn") if left_us < WARNING_US else None

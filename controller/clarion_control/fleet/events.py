@@ -21,15 +21,16 @@ class Events:
 
     def reported(self, switch: Switch, reports: Reports) -> None:
         """Publishes and records reports that have just arrived."""
-        time_us = now_us()
-        for report in reports:
-            event: Interval | Drop
-            if isinstance(report, IntervalReport):
-                event = Interval(time_us, switch.name, report)
-            else:
-                event = Drop(time_us, switch.name, report)
+        time_us, name = now_us(), switch.name
+        events: list[Interval | Drop] = [
+            Interval(time_us, name, report)
+            if isinstance(report, IntervalReport)
+            else Drop(time_us, name, report)
+            for report in reports
+        ]
+        for event in events:
             self._hub.publish(event)
-            self._recorder.add(switch.uid, event)
+        self._recorder.add(switch.uid, events)
 
     def counted(self, counters: PortCounters) -> None:
         """Publishes the counters of a port."""

@@ -18,6 +18,7 @@ from clarion_p4rt.switch import Switch
 CONNECTING_AT_ONCE = 32
 COMPARES_PER_S = 20.0  # of all switches together
 COUNTER_POLLS_PER_S = 50.0
+RETRIES_PER_S = 200.0  # when all are away
 REPORT_LISTS_PER_S = 1000.0
 HELLOS_PER_S = 2000.0
 
@@ -81,6 +82,7 @@ class Fleet:
     def _set_pace(self) -> None:
         """Periodic work costs the same however many switches there are."""
         self._pace.compare_s = max(self._compare_s, len(self._links) / COMPARES_PER_S)
+        self._pace.retry_s = max(Pace.retry_s, len(self._links) / RETRIES_PER_S)
         reports_s = len(self._links) / REPORT_LISTS_PER_S
         self._pace.reports_s = max(round(reports_s, 1), 0.1)  # few steps: each costs every switch a write
         self._pace.counters_s = max(self._counters_s, len(self._links) / COUNTER_POLLS_PER_S)

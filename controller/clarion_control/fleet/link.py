@@ -32,7 +32,6 @@ from clarion_p4rt.wires import Wires
 LOG = logging.getLogger(__name__)
 
 FIRST_BACKOFF_S = 0.2
-LAST_BACKOFF_S = 5.0
 
 
 class Link:
@@ -134,15 +133,14 @@ class Link:
     async def _run(self) -> None:
         backoff_s = FIRST_BACKOFF_S
         while True:
-            began = asyncio.get_running_loop().time()
             state, reason = await self._one_session()
-            if asyncio.get_running_loop().time() - began > LAST_BACKOFF_S:
+            if self.status.state in (LinkState.IN_SYNC, LinkState.BACKUP):
                 backoff_s = FIRST_BACKOFF_S
             self._goal.doubt()
             reconnects = self.status.reconnects + 1
             self._set_state(state, reason, reconnects=reconnects)
             await asyncio.sleep(backoff_s * random.uniform(0.5, 1.0))
-            backoff_s = min(2 * backoff_s, LAST_BACKOFF_S)
+            backoff_s = min(2 * backoff_s, self._pace.retry_s)
 
     async def _one_session(self) -> tuple[LinkState, str]:
         """Holds one session until it ends; returns the state of the link then, and the reason."""
@@ -152,11 +150,18 @@ class Link:
         try:
             async with self._gate:
                 self._mastership = await device.open()
-            work = (self._receive(device), self._count(device), self.wires.keep(device))
+            work = (
+                self._keep_equal(device),
+                self._receive(device),
+                self._count(device),
+                self.wires.keep(device),
+            )
             tasks = [asyncio.create_task(each) for each in work]
+            # A request under way when the stream breaks may get no answer; it is given up at once.
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in tasks:
-                task.add_done_callback(self._woken)
-            await self._keep_equal(device, tasks)
+                if task.done():
+                    task.result()  # raises what ended it
             return LinkState.UNREACHABLE, "session ended"
         except SwitchError as error:
             if self._mastership is None or error.code in SESSION_OVER:
@@ -173,16 +178,14 @@ class Link:
             await asyncio.gather(*tasks, return_exceptions=True)
             await device.close()
 
-    async def _keep_equal(self, device: Device, tasks: list[asyncio.Task[None]]) -> None:
+    async def _keep_equal(self, device: Device) -> None:
         loop = asyncio.get_running_loop()
         compared = -float("inf")
         subscribed_s = 0.0
         primary = False
+        ahead_s = random.uniform(0, self._pace.compare_s)  # switches that connected together go separate ways
         while True:
             self._wake.clear()
-            for task in tasks:
-                if task.done():
-                    await task  # raises what ended it
             if self._mastership is Mastership.BACKUP:
                 if primary or self.status.state is not LinkState.BACKUP:
                     primary = False
@@ -202,7 +205,7 @@ class Link:
                         subscribed_s = self._pace.reports_s
                         await device.subscribe(subscribed_s)
                     await self._compare(device)
-                    compared = loop.time()
+                    compared, ahead_s = loop.time() - ahead_s, 0.0
                 await self._write(device)
             alarm = loop.call_at(compared + self._pace.compare_s, self._wake.set)
             try:
@@ -290,9 +293,6 @@ class Link:
                 for port, each in cells.items():
                     counters = PortCounters(time_us, self.switch.name, port, each.packets, each.bytes)
                     self._events.counted(counters)
-
-    def _woken(self, _: object) -> None:
-        self._wake.set()
 
     def _set_state(self, state: LinkState, reason: str | None = None, reconnects: int | None = None) -> None:
         kept = self.status.reconnects if reconnects is None else reconnects

@@ -18,6 +18,8 @@ from clarion_control.errors import StoreError, UnstorableError
 
 DEFAULT = "/var/lib/clarion/controller.db"  # CLARION_STORE names another
 BUSY_TIMEOUT_MS = 30_000  # how long one writer of a SQLite file waits for another
+# Of the log of a SQLite file, from which on whoever commits has to empty it; `checkpoint` does so before.
+LONGEST_LOG_PAGES = 50_000
 WRITERS_LOCK = 0x636C6172696F6E  # key of PostgreSQL's advisory lock ("clarion"): one change at a time
 
 
@@ -65,6 +67,7 @@ def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections:
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute(f"PRAGMA wal_autocheckpoint = {LONGEST_LOG_PAGES}")
         cursor.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.close()
@@ -74,6 +77,13 @@ def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def checkpoint(engine: Engine) -> None:
+    """Moves what is in the log of a SQLite file to the file, while others read and write."""
+    if is_sqlite(engine.url):
+        with contextlib.closing(engine.raw_connection()) as connection:
+            connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def lock_writers(connection: Connection) -> None:

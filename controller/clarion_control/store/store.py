@@ -8,6 +8,8 @@ one concern each.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
@@ -33,9 +35,12 @@ class Store:
     def __init__(self, url: URL) -> None:
         self.url = url
         self.operations = {"change": 0, "append": 0, "read": 0}  # so far, by kind
+        # A SQLite file has one writer at a time. Those of this process wait for each other here, where one
+        # goes on as soon as the other has ended: SQLite itself would look again only after a while.
+        self._writing = threading.Lock() if engines.is_sqlite(url) else contextlib.nullcontext()
         self._changes = engines.create(url, begin="BEGIN IMMEDIATE")
         self._telemetry = engines.create(url, begin="BEGIN IMMEDIATE", durable=False)
-        self._reads = engines.create(url, connections=READERS)
+        self._reads = engines.create(url, connections=READERS + 1)  # one for `checkpoint`
         self._change_thread = ThreadPoolExecutor(1, "store-change")
         self._telemetry_thread = ThreadPoolExecutor(1, "store-telemetry")
         self._read_threads = ThreadPoolExecutor(READERS, "store-read")
@@ -75,18 +80,28 @@ class Store:
 
     def change_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`change` for callers without an event loop."""
-        return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
+        with self._writing:
+            return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
 
     async def append(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on telemetry."""
         loop = asyncio.get_running_loop()
         self.operations["append"] += 1
         return await loop.run_in_executor(
-            self._telemetry_thread,
-            lambda: self._run(
-                self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
-            ),
+            self._telemetry_thread, lambda: self.append_now(operation, *args, **kwargs)
         )
+
+    def append_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`append` for a thread of the caller's own."""
+        with self._writing:
+            return self._run(
+                self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
+            )
+
+    def checkpoint(self) -> None:
+        """To be called now and then by a thread of the caller's own, so that no change has to do it."""
+        with engines.explained(self.url):
+            engines.checkpoint(self._reads)
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes nothing."""

@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
 from clarion_contract.telemetry import IntervalReport, QueueDrop
 from clarion_control.model import Drop, Interval, IntervalSummary
+from clarion_control.store import rows
 from clarion_control.store.schema import drops, intervals
 from clarion_p4rt.switch import Switch
 
 EXPIRED_ROWS = 5000  # deleted in one transaction, so that other changes do not wait long
 LARGEST = 2**63 - 1  # the largest integer of a database; totals of a switch are unsigned 64 bits
 
-_INTERVAL_FIELDS = tuple(field.name for field in fields(IntervalReport))
-_DROP_FIELDS = tuple(field.name for field in fields(QueueDrop))
-_DROP_COLUMNS = tuple("switch_time_us" if name == "time_us" else name for name in _DROP_FIELDS)
+_INTERVAL_COLUMNS = ("switch_uid", "time_us", *IntervalReport._fields)
+_DROP_COLUMNS = ("switch_uid", "time_us", "switch_time_us", *QueueDrop._fields[1:])
 
 
 def append(
@@ -29,9 +28,11 @@ def append(
 ) -> None:
     """Appends reports, each with the uid of its switch."""
     if new_intervals:
-        _insert(connection, "intervals", _INTERVAL_FIELDS, [_interval_row(*each) for each in new_intervals])
+        rows.insert(
+            connection, "intervals", _INTERVAL_COLUMNS, [_interval_row(*each) for each in new_intervals]
+        )
     if new_drops:
-        _insert(connection, "drops", _DROP_COLUMNS, [_drop_row(*each) for each in new_drops])
+        rows.insert(connection, "drops", _DROP_COLUMNS, [_drop_row(*each) for each in new_drops])
 
 
 def interval_list(
@@ -44,7 +45,7 @@ def interval_list(
         Interval(
             row.time_us,
             switch.name,
-            IntervalReport(**{name: getattr(row, name) for name in _INTERVAL_FIELDS}),
+            IntervalReport(**{name: getattr(row, name) for name in IntervalReport._fields}),
         )
         for row in connection.execute(query)
     ]
@@ -102,10 +103,8 @@ def drop_list(
     query = query.order_by(drops.c.time_us.desc(), drops.c.id.desc()).limit(limit)
     found = []
     for row in connection.execute(query):
-        values = (getattr(row, column) for column in _DROP_COLUMNS)
-        found.append(
-            Drop(row.time_us, switch.name, QueueDrop(**dict(zip(_DROP_FIELDS, values, strict=True))))
-        )
+        values = (getattr(row, column) for column in _DROP_COLUMNS[2:])
+        found.append(Drop(row.time_us, switch.name, QueueDrop(*values)))
     return found[::-1]
 
 
@@ -124,20 +123,10 @@ def _span(table: Table, switch: Switch, port: int | None, from_us: int, to_us: i
     return span if port is None else span & (columns.port == port)
 
 
-def _insert(
-    connection: Connection, table: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]
-) -> None:
-    """Bypasses SQLAlchemy's expressions, which took most of the time available for a thousand switches."""
-    names = ("switch_uid", "time_us", *columns)
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    text = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join([mark] * len(names))})"
-    connection.exec_driver_sql(text, list(rows))
-
-
-def _interval_row(uid: int, interval: Interval) -> tuple[object, ...]:
-    *values, lost, dropped, measured = interval.report.__dict__.values()
+def _interval_row(uid: int, interval: Interval) -> tuple[Any, ...]:
+    *values, lost, dropped, measured = interval.report
     return (uid, interval.time_us, *values, min(lost, LARGEST), min(dropped, LARGEST), measured)
 
 
-def _drop_row(uid: int, drop: Drop) -> tuple[object, ...]:
-    return (uid, drop.time_us, *drop.report.__dict__.values())
+def _drop_row(uid: int, drop: Drop) -> tuple[Any, ...]:
+    return (uid, drop.time_us, *drop.report)

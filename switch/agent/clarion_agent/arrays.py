@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from finsy.proto import p4r
 from grpc import StatusCode
@@ -11,7 +11,7 @@ from grpc import StatusCode
 from clarion_agent import values
 from clarion_agent.program import Array, Program
 from clarion_agent.status import Refused, invalid
-from clarion_contract.target import Target, TargetError
+from clarion_contract.target import Counts, Target, TargetError
 from clarion_contract.words import P4_ONLY, WORDS, put_together
 
 PORTS = 64  # cells per array, or blocks of cells
@@ -35,7 +35,7 @@ class Arrays:
         array = _find(self._program.registers, message.register_id, "register")
         return _read_only(array, "registers", "an entry with another epoch starts anew")
 
-    async def read_counters(self, message: p4r.CounterEntry) -> AsyncIterator[p4r.Entity]:
+    def read_counters(self, message: p4r.CounterEntry, counts: Counts) -> Iterator[p4r.Entity]:
         """The cells of one array, or of all."""
         index = message.index.index if message.HasField("index") else None
         if message.counter_id == 0:
@@ -45,9 +45,8 @@ class Arrays:
         else:
             arrays = [_find(self._program.counters, message.counter_id, "counter")]
         ranges = [self._indices(array, index) for array in arrays]
-        present = await self._target.counters()
         for array, indices in zip(arrays, ranges, strict=True):
-            cells = present.get(array.name)
+            cells = counts.get(array.name)
             if cells is None:
                 if message.counter_id:
                     raise Refused(StatusCode.UNIMPLEMENTED, f"{array.name}: this switch does not count it")

@@ -14,7 +14,7 @@ from clarion_agent.roles import FULL, Access, denied
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused
 from clarion_contract.settings import DISPROVE, JUDGING, PROVE, UNTIL
-from clarion_contract.target import Target
+from clarion_contract.target import Counts, Target
 
 
 class RefusedRead(Exception):  # noqa: N818  (a reply, not a fault of ours)
@@ -38,10 +38,13 @@ class Reader:
     ) -> AsyncIterator[p4r.Entity]:
         """The entities that match, one request after the other. RefusedRead at the end if one is wrong."""
         errors: list[Refused | None] = []
+        counts: Counts | None = None
         for entity in entities:
             try:
                 self._check(entity, access)
-                async for found in self._one(entity, state):
+                if entity.HasField("counter_entry") and counts is None:  # once, for all arrays
+                    counts = await self._target.counters()
+                async for found in self._one(entity, state, counts or {}):
                     if access.allows(p4_id(found, self._program)):
                         yield found
             except Refused as error:
@@ -58,7 +61,7 @@ class Reader:
         if named and what != "packet_replication_engine_entry" and not access.allows(named):
             raise denied(what or "entity")
 
-    async def _one(self, entity: p4r.Entity, state: State) -> AsyncIterator[p4r.Entity]:
+    async def _one(self, entity: p4r.Entity, state: State, counts: Counts) -> AsyncIterator[p4r.Entity]:
         what = entity.WhichOneof("entity")
         if what == "table_entry":
             merged = await self._with_judged(entity, state)
@@ -71,7 +74,7 @@ class Reader:
             for found in digests.read(entity.digest_entry, self._program, state):
                 yield found
         elif what == "counter_entry":
-            async for found in self._planner.arrays.read_counters(entity.counter_entry):
+            for found in self._planner.arrays.read_counters(entity.counter_entry, counts):
                 yield found
         elif what == "register_entry":
             async for found in self._planner.arrays.read_registers(entity.register_entry):

@@ -19,7 +19,7 @@ from clarion_switch import process
 _log = logging.getLogger(__name__)
 
 STOP_TIMEOUT_S = 5.0
-RETRY_S = 1.0  # after a start that failed
+RETRY_S = 0.5  # after a start that failed
 
 
 def own_socket() -> Path:

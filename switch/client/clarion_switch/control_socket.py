@@ -16,8 +16,8 @@ from clarion_contract.target import TargetError, TargetFaultError
 from clarion_switch import protocol
 from clarion_switch.protocol import Json
 
-LINES_AT_A_TIME = 64  # then other tasks have their turn
-REPLY_TIMEOUT_S = 10.0
+LINES_AT_A_TIME = 8  # then other tasks have their turn: a second's hellos of many switches come together
+REPLY_TIMEOUT_S = 2.0
 RETRY_S = 0.1
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clarion_control.bit_errors import ErrorRates
 from clarion_control.fleet.figures import QUIET_US, WINDOW_US, PortFigures
 from clarion_control.fleet.live import Hub
@@ -25,7 +23,7 @@ class Port:
         self.now_us = START_US + second * S
         packets = {"rx": received, "wire_late": late, "tx": sent}
         octets = {"rx": 1000 * received, "tx": 1000 * sent}
-        interval = Interval(self.now_us, "s1", replace(REPORT, lost_on_wire=lost))
+        interval = Interval(self.now_us, "s1", REPORT._replace(lost_on_wire=lost))
         self.figures.add(PortCounters(self.now_us, "s1", 1, packets, octets), interval)
 
     def errors(self, later_us: int = 0) -> ErrorRates | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +88,7 @@ def test_what_a_port_hands_out() -> None:
 
 def measured(hub: Hub, intervals: int, bps: int | None) -> int | None:
     """What port 1 is known to have measured, after another report of it."""
-    hub.publish(Interval(intervals, "s1", replace(REPORT, intervals=intervals, measured_bps=bps)))
+    hub.publish(Interval(intervals, "s1", REPORT._replace(intervals=intervals, measured_bps=bps)))
     return hub.measured.get(("s1", 1))
 
 

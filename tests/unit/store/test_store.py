@@ -71,7 +71,7 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
         await store.append(telemetry.append, [(switch.uid, Interval(1, "s1", REPORT))], [])
         await store.change(first_release)
     async with opened(tmp_path) as store:
-        measured = replace(REPORT, intervals=2, measured_bps=40_000_000)
+        measured = REPORT._replace(intervals=2, measured_bps=40_000_000)
         await store.append(telemetry.append, [(switch.uid, Interval(2, "s1", measured))], [])
         found = await store.read(telemetry.interval_list, switch, REPORT.port, 0, 10, 10)
         assert [each.report for each in found] == [REPORT, measured]
@@ -149,7 +149,7 @@ async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
 
 async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
     def some(time_us: int, count: int) -> list[tuple[int, Interval]]:
-        reports = [replace(REPORT, intervals=number, lost_on_wire=2**64 - 1) for number in range(count)]
+        reports = [REPORT._replace(intervals=number, lost_on_wire=2**64 - 1) for number in range(count)]
         return [(switch.uid, Interval(time_us + each.intervals, "s1", each)) for each in reports]
 
     span = (1, 0, 2**62, 10_000)
@@ -160,7 +160,7 @@ async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
         await store.append(telemetry.append, some(9_000_000, 2), [])
         found = await store.read(telemetry.interval_list, switch, *span)
         assert [each.time_us for each in found] == [*range(1_000_000, 1_000_030), 9_000_000, 9_000_001]
-        assert found[0].report == replace(REPORT, intervals=0, lost_on_wire=2**63 - 1)
+        assert found[0].report == REPORT._replace(intervals=0, lost_on_wire=2**63 - 1)
         assert await store.read(telemetry.drop_list, switch, None, 0, 2**62, 9) == [drop]
         sums = await store.read(telemetry.interval_summaries, switch, 1, 0, 2**62, 1_000_000, 9)
         assert [(each.start_us, each.reports) for each in sums] == [(1_000_000, 30), (9_000_000, 2)]

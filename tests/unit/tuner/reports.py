@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from clarion_contract.telemetry import IntervalReport
@@ -36,11 +35,11 @@ def reports(given: Sequence[Mapping[str, Any]], first: int = 1, start_us: int = 
     made = []
     time_us = start_us
     for number, fields in enumerate(given, start=first):
-        report = replace(REPORT, intervals=number, **fields)
+        report = REPORT._replace(intervals=number, **fields)
         if "input_bps" not in fields:
-            report = replace(report, input_bps=report.input_bytes * 8e6 / report.elapsed_us)
+            report = report._replace(input_bps=report.input_bytes * 8e6 / report.elapsed_us)
         if "avg_rtt_us" not in fields:
-            report = replace(report, avg_rtt_us=report.elapsed_us)
+            report = report._replace(avg_rtt_us=report.elapsed_us)
         time_us += round(report.elapsed_us)
         made.append(Interval(time_us, "s1", report))
     return made
@@ -48,4 +47,4 @@ def reports(given: Sequence[Mapping[str, Any]], first: int = 1, start_us: int = 
 
 def interval(before: Interval, **fields: Any) -> Interval:
     """The interval with some fields replaced."""
-    return replace(before, report=replace(before.report, **fields))
+    return before._replace(report=before.report._replace(**fields))

@@ -12,7 +12,7 @@ import pytest
 from clarion_contract.checks import checked_settings
 from clarion_contract.settings import XCP, PortSettings, XcpSettings
 from clarion_contract.settings_json import merged
-from clarion_contract.telemetry import IntervalReport
+from clarion_contract.telemetry import DIGESTS, interval_report
 from clarion_control.bit_errors import WireSample
 from clarion_control.model import Interval
 from clarion_control.tuner.policy import NOTHING, DepartureSample, PolicySpec, View
@@ -37,6 +37,7 @@ WIDTHS = {  # of the members of interval_report_t, bits
     "congest_total": 64,
     "measured": 38,
 }
+MEMBERS = DIGESTS["interval_report_t"].members
 SEEDS = range(300)
 
 
@@ -60,7 +61,8 @@ def reports(source: random.Random) -> list[Interval]:
                 fields["elapsed"] = fields["avg_rtt"] = source.randint(2**18, 2**28)
         intervals = intervals + 1 if source.random() < 0.97 else number(source, 32)
         time_us += source.choice([0, 1, 50_000])
-        report = IntervalReport.from_digest({**fields, "port": 1, "intervals": intervals})
+        values = {**fields, "port": 1, "intervals": intervals}
+        report = interval_report([values[name] for name in MEMBERS])
         made.append(Interval(time_us, "s1", report))
     return made
 

@@ -218,7 +218,7 @@ def test_intervals_from_around_a_change_do_not_count() -> None:
 
 def test_intervals_that_were_heard_of_late_are_as_old_as_they_are() -> None:
     given = busy([200_000] * 8)
-    at_once = [replace(each, time_us=given[-1].time_us) for each in given]
+    at_once = [each._replace(time_us=given[-1].time_us) for each in given]
     began_us = given[0].time_us - 100_000
     assert judge(at_once, changed_us=began_us + 100_000).proposal is not None
     assert judge(at_once, changed_us=began_us + 100_001).proposal is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -127,7 +126,7 @@ def test_the_memory_survives_as_json_and_each_report_counts_once() -> None:
 
 def test_reports_that_came_at_once_count_each() -> None:
     given = reports(flows([4, 4, 4, 5, 5, 5]))
-    at_once = [replace(each, time_us=given[-1].time_us) for each in given]
+    at_once = [each._replace(time_us=given[-1].time_us) for each in given]
     assert judge(at_once).memory["unfair"] == judge(given).memory["unfair"] == pytest.approx(0.2)
 
 

@@ -45,7 +45,7 @@ class IntervalView(Model):
     @classmethod
     def of(cls, interval: Interval) -> IntervalView:
         """From the controller's record."""
-        return cls(time_us=interval.time_us, switch=interval.switch, **asdict(interval.report))
+        return cls(time_us=interval.time_us, switch=interval.switch, **interval.report._asdict())
 
 
 class CountersView(Model):
@@ -137,7 +137,7 @@ class DropView(Model):
     @classmethod
     def of(cls, drop: Drop) -> DropView:
         """From the controller's record."""
-        fields = asdict(drop.report)
+        fields = drop.report._asdict()
         fields["switch_time_us"] = fields.pop("time_us")
         return cls(time_us=drop.time_us, switch=drop.switch, **fields)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 from pathlib import Path
@@ -75,6 +76,8 @@ async def _serve(options: argparse.Namespace) -> None:
         source = await _source(options, stack)
         server = await stack.enter_async_context(AgentServer(source, listen, tls))
         loop.add_signal_handler(signal.SIGUSR1, server.reset_arbitration)
+        gc.collect()
+        gc.freeze()  # what is there by now stays: to visit it again and again would keep writes waiting
         print(serving(server), flush=True)
         await stopped.wait()
 
