@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scapy.compat import raw
 from scapy.layers.inet import TCP
-from scapy.packet import raw
 from scapy.utils import PcapWriter
 
 from clarion_base.paths import ROOT

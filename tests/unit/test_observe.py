@@ -50,7 +50,7 @@ def promtool(*arguments: str, cwd: Path = FOLDER) -> subprocess.CompletedProcess
 
 async def test_the_controller_has_every_figure_that_is_asked_for(tmp_path: Path) -> None:
     async with open_controller(tmp_path, FakeSwitch("s1", (1,))) as controller:
-        text = exposition(controller, None, "")[0].decode()
+        text = exposition(controller, None, None, "")[0].decode()
     has = {"clarion_wire_bit_error_rate"}  # of the tuner
     for family in text_string_to_metric_families(text):
         has |= {family.name, f"{family.name}_total"} if family.type == "counter" else {family.name}

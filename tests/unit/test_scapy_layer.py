@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from scapy.compat import raw
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
-from scapy.packet import Packet, Raw, raw
+from scapy.packet import Raw
 
 from clarion_scapy import Clarion, ClarionAck, ClarionData, ClarionTag
 from conformance import frames
@@ -59,7 +62,7 @@ def test_what_is_taken_apart_is_built_again(header: bytes) -> None:
 
 @pytest.mark.parametrize("ip", [IP(src="10.0.0.1", dst="10.0.0.2"), IPv6(src="fd00::1", dst="fd00::2")])
 @pytest.mark.parametrize("transport", [TCP(sport=1, dport=2), UDP(sport=1, dport=2)])
-def test_checksums_are_those_without_the_header(ip: Packet, transport: Packet) -> None:
+def test_checksums_are_those_without_the_header(ip: Any, transport: Any) -> None:
     plain = type(ip)(raw(ip / transport / b"payload"))[type(transport)]
     tagged = type(ip)(raw(ip / ClarionTag(bucket=1) / transport / b"payload"))
     assert tagged[Clarion].next_protocol == (6 if isinstance(transport, TCP) else 17)

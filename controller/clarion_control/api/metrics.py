@@ -82,7 +82,7 @@ class ControllerCollector(Collector):
 
     def _tokens(self) -> Iterator[Metric]:
         least = GaugeMetricFamily(
-            "clarion_token_remaining_seconds", "Until the next token expires; absent if none will"
+            "clarion_token_expires_in_seconds", "Until the next token expires; absent if none will"
         )
         expires_us = self._controller.tokens.next_expiry_us()
         if expires_us is not None:

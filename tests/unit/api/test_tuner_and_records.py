@@ -228,7 +228,7 @@ async def test_the_next_token_to_expire_is_a_figure(rig: Rig) -> None:
     await rig.administer("POST", "/v1/tokens", json=body)
     lines = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text.splitlines()
     figures = dict(line.split() for line in lines if line.startswith("clarion_"))
-    assert 3000 < float(figures["clarion_token_remaining_seconds"]) <= 3600
+    assert 3000 < float(figures["clarion_token_expires_in_seconds"]) <= 3600
     assert float(figures['clarion_store_operations_total{kind="read"}']) > 0
 
 

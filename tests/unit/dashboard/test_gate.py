@@ -42,7 +42,7 @@ class Door:
         self.sessions = Sessions()
         self.guard = Guard(controller, self.sessions)
         app = Starlette(
-            routes=[Route("/", _page), *SignIn(controller, self.sessions).routes()],
+            routes=[Route("/", _page), *SignIn(controller, self.guard).routes()],
             middleware=[
                 Middleware(SessionMiddleware, secret_key="only a test"),
                 Middleware(Gate, guard=self.guard),

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from clarion_control.dashboard.token_list import DAY_US, expiry_us, listed, state
+from clarion_control.dashboard.token_list import expiry_us, listed, state
 from clarion_control.errors import FieldError
 from clarion_control.model import Role, Token
+from clarion_control.services.tokens import DAY_US
 
 
 def token(number: int, **fields: int) -> Token:
