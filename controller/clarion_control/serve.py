@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import re
 import resource
 import signal
 import socket
@@ -49,6 +50,7 @@ class ServeOptions:
     tls_key: Path | None = None
     insecure_http: bool = False
     election_id: int = 1
+    name: str | None = None  # None: of the machine
     history_s: float = 7 * 86400
     dashboard: bool = True
     tuner: bool = True
@@ -72,12 +74,12 @@ async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLCont
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
-        async with _application(options, secure=context is not None) as (app, store, dashboard):
+        url = _url(listener, secure=context is not None)
+        async with _application(options, url, secure=context is not None) as (app, store, dashboard):
             server = _Server(_config(app, context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 await _started(server, serving)
-                url = _url(listener, secure=context is not None)
                 await _announce(options, url, store, dashboard)
                 stopped = asyncio.create_task(stop.wait())
                 await asyncio.wait([stopped, serving], return_when=asyncio.FIRST_COMPLETED)
@@ -90,14 +92,18 @@ async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLCont
 
 @contextlib.asynccontextmanager
 async def _application(
-    options: ServeOptions, *, secure: bool
+    options: ServeOptions, url: str, *, secure: bool
 ) -> AsyncIterator[tuple[FastAPI, Store, Dashboard | None]]:
     """All parts, opened in the order in which they need each other."""
     async with contextlib.AsyncExitStack() as stack:
         store = await asyncio.to_thread(Store.open, options.store)
         stack.push_async_callback(store.close)
         controller = await Controller.open(
-            store, election_id=options.election_id, history_s=options.history_s
+            store,
+            election_id=options.election_id,
+            name=options.name,
+            url=_reachable(url),
+            history_s=options.history_s,
         )
         stack.push_async_callback(controller.close)
         experiments = None
@@ -244,6 +250,11 @@ def _url(listener: socket.socket, *, secure: bool) -> str:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     return f"{'https' if secure else 'http'}://{name}:{port}/"
+
+
+def _reachable(url: str) -> str:
+    """The URL with the machine's name in place of an address that stands for all of its own."""
+    return re.sub(r"//(0\.0\.0\.0|\[::\]):", f"//{socket.gethostname()}:", url)
 
 
 def default_experiments(store: str | None) -> Path:

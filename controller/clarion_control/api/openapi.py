@@ -21,7 +21,7 @@ switches and makes tokens. `x-clarion-role` names what an operation needs. Times
 bit/s, sizes bytes. What goes wrong is a problem document (RFC 9457); its `type` leads to a page about it.
 """
 TAGS = (
-    ("health", "Whether the controller works, and its figures for Prometheus."),
+    ("health", "Whether the controller works, its figures for Prometheus, and who leads."),
     ("switches", "The switches that the controller manages."),
     ("ports", "Settings of ports: desired ones and those that the switch has confirmed."),
     ("links", "The topology: what the ports of all switches hear of each other."),

@@ -20,8 +20,8 @@ OPTIONS = (
     ("grpc.so_reuseport", 0),  # so that a port in use is an error
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.keepalive_time_ms", 2_000),  # so that a primary that is cut off keeps no switch for long
+    ("grpc.keepalive_timeout_ms", 2_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
 )
 

@@ -62,7 +62,8 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
         later += [("experiments", name) for name in ("place", "progress", "heard_us", "stop_us")]
         for table, column in later:
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
-        connection.execute(text("DROP TABLE summaries"))
+        for table in ("summaries", "controllers"):
+            connection.execute(text(f"DROP TABLE {table}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
     async with opened(tmp_path) as store:
