@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks of the controller, each over its REST API and with processes of their own.
 
-    python -m tests.bench.bench_controller [patch|digests|recovery|all] [--json FILE]      (root)
+    python -m tests.bench.bench_controller [patch|digests|recovery|ha|all] [--json FILE]      (root)
 
 patch     PATCH of a port's alpha, with 1, 10 and 100 embedded switches attached, all behind one agent.
           `reply` is the time until the answer, which comes when the switch has confirmed; `effect` the time
@@ -12,6 +12,8 @@ digests   1,000 switches report control intervals at a rising rate; the controll
           1,000 switches. `cpu` is in processors; the source of the reports takes another.
 recovery  kill -9 of controller, agent or data plane at random moments under writes; see
           tests/integration/recovery.py.
+ha        two controllers on one PostgreSQL, in network namespaces, under kills, stopped clocks and
+          partitions; see tests/integration/ha.py.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -39,20 +42,21 @@ HERE = Path(__file__).resolve().parent
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.bench.bench_controller", description=__doc__)
-    parser.add_argument("what", nargs="?", default="all", choices=["patch", "digests", "recovery", "all"])
+    parser.add_argument("what", nargs="?", default="all", choices=[*BENCHES, "all"])
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--patches", type=int, default=1000, help="of each run (default: 1000)")
     parser.add_argument("--switches", type=int, default=1000, help="that send digests (default: 1000)")
     parser.add_argument("--rates", default="1,5,10,12,15,20", help="reports/s of each switch")
     parser.add_argument("--seconds", type=float, default=20.0, help="at each rate (default: 20)")
     parser.add_argument("--kills", type=int, default=200, help="(default: 200)")
-    parser.add_argument("--seed", type=int, default=1, help="of the kills (default: 1)")
+    parser.add_argument("--faults", type=int, default=200, help="of ha (default: 200)")
+    parser.add_argument("--seed", type=int, default=1, help="of the kills and faults (default: 1)")
     options = parser.parse_args()
-    chosen = ["patch", "digests", "recovery"] if options.what == "all" else [options.what]
+    chosen = list(BENCHES) if options.what == "all" else [options.what]
     figures: Json = {}
     for name in chosen:
         print(name)
-        figures[name] = {"patch": patch, "digests": digests, "recovery": recover}[name](options)
+        figures[name] = BENCHES[name](options)
         if options.json is not None:
             options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
@@ -145,6 +149,24 @@ def recover(options: argparse.Namespace) -> Json:
     print(f"  {'clean' if outcome.clean else 'NOT CLEAN'}: {figures}")
     return figures
 
+
+def ha(options: argparse.Namespace) -> Json:
+    """Outcome of the faults, from a process of its own: it moves to another network namespace."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "figures.json"
+        command = [sys.executable, "-m", "integration.ha", "--json", str(file)]
+        command += ["--faults", str(options.faults), "--seed", str(options.seed)]
+        subprocess.run(command, cwd=HERE.parent)  # its status repeats `clean`
+        figures: Json = json.loads(file.read_text())
+    return figures
+
+
+BENCHES: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "patch": patch,
+    "digests": digests,
+    "recovery": recover,
+    "ha": ha,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,12 +16,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from finsy.proto import U128
+
 from clarion.cli import main
 from clarion_agent.arbitration import Arbiter
 from clarion_agent.device import Device
 from clarion_agent.embedded import EmbeddedSwitch
 from clarion_contract.target import Change, SetEntry
-from finsy.proto import U128
 
 _trace = open(os.environ["CLARION_TRACE"], "a", buffering=1)  # noqa: SIM115 - for as long as the agent lives
 _writer: contextvars.ContextVar[tuple[int, int] | None] = contextvars.ContextVar("writer", default=None)

@@ -164,7 +164,8 @@ class Controller:
         self._command = net.command(
             machine, *CLARION, "controller", "serve", "--store", Database.url, "--listen", self.address,
             "--name", machine, "--election-id", str(election_id), "--insecure-http", "--no-dashboard",
-            "--no-experiments", "--no-tuner", "--requests-per-minute", "100000000", *in_the_clear("controller"),
+            "--no-experiments", "--no-tuner", "--requests-per-minute", "100000000",
+            *in_the_clear("controller"),
         )  # fmt: skip
         self.process: Process | None = None
 
