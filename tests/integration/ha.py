@@ -56,7 +56,7 @@ class Outcome:
     older: int = 0
     writes: int = 0
     take_overs: int = 0
-    alone_s: float = 0.0
+    alone_s: dict[str, list[float]] = field(default_factory=dict)  # longest without a primary, as above
     slowest_answer_s: float = 0.0
     refused_s: dict[str, list[float]] = field(default_factory=dict)  # per fault of each kind
     converged_s: list[float] = field(default_factory=list)  # after the fault was over
@@ -146,6 +146,7 @@ class Trial:
         self.outcome.faults[kind] += 1
         self._converge()
         self._compare()
+        self.outcome.alone_s.setdefault(kind, []).append(round(self._trace.alone_s, 2))
 
     def sum_up(self) -> Outcome:
         """The outcome so far."""
@@ -155,7 +156,7 @@ class Trial:
         outcome.twice = sum(ledger.twice for ledger in self._ledgers)
         outcome.slowest_answer_s = max(ledger.slowest_s for ledger in self._ledgers)
         outcome.strangers, outcome.older, outcome.writes = trace.strangers, trace.older, trace.writes
-        outcome.alone_s, outcome.take_overs = trace.alone_s, trace.take_overs
+        outcome.take_overs = trace.take_overs
         return outcome
 
     def _states(self, name: str) -> dict[str, str]:
@@ -231,8 +232,16 @@ class Trial:
         self._tell(f"{what}: {sentence}")
 
 
-def run(count: int, seed: int, tell: Callable[[str], None] = print, only: Sequence[str] = ()) -> Outcome:
-    """Lets two controllers suffer; `only`: these kinds of faults, in turn. Needs root and PostgreSQL."""
+def run(
+    count: int,
+    seed: int,
+    tell: Callable[[str], None] = print,
+    only: Sequence[str] = (),
+    keep: Callable[[Outcome], None] = lambda _: None,
+) -> Outcome:
+    """Lets two controllers suffer; `only`: these kinds of faults, in turn; `keep` gets the outcome
+    after each. Needs root and PostgreSQL.
+    """
     rng = random.Random(seed)
     with (
         tempfile.TemporaryDirectory() as name,
@@ -245,9 +254,11 @@ def run(count: int, seed: int, tell: Callable[[str], None] = print, only: Sequen
             before_s = rng.uniform(0.2, 1.0)
             trial.suffer(kind, kinds[kind], before_s)
             outcome = trial.sum_up()
+            keep(outcome)
             tell(
-                f"{number:4} {kind}: refused {outcome.refused_s[kind][-1]} s, converged"
-                f" {outcome.converged_s[-1]:.1f} s, {outcome.acknowledged} changes"
+                f"{number:4} {kind}: refused {outcome.refused_s[kind][-1]} s, no primary"
+                f" {outcome.alone_s[kind][-1]} s, converged {outcome.converged_s[-1]:.1f} s,"
+                f" {outcome.acknowledged} changes"
             )
         return trial.sum_up()
 
@@ -310,11 +321,15 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], metavar="KIND", help="these kinds, in turn")
     parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args()
-    outcome = run(options.faults, options.seed, lambda line: print(f"  {line}", flush=True), options.only)
-    found = figures(outcome)
-    if options.json is not None:
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
-    print(f"  {'clean' if outcome.clean else 'NOT CLEAN'}: {found}")
+
+    def keep(outcome: Outcome) -> None:
+        if options.json is not None:
+            options.json.write_text(json.dumps(figures(outcome), indent=1) + "\n")
+
+    outcome = run(
+        options.faults, options.seed, lambda line: print(f"  {line}", flush=True), options.only, keep
+    )
+    print(f"  {'clean' if outcome.clean else 'NOT CLEAN'}: {figures(outcome)}")
     return 0 if outcome.clean else 1
 
 

@@ -16,7 +16,7 @@ class Trace:
     strangers: int = 0  # accepted writes of others than the primary: must be 0
     older: int = 0  # ports that were given an older state than they had: must be 0
     take_overs: int = 0
-    alone_s: float = 0.0  # longest time without a primary
+    alone_s: float = 0.0  # longest time without a primary while the switch ran, of the last `read`
     writers: set[int] = field(default_factory=set)  # the controllers' own ids
     _position: int = 0
     _primary: dict[int, int | None] = field(default_factory=dict)
@@ -25,6 +25,7 @@ class Trace:
 
     def read(self, path: Path) -> None:
         """Takes the lines that have been written since the last call."""
+        self.alone_s = 0.0
         with path.open() as lines:
             lines.seek(self._position)
             text = lines.read()

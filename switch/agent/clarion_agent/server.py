@@ -20,8 +20,11 @@ OPTIONS = (
     ("grpc.so_reuseport", 0),  # so that a port in use is an error
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.keepalive_time_ms", 2_000),  # so that a primary that is cut off keeps no switch for long
+    # A primary that is cut off or stands still keeps no switch for long: the first timeout is TCP's, for what
+    # is not acknowledged, the second that of a ping, a minute by default.
+    ("grpc.keepalive_time_ms", 2_000),
     ("grpc.keepalive_timeout_ms", 2_000),
+    ("grpc.http2.ping_timeout_ms", 2_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
 )
 

@@ -12,7 +12,7 @@ from clarion_control.controller import Controller
 from clarion_control.errors import NotPrimaryError, StoreError
 from clarion_control.fleet import standing
 from clarion_control.model import LinkState
-from clarion_control.store import Store
+from clarion_control.store import Store, controllers
 from clarion_p4rt.device import Mastership
 from fakes.controller import ADMIN, in_state, open_controller, until
 from fakes.switch import FakeSwitch
@@ -42,7 +42,7 @@ async def test_controllers_know_each_other(tmp_path: Path) -> None:
 async def test_a_controller_that_was_killed_is_not_there(tmp_path: Path) -> None:
     async with open_controller(tmp_path, name="east", election_id=1) as east:
         other = Store.open(str(tmp_path / "controller.db"))
-        await other.append(standing.controllers.beat, "west", 2, "")
+        await other.append(controllers.beat, "west", 2, "")
         await until(lambda: present(east) == {"east": True, "west": True})
         await until(lambda: present(east) == {"east": True, "west": False})
         await other.close()
@@ -57,7 +57,7 @@ async def test_an_election_id_is_of_one_controller(tmp_path: Path) -> None:
 
 async def test_the_id_of_one_that_was_killed_is_free(tmp_path: Path) -> None:
     other = Store.open(str(tmp_path / "controller.db"))
-    await other.append(standing.controllers.beat, "west", 1, "")
+    await other.append(controllers.beat, "west", 1, "")
     await other.close()
     async with open_controller(tmp_path, name="east", election_id=1) as east:
         assert present(east) == {"east": True}
