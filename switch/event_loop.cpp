@@ -78,7 +78,7 @@ void EventLoop::run() {
     fabric_.advance(std::max(fabric_.now(), woke_));
     fabric_.transmit();
     if (control_) control_->publish(fabric_.events());
-    fabric_.truth().tick(woke_);
+    fabric_.tick(woke_);
     work();
     due_ = fabric_.next_time();
     busy = (frames > 0 || due_ < woke_ + PACE_NS) && woke_ - previous < 2 * PACE_NS;

@@ -89,6 +89,7 @@ Fabric::~Fabric() = default;
 Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surroundings& surroundings)
     : pool_(ChunkPool::DEFAULT_LIMIT_BYTES, surroundings.snap_bytes),
       truth_(options.truth_log, options.protocol),
+      captures_(options.capture, surroundings.netdevs ? -real_to_monotonic_ns() : 0),
       schedule_(count_ports(options)),
       now_(surroundings.start),
       born_(now_),
@@ -124,6 +125,7 @@ Fabric::Fabric(const Options& options, const PathFactory& make_path, const Surro
       open_netdev(*port);
     }
   }
+  captures_.open(ports_);
 }
 
 void Fabric::set_discipline(Port& port) {
@@ -252,7 +254,7 @@ void Fabric::lose_queue(Port& port) {
     packet.arrival = now_;
     packet.lost = true;
     ++port.counters.hazard_lost_packets;
-    log(port, TruthLog::Direction::out, TruthLog::Cause::outage, packet.frame(), packet.length);
+    lose(port, TruthLog::Direction::out, TruthLog::Cause::outage, packet.frame(), packet.length);
   }
   note_queue(port);
   port.held_until = 0;
@@ -285,17 +287,16 @@ void Fabric::accept(Port& port, const std::uint8_t* frame, std::uint32_t length)
   if (is_for_nearest_bridge(frame, length)) return lldp_.receive(port, now_, frame, length);
   if (port.in_wire.loses(length)) {
     ++port.counters.ingress_lost_packets;
-    log(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
-    return;
+    return lose(port, TruthLog::Direction::in, TruthLog::Cause::wire, frame, length);
   }
   const Nanoseconds arrival = port.in_wire.arrival_of(now_);
-  if (arrival <= now_) return arrive(port, frame, length);
-  Packet* packet = port.in.push(frame, length, Meta{});
-  if (packet == nullptr) {
+  Packet* packet = arrival > now_ ? port.in.push(frame, length, Meta{}) : nullptr;
+  if (arrival > now_ && packet == nullptr) {
     ++port.counters.memory_drops;
-    log(port, TruthLog::Direction::in, TruthLog::Cause::queue, frame, length);
-    return;
+    return lose(port, TruthLog::Direction::in, TruthLog::Cause::queue, frame, length);
   }
+  captures_.packet(port, TruthLog::Direction::in, now_, frame, stored(length), length);
+  if (packet == nullptr) return arrive(port, frame, length);
   packet->arrival = arrival;
   port.in.depart();
   reschedule(port);
@@ -335,7 +336,7 @@ void Fabric::arrive(Port& port, const std::uint8_t* frame, std::uint32_t length)
   }
   if (now_ < port.parent->down_until) {
     ++port.counters.ingress_lost_packets;
-    return log(port, TruthLog::Direction::in, TruthLog::Cause::outage, frame, length);
+    return lose(port, TruthLog::Direction::in, TruthLog::Cause::outage, frame, length);
   }
   if (is_for_nearest_bridge(frame, length)) return lldp_.hear(port, now_, frame, length);
   ++port.counters.rx_packets;
@@ -451,7 +452,7 @@ void Fabric::drop(Port& port, const std::uint8_t* frame, std::uint32_t length) {
   ++port.counters.drop_packets;
   port.counters.drop_bytes += length;
   ++port.drop_number;
-  log(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
+  lose(port, TruthLog::Direction::out, TruthLog::Cause::queue, frame, length);
   if (port.parent->listeners.drops > 0) {
     events_.drop(port, switch_time_us(now_), frame, length, protocol_);
   }
@@ -476,18 +477,26 @@ void Fabric::depart(Port& port) {
   if (port.hazards.on()) return enter_hazards(port, packet, sent);
   packet.arrival = port.out_wire.arrival_of(sent);
   packet.lost = port.out_wire.loses(packet.length);
-  if (!packet.lost) return;
+  if (!packet.lost) {
+    captures_.packet(port, TruthLog::Direction::out, now_, packet.frame(), packet.stored, packet.length);
+    return;
+  }
   ++port.counters.wire_lost_packets;
-  log(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
+  lose(port, TruthLog::Direction::out, TruthLog::Cause::wire, packet.frame(), packet.length);
 }
 
 // From here on a copy of the packet is under way; what happens to it is settled now as well.
 void Fabric::enter_hazards(Port& port, Packet& packet, Nanoseconds sent) {
   packet.arrival = sent;
   packet.lost = true;
-  port.hazards.enter(
-      sent, FrameBytes(packet.frame(), packet.frame() + packet.length), port.out_wire,
-      [this, &port](TruthLog::Cause cause, const FrameBytes& frame) { note_hazard(port, cause, frame); });
+  Captures::Causes causes;
+  port.hazards.enter(sent, FrameBytes(packet.frame(), packet.frame() + packet.length), port.out_wire,
+                     [this, &port, &causes](TruthLog::Cause cause, const FrameBytes& frame) {
+                       causes.push_back(cause);
+                       note_hazard(port, cause, frame);
+                     });
+  captures_.packet(port, TruthLog::Direction::out, now_, packet.frame(), packet.stored, packet.length,
+                   causes);
 }
 
 void Fabric::note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& frame) {
@@ -556,6 +565,13 @@ Nanoseconds Fabric::next_time() {
     next = std::min(next, port->hazards.next_time());
   }
   return work_.empty() ? next : std::min(next, work_.begin()->first);
+}
+
+// A packet that a link or a queue has lost, but for what hazards do, which may be several things to one.
+void Fabric::lose(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,
+                  const std::uint8_t* frame, std::uint32_t length) {
+  log(port, direction, cause, frame, length);
+  captures_.packet(port, direction, now_, frame, stored(length), length, {cause});
 }
 
 void Fabric::log(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause,

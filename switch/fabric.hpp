@@ -6,6 +6,7 @@
 // device is as late as the wake-up.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "captures.hpp"
 #include "event_log.hpp"
 #include "forwarding_table.hpp"
 #include "lldp.hpp"
@@ -109,7 +111,15 @@ class Fabric {
   Switch* find_switch(const std::string& name);
   std::vector<std::unique_ptr<Port>>& ports() { return ports_; }
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
-  TruthLog& truth() { return truth_; }
+  // Writes out what logs have held back for a second.
+  void tick(Nanoseconds now) {
+    truth_.tick(now);
+    captures_.tick(now);
+  }
+  void flush_logs() {
+    truth_.flush();
+    captures_.flush();
+  }
   EventLog& events() { return events_; }
   const Lldp& lldp() const { return lldp_; }
 
@@ -139,6 +149,9 @@ class Fabric {
   void depart(Port& port);
   void enter_hazards(Port& port, Packet& packet, Nanoseconds sent);
   void note_hazard(Port& port, TruthLog::Cause cause, const FrameBytes& frame);
+  void lose(const Port& port, TruthLog::Direction direction, TruthLog::Cause cause, const std::uint8_t* frame,
+            std::uint32_t length);
+  std::uint32_t stored(std::uint32_t length) const { return std::min(length, pool_.snap_bytes()); }
   void lose_queue(Port& port);
   void deliver_inside(Port& port);
   void hand_on(Port& port, const std::uint8_t* frame, std::uint32_t stored, std::uint32_t length);
@@ -151,6 +164,7 @@ class Fabric {
 
   ChunkPool pool_;
   TruthLog truth_;
+  Captures captures_;
   EventLog events_;
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<std::unique_ptr<Observer>> observers_;

@@ -95,10 +95,17 @@ struct SwitchOptions {
   std::vector<std::pair<MacAddress, std::string>> forwarding;
 };
 
+// Captures of the links. The default keeps the headers, whatever their options, of every packet.
+struct CaptureOptions {
+  std::string directory;  // empty: none
+  std::uint64_t frame_bytes = 192;
+};
+
 struct Options {
   std::uint64_t seed = 1;
   std::uint8_t protocol = 253;  // IP protocol number of the Clarion header
   std::string truth_log;        // empty: none
+  CaptureOptions capture;
   bool lldp = true;
   std::vector<SwitchOptions> switches;
 };

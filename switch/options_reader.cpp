@@ -347,6 +347,16 @@ std::optional<MacAddress> parse_mac(const std::string& text) {
   return mac;
 }
 
+void read_capture(JsonObject& document, CaptureOptions& capture) {
+  const json* value = document.find("capture");
+  if (value == nullptr) return;
+  JsonObject object(*value, document.path_of("capture"));
+  object.require("directory");
+  object.text("directory", capture.directory);
+  object.integer("frame_bytes", 64, 65535, capture.frame_bytes);
+  object.refuse_unknown_keys();
+}
+
 Options read_options(const json& document) {
   JsonObject object(document, Path());
   Options options;
@@ -355,6 +365,7 @@ Options read_options(const json& document) {
   object.integer("protocol", 0, 255, protocol);
   options.protocol = static_cast<std::uint8_t>(protocol);
   object.text("truth_log", options.truth_log);
+  read_capture(object, options.capture);
   object.boolean("lldp", options.lldp);
   const json& switches = non_empty_array(object, "switches");
   object.refuse_unknown_keys();

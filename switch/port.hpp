@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capacity_meter.hpp"
+#include "captures.hpp"
 #include "clock.hpp"
 #include "hazards.hpp"
 #include "loss_model.hpp"
@@ -110,6 +111,7 @@ struct Port {
   LossModel hello_out;  // the wires' losses, for LLDP
   LossModel hello_in;
 
+  CaptureEnd capture;
   PortOptions options;
   std::string switch_name;
   std::uint32_t drop_number = 0;                                 // of the last drop by the queue

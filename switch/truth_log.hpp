@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "clock.hpp"
+#include "log_file.hpp"
 
 namespace clarion::emu {
 
@@ -27,29 +29,27 @@ class TruthLog {
     flipped,
   };
   static bool is_loss(Cause cause) { return cause <= Cause::blocked; }
+  static std::string_view name_of(Cause cause);
   enum class Direction { out, in };  // out of the switch's port, or into it
 
   TruthLog(const std::string& path, std::uint8_t clarion_protocol);  // empty path: logs nothing
-  TruthLog(const TruthLog&) = delete;
-  TruthLog& operator=(const TruthLog&) = delete;
-  ~TruthLog();
 
   void record(Nanoseconds time, std::string_view switch_name, std::string_view port, Direction direction,
               Cause cause, const std::uint8_t* frame, std::uint32_t length);
 
-  // Writes out what is buffered if the last write is a second old.
-  void tick(Nanoseconds now);
-  void flush();
+  void tick(Nanoseconds now) {
+    if (file_) file_->tick(now);
+  }
+  void flush() {
+    if (file_) file_->flush();
+  }
 
  private:
   void append(std::uint64_t value);
-  void append(std::string_view text) { buffer_.append(text).push_back(','); }
+  void append(std::string_view text) { file_->buffer().append(text).push_back(','); }
 
-  int fd_ = -1;
-  std::string path_;
+  std::unique_ptr<LogFile> file_;
   std::uint8_t clarion_protocol_;
-  Nanoseconds written_ = 0;
-  std::string buffer_;
 };
 
 }  // namespace clarion::emu

@@ -42,6 +42,7 @@ class Controller:
         counters_every_s: float,
         history_s: float,
         apply_timeout_s: float,
+        insecure: bool,
     ) -> None:
         """Use `Controller.open`."""
         self._hub = Hub()
@@ -57,7 +58,7 @@ class Controller:
         )
         self._changes = Changes(apply_timeout_s)
         announcer = PolicyAnnouncer(store, self._hub)
-        self.switches = Switches(store, self._fleet, self._hub, self._changes, announcer)
+        self.switches = Switches(store, self._fleet, self._hub, self._changes, announcer, insecure=insecure)
         self.ports = Ports(store, self._fleet, self._changes, announcer)
         self.forwarding = StaticForwarding(store, self._fleet, self._changes)
         self.telemetry = Telemetry(store, self._fleet, self._hub, self._recorder)
@@ -78,21 +79,24 @@ class Controller:
         counters_every_s: float = 2.0,
         history_s: float = 7 * 86400,
         apply_timeout_s: float = 5.0,
+        insecure: bool = False,
         connect: DeviceFactory | None = None,
     ) -> Controller:
-        """Starts the links to all switches of the store. Other controllers know this one by `name` (None: of
-        the machine) and `url`. `connect` makes the session with a switch (tests).
+        """Starts the links to all switches of the store. `insecure`: switches of other machines need no TLS.
+        Other controllers know this one by `name` (None: of the machine) and `url`. `connect` makes the
+        session with a switch (tests).
 
         The store stays the caller's to close.
         """
         controller = cls(
             store,
-            factory(election_id) if connect is None else connect,
+            factory(election_id, insecure=insecure) if connect is None else connect,
             Me(name or socket.gethostname(), election_id, url),
             compare_every_s=compare_every_s,
             counters_every_s=counters_every_s,
             history_s=history_s,
             apply_timeout_s=apply_timeout_s,
+            insecure=insecure,
         )
         await controller.standing.open()
         await controller.switches.open()

@@ -106,6 +106,7 @@ class Action(enum.Enum):
     FORWARDING_CHANGE = "forwarding.change"
     POLICY_CHANGE = "policy.change"
     SWITCH_ADD = "switch.add"
+    SWITCH_CHANGE = "switch.change"
     SWITCH_REMOVE = "switch.remove"
     TOKEN_CREATE = "token.create"
     TOKEN_REVOKE = "token.revoke"

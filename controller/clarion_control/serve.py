@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import re
 import resource
@@ -20,7 +19,9 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from clarion_base.addresses import is_loopback
 from clarion_base.errors import UserError
+from clarion_base.tls import ReloadedPems, TlsOptions
 from clarion_control.api.app import create_app
 from clarion_control.api.options import ApiOptions
 from clarion_control.controller import Controller
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from clarion_control.dashboard import Dashboard
     from clarion_control.tuner.loop import Tuner
 
+CERTIFICATE_CHECK_S = 2.0  # how soon a new certificate is used
 DRAIN_S = 5.0  # limit of a request under way after SIGTERM
 
 
@@ -46,9 +48,9 @@ class ServeOptions:
     store: str | None = None
     experiments: Path | None = None  # None: none can be run, those of others are shown
     scenarios: ScenarioLibrary | None = None  # None: not even that
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
+    tls: TlsOptions | None = None
     insecure_http: bool = False
+    insecure_p4runtime: bool = False
     election_id: int = 1
     name: str | None = None  # None: of the machine
     history_s: float = 7 * 86400
@@ -64,18 +66,21 @@ def run(options: ServeOptions) -> None:
     logging.getLogger("alembic").setLevel(logging.WARNING)
     _allow_many_switches()
     host, port = _checked_listen(options)
-    context = _tls(options)
-    asyncio.run(_run(options, host, port, context))
+    files = None if options.tls is None else ReloadedPems(options.tls)
+    asyncio.run(_run(options, host, port, files))
 
 
-async def _run(options: ServeOptions, host: str, port: int, context: ssl.SSLContext | None) -> None:
+async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems | None) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
-        url = _url(listener, secure=context is not None)
-        async with _application(options, url, secure=context is not None) as (app, store, dashboard):
+        url = _url(listener, secure=files is not None)
+        async with (
+            _context(files) as context,
+            _application(options, url, secure=context is not None) as (app, store, dashboard),
+        ):
             server = _Server(_config(app, context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             try:
@@ -104,6 +109,7 @@ async def _application(
             name=options.name,
             url=_reachable(url),
             history_s=options.history_s,
+            insecure=options.insecure_p4runtime,
         )
         stack.push_async_callback(controller.close)
         experiments = None
@@ -120,7 +126,10 @@ async def _application(
         app = create_app(
             controller,
             experiments=experiments,
-            options=ApiOptions(requests_per_minute=options.requests_per_minute),
+            options=ApiOptions(
+                requests_per_minute=options.requests_per_minute,
+                certificate=None if options.tls is None else options.tls.certificate,
+            ),
             tuner_state=lambda: _tuner_state(tuner),
             tuner=tuner,
         )
@@ -199,8 +208,7 @@ def _checked_listen(options: ServeOptions) -> tuple[str, int]:
     host = host.strip("[]")
     if not host or not port.isdecimal() or int(port) > 65535:
         raise UserError(f"--listen: {options.listen}: write HOST:PORT, such as 127.0.0.1:8080")
-    secure = options.tls_certificate is not None
-    if not secure and not options.insecure_http and not _is_loopback(host):
+    if options.tls is None and not options.insecure_http and not is_loopback(host):
         raise UserError(
             f"--listen: {host}: tokens would travel in the clear; give --tls-certificate and --tls-key, or "
             "--insecure-http behind a proxy that does TLS"
@@ -208,26 +216,29 @@ def _checked_listen(options: ServeOptions) -> tuple[str, int]:
     return host, int(port)
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _tls(options: ServeOptions) -> ssl.SSLContext | None:
-    if options.tls_certificate is None and options.tls_key is None:
-        return None
-    if options.tls_certificate is None or options.tls_key is None:
-        missing = "--tls-key" if options.tls_key is None else "--tls-certificate"
-        raise UserError(f"{missing}: is missing; TLS needs certificate and key")
+@contextlib.asynccontextmanager
+async def _context(files: ReloadedPems | None) -> AsyncIterator[ssl.SSLContext | None]:
+    """TLS with what the files hold at the time, for each connection that is accepted."""
+    if files is None:
+        yield None
+        return
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    files.pems.load(context)
+    renewing = asyncio.create_task(_renew(context, files), name="new certificates")
     try:
-        context.load_cert_chain(options.tls_certificate, options.tls_key)
-    except OSError as error:  # ssl.SSLError is one
-        reason = error.strerror or str(error)
-        raise UserError(f"--tls-certificate {options.tls_certificate}, --tls-key: {reason}") from error
-    return context
+        yield context
+    finally:
+        renewing.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await renewing
+
+
+async def _renew(context: ssl.SSLContext, files: ReloadedPems) -> None:
+    while True:
+        await asyncio.sleep(CERTIFICATE_CHECK_S)
+        pems = files.newer()
+        if pems is not None:
+            pems.load(context)
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ from clarion_contract.entries import Entry
 from clarion_contract.epochs import Epochs
 from clarion_contract.settings import FLOOD_GROUP, JUDGING, PORT_TABLES, PortSettings
 from clarion_contract.telemetry import READERS
-from clarion_p4rt import capabilities, refusals, table_entries, wire_leases
+from clarion_p4rt import capabilities, refusals, table_entries, tls_failures, wire_leases
 from clarion_p4rt.device import (
     Cells,
     Device,
@@ -37,7 +37,7 @@ from clarion_p4rt.device import (
     PacketIn,
     Reports,
 )
-from clarion_p4rt.errors import Entity, SwitchError
+from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.session import Session
 from clarion_p4rt.switch import Forwarding, Switch
 
@@ -50,12 +50,12 @@ TERM = 1 << 64  # an election id's upper half counts take-overs, its lower half 
 Reader = Callable[[Mapping[str, int]], Any]
 
 
-def factory(election_id: int, schema: P4Schema | None = None) -> DeviceFactory:
-    """Sessions of the controller with this election id."""
+def factory(election_id: int, schema: P4Schema | None = None, *, insecure: bool = False) -> DeviceFactory:
+    """Sessions of the controller with this election id. `insecure`: without TLS to other machines, too."""
     program = pipeline.load() if schema is None else schema
 
     def connect(switch: Switch) -> Device:
-        return P4Device(switch, program, election_id)
+        return P4Device(switch, program, election_id, insecure=insecure)
 
     return connect
 
@@ -65,11 +65,13 @@ class P4Device:
     mastership with an id above all that were used, and keeps it when the old primary comes back.
     """
 
-    def __init__(self, switch: Switch, schema: P4Schema, election_id: int) -> None:
+    def __init__(self, switch: Switch, schema: P4Schema, election_id: int, *, insecure: bool = False) -> None:
         self._switch = switch
         self._schema = schema
         self._election_id = election_id
-        self._session = Session(switch.name, switch.address, switch.device_id, schema, switch.tls)
+        self._session = Session(
+            switch.name, switch.address, switch.device_id, schema, switch.tls, insecure=insecure
+        )
         self._epochs = Epochs(fresh=False)
         self._present: list[Entry] | None = None
         self._addresses: list[Entry] | None = None
@@ -91,6 +93,13 @@ class P4Device:
             return await asyncio.wait_for(self._join(), OPEN_TIMEOUT_S)
         except asyncio.TimeoutError:
             raise refusals.no_answer(self._switch.name, self._switch.address) from None
+        except SwitchError as error:
+            if error.code != "UNAVAILABLE" or self._switch.tls is None:
+                raise
+            reason = await tls_failures.reason(self._switch.address, self._switch.tls)
+            if reason is None:
+                raise
+            raise SwitchError(self._switch.name, SESSION, "UNAUTHENTICATED", reason) from None
 
     async def receive(self) -> Mastership | Reports | PacketIn:
         """The next reports, a frame, or a change of mastership."""

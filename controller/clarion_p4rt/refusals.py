@@ -17,6 +17,7 @@ from finsy import (
 from clarion_p4rt.errors import MULTICAST_GROUP, SESSION, Entity, SwitchError
 from clarion_p4rt.table_entries import key_of
 
+PROTECT = "give `tls` (`clarion keys` makes the files), or start the controller with --insecure-p4runtime"
 MAX_REASON = 200  # characters of a switch's own words
 
 P4Entity = P4TableEntry | P4CounterEntry | P4DigestEntry | P4MulticastGroupEntry
@@ -37,6 +38,16 @@ def no_answer(switch: str, address: str, entity: Entity = SESSION) -> SwitchErro
     """No server at the address, or no longer."""
     return SwitchError(
         switch, entity, "UNAVAILABLE", f"no switch answers at {address}; start it, or correct the address"
+    )
+
+
+def in_the_clear(switch: str, address: str) -> SwitchError:
+    """No TLS, and another machine."""
+    return SwitchError(
+        switch,
+        SESSION,
+        "FAILED_PRECONDITION",
+        f"{address} is not this machine, and there is no TLS to it; {PROTECT}",
     )
 
 

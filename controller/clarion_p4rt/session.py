@@ -20,7 +20,7 @@ from finsy import (
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc
 
-from clarion_p4rt import refusals
+from clarion_p4rt import plaintext, refusals
 from clarion_p4rt.errors import SESSION, Entity, SwitchError
 from clarion_p4rt.refusals import P4Entity
 from clarion_p4rt.switch import TlsFiles
@@ -38,7 +38,8 @@ class _Connection(P4Client):
     ) -> None:
         """As finsy's, with our options."""
         if self._credentials is None:
-            self._channel = grpc.aio.insecure_channel(self._address, options=CHANNEL_OPTIONS)
+            options = (*CHANNEL_OPTIONS, *plaintext.CHANNEL_OPTIONS)
+            self._channel = grpc.aio.insecure_channel(self._address, options=options)
         else:
             credentials = self._credentials.to_client_credentials()
             self._channel = grpc.aio.secure_channel(self._address, credentials, options=CHANNEL_OPTIONS)
@@ -53,23 +54,39 @@ class _Connection(P4Client):
 
 
 class Session:
-    """A controller's session with one switch, over one connection."""
+    """A controller's session with one switch, over one connection.
+
+    Without TLS only to a switch of this machine, unless `insecure`: anyone between may then read and write.
+    """
 
     def __init__(
-        self, name: str, address: str, device_id: int, schema: P4Schema, tls: TlsFiles | None = None
+        self,
+        name: str,
+        address: str,
+        device_id: int,
+        schema: P4Schema,
+        tls: TlsFiles | None = None,
+        *,
+        insecure: bool = False,
     ) -> None:
         self.name = name
         self.schema = schema
         self._address = address
         self._device_id = device_id
         self._tls = tls
+        self._insecure = insecure
         self._program = Entity(f"program of device {device_id}")
         self._election_id = U128.encode(0)
         self._client: _Connection | None = None
 
     async def connect(self) -> None:
         """Opens the connection; a switch that does not listen is an error at once."""
-        self._client = _Connection(self._address, self._credentials(), wait_for_ready=False)
+        target: str | None = self._address
+        if self._tls is None and not self._insecure:
+            target = await plaintext.local_target(self._address)
+        if target is None:
+            raise refusals.in_the_clear(self.name, self._address)
+        self._client = _Connection(target, self._credentials(), wait_for_ready=False)
         await self._client.open(schema=self.schema, complete_request=self._claim)
 
     async def request_mastership(self, election_id: int) -> None:

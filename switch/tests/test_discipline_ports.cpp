@@ -52,7 +52,7 @@ class DisciplinePorts : public FabricTest {
   }
 
   std::size_t logged(const std::string& cause) {
-    fabric_->truth().flush();
+    fabric_->flush_logs();
     std::ifstream file(truth_);
     std::size_t lines = 0;
     for (std::string line; std::getline(file, line);)

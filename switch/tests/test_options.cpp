@@ -71,7 +71,7 @@ TEST(Options, RefusalsNameTheFieldAndTheFix) {
   const Refusal refusals[] = {
       {"/seed", "-1", "seed: must be a whole number from 0 to 18446744073709551615, not -1"},
       {"/protocol", "256", "protocol: must be a whole number from 0 to 255, not 256"},
-      {"/speed", "1", "speed: unknown key; known here: seed, protocol, truth_log, lldp, switches"},
+      {"/speed", "1", "speed: unknown key; known here: seed, protocol, truth_log, capture, lldp, switches"},
       {"/switches", "[]", "switches: must be a non-empty array"},
       {"/switches/0/name", "\"a:b\"", "switches[0].name: must not contain ':', ',', quotes or line breaks"},
       {"/switches/0/ports/1/name", "\"p1\"", "switches[0].ports[1].name: is used twice in this switch"},

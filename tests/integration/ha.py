@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import json
 import random
 import sys
@@ -160,11 +161,15 @@ class Trial:
         return outcome
 
     def _states(self, name: str) -> dict[str, str]:
+        return {each["name"]: each["status"]["state"] for each in self._switches(name)}
+
+    def _switches(self, name: str) -> list[Any]:
+        """What a controller says of all switches; nothing if it does not answer."""
         try:
             status, document = self._apis[name].ask("GET", "/v1/switches")
-        except Exception:  # whatever a controller that has been killed makes of it
-            return {}
-        return {each["name"]: each["status"]["state"] for each in document["items"]} if status == 200 else {}
+        except (OSError, http.client.HTTPException):
+            return []
+        return document["items"] if status == 200 else []
 
     def _converge(self) -> None:
         """Until each switch has one primary, in sync, and the other controller as its backup."""
@@ -223,8 +228,7 @@ class Trial:
         return said == {next((n for n in self.controllers if self._states(n).get(switch) == "in-sync"), "")}
 
     def _named(self, switch: str, name: str) -> str | None:
-        status, document = self._apis[name].ask("GET", f"/v1/switches/{switch}")
-        return document.get("primary") if status == 200 else None
+        return next((each["primary"] for each in self._switches(name) if each["name"] == switch), None)
 
     def _note(self, what: str, sentence: str) -> None:
         setattr(self.outcome, what, getattr(self.outcome, what) + 1)

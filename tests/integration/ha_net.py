@@ -223,8 +223,8 @@ class Agent:
 
 def in_the_clear(program: str) -> Sequence[str]:
     """Options of `clarion PROGRAM serve` for P4Runtime without TLS between machines."""
-    options: dict[str, Sequence[str]] = {"controller": (), "switch": ()}
-    return options[program]
+    options = {"controller": "--insecure-p4runtime", "switch": "--insecure"}
+    return [options[program]]
 
 
 @contextlib.contextmanager

@@ -218,17 +218,20 @@ def test_what_can_not_start_says_why_in_one_line(tmp_path: Path) -> None:
                 "first",
             ),
             (["--config", str(bad)], "clarion-switch: config: switches: must be a non-empty array"),
-            ([*serve, "--listen", "9559"], "--listen: 9559: write HOST:PORT, such as 127.0.0.1:9559"),
+            (
+                [*serve, "--listen", "9559"],
+                "--listen: 9559: write HOST:PORT, such as 127.0.0.1:9559, or unix:/PATH",
+            ),
             (
                 [*serve, "--listen", address],
                 f"--listen: {address}: cannot listen there; is the port in use, or the address not of this "
                 "machine?",
             ),
-            ([*serve, "--tls-key", config], "--tls-certificate: is missing; TLS needs certificate and key"),
-            ([*serve, "--tls-client-ca", config], "--tls-client-ca: needs --tls-certificate and --tls-key"),
+            ([*serve, "--tls-key", config], "--tls-key: needs --tls-certificate"),
+            ([*serve, "--tls-client-ca", config], "--tls-client-ca: needs --tls-certificate"),
             (
                 [*serve, "--tls-certificate", str(not_pem), "--tls-key", str(not_pem)],
-                f"--tls-key: {not_pem}: not a PEM file",
+                f"--tls-certificate: {not_pem}: not a PEM file",
             ),
             (
                 [*serve, "--tls-certificate", "/none", "--tls-key", str(files.server[1])],

@@ -62,7 +62,7 @@ def test_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("localhost", "127.0.0.1")
     certificate.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
-    options = ["--tls-certificate", f"{tmp_path}/server.pem", "--tls-key", f"{tmp_path}/server.pem"]
+    options = ["--tls-certificate", f"{tmp_path}/server.pem"]
     with ServedController(tmp_path, None, *options) as controller:
         assert controller.url.startswith("https://127.0.0.1:")
         context = ssl.create_default_context()
@@ -79,8 +79,11 @@ def test_tls(tmp_path: Path) -> None:
         (["--listen", "0.0.0.0:0"], "clarion: --listen: 0.0.0.0: tokens would travel in the clear; "),
         (["--listen", "nowhere"], "clarion: --listen: nowhere: write HOST:PORT, "),
         (["--listen", "192.0.2.1:0", "--insecure-http"], "clarion: --listen: 192.0.2.1:0: "),
-        (["--tls-certificate", "/nowhere.pem"], "clarion: --tls-key: is missing; "),
-        (["--tls-certificate", "/nowhere.pem", "--tls-key", "/n"], "clarion: --tls-certificate /nowhere.pem"),
+        (["--tls-key", "/nowhere.pem"], "clarion: --tls-key: needs --tls-certificate"),
+        (
+            ["--tls-certificate", "/nowhere.pem", "--tls-key", "/n"],
+            "clarion: --tls-certificate: /nowhere.pem",
+        ),
         (["--store", "mysql://x"], "clarion: store: mysql: use a path"),
         (["--store", "/proc/nowhere/x.db"], "clarion: store /proc/nowhere/x.db: "),
         (["--listen", "127.0.0.1:²"], "clarion: --listen: 127.0.0.1:²: write HOST:PORT"),

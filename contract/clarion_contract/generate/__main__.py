@@ -17,6 +17,7 @@ from clarion_base.paths import ROOT
 from clarion_contract.generate import (
     contract_cpp,
     contract_docs,
+    contract_header,
     contract_model,
     function_cpp,
     function_dpi,
@@ -40,6 +41,11 @@ SOURCE = ROOT / "contract" / "registers.yaml"
 
 OF_CONTRACT: dict[str, tuple[Callable[[Contract], str], str]] = {
     "settings": (settings_as_python, "contract/clarion_contract/settings.py"),
+    "header": (contract_header.as_python, "contract/clarion_contract/header_layout.py"),
+    "header-lua": (
+        page("observe/wireshark/clarion.lua", {"header": contract_header.as_lua}, contract_docs.LUA),
+        "observe/wireshark/clarion.lua",
+    ),
     "core": (contract_cpp.as_config, "core/xcp_config.hpp"),
     "core-settings": (contract_cpp.as_settings, "core/xcp_settings.hpp"),
     "block-sim": (contract_cpp.as_places, "hls/sim/xcp_command.hpp"),

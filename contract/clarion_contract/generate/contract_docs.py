@@ -14,17 +14,21 @@ from clarion_contract.generate.contract_model import Contract, Format, HeaderFie
 from clarion_contract.generate.document import DocumentError
 from clarion_contract.setting import Setting
 
+MARKDOWN, LUA = ("<!-- ", " -->\n"), ("-- ", "\n")  # what opens and ends a comment
+
 Table = Callable[[Contract], str]
 Worded = Callable[[Setting, Any], str]
 
 
-def page(file: str, tables: Mapping[str, Table]) -> Callable[[Contract], str]:
+def page(
+    file: str, tables: Mapping[str, Table], comment: tuple[str, str] = MARKDOWN
+) -> Callable[[Contract], str]:
     """Return what makes the page with its tables as they are to be."""
 
     def make(contract: Contract) -> str:
         text = (ROOT / file).read_text(encoding="utf-8")
         for name, table in tables.items():
-            text = _replaced(Path(file).name, text, name, table(contract))
+            text = _replaced(Path(file).name, text, name, table(contract), comment)
         return text
 
     return make
@@ -129,8 +133,8 @@ def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "".join(re.sub(" +", " ", f"| {' | '.join(line)} |") + "\n" for line in lines)
 
 
-def _replaced(file: str, text: str, name: str, table: str) -> str:
-    begin, end = f"<!-- contract: {name} -->\n", f"<!-- end of contract: {name} -->\n"
+def _replaced(file: str, text: str, name: str, table: str, comment: tuple[str, str]) -> str:
+    begin, end = (f"contract: {name}".join(comment), f"end of contract: {name}".join(comment))
     before, found, rest = text.partition(begin)
     _, ended, after = rest.partition(end)
     if not found or not ended:

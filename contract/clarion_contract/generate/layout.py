@@ -27,6 +27,8 @@ def source(value: object) -> str:
     """Return the Python expression of a value; of a dataclass without what it has by default."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {source(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple) and any(map(is_dataclass, value)):
+        return "(" + "".join(f"{source(each)}, " for each in value) + ")"
     if not is_dataclass(value):
         return repr(value)
     given = ((field, getattr(value, field.name)) for field in fields(value))

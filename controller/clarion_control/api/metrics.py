@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from clarion_control.api import expiry
 from clarion_control.api.context import TunerView
 from clarion_control.controller import Controller
 from clarion_control.model import LinkState
@@ -29,10 +31,12 @@ _INTERVAL = (
 )
 
 
-def exposition(controller: Controller, tuner: TunerView | None, accept: str) -> tuple[bytes, str]:
-    """All figures, and their media type."""
+def exposition(
+    controller: Controller, tuner: TunerView | None, https: Path | None, accept: str
+) -> tuple[bytes, str]:
+    """All figures, and their media type. `https` is the certificate that the API is served with."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(ControllerCollector(controller, tuner))
+    registry.register(ControllerCollector(controller, tuner, https))
     encode, media_type = choose_encoder(accept)
     return encode(registry), media_type
 
@@ -40,8 +44,9 @@ def exposition(controller: Controller, tuner: TunerView | None, accept: str) -> 
 class ControllerCollector(Collector):
     """Switches, ports and the controller itself."""
 
-    def __init__(self, controller: Controller, tuner: TunerView | None) -> None:
+    def __init__(self, controller: Controller, tuner: TunerView | None, https: Path | None) -> None:
         self._controller = controller
+        self._https = https
         self._tuner = tuner
 
     def describe(self) -> list[Metric]:
@@ -67,6 +72,17 @@ class ControllerCollector(Collector):
         lost = CounterMetricFamily("clarion_reports_lost", "Reports that the store did not take")
         lost.add_metric([], self._controller.telemetry.reports_lost)
         yield lost
+        yield self._certificates()
+
+    def _certificates(self) -> Metric:
+        left = GaugeMetricFamily(
+            "clarion_certificate_expires_in_seconds",
+            "Until the certificate in a file that is in use expires",
+            labels=["file"],
+        )
+        for path, left_s in expiry.seconds_left(self._https, self._controller.switches.all()):
+            left.add_metric([path], left_s)
+        return left
 
     def _links(self) -> Iterator[Metric]:
         state = GaugeMetricFamily(

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class ApiOptions:
-    """Limits of the API. A limit holds over any minute, not per minute of the clock."""
+    """Limits of the API, and how it is served. A limit holds over any minute, not per minute of the clock."""
 
     requests_per_minute: int = 1200  # of one token
     anonymous_per_minute: int = 120  # of one address, without token
@@ -18,6 +19,7 @@ class ApiOptions:
     streams_per_token: int = 16
     stream_events: int = 1000  # kept for a slow reader of a stream before events are lost
     heartbeat_s: float = 15.0  # of a stream on which nothing happens
+    certificate: Path | None = None  # with which it is served over TLS
 
 
 DEFAULTS = ApiOptions()

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from clarion_base.commands import positive
+from clarion_base.tls import TlsOptions
 from clarion_control import serve
 from clarion_control.api.schemas.base import NAME
 from clarion_control.commands.arguments import STORE_HELP, duration_s
@@ -22,9 +23,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--store", help=STORE_HELP)
     command.add_argument("--tls-certificate", type=Path, metavar="PEM", help="serve over TLS")
-    command.add_argument("--tls-key", type=Path, metavar="PEM", help="and its private key")
+    command.add_argument("--tls-key", type=Path, metavar="PEM", help="its private key, if in another file")
     command.add_argument(
         "--insecure-http", action="store_true", help="without TLS also where others can reach it"
+    )
+    command.add_argument(
+        "--insecure-p4runtime",
+        action="store_true",
+        help="reach switches on other machines without TLS, too: anyone between may reprogram them",
     )
     command.add_argument(
         "--election-id",
@@ -72,9 +78,9 @@ def _serve(options: argparse.Namespace) -> int:
             store=options.store,
             experiments=experiments,
             scenarios=options.scenario_library(),
-            tls_certificate=options.tls_certificate,
-            tls_key=options.tls_key,
+            tls=TlsOptions.given(options),
             insecure_http=options.insecure_http,
+            insecure_p4runtime=options.insecure_p4runtime,
             election_id=options.election_id,
             name=options.name,
             history_s=options.history,

@@ -157,11 +157,18 @@ class Link:
                 self._mastership = await device.open()
                 self._primary = device.primary
             work = (
-                self._receive(device), self._count(device), self.wires.keep(device),
-                self._standing.while_fit(), self._keep_equal(device),
-            )  # fmt: skip
+                self._keep_equal(device),
+                self._receive(device),
+                self._count(device),
+                self.wires.keep(device),
+                self._standing.while_fit(),
+            )
             tasks = [asyncio.create_task(each) for each in work]
-            await _first_failure(tasks)
+            # A request under way when the stream breaks may get no answer; it is given up at once.
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in tasks:
+                if task.done():
+                    task.result()  # raises what ended it
             return LinkState.UNREACHABLE, "session ended"
         except SwitchError as error:
             if self._mastership is None or error.code in SESSION_OVER:
@@ -305,15 +312,6 @@ class Link:
             return
         self.status = SwitchStatus(state, now_us(), reason, kept)
         self._events.state_changed(self.switch, self.current_status())
-
-
-async def _first_failure(tasks: list[asyncio.Task[None]]) -> None:
-    """Waits until a task fails, and raises its error; tasks that have nothing more to do may end."""
-    pending = set(tasks)
-    while pending:
-        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
 
 
 def _suspects(tried: DesiredState, refused: Entity) -> list[int]:

@@ -16,7 +16,7 @@ from clarion_control.services.announcer import PolicyAnnouncer
 from clarion_control.services.changes import Changes
 from clarion_control.store import Store, audit, desired_state, switches
 from clarion_control.store.desired_state import DesiredState
-from clarion_control.switch_input import checked_switch
+from clarion_control.switch_input import check_protected, checked_switch
 from clarion_p4rt.switch import Switch, TlsFiles
 
 LOG = logging.getLogger(__name__)
@@ -28,8 +28,17 @@ class Switches:
     """Membership of the fleet. `open` starts the links to all stored switches; `close` ends following."""
 
     def __init__(
-        self, store: Store, fleet: Fleet, hub: Hub, changes: Changes, announcer: PolicyAnnouncer
+        self,
+        store: Store,
+        fleet: Fleet,
+        hub: Hub,
+        changes: Changes,
+        announcer: PolicyAnnouncer,
+        *,
+        insecure: bool,
     ) -> None:
+        """`insecure`: switches of other machines need no TLS."""
+        self._insecure = insecure
         self._store = store
         self._fleet = fleet
         self._hub = hub
@@ -79,7 +88,17 @@ class Switches:
     ) -> Switch:
         """Adds a switch and begins to connect; the settings of its ports are adopted when it answers."""
         switch = checked_switch(name, address, device_id, ports, tls, port_names)
+        await self._check_protected(switch)
         return await self._changes.finish(self._add(actor, switch))
+
+    async def change(self, actor: Actor, switch: Switch) -> Switch:
+        """Changes the address, the TLS files and the names of the ports of a switch, which is reached anew.
+        What is desired of it stays.
+        """
+        tls, names = switch.tls, switch.port_names
+        checked = checked_switch(switch.name, switch.address, switch.device_id, switch.ports, tls, names)
+        await self._check_protected(checked)
+        return await self._changes.finish(self._change(actor, switch))
 
     async def remove(self, actor: Actor, name: str) -> None:
         """Forgets a switch and its desired state; the switch itself stays as it is."""
@@ -93,6 +112,16 @@ class Switches:
             self._hub.forget_switch(added.name)
             self._fleet.add(added, DesiredState({}, None, 0))
             return added
+
+    async def _check_protected(self, switch: Switch) -> None:
+        if not self._insecure:
+            await check_protected(switch)
+
+    async def _change(self, actor: Actor, switch: Switch) -> Switch:
+        async with self._membership:
+            await self._store.change(switches.change, actor, switch)
+            await self._replace(switch)
+            return switch
 
     async def _remove(self, actor: Actor, name: str) -> None:
         async with self._membership:
@@ -123,7 +152,15 @@ class Switches:
                     self._fleet.link(name).desire(await self._store.read(desired_state.load, switch))
                     await self._announcer.announce(switch)
                     continue
+                if switch is not None:
+                    await self._replace(switch)
+                    continue
                 await self._fleet.remove(name)
                 self._hub.forget_switch(name)
-                if switch is not None:
-                    self._fleet.add(switch, await self._store.read(desired_state.load, switch))
+
+    async def _replace(self, switch: Switch) -> None:
+        """Reaches a switch as the store says now, or another one of its name."""
+        desired = await self._store.read(desired_state.load, switch)
+        await self._fleet.remove(switch.name)
+        self._hub.forget_switch(switch.name)
+        self._fleet.add(switch, desired)

@@ -40,6 +40,31 @@ def add(connection: Connection, actor: Actor, switch: Switch) -> Switch:
     return added
 
 
+def change(connection: Connection, actor: Actor, switch: Switch) -> Switch:
+    """Gives the switch of this uid this address, these TLS files and names of ports; NotFoundError if there
+    is none.
+    """
+    row = connection.execute(select(switches).where(switches.c.uid == switch.uid)).first()
+    if row is None:
+        raise NotFoundError("switch", switch.name)
+    before = _switch(row)
+    values = {
+        "address": switch.address,
+        "port_names": _names_document(switch),
+        "tls": None if switch.tls is None else asdict(switch.tls),
+    }
+    connection.execute(switches.update().where(switches.c.uid == switch.uid).values(values))
+    audit.record(
+        connection,
+        actor,
+        Action.SWITCH_CHANGE,
+        switch=switch.name,
+        before=_document(before),
+        after=_document(switch),
+    )
+    return switch
+
+
 def remove(connection: Connection, actor: Actor, name: str) -> Switch:
     """Removes a switch with its desired state; NotFoundError if there is none."""
     row = connection.execute(switches.delete().where(switches.c.name == name).returning(switches)).first()

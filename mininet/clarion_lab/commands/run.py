@@ -57,6 +57,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where results go (default: out/SCENARIO-TIME)"
     )
+    parser.add_argument(
+        "--capture",
+        action="store_true",
+        help="keep the packets of every link as pcapng, with the cause of each loss as a comment",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON, and no progress")
     parser.add_argument(
         "--engine",
@@ -122,6 +127,8 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
     settings = [parse_assignment(text) for text in options.set]
     registrar = _registrar(options)
     document = read(path)
+    if options.capture:
+        document["capture"] = True
     if sweeps:
         document["sweep"] = {**document.get("sweep", {}), **dict(sweeps)}
     out = options.out or Path("out", f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}")
@@ -155,17 +162,24 @@ def _run_points(options: argparse.Namespace, path: Path, sweeps: list[tuple[str,
 
 def _store(options: argparse.Namespace, work: batch.Batch) -> Store | None:
     """The cache, if this batch uses it."""
+    captures = any(point.document.get("capture") for point in work.points)
     if options.cluster is not None:
         if options.controller is not None:
             raise UserError(
                 "--cluster: a controller has switches of this machine only; leave one of them out"
             )
+        if captures:
+            raise UserError("--cluster: captures stay where they are made; leave one of them out")
         if options.cache is False:
             raise UserError("--no-cache: not with --cluster, whose results come through the cache")
         return Store.default()
     if options.controller is not None:
         if options.cache:
             raise UserError("--cache: what a controller did is not in it; leave out --controller")
+        return None
+    if captures:
+        if options.cache:
+            raise UserError("--cache: captures are not in it; leave out --capture")
         return None
     wanted = options.cache
     if wanted is None:

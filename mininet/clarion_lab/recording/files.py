@@ -33,7 +33,10 @@ _FILES = re.compile(
     r"(summary|unfinished)\.(json|new)|(flows|ports|losses|incidents|decisions)\.parquet|(throughput|window|queue|losses|overview)\.png"
     r"|report\.html|(switch|simulation)\.(json|log)|bmv2-s[0-9]+\.log|truth\.csv|error\.log|agent\.log|reductions\.(jsonl|log)|decisions\.(json|new)|proxy-[hr][0-9]+-(client|server)\.log|tunnel-[hr][0-9]+\.log"
 )
-_TRAFFIC_FILES = re.compile(r"flow-[0-9]+(-received|-bursts)?\.json")
+_FOLDERS = {
+    TRAFFIC: re.compile(r"flow-[0-9]+(-received|-bursts)?\.json"),
+    "captures": re.compile(r"[^/]+\.pcapng"),
+}
 
 _TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
 
@@ -52,12 +55,12 @@ def write(
 
 
 def is_result(path: Path) -> bool:
-    """Whether this is a file of a run or a batch by its name, or a directory with iperf3's results alone."""
+    """Whether this is a file of a run or a batch by its name, or a directory of a run with its own."""
     if path.is_symlink():
         return False
     if path.is_dir():
-        names = [inner.name for inner in path.iterdir()]
-        return path.name == TRAFFIC and all(map(_TRAFFIC_FILES.fullmatch, names))
+        names = _FOLDERS.get(path.name)
+        return names is not None and all(names.fullmatch(inner.name) for inner in path.iterdir())
     return _FILES.fullmatch(path.name) is not None
 
 

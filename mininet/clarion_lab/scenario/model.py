@@ -59,6 +59,7 @@ class Scenario:
     expect: tuple[Mapping[str, Any], ...]
     document: Document
     proxy: ProxySettings | None = None  # between the applications and the path
+    capture: bool = False  # of every packet on every link
     tunnel: str = ""  # under the applications: "openvpn"; empty: none
     tuned: bool = True  # whether the hosts' buffers hold no flow back; else they are as Linux has them
 
@@ -244,6 +245,7 @@ def _build(name: str, document: Document) -> Scenario:
         expect=tuple(document.get("expect", ())),
         document=document,
         proxy=parse_proxy(document["proxy"]) if "proxy" in document else None,
+        capture=document.get("capture", False),
         tunnel="" if (tunnel := document.get("tunnel", "none")) == "none" else tunnel,
         tuned=document.get("hosts", "tuned") == "tuned",
     )

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from clarion_contract.settings_json import xcp_json
@@ -24,6 +25,7 @@ from clarion_lab.scenario.model import Scenario
 from clarion_lab.scenario.steps import Steps
 from clarion_lab.scenario.switches import Restart
 
+CAPTURES = "captures"  # directory of a run
 FIRST_PORT = 5201  # of the receivers; a flow's receiver listens on FIRST_PORT + its number
 FIRST_SOURCE_PORT = 40001  # of the senders
 MAX_NUMBERED_PORTS = 20_000
@@ -309,11 +311,19 @@ def embedded_cables(network: Network) -> list[Cable]:
     ]
 
 
+def logs(scenario: Scenario, truth_log: str) -> dict[str, Any]:
+    """What a clarion-switch process writes down; captures lie beside the truth log."""
+    written: dict[str, Any] = {"truth_log": truth_log}
+    if scenario.capture:
+        written["capture"] = {"directory": str(Path(truth_log).with_name(CAPTURES))}
+    return written
+
+
 def switch_config(scenario: Scenario, network: Network, truth_log: str) -> dict[str, Any]:
     """The configuration of clarion-switch for the whole network."""
     return {
         "seed": scenario.seed,
-        "truth_log": truth_log,
+        **logs(scenario, truth_log),
         "switches": [
             {"name": name, "ports": [_port_config(scenario, name, port) for port in ports]}
             | ({"forwarding": network.forwarding.get(name, {})} if network.forwarding else {})

@@ -7,11 +7,13 @@ import asyncio
 
 from grpc import ServerCredentials, aio
 
-from clarion_agent import methods, program
+from clarion_agent import listen as listening
+from clarion_agent import methods, program, tls
 from clarion_agent.device import Device
 from clarion_agent.service import P4RuntimeService
-from clarion_agent.tls import TlsOptions
+from clarion_base.addresses import UNIX
 from clarion_base.errors import UserError
+from clarion_base.tls import TlsOptions
 from clarion_contract.target import Source, TargetError
 
 GRACE_S = 1.0
@@ -32,24 +34,26 @@ OPTIONS = (
 class AgentServer:
     """Serves P4Runtime for all switches of one process, or a card, while it is entered."""
 
-    def __init__(self, source: Source, listen: str, tls: TlsOptions | None = None) -> None:
+    def __init__(self, source: Source, listen: str, options: TlsOptions | None = None) -> None:
         self._source = source
         self._listen = listen
-        self._tls = tls
+        self._tls = options
+        self._credentials: ServerCredentials | None = None  # gRPC calls into them as long as it serves
         self._server: aio.Server | None = None
         self.devices: list[Device] = []
         self.address = ""
 
     async def __aenter__(self) -> AgentServer:
         known = program.load()
-        credentials = None if self._tls is None else self._tls.credentials()
+        if self._tls is not None:
+            self._credentials = tls.credentials(self._tls)
         await self._source.open()
         try:
             for number, switch in enumerate(self._source.switches, 1):
                 self.devices.append(Device(number, switch, known))
             await self._start()
             self._source.keep()
-            await self._serve(credentials)
+            await self._serve()
         except BaseException:
             await self._source.close()
             raise
@@ -58,6 +62,7 @@ class AgentServer:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             await self._server.stop(GRACE_S)
+            listening.remove_socket(self._listen)
         for device in self.devices:
             device.stop()
         await self._source.close()
@@ -68,14 +73,15 @@ class AgentServer:
         except TargetError as error:  # gone since it was opened
             raise UserError(f"switch: {error}; start it, and then the agent again") from error
 
-    async def _serve(self, credentials: ServerCredentials | None) -> None:
+    async def _serve(self) -> None:
         server = aio.server(options=OPTIONS)
         server.add_generic_rpc_handlers((methods.handler(P4RuntimeService(self.devices)),))
         try:
-            if credentials is None:
-                port = server.add_insecure_port(self._listen)
-            else:
-                port = server.add_secure_port(self._listen, credentials)
+            with listening.socket_file(self._listen):
+                if self._credentials is None:
+                    port = server.add_insecure_port(self._listen)
+                else:
+                    port = server.add_secure_port(self._listen, self._credentials)
         except RuntimeError as error:
             raise UserError(
                 f"--listen: {self._listen}: cannot listen there; is the port in use, or the address not of "
@@ -83,4 +89,6 @@ class AgentServer:
             ) from error
         await server.start()
         self._server = server
-        self.address = f"{self._listen.rpartition(':')[0]}:{port}"
+        self.address = self._listen
+        if not self._listen.startswith(UNIX):
+            self.address = f"{self._listen.rpartition(':')[0]}:{port}"

@@ -19,6 +19,7 @@ ROLES: dict[tuple[str, str], Role | None] = {
     ("GET", "/v1/switches"): VIEWER,
     ("POST", "/v1/switches"): ADMIN,
     ("GET", "/v1/switches/{switch}"): VIEWER,
+    ("PATCH", "/v1/switches/{switch}"): ADMIN,
     ("DELETE", "/v1/switches/{switch}"): ADMIN,
     ("GET", "/v1/switches/{switch}/forwarding"): VIEWER,
     ("PUT", "/v1/switches/{switch}/forwarding"): OPERATOR,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from clarion_control.errors import StoreError
+from clarion_control.keys import certificates
 from clarion_control.model import LinkState, Role
 from clarion_control.store import controllers
 from clarion_p4rt.device import Mastership
 from fakes.controller import in_state, until
-from fakes.rest import Rig, open_rig, problem
+from fakes.rest import GENEROUS, Rig, open_rig, problem
 from fakes.switch import FakeSwitch
 
 NEW = {"name": "s3", "address": "127.0.0.1:9559", "device_id": 3, "ports": [2, 1]}
@@ -57,6 +60,29 @@ async def test_who_leads_is_shown(tmp_path: Path) -> None:
         assert "(west)" in problem(refused, 409, "not-primary")["detail"]
 
 
+TLS = {"ca": "/etc/clarion/ca.pem", "certificate": "/etc/clarion/c.pem", "key": "/etc/clarion/c.pem"}
+
+
+async def test_a_switch_is_reached_elsewhere_from_now_on(rig: Rig) -> None:
+    settings = await rig.operate("PATCH", "/v1/switches/s1/ports/1", json={"stamp": True})
+    assert settings.status_code == 200
+    uid = (await rig.read("/v1/switches/s1"))["uid"]
+    changes = {"address": "192.0.2.7:9559", "tls": TLS, "port_names": {"2": "up"}}
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json=changes)
+    assert answer.status_code == 200
+    shown = await rig.read("/v1/switches/s1")
+    assert {name: shown[name] for name in changes} == changes
+    assert shown["uid"] == uid
+    assert (await rig.read("/v1/switches/s1/ports/1"))["desired"]["stamp"] is True
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": None})
+    assert problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == "#/tls"
+    answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": None, "address": "[::1]:9559"})
+    assert answer.status_code == 200
+    shown = await rig.read("/v1/switches/s1")
+    assert (shown["address"], shown["tls"], shown["port_names"]) == ("[::1]:9559", None, {"2": "up"})
+    problem(await rig.administer("PATCH", "/v1/switches/s9", json={}), 404, "unknown-switch")
+
+
 async def test_ports_have_names_beside_their_numbers(rig: Rig) -> None:
     names = {"1": "right", "2": "h1"}
     answer = await rig.administer(
@@ -87,6 +113,8 @@ async def test_a_name_is_given_once(shared: Rig) -> None:
         ({"address": "127.0.0.1"}, "#/address"),
         ({"address": "127.0.0.1:0"}, "#/address"),
         ({"address": "127.0.0.1:70000"}, "#/address"),
+        ({"address": "unix:p4runtime.sock"}, "#/address"),
+        ({"address": "192.0.2.7:9559"}, "#/tls"),
         ({"device_id": 0}, "#/device_id"),
         ({"device_id": 2**63}, "#/device_id"),
         ({"ports": []}, "#/ports"),
@@ -187,6 +215,33 @@ async def test_figures_are_those_of_the_controller(rig: Rig) -> None:
     assert samples["clarion_port_lost_on_wire_packets_total", "port=1 switch=s1"] == 7
     assert samples["clarion_switch_state", "state=in-sync switch=s2"] == 1
     assert samples["clarion_switch_reports_total", "switch=s1"] == 1
+
+
+async def test_figures_say_when_certificates_expire(tmp_path: Path) -> None:
+    authority = certificates.new_authority()
+    party = certificates.checked_party("c1", certificates.PartyRole.CONTROLLER, [])
+    mine, ca = tmp_path / "c1.pem", tmp_path / "ca.pem"
+    mine.write_bytes(certificates.issue(authority, party, timedelta(days=10)).pem())
+    ca.write_bytes(certificates.pem_of([authority.certificate]))
+    files = {"ca": str(ca), "certificate": str(mine), "key": str(tmp_path / "none")}
+    options = replace(GENEROUS, certificate=tmp_path / "none")
+    async with open_rig(tmp_path, options=options) as rig:
+
+        async def days_left() -> dict[str, float]:
+            text = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text
+            return {
+                Path(sample.labels["file"]).name: round(sample.value / 86400, 1)
+                for family in text_string_to_metric_families(text)
+                for sample in family.samples
+                if sample.name == "clarion_certificate_expires_in_seconds"
+            }
+
+        assert await days_left() == {}
+        answer = await rig.administer("PATCH", "/v1/switches/s1", json={"tls": files})
+        assert answer.status_code == 200
+        assert await days_left() == {"c1.pem": 10.0, "ca.pem": 3650.0}
+        mine.write_bytes(certificates.issue(authority, party, timedelta(days=20)).pem())
+        assert await days_left() == {"c1.pem": 20.0, "ca.pem": 3650.0}
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +78,17 @@ ACTS = {
         after={"name": "noise", "state": "active", "parameters": {"factor": 3}},
     ),
     Action.SWITCH_ADD: Act(
-        lambda at: at.controller.switches.add(BOB, name="s2", address="h:1", device_id=7, ports=[3]),
+        lambda at: at.controller.switches.add(BOB, name="s2", address="localhost:1", device_id=7, ports=[3]),
         "s2",
-        after={"address": "h:1", "device_id": 7, "ports": [3], "tls": None},
+        after={"address": "localhost:1", "device_id": 7, "ports": [3], "tls": None},
+    ),
+    Action.SWITCH_CHANGE: Act(
+        lambda at: at.controller.switches.change(
+            BOB, replace(at.controller.switches.get("s1"), address="localhost:2")
+        ),
+        "s1",
+        before={"address": "127.0.0.1:9001", "device_id": 1, "ports": [1, 2], "tls": None},
+        after={"address": "localhost:2", "device_id": 1, "ports": [1, 2], "tls": None},
     ),
     Action.SWITCH_REMOVE: Act(
         lambda at: at.controller.switches.remove(BOB, "s1"),

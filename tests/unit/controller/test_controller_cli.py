@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from clarion import cli
-from clarion_agent.commands.switch import checked_address
 from clarion_agent.embedded import SwitchConnection
+from clarion_agent.listen import checked_address
 from clarion_base.commands import positive
 from clarion_base.errors import UserError
 from clarion_control.commands.controller import _election_id

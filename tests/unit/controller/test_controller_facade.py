@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from clarion_control.model import (
 from clarion_control.services import switches
 from clarion_control.store import switches as store_switches
 from clarion_p4rt.device import Cells, Mastership
-from clarion_p4rt.switch import Forwarding
+from clarion_p4rt.switch import Forwarding, TlsFiles
 from fakes.controller import ADMIN, in_state, open_controller, second_store, until
 from fakes.switch import FakeSwitch
 
@@ -371,7 +372,9 @@ async def test_removing_a_switch_forgets_it(tmp_path: Path) -> None:
         await controller.switches.remove(ADMIN, "s1")
         with pytest.raises(NotFoundError):
             controller.switches.status("s1")
-        again = await controller.switches.add(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        again = await controller.switches.add(
+            ADMIN, name="s1", address="localhost:1", device_id=1, ports=[1, 2]
+        )
         assert again.uid != first.uid
         assert controller.telemetry.latest("s1", 1) is None
 
@@ -394,7 +397,7 @@ async def test_a_decision_about_an_earlier_switch_of_the_name_is_not_undone(tmp_
             wait=True,
         )
         await controller.switches.remove(ADMIN, "s1")
-        await controller.switches.add(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        await controller.switches.add(ADMIN, name="s1", address="localhost:1", device_id=1, ports=[1, 2])
         await in_state(controller, "s1", LinkState.IN_SYNC)
         with pytest.raises(UndoneError, match="earlier switch s1"):
             await controller.tuning.undo_decision(ADMIN, decision.id)
@@ -427,7 +430,9 @@ async def test_a_switch_that_another_controller_removed_can_be_added_again(
         switch.report(1, measured_bps=40_000_000)
         await until(lambda: controller.telemetry.measured_bps("s1", 1) is not None)
         await other.change(store_switches.remove, ADMIN, "s1")
-        added = await controller.switches.add(ADMIN, name="s1", address="h:1", device_id=1, ports=[1, 2])
+        added = await controller.switches.add(
+            ADMIN, name="s1", address="localhost:1", device_id=1, ports=[1, 2]
+        )
         assert controller.switches.get("s1") == added
         assert controller.telemetry.measured_bps("s1", 1) is None
         assert gone._task is not None
@@ -450,6 +455,7 @@ async def test_a_report_that_cannot_be_kept_does_not_take_others_along(tmp_path:
         ("name", "a/b"),
         ("address", "localhost"),
         ("address", "localhost:99999"),
+        ("address", "unix:relative"),
         ("device_id", 0),
         ("ports", []),
         ("ports", [64]),
@@ -467,6 +473,51 @@ async def test_a_switch_that_cannot_be(tmp_path: Path, field: str, value: object
         assert caught.value.field == field
 
 
+@pytest.mark.parametrize("address", ["192.0.2.7:9559", "[::]:9559", "no-such-host.invalid:9559"])
+async def test_a_switch_of_another_machine_needs_tls(tmp_path: Path, address: str) -> None:
+    given: dict[str, Any] = {"name": "s9", "address": address, "device_id": 1, "ports": [1]}
+    files = TlsFiles("/ca.pem", "/a.pem", "/a.pem")
+    async with open_controller(tmp_path) as controller:
+        with pytest.raises(FieldError, match=r"^tls: is missing, and .* is not this machine; give `tls`"):
+            await controller.switches.add(ADMIN, **given)
+        added = await controller.switches.add(ADMIN, **given, tls=files)
+        with pytest.raises(FieldError, match=r"^tls: is missing"):
+            await controller.switches.change(ADMIN, replace(added, tls=None))
+        assert controller.switches.get("s9").tls == files
+    async with open_controller(tmp_path, insecure=True) as controller:
+        await controller.switches.change(ADMIN, replace(added, tls=None))
+        assert controller.switches.get("s9").tls is None
+
+
+async def test_a_switch_of_this_machine_needs_no_tls(tmp_path: Path) -> None:
+    async with open_controller(tmp_path) as controller:
+        for number, address in enumerate(("127.8.9.1:1", "[::1]:1", "localhost:1", "unix:/run/x.sock")):
+            await controller.switches.add(ADMIN, name=f"s{number}", address=address, device_id=1, ports=[1])
+        assert len(controller.switches.all()) == 4
+
+
+async def test_a_changed_switch_keeps_what_is_desired(tmp_path: Path) -> None:
+    async with open_controller(tmp_path, FakeSwitch()) as controller:
+        await controller.ports.set(ADMIN, "s1", PortSettings(1, xcp=XCP))
+        before = controller.switches.get("s1")
+        await controller.switches.change(ADMIN, replace(before, address="localhost:9", port_names={1: "up"}))
+        await in_state(controller, "s1", LinkState.IN_SYNC)
+        desired = (await controller.ports.get("s1", 1)).desired
+        assert desired is not None
+        assert desired.settings == PortSettings(1, xcp=XCP)
+    async with open_controller(tmp_path, FakeSwitch()) as controller:
+        assert controller.switches.get("s1") == replace(before, address="localhost:9", port_names={1: "up"})
+
+
+async def test_another_controller_of_the_store_follows_a_changed_switch(tmp_path: Path) -> None:
+    async with open_controller(tmp_path, FakeSwitch()) as controller, second_store(tmp_path) as other:
+        changed = replace(controller.switches.get("s1"), address="localhost:9")
+        await other.change(store_switches.change, ADMIN, changed)
+        await until(lambda: controller.switches.get("s1") == changed)
+        with pytest.raises(NotFoundError):
+            await other.change(store_switches.change, ADMIN, replace(changed, uid=99))
+
+
 async def test_unknown_things_are_named(tmp_path: Path) -> None:
     async with open_controller(tmp_path, FakeSwitch()) as controller:
         with pytest.raises(NotFoundError, match="switch s7"):
@@ -474,4 +525,4 @@ async def test_unknown_things_are_named(tmp_path: Path) -> None:
         with pytest.raises(NotFoundError, match="port 9: there is none; switch s1 has 1, 2"):
             await controller.ports.get("s1", 9)
         with pytest.raises(ExistsError):
-            await controller.switches.add(ADMIN, name="s1", address="h:1", device_id=1, ports=[1])
+            await controller.switches.add(ADMIN, name="s1", address="localhost:1", device_id=1, ports=[1])

@@ -110,5 +110,7 @@ async def list_controllers(api: Api) -> Controllers:
 )
 async def get_metrics(api: Api, request: Request) -> Response:
     """Prometheus metrics, from memory alone."""
-    text, media_type = metrics.exposition(api.controller, api.tuner(), request.headers.get("accept", ""))
+    text, media_type = metrics.exposition(
+        api.controller, api.tuner(), api.options.certificate, request.headers.get("accept", "")
+    )
     return Response(text, media_type=media_type, headers={"Cache-Control": "no-store"})

@@ -7,14 +7,14 @@ from fastapi import Response
 
 from clarion_control.api.auth import Asker
 from clarion_control.api.context import Api
-from clarion_control.api.operations import LOCATION, WRITING, operation, router
+from clarion_control.api.operations import LOCATION, WRITING, also_as_merge_patch, operation, router
 from clarion_control.api.problems import Problem
 from clarion_control.api.schemas.base import SwitchName
 from clarion_control.api.schemas.ports import ForwardingTable
-from clarion_control.api.schemas.switches import NewSwitch, Switches, SwitchView
+from clarion_control.api.schemas.switches import NewSwitch, SwitchChanges, Switches, SwitchView
 from clarion_control.controller import Controller
 from clarion_control.model import Role
-from clarion_p4rt.switch import Forwarding, Switch, TlsFiles
+from clarion_p4rt.switch import Forwarding, Switch
 
 routes = router("switches")
 
@@ -50,14 +50,13 @@ async def list_switches(api: Api) -> Switches:
 )
 async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response) -> SwitchView:
     """Add a switch and connect to it."""
-    tls = None if new.tls is None else TlsFiles(new.tls.ca, new.tls.certificate, new.tls.key)
     switch = await api.controller.switches.add(
         actor,
         name=new.name,
         address=new.address,
         device_id=new.device_id,
         ports=new.ports,
-        tls=tls,
+        tls=None if new.tls is None else new.tls.files(),
         port_names={int(port): name for port, name in new.port_names.items()},
     )
     response.headers["Location"] = f"/v1/switches/{switch.name}"
@@ -77,6 +76,26 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
 async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
     """One switch with the state of its session."""
     return _view(api.controller, api.controller.switches.get(switch))
+
+
+@routes.patch(
+    "/v1/switches/{switch}",
+    **operation(
+        Role.ADMIN,
+        "change_switch",
+        "Change how a switch is reached",
+        "unknown-switch",
+        body=True,
+        description="A JSON merge patch (RFC 7396) of address, TLS files and names of ports, the latter two"
+        " as a whole. The controller connects anew; what is desired of the switch stays.",
+        openapi_extra=also_as_merge_patch("SwitchChanges"),
+    ),
+)
+async def change_switch(api: Api, actor: Asker, switch: SwitchName, changes: SwitchChanges) -> SwitchView:
+    """Change address, TLS files or names of ports of a switch."""
+    switches = api.controller.switches
+    changed = await switches.change(actor, changes.applied(switches.get(switch)))
+    return _view(api.controller, changed)
 
 
 @routes.delete(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
@@ -10,7 +11,7 @@ from pydantic import ConfigDict, Field
 from clarion_contract.settings import PORTS
 from clarion_control.api.schemas.base import NAME, Model, Whole, time_field
 from clarion_control.model import LinkState, SwitchStatus
-from clarion_p4rt.switch import Switch
+from clarion_p4rt.switch import Switch, TlsFiles
 
 EXAMPLE: dict[str, Any] = {
     "name": "s1",
@@ -19,7 +20,12 @@ EXAMPLE: dict[str, Any] = {
     "ports": [1, 2],
     "port_names": {"1": "right", "2": "h1"},
 }
-ADDRESS = r"^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):[0-9]{1,5}$"
+ADDRESS = (
+    r"^((\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):[0-9]{1,5}"
+    r"|unix:/[^/\x00-\x1f\x7f][^\x00-\x1f\x7f]{0,105})$"
+)
+ADDRESS_HELP = "HOST:PORT of its P4Runtime server, or unix:/PATH of its socket on the controller's machine."
+TLS_HELP = "null: without TLS, for a switch on the controller's machine only."
 FILE = r"^/[^\x00-\x1f\x7f]+$"
 PortKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]?)$")]
 PortName = Annotated[str, Field(pattern=NAME)]
@@ -37,8 +43,13 @@ class Tls(Model):
         max_length=4096, pattern=FILE, examples=["/etc/clarion/controller.pem"],
     )  # fmt: skip
     key: str = Field(
-        description="Its key.", max_length=4096, pattern=FILE, examples=["/etc/clarion/controller.key"]
-    )
+        description="Its key, which may be in the same file.",
+        max_length=4096, pattern=FILE, examples=["/etc/clarion/controller.pem"],
+    )  # fmt: skip
+
+    def files(self) -> TlsFiles:
+        """For the controller."""
+        return TlsFiles(self.ca, self.certificate, self.key)
 
 
 class NewSwitch(Model):
@@ -47,7 +58,7 @@ class NewSwitch(Model):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     name: str = Field(description="Name of the switch at this controller.", pattern=NAME)
-    address: str = Field(description="HOST:PORT of its P4Runtime server.", max_length=255, pattern=ADDRESS)
+    address: str = Field(description=ADDRESS_HELP, max_length=255, pattern=ADDRESS)
     device_id: Whole = Field(description="Its P4Runtime device id.", ge=1, le=2**63 - 1)
     ports: list[Annotated[Whole, Field(ge=0, lt=PORTS)]] = Field(
         description="Numbers of the ports that it has.", min_length=1, max_length=PORTS
@@ -58,7 +69,30 @@ class NewSwitch(Model):
         max_length=PORTS,
         examples=[{"1": "right", "2": "h1"}],
     )
-    tls: Tls | None = Field(None, description="null: without TLS.")
+    tls: Tls | None = Field(None, description=TLS_HELP)
+
+
+class SwitchChanges(Model):
+    """How a switch is reached, and what its ports are called; what is left out stays."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"address": "127.0.0.1:9560"}]})
+
+    address: str = Field("", description=ADDRESS_HELP, max_length=255, pattern=ADDRESS)
+    port_names: dict[PortKey, PortName] = Field(
+        default_factory=dict, description="All names of ports by number.", max_length=PORTS
+    )
+    tls: Tls | None = Field(None, description=TLS_HELP)
+
+    def applied(self, switch: Switch) -> Switch:
+        """The switch with these changes."""
+        changed: dict[str, Any] = {}
+        if "address" in self.model_fields_set:
+            changed["address"] = self.address
+        if "port_names" in self.model_fields_set:
+            changed["port_names"] = {int(port): name for port, name in self.port_names.items()}
+        if "tls" in self.model_fields_set:
+            changed["tls"] = None if self.tls is None else self.tls.files()
+        return replace(switch, **changed)
 
 
 class Status(Model):
@@ -92,13 +126,13 @@ class SwitchView(Model):
 
     name: str = Field(description="Its name.", examples=["s1"])
     uid: int = Field(description="Tells it from an earlier switch of the same name.", examples=[1])
-    address: str = Field(description="HOST:PORT of its P4Runtime server.", examples=["127.0.0.1:9559"])
+    address: str = Field(description=ADDRESS_HELP, examples=["127.0.0.1:9559"])
     device_id: int = Field(description="Its P4Runtime device id.", examples=[1])
     ports: list[int] = Field(description="Numbers of its ports, ascending.", examples=[[1, 2]])
     port_names: dict[str, str] = Field(
         description="Names of ports by number, of those that have one.", examples=[{"1": "right", "2": "h1"}]
     )
-    tls: Tls | None = Field(description="null: without TLS.")
+    tls: Tls | None = Field(description=TLS_HELP)
     added_us: int = time_field("When it was added")
     status: Status
     primary: str | None = Field(

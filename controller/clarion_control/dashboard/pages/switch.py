@@ -11,7 +11,7 @@ from clarion_control.dashboard import parts, quantities
 from clarion_control.dashboard.audit_table import audit_table
 from clarion_control.dashboard.dashboard import Dashboard
 from clarion_control.dashboard.port_row import COLUMNS, PortRow, degrading_ports, port_address
-from clarion_control.dashboard.switch_admin import RemoveSwitch
+from clarion_control.dashboard.switch_admin import ChangeSwitch, RemoveSwitch
 from clarion_control.dashboard.visit import Visit
 from clarion_control.errors import NotFoundError
 from clarion_control.model import Role
@@ -49,6 +49,7 @@ class SwitchPage:
             self._state = parts.state_badge(self._controller.switches.status(switch.name))
             if self._visit.may(Role.ADMIN):
                 parts.block(classes="grow")
+                ChangeSwitch(self._visit, switch)
                 RemoveSwitch(self._visit, switch.name)
         self._banner = parts.block()
         with parts.block("dl", "tiles"):

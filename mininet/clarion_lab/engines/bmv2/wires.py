@@ -14,7 +14,7 @@ from typing import Any
 
 from clarion_lab.scenario.loss import LossModel
 from clarion_lab.scenario.model import Scenario
-from clarion_lab.scenario.topology import Cable, Network, PlannedPort
+from clarion_lab.scenario.topology import Cable, Network, PlannedPort, logs
 
 NODE = "wires"  # the one Mininet node of all wires
 
@@ -92,7 +92,7 @@ def wire_config(scenario: Scenario, wires: Iterable[Wire], truth_log: str) -> di
     """The configuration of the clarion-switch process that carries the wires."""
     return {
         "seed": scenario.seed,
-        "truth_log": truth_log,
+        **logs(scenario, truth_log),
         "switches": [
             {
                 "name": wire.name,

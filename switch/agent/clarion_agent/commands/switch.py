@@ -12,13 +12,12 @@ from pathlib import Path
 
 from clarion_agent import quiet_grpc  # noqa: F401 - before gRPC
 from clarion_agent.embedded import SwitchConnection
+from clarion_agent.listen import DEFAULT_LISTEN, check_protected, checked_address
 from clarion_agent.server import AgentServer
 from clarion_agent.supervisor import Supervisor, own_socket
-from clarion_agent.tls import TlsOptions
-from clarion_base.errors import Interrupted, UserError
+from clarion_base.errors import Interrupted
+from clarion_base.tls import TlsOptions
 from clarion_contract.target import Source
-
-DEFAULT_LISTEN = "127.0.0.1:9559"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,12 +36,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--nic", metavar="BDF", help="an FPGA NIC: its PCI address, or a file with its registers"
     )
     command.add_argument(
-        "--listen", default=DEFAULT_LISTEN, metavar="HOST:PORT", help=f"default: {DEFAULT_LISTEN}"
+        "--listen",
+        default=DEFAULT_LISTEN,
+        metavar="ADDRESS",
+        help=f"HOST:PORT, or unix:PATH of a socket (default: {DEFAULT_LISTEN})",
     )
     command.add_argument("--tls-certificate", type=Path, metavar="PEM", help="serve over TLS with this chain")
-    command.add_argument("--tls-key", type=Path, metavar="PEM", help="and its private key")
+    command.add_argument("--tls-key", type=Path, metavar="PEM", help="its private key, if in another file")
     command.add_argument(
         "--tls-client-ca", type=Path, metavar="PEM", help="accept only clients that this authority signed"
+    )
+    command.add_argument(
+        "--insecure",
+        action="store_true",
+        help="let others reach it without TLS or a certificate: whoever does may reprogram the switch",
     )
 
 
@@ -62,7 +69,8 @@ async def _serve(options: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     listen = checked_address(options.listen)
-    tls = tls_options(options)
+    tls = TlsOptions.given(options)
+    check_protected(listen, tls, insecure=options.insecure)
     async with contextlib.AsyncExitStack() as stack:
         source = await _source(options, stack)
         server = await stack.enter_async_context(AgentServer(source, listen, tls))
@@ -87,23 +95,3 @@ def serving(server: AgentServer) -> str:
     names = [f"{device.id} {device.target.name}" for device in server.devices]
     shown = ", ".join(names if len(names) <= 8 else [*names[:7], f"... {names[-1]}"])
     return f"serving P4Runtime on {server.address} (devices {shown})"
-
-
-def checked_address(text: str) -> str:
-    """HOST:PORT, or UserError."""
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise UserError(f"--listen: {text}: write HOST:PORT, such as {DEFAULT_LISTEN}")
-    return text
-
-
-def tls_options(options: argparse.Namespace) -> TlsOptions | None:
-    """The TLS options, or None without any."""
-    if options.tls_certificate is None and options.tls_key is None:
-        if options.tls_client_ca is not None:
-            raise UserError("--tls-client-ca: needs --tls-certificate and --tls-key")
-        return None
-    for name in ("tls_certificate", "tls_key"):
-        if getattr(options, name) is None:
-            raise UserError(f"--{name.replace('_', '-')}: is missing; TLS needs certificate and key")
-    return TlsOptions(options.tls_certificate, options.tls_key, options.tls_client_ca)
