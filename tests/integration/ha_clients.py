@@ -106,7 +106,8 @@ class Client(threading.Thread):
         """Ends the thread."""
         self._ended = True
         self._go.set()
-        self.join(3 * ANSWER_S)
+        if self.is_alive():
+            self.join(3 * ANSWER_S)
 
     def _change(self) -> bool:
         """One change; False if this controller does not take it."""
