@@ -7,10 +7,13 @@ moment loses nothing, and nothing happens twice.
 
 from __future__ import annotations
 
+import socket
+
 from clarion_control.fleet.events import Events
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub
 from clarion_control.fleet.recorder import Recorder
+from clarion_control.fleet.standing import Me, Standing
 from clarion_control.services.access import AccessLog
 from clarion_control.services.announcer import PolicyAnnouncer
 from clarion_control.services.changes import Changes
@@ -34,6 +37,7 @@ class Controller:
         self,
         store: Store,
         connect: DeviceFactory,
+        me: Me,
         *,
         compare_every_s: float,
         counters_every_s: float,
@@ -45,10 +49,12 @@ class Controller:
         self.store_operations = store.operations
         self._hub = Hub()
         self._recorder = Recorder(store, history_s)
+        self.standing = Standing(store, me)
         self._fleet = Fleet(
             store,
             Events(self._hub, self._recorder),
             connect,
+            self.standing,
             compare_s=compare_every_s,
             counters_s=counters_every_s,
         )
@@ -70,6 +76,8 @@ class Controller:
         store: Store,
         *,
         election_id: int = 1,
+        name: str | None = None,
+        url: str = "",
         compare_every_s: float = 10.0,
         counters_every_s: float = 2.0,
         history_s: float = 7 * 86400,
@@ -78,19 +86,22 @@ class Controller:
         connect: DeviceFactory | None = None,
     ) -> Controller:
         """Starts the links to all switches of the store. `insecure`: switches of other machines need no TLS.
-        `connect` makes the session with a switch (tests).
+        Other controllers know this one by `name` (None: of the machine) and `url`. `connect` makes the
+        session with a switch (tests).
 
         The store stays the caller's to close.
         """
         controller = cls(
             store,
             factory(election_id, insecure=insecure) if connect is None else connect,
+            Me(name or socket.gethostname(), election_id, url),
             compare_every_s=compare_every_s,
             counters_every_s=counters_every_s,
             history_s=history_s,
             apply_timeout_s=apply_timeout_s,
             insecure=insecure,
         )
+        await controller.standing.open()
         await controller.tokens.open()
         controller.access.start()
         await controller.switches.open()
@@ -108,6 +119,7 @@ class Controller:
         await self.switches.close()
         await self._changes.close()
         await self._fleet.close()
+        await self.standing.close()
         await self._recorder.close()
         await self.access.close()
         await self.tokens.close()

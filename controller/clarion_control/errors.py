@@ -54,8 +54,9 @@ class StaleVersionError(UserError):
 class NotPrimaryError(UserError):
     """Another controller is primary at the switch."""
 
-    def __init__(self, switch: str) -> None:
-        super().__init__(f"{switch}: another controller is primary at this switch; make the change there")
+    def __init__(self, switch: str, primary: str | None) -> None:
+        other = "another controller" if primary is None else f"another controller ({primary})"
+        super().__init__(f"{switch}: {other} is primary at this switch; make the change there")
         self.switch = switch
 
 

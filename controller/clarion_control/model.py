@@ -59,6 +59,16 @@ class LinkState(enum.Enum):
 
 
 @dataclass(frozen=True)
+class ControllerRecord:
+    """A controller of the store, as it says of itself."""
+
+    name: str
+    election_id: int  # its own, the lower half of what it is primary with
+    url: str  # of its dashboard and API
+    seen_us: int  # by its own clock
+
+
+@dataclass(frozen=True)
 class SwitchStatus:
     """The state of the session with a switch, and its figures."""
 
@@ -68,6 +78,7 @@ class SwitchStatus:
     reconnects: int = 0
     reports: int = 0  # received so far
     last_report_us: int | None = None
+    primary: int | None = None  # own election id of the controller that leads; None: nobody, or not known
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import re
 import resource
 import signal
 import socket
@@ -61,6 +62,7 @@ class ServeOptions:
     insecure_http: bool = False
     insecure_p4runtime: bool = False
     election_id: int = 1
+    name: str | None = None  # None: of the machine
     history_s: float = 7 * 86400
     dashboard: bool = True
     tuner: bool = True
@@ -122,6 +124,8 @@ async def _application(
         controller = await Controller.open(
             store,
             election_id=options.election_id,
+            name=options.name,
+            url=_reachable(url),
             history_s=options.history_s,
             insecure=options.insecure_p4runtime,
         )
@@ -292,6 +296,11 @@ def _url(listener: socket.socket, *, secure: bool) -> str:
     host, port = listener.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     return f"{'https' if secure else 'http'}://{name}:{port}/"
+
+
+def _reachable(url: str) -> str:
+    """The URL with the machine's name in place of an address that stands for all of its own."""
+    return re.sub(r"//(0\.0\.0\.0|\[::\]):", f"//{socket.gethostname()}:", url)
 
 
 def default_experiments(store: str | None) -> Path:

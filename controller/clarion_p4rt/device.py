@@ -61,6 +61,10 @@ class Device(Protocol):
     session is over.
     """
 
+    @property
+    def primary(self) -> int | None:
+        """Own election id of the controller that leads, by the last arbitration; None: there is none."""
+
     async def open(self) -> Mastership:
         """Connects and requests mastership."""
 

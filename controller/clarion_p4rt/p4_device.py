@@ -78,6 +78,7 @@ class P4Device:
         self._leased: dict[int, Lease] | None = None  # None: to be read
         self._measures: bool | None = None  # whether the switch can measure capacities; None: not asked yet
         self._was_backup = False
+        self.primary: int | None = None
         self._counters = {
             counter.id: (counter.alias, counter.unit is not P4CounterUnit.PACKETS)
             for counter in schema.counters
@@ -214,6 +215,7 @@ class P4Device:
     async def _mastership(self, arbitration: Any) -> Mastership | None:
         """Our mastership by an arbitration message; None if it has made us request a free one."""
         code = arbitration.status.code
+        self.primary = None if code == GRPCStatusCode.NOT_FOUND else arbitration.election_id.low
         if code == GRPCStatusCode.ALREADY_EXISTS:
             self._was_backup = True
             return Mastership.BACKUP

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks of the controller, each over its REST API and with processes of their own.
 
-    python -m tests.bench.bench_controller [patch|digests|recovery|lockout|all] [--json FILE]      (root)
+    python -m tests.bench.bench_controller [patch|digests|recovery|lockout|ha|all] [--json FILE]      (root)
 
 patch     PATCH of a port's alpha, with 1, 10 and 100 embedded switches attached, all behind one agent.
           `reply` is the time until the answer, which comes when the switch has confirmed; `effect` the time
@@ -14,6 +14,8 @@ recovery  kill -9 of controller, agent or data plane at random moments under wri
           tests/integration/recovery.py.
 lockout   tokens that are not valid, at a rising rate and from 500 addresses: half in requests, half in
           sign-ins. Meanwhile a user signs in and reads: the latency, and the transactions on the store.
+ha        two controllers on one PostgreSQL, in network namespaces, under kills, stopped clocks and
+          partitions; see tests/integration/ha.py.
 """
 
 from __future__ import annotations
@@ -42,23 +44,22 @@ HERE = Path(__file__).resolve().parent
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.bench.bench_controller", description=__doc__)
-    parser.add_argument(
-        "what", nargs="?", default="all", choices=["patch", "digests", "recovery", "lockout", "all"]
-    )
+    parser.add_argument("what", nargs="?", default="all", choices=[*BENCHES, "all"])
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--patches", type=int, default=1000, help="of each run (default: 1000)")
     parser.add_argument("--switches", type=int, default=1000, help="that send digests (default: 1000)")
     parser.add_argument("--rates", default="1,5,10,12,15,20", help="reports/s of each switch")
     parser.add_argument("--seconds", type=float, default=20.0, help="at each rate (default: 20)")
     parser.add_argument("--kills", type=int, default=200, help="(default: 200)")
-    parser.add_argument("--seed", type=int, default=1, help="of the kills (default: 1)")
+    parser.add_argument("--faults", type=int, default=200, help="of ha (default: 200)")
+    parser.add_argument("--seed", type=int, default=1, help="of the kills and faults (default: 1)")
     parser.add_argument("--guesses", default="0,50,200,500", help="invalid tokens/s (default: 0,50,200,500)")
     options = parser.parse_args()
-    chosen = ["patch", "digests", "recovery", "lockout"] if options.what == "all" else [options.what]
+    chosen = list(BENCHES) if options.what == "all" else [options.what]
     figures: Json = {}
     for name in chosen:
         print(name)
-        figures[name] = BENCHMARKS[name](options)
+        figures[name] = BENCHES[name](options)
         if options.json is not None:
             options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
@@ -163,13 +164,24 @@ def locked_out(options: argparse.Namespace) -> list[Json]:
     return lockout([int(rate) for rate in options.guesses.split(",")], options.seconds)
 
 
-BENCHMARKS: dict[str, Callable[[argparse.Namespace], object]] = {
+def ha(options: argparse.Namespace) -> Json:
+    """Outcome of the faults, from a process of its own: it moves to another network namespace."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "figures.json"
+        command = [sys.executable, "-m", "integration.ha", "--json", str(file)]
+        command += ["--faults", str(options.faults), "--seed", str(options.seed)]
+        subprocess.run(command, cwd=HERE.parent)  # its status repeats `clean`
+        figures: Json = json.loads(file.read_text())
+    return figures
+
+
+BENCHES: dict[str, Callable[[argparse.Namespace], object]] = {
     "patch": patch,
     "digests": digests,
     "recovery": recover,
     "lockout": locked_out,
+    "ha": ha,
 }
-
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -68,6 +68,7 @@ class FakeSwitch:
         self.leases: dict[int, Lease] = {}
         self.refuse_leases = ""  # the code of the refusal
         self.wired: dict[int, tuple[FakeSwitch, int]] = {}  # the far ends of ports
+        self.primary: int | None = 1  # election id of the controller that leads
         self._mastership = Mastership.PRIMARY
         self._intervals: dict[int, int] = {}
         self._inbox: asyncio.Queue[Mastership | Reports | PacketIn | None] | None = None
@@ -109,6 +110,7 @@ class FakeSwitch:
     def become(self, mastership: Mastership) -> None:
         """Makes the controller primary or backup, now and in later sessions."""
         self._mastership = mastership
+        self.primary = 1 if mastership is Mastership.PRIMARY else 2
         self._send(mastership)
 
     def go(self) -> None:
@@ -181,6 +183,10 @@ class FakeDevice:
 
     def __init__(self, switch: FakeSwitch) -> None:
         self._switch = switch
+
+    @property
+    def primary(self) -> int | None:
+        return self._switch.primary
 
     async def open(self) -> Mastership:
         return self._switch.open()

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
+from clarion_control.errors import StoreError
 from clarion_control.fleet.recorder import Recorder
+from clarion_control.store import Store, audit
 from fakes import controller as fake_controller
 from fakes import postgres
 from fakes.controller import until
@@ -92,3 +97,28 @@ async def test_reports_outlast_a_lost_connection(database: str, tmp_path: Path) 
 @pytest.mark.parametrize("test", cases_in(store), ids=lambda test: test.__name__)
 async def test_store(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
     await test(tmp_path)
+
+
+async def test_a_controller_that_stands_still_does_not_keep_the_others_from_the_store(database: str) -> None:
+    """As after SIGSTOP in the middle of a change: the server ends that transaction."""
+    locked, go_on = threading.Event(), threading.Event()
+
+    def stand_still(connection: Connection) -> int:
+        locked.set()
+        assert go_on.wait(60)
+        return audit.last_id(connection)
+
+    first = await asyncio.to_thread(Store.open, database)
+    second = await asyncio.to_thread(Store.open, database)
+    try:
+        stopped = asyncio.create_task(first.change(stand_still))
+        await asyncio.to_thread(locked.wait, 60)
+        assert await second.change(audit.last_id) == 0
+        go_on.set()
+        with pytest.raises(StoreError):
+            await stopped
+        assert await first.change(audit.last_id) == 0
+    finally:
+        go_on.set()
+        await first.close()
+        await second.close()

@@ -467,13 +467,19 @@ def test_a_backup_says_so(screen: Opener, site: Site, port: None) -> None:
     page = screen("operator").open(PORT)
     try:
         site.do("stand", switch="s1", primary=False)
-        expect(page.get_by_text("Another controller is primary for s1")).to_be_visible()
+        expect(page.get_by_text("Controller election id 2 is primary for s1")).to_be_visible()
         field(page, "xcp.gamma").fill("0.3")
         page.get_by_role("button", name="Apply").click()
-        expect(page.get_by_text("another controller is primary at this switch")).to_be_visible()
+        expect(page.get_by_text("another controller (election id 2) is primary")).to_be_visible()
+        other = screen("operator").open("/switches/s1")
+        expect(other.locator(".tile", has_text="Led by")).to_contain_text("election id 2")
+        all_of_them = screen("operator").open("/")
+        expect(all_of_them.locator(".tile", has_text="This controller leads")).to_contain_text(
+            "election id 2: 1"
+        )
     finally:
         site.do("stand", switch="s1", primary=True)
-    expect(page.get_by_text("Another controller is primary for s1")).to_have_count(0)
+    expect(page.get_by_text("is primary for s1")).to_have_count(0)
 
 
 # Experiments and audit.

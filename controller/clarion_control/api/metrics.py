@@ -103,15 +103,21 @@ class ControllerCollector(Collector):
         state = GaugeMetricFamily(
             "clarion_switch_state", "1 for the state that the link is in", labels=["switch", "state"]
         )
+        primary = GaugeMetricFamily(
+            "clarion_switch_primary", "1 for the controller that leads", labels=["switch", "controller"]
+        )
         reports = CounterMetricFamily("clarion_switch_reports", "Reports that came", labels=_SWITCH)
         reconnects = CounterMetricFamily("clarion_switch_reconnects", "Sessions that broke", labels=_SWITCH)
         for switch in self._controller.switches.all():
             status = self._controller.switches.status(switch.name)
             for each in LinkState:
                 state.add_metric([switch.name, each.value], float(status.state is each))
+            leader = self._controller.standing.name_of(status.primary)
+            if leader is not None:
+                primary.add_metric([switch.name, leader], 1.0)
             reports.add_metric([switch.name], status.reports)
             reconnects.add_metric([switch.name], status.reconnects)
-        yield from (state, reports, reconnects)
+        yield from (state, primary, reports, reconnects)
 
     def _intervals(self) -> Iterator[Metric]:
         families: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}

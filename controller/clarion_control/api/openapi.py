@@ -23,7 +23,7 @@ have the header `Clarion-Token-Expires`. What goes wrong is a problem document (
 a page about it.
 """
 TAGS = (
-    ("health", "Whether the controller works, and its figures for Prometheus."),
+    ("health", "Whether the controller works, its figures for Prometheus, and who leads."),
     ("switches", "The switches that the controller manages."),
     ("ports", "Settings of ports: desired ones and those that the switch has confirmed."),
     ("links", "The topology: what the ports of all switches hear of each other."),

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from clarion_base.commands import positive
 from clarion_base.tls import TlsOptions
 from clarion_control import serve
+from clarion_control.api.schemas.base import NAME
 from clarion_control.commands.arguments import RUNNER_RESULTS, RUNNER_SOCKET, STORE_HELP, duration_s
 from clarion_control.commands.oidc import add_oidc_options, oidc_options
 from clarion_control.oidc_options import checked_url
@@ -52,6 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="of this controller, another for each; the higher one is primary (default: 1)",
+    )
+    command.add_argument(
+        "--name", type=_name, help="of this controller, by which others know it (default: the machine's)"
     )
     command.add_argument(
         "--history",
@@ -112,6 +117,7 @@ def _serve(options: argparse.Namespace) -> int:
             trusted_proxies=options.trusted_proxy,
             hosts=options.host,
             election_id=options.election_id,
+            name=options.name,
             history_s=options.history,
             dashboard=not options.no_dashboard,
             tuner=not options.no_tuner,
@@ -122,6 +128,12 @@ def _serve(options: argparse.Namespace) -> int:
         )
     )
     return 0
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(NAME, text):
+        raise argparse.ArgumentTypeError(f"{text}: use at most 63 of letters, digits and ._-")
+    return text
 
 
 def _election_id(text: str) -> int:

@@ -11,6 +11,7 @@ from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from clarion_control.dashboard import quantities
+from clarion_control.fleet.standing import Standing
 from clarion_control.model import LinkState, Role, SwitchStatus
 
 _STATES = {
@@ -86,8 +87,21 @@ def state_words(status: SwitchStatus) -> tuple[str, str]:
     return _STATES[status.state]
 
 
-def state_sentence(name: str, status: SwitchStatus) -> tuple[str, str] | None:
-    """Tone and sentence for a state that needs an operator's attention; None if all is well."""
+def leader(standing: Standing, status: SwitchStatus) -> tuple[str, str]:
+    """The controller that leads a switch, and whether it is this one or where the other is."""
+    if status.primary is None:
+        return "nobody", "as far as this controller knows"
+    if status.primary == standing.me.election_id:
+        return standing.me.name, "this controller"
+    urls = {each.election_id: each.url for each, _ in standing.known()}
+    return standing.name_of(status.primary) or "", urls.get(status.primary, "")
+
+
+def state_sentence(name: str, status: SwitchStatus, primary: str | None = None) -> tuple[str, str] | None:
+    """Tone and sentence for a state that needs an operator's attention; None if all is well. `primary`: the
+    controller that leads.
+    """
+    other = "Another controller" if primary is None else f"Controller {primary}"
     reason = f": {status.reason}" if status.reason else ""
     sentences = {
         LinkState.UNREACHABLE: (
@@ -97,7 +111,7 @@ def state_sentence(name: str, status: SwitchStatus) -> tuple[str, str] | None:
         LinkState.REFUSED: ("bad", f"{name} refused an entry or the program{reason}."),
         LinkState.BACKUP: (
             "warn",
-            f"Another controller is primary for {name}. This one only watches; make changes there.",
+            f"{other} is primary for {name}. This one only watches; make changes there.",
         ),
     }
     return sentences.get(status.state)

@@ -10,6 +10,7 @@ from clarion_control.errors import NotFoundError
 from clarion_control.fleet.events import Events
 from clarion_control.fleet.link import Link
 from clarion_control.fleet.pace import Pace
+from clarion_control.fleet.standing import Standing
 from clarion_control.store import Store
 from clarion_control.store.desired_state import DesiredState
 from clarion_p4rt.device import DeviceFactory
@@ -27,11 +28,19 @@ class Fleet:
     """Switches by name, each with its link."""
 
     def __init__(
-        self, store: Store, events: Events, connect: DeviceFactory, *, compare_s: float, counters_s: float
+        self,
+        store: Store,
+        events: Events,
+        connect: DeviceFactory,
+        standing: Standing,
+        *,
+        compare_s: float,
+        counters_s: float,
     ) -> None:
         self._store = store
         self._events = events
         self._connect = connect
+        self._standing = standing
         self._compare_s = compare_s
         self._counters_s = counters_s
         self._links: dict[str, Link] = {}
@@ -62,7 +71,7 @@ class Fleet:
 
     def add(self, switch: Switch, desired: DesiredState) -> None:
         """Begins to connect to a switch."""
-        link = Link(switch, self._store, self._events, self._connect, self._gate, self._pace)
+        link = Link(switch, self._store, self._events, self._connect, self._gate, self._pace, self._standing)
         self._links[switch.name] = link
         self._set_pace()
         link.start(desired)

@@ -8,7 +8,6 @@ either side dies: the next session compares, and writes the differences.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
 from dataclasses import replace
@@ -20,6 +19,7 @@ from clarion_control.errors import NotPrimaryError, RefusedError, UnreachableErr
 from clarion_control.fleet.events import Events
 from clarion_control.fleet.goal import FORWARDING, Goal, Wanted, version, wanted_at
 from clarion_control.fleet.pace import Pace
+from clarion_control.fleet.standing import Standing
 from clarion_control.model import DesiredPort, LinkState, PortCounters, PortState, SwitchStatus
 from clarion_control.store import Store, desired_state
 from clarion_control.store.clock import now_us
@@ -45,6 +45,7 @@ class Link:
         connect: DeviceFactory,
         gate: asyncio.Semaphore,
         pace: Pace,
+        standing: Standing,
     ) -> None:
         self.switch = switch
         self.status = SwitchStatus(LinkState.CONNECTING, now_us())
@@ -55,6 +56,8 @@ class Link:
         self._connect = connect
         self._gate = gate
         self._pace = pace
+        self._standing = standing
+        self._primary: int | None = None
         self._goal = Goal()
         self.wires = Wires(
             switch,
@@ -64,6 +67,7 @@ class Link:
         )
         self._wake = asyncio.Event()
         self._mastership: Mastership | None = None  # None: no session
+        self._demotions = 0
         self._task: asyncio.Task[None] | None = None
 
     def start(self, desired: DesiredState) -> None:
@@ -80,7 +84,9 @@ class Link:
 
     def current_status(self) -> SwitchStatus:
         """The status with the figures of this moment."""
-        return replace(self.status, reports=self.reports, last_report_us=self.last_report_us)
+        return replace(
+            self.status, reports=self.reports, last_report_us=self.last_report_us, primary=self._primary
+        )
 
     def is_live(self) -> bool:
         """Whether this controller is primary and the switch runs the program: only then it hears LLDP."""
@@ -111,7 +117,7 @@ class Link:
         change at once but later.
         """
         if self.status.state is LinkState.BACKUP:
-            raise NotPrimaryError(self.switch.name)
+            raise NotPrimaryError(self.switch.name, self._standing.name_of(self._primary))
         if at_once and self.status.state in (LinkState.UNREACHABLE, LinkState.CONNECTING):
             raise UnreachableError(self.switch.name, self.status.reason or "still connecting; try again")
 
@@ -133,6 +139,7 @@ class Link:
     async def _run(self) -> None:
         backoff_s = FIRST_BACKOFF_S
         while True:
+            await self._standing.until_fit()
             state, reason = await self._one_session()
             if self.status.state in (LinkState.IN_SYNC, LinkState.BACKUP):
                 backoff_s = FIRST_BACKOFF_S
@@ -150,11 +157,13 @@ class Link:
         try:
             async with self._gate:
                 self._mastership = await device.open()
+                self._primary = device.primary
             work = (
                 self._keep_equal(device),
                 self._receive(device),
                 self._count(device),
                 self.wires.keep(device),
+                self._standing.while_fit(),
             )
             tasks = [asyncio.create_task(each) for each in work]
             # A request under way when the stream breaks may get no answer; it is given up at once.
@@ -177,29 +186,30 @@ class Link:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await device.close()
+            self._primary = None
 
     async def _keep_equal(self, device: Device) -> None:
         loop = asyncio.get_running_loop()
         compared = -float("inf")
         subscribed_s = 0.0
-        primary = False
+        leads_since: int | None = None  # the demotions until then; None: does not lead
         ahead_s = random.uniform(0, self._pace.compare_s)  # switches that connected together go separate ways
         while True:
             self._wake.clear()
             if self._mastership is Mastership.BACKUP:
-                if primary or self.status.state is not LinkState.BACKUP:
-                    primary = False
+                if leads_since is not None or self.status.state is not LinkState.BACKUP:
+                    leads_since = None
                     self._goal.doubt()
                     self._set_state(LinkState.BACKUP)
                 self._goal.effective = dict(await device.read())
                 self.desire(await self._store.read(desired_state.load, self.switch))
                 compared = loop.time()
             else:
-                if not primary:
+                if leads_since != self._demotions:  # or it was backup for a moment
+                    leads_since, subscribed_s, compared = self._demotions, 0.0, -float("inf")
                     self._set_state(LinkState.SYNCING)
                     await device.prepare()
                     self.desire(await self._store.read(desired_state.load, self.switch))
-                    primary, subscribed_s, compared = True, 0.0, -float("inf")
                 if loop.time() >= compared + self._pace.compare_s:
                     if subscribed_s != self._pace.reports_s:
                         subscribed_s = self._pace.reports_s
@@ -272,7 +282,8 @@ class Link:
         while True:
             message = await device.receive()
             if isinstance(message, Mastership):
-                self._mastership = message
+                self._mastership, self._primary = message, device.primary
+                self._demotions += message is Mastership.BACKUP
                 self._wake.set()
             elif isinstance(message, PacketIn):
                 self.wires.hear(message)
@@ -282,17 +293,21 @@ class Link:
                 self._events.reported(self.switch, message)
 
     async def _count(self, device: Device) -> None:
-        """Reads counters now and then. They are for display only: a switch without any stays connected."""
+        """Reads counters now and then, which also shows whether the switch is there yet. A switch without
+        any stays connected.
+        """
         while True:
             await asyncio.sleep(self._pace.counters_s * random.uniform(0.8, 1.0))
-            if self._mastership is not Mastership.PRIMARY or self.status.state is not LinkState.IN_SYNC:
-                continue
-            with contextlib.suppress(SwitchError):
+            try:
                 cells = await device.counters()
-                time_us = now_us()
-                for port, each in cells.items():
-                    counters = PortCounters(time_us, self.switch.name, port, each.packets, each.bytes)
-                    self._events.counted(counters)
+            except SwitchError as error:
+                if error.code in SESSION_OVER:
+                    raise
+                continue
+            time_us = now_us()
+            for port, each in cells.items():
+                counters = PortCounters(time_us, self.switch.name, port, each.packets, each.bytes)
+                self._events.counted(counters)
 
     def _set_state(self, state: LinkState, reason: str | None = None, reconnects: int | None = None) -> None:
         kept = self.status.reconnects if reconnects is None else reconnects

@@ -20,6 +20,24 @@ DEFAULT = "/var/lib/clarion/controller.db"  # CLARION_STORE names another
 BUSY_TIMEOUT_MS = 30_000  # how long one writer of a SQLite file waits for another
 # Of the log of a SQLite file, from which on whoever commits has to empty it; `checkpoint` does so before.
 LONGEST_LOG_PAGES = 50_000
+# A PostgreSQL that is out of reach costs a request seconds, not the minutes after which TCP gives up.
+REACH = {
+    "connect_timeout": 2,  # s
+    "tcp_user_timeout": 3000,  # ms
+    "keepalives_idle": 1,  # s
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
+# And a controller that it cannot reach any more must not keep the others from the lock.
+LIMITS = {
+    "tcp_keepalives_idle": "2s",
+    "tcp_keepalives_interval": "1s",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "5s",
+    "idle_in_transaction_session_timeout": "3s",
+    "lock_timeout": "6s",
+    "statement_timeout": "30s",
+}
 WRITERS_LOCK = 0x636C6172696F6E  # key of PostgreSQL's advisory lock ("clarion"): one change at a time
 
 
@@ -54,9 +72,7 @@ def is_sqlite(url: URL) -> bool:
 def create(url: URL, *, begin: str = "BEGIN", durable: bool = True, connections: int = 1) -> Engine:
     """An engine. On SQLite transactions start with `begin`, and a durable one is on disk when it ends."""
     if not is_sqlite(url):
-        return sqlalchemy.create_engine(
-            url, pool_size=connections, max_overflow=0, pool_pre_ping=True, pool_timeout=60
-        )
+        return _postgresql(url, connections)
     if url.database:
         _make_parent(Path(url.database))
     engine = sqlalchemy.create_engine(url, pool_size=connections, max_overflow=0, pool_timeout=60)
@@ -84,6 +100,28 @@ def checkpoint(engine: Engine) -> None:
     if is_sqlite(engine.url):
         with contextlib.closing(engine.raw_connection()) as connection:
             connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _postgresql(url: URL, connections: int) -> Engine:
+    reach = {name: value for name, value in REACH.items() if name not in url.query}
+    engine = sqlalchemy.create_engine(
+        url, pool_size=connections, max_overflow=0, pool_pre_ping=True, pool_timeout=60, connect_args=reach
+    )
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        for name, value in LIMITS.items():
+            connection.execute(f"SET {name} = '{value}'")
+        connection.commit()
+
+    return engine
+
+
+def lift_limits(connection: Connection) -> None:
+    """For a transaction that may take long: a migration."""
+    if connection.dialect.name == "postgresql":
+        for name in ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"):
+            connection.exec_driver_sql(f"SET LOCAL {name} = 0")
 
 
 def lock_writers(connection: Connection) -> None:

@@ -20,6 +20,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 def upgrade(engine: Engine) -> None:
     """Runs the migrations that are missing, all of them or none; StoreError for a newer database."""
     with engines.explained(engine.url), engine.begin() as connection:
+        engines.lift_limits(connection)
         engines.lock_writers(connection)
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))

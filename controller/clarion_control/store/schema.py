@@ -122,6 +122,16 @@ tokens = Table(
     sqlite_autoincrement=True,
 )
 
+# Those that say that they are there, once a second.
+controllers = Table(
+    "controllers",
+    metadata,
+    Column("election_id", Text, primary_key=True),  # up to 2^64-1, more than a BigInteger holds
+    Column("name", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("seen_us", BigInteger, nullable=False),
+)
+
 experiments = Table(
     "experiments",
     metadata,

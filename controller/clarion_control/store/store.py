@@ -10,13 +10,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 
+from clarion_control.errors import StoreError
 from clarion_control.store import engine as engines
 from clarion_control.store import migrate
 
@@ -44,6 +47,7 @@ class Store:
         self._change_thread = ThreadPoolExecutor(1, "store-change")
         self._telemetry_thread = ThreadPoolExecutor(1, "store-telemetry")
         self._read_threads = ThreadPoolExecutor(READERS, "store-read")
+        self._failures: dict[Engine, tuple[float, str]] = {}  # the last: when, and what
 
     @classmethod
     def open(cls, where: str | None = None) -> Store:
@@ -72,31 +76,31 @@ class Store:
 
         If the caller is cancelled meanwhile, it may happen all the same.
         """
-        loop = asyncio.get_running_loop()
         self.operations["change"] += 1
-        return await loop.run_in_executor(
-            self._change_thread, lambda: self.change_now(operation, *args, **kwargs)
+        return await self._in(
+            self._change_thread,
+            self._changes,
+            True,
+            lambda connection: operation(connection, *args, **kwargs),
         )
 
     def change_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`change` for callers without an event loop."""
-        with self._writing:
-            return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
+        return self._run(self._changes, True, lambda connection: operation(connection, *args, **kwargs))
 
     async def append(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on telemetry."""
-        loop = asyncio.get_running_loop()
         self.operations["append"] += 1
-        return await loop.run_in_executor(
-            self._telemetry_thread, lambda: self.append_now(operation, *args, **kwargs)
+        return await self._in(
+            self._telemetry_thread,
+            self._telemetry,
+            False,
+            lambda connection: operation(connection, *args, **kwargs),
         )
 
     def append_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`append` for a thread of the caller's own."""
-        with self._writing:
-            return self._run(
-                self._telemetry, False, lambda connection: operation(connection, *args, **kwargs)
-            )
+        return self._run(self._telemetry, False, lambda connection: operation(connection, *args, **kwargs))
 
     def checkpoint(self) -> None:
         """To be called now and then by a thread of the caller's own, so that no change has to do it."""
@@ -105,18 +109,44 @@ class Store:
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation that changes nothing."""
-        loop = asyncio.get_running_loop()
         self.operations["read"] += 1
-        return await loop.run_in_executor(
-            self._read_threads, lambda: self.read_now(operation, *args, **kwargs)
+        return await self._in(
+            self._read_threads,
+            self._reads,
+            False,
+            lambda connection: operation(connection, *args, **kwargs),
         )
 
     def read_now(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`read` for callers without an event loop."""
         return self._run(self._reads, False, lambda connection: operation(connection, *args, **kwargs))
 
+    async def _in(
+        self, threads: ThreadPoolExecutor, engine: Engine, locked: bool, operation: Callable[[Connection], T]
+    ) -> T:
+        asked_s = time.monotonic()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads, lambda: self._in_turn(asked_s, engine, locked, operation))
+
+    def _in_turn(
+        self, asked_s: float, engine: Engine, locked: bool, operation: Callable[[Connection], T]
+    ) -> T:
+        """What has waited behind an operation for which the database did not answer fails with it: else each
+        would wait for as long again.
+        """
+        failed_s, reason = self._failures.get(engine, (asked_s, ""))
+        if asked_s < failed_s:
+            raise StoreError(reason)
+        try:
+            return self._run(engine, locked, operation)
+        except StoreError as error:
+            if isinstance(error.__cause__, OperationalError):
+                self._failures[engine] = time.monotonic(), str(error)
+            raise
+
     def _run(self, engine: Engine, locked: bool, operation: Callable[[Connection], T]) -> T:
-        with engines.explained(self.url), engine.begin() as connection:
+        turn = contextlib.nullcontext() if engine is self._reads else self._writing
+        with turn, engines.explained(self.url), engine.begin() as connection:
             if locked:
                 engines.lock_writers(connection)
             return operation(connection)

@@ -27,8 +27,11 @@ OPTIONS = (
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", MAX_CALLS_OF_CONNECTION),
     ("grpc.max_connection_idle_ms", IDLE_S * 1000),
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
+    # A primary that is cut off or stands still keeps no switch for long: the first timeout is TCP's, for what
+    # is not acknowledged, the second that of a ping, a minute by default.
+    ("grpc.keepalive_time_ms", 2_000),
+    ("grpc.keepalive_timeout_ms", 2_000),
+    ("grpc.http2.ping_timeout_ms", 2_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
 )
 

@@ -15,6 +15,7 @@ _PORT = "/v1/switches/{switch}/ports/{port}"
 
 ROLES: dict[tuple[str, str], Role | None] = {
     ("GET", "/v1/health"): EVERYBODY,
+    ("GET", "/v1/controllers"): VIEWER,
     ("GET", "/metrics"): VIEWER,
     ("GET", "/v1/switches"): VIEWER,
     ("POST", "/v1/switches"): ADMIN,

@@ -14,6 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from clarion_control.errors import StoreError
 from clarion_control.keys import certificates
 from clarion_control.model import LinkState, Role
+from clarion_control.store import controllers
+from clarion_p4rt.device import Mastership
 from fakes.controller import in_state, until
 from fakes.rest import GENEROUS, Rig, open_rig, problem
 from fakes.switch import FakeSwitch
@@ -35,6 +37,27 @@ async def test_switches_are_added_shown_and_removed(rig: Rig) -> None:
     assert (removed.status_code, removed.content) == (204, b"")
     problem(await rig.ask(Role.VIEWER, "GET", "/v1/switches/s3"), 404, "unknown-switch")
     problem(await rig.administer("DELETE", "/v1/switches/s3"), 404, "unknown-switch")
+
+
+async def test_who_leads_is_shown(tmp_path: Path) -> None:
+    s1, s2 = FakeSwitch("s1"), FakeSwitch("s2")
+    async with open_rig(tmp_path, s1, s2, name="east", election_id=1, url="http://east/") as rig:
+        await rig.store.append(controllers.beat, "west", 2, "http://west/")
+        s2.become(Mastership.BACKUP)
+        await in_state(rig.controller, "s2", LinkState.BACKUP)
+        await until(lambda: rig.controller.standing.name_of(2) == "west")
+        shown = (await rig.read("/v1/switches"))["items"]
+        assert {each["name"]: each["primary"] for each in shown} == {"s1": "east", "s2": "west"}
+        assert (await rig.read("/v1/switches/s2"))["primary"] == "west"
+        there = (await rig.read("/v1/controllers"))["items"]
+        assert [(each["name"], each["url"], each["this"], each["leads"]) for each in there] == [
+            ("east", "http://east/", True, ["s1"]),
+            ("west", "http://west/", False, ["s2"]),
+        ]
+        figures = (await rig.ask(Role.VIEWER, "GET", "/metrics")).text
+        assert 'clarion_switch_primary{controller="west",switch="s2"} 1.0' in figures
+        refused = await rig.operate("PATCH", "/v1/switches/s2/ports/1", json={"stamp": True})
+        assert "(west)" in problem(refused, 409, "not-primary")["detail"]
 
 
 TLS = {"ca": "/etc/clarion/ca.pem", "certificate": "/etc/clarion/c.pem", "key": "/etc/clarion/c.pem"}

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -16,7 +18,9 @@ from clarion_control.dashboard.port_row import capacity_bps, flags, port_address
 from clarion_control.dashboard.series import Capacities
 from clarion_control.dashboard.switch_admin import port_list
 from clarion_control.errors import FieldError
+from clarion_control.fleet.standing import Me, Standing
 from clarion_control.model import (
+    ControllerRecord,
     DesiredPort,
     LinkState,
     Policy,
@@ -81,6 +85,29 @@ def test_every_state_has_a_word_and_trouble_a_sentence() -> None:
         said = parts.state_sentence("s1", status)
         wanted = {LinkState.UNREACHABLE, LinkState.REFUSED, LinkState.BACKUP}
         assert (said is not None) is (state in wanted)
+
+
+def test_the_leader_of_a_switch_is_named() -> None:
+    east, west = (
+        ControllerRecord("east", 1, "http://east/", 0),
+        ControllerRecord("west", 2, "http://west/", 0),
+    )
+    standing = cast(
+        Standing,
+        SimpleNamespace(
+            me=Me("east", 1),
+            known=lambda: [(east, True), (west, True)],
+            name_of={1: "east", 2: "west", 3: "election id 3"}.get,
+        ),
+    )
+
+    def led_by(primary: int | None) -> tuple[str, str]:
+        return parts.leader(standing, SwitchStatus(LinkState.BACKUP, 0, primary=primary))
+
+    assert led_by(1) == ("east", "this controller")
+    assert led_by(2) == ("west", "http://west/")
+    assert led_by(3) == ("election id 3", "")
+    assert led_by(None)[0] == "nobody"
 
 
 def test_the_audit_shows_what_differs() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, select, text
+from sqlalchemy.exc import OperationalError
 
 from clarion_contract.settings import PortSettings, XcpSettings
 from clarion_control.errors import FullError, NotFoundError, StoreError
@@ -35,6 +37,7 @@ from fakes import controller as fake_controller
 from fakes.switch import DROP, REPORT
 
 ANN = Actor("ann", Role.ADMIN)
+DEADLINE_S = 30.0
 SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))
 NAMED = replace(SWITCH, port_names={1: "right", 2: "h1"})
 
@@ -62,7 +65,8 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
         later += [("experiments", name) for name in ("place", "progress", "heard_us", "stop_us")]
         for table, column in later:
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
-        connection.execute(text("DROP TABLE summaries"))
+        for table in ("summaries", "controllers"):
+            connection.execute(text(f"DROP TABLE {table}"))
         connection.execute(text("DROP INDEX audit_action"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
@@ -94,6 +98,30 @@ async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is of a newer Clarion"):
         async with opened(tmp_path):
             pass
+
+
+async def test_what_waits_for_a_database_that_does_not_answer_fails_with_it(tmp_path: Path) -> None:
+    began, answers = threading.Event(), threading.Event()
+    asked = 0
+
+    def hang(_: Connection) -> None:
+        nonlocal asked
+        asked += 1
+        began.set()
+        assert answers.wait(DEADLINE_S)
+        raise OperationalError("SELECT 1", None, Exception("no answer"))
+
+    async with opened(tmp_path) as store:
+        first = asyncio.create_task(store.change(hang))
+        await asyncio.to_thread(began.wait, DEADLINE_S)
+        others = [asyncio.create_task(store.change(hang)) for _ in range(5)]
+        await asyncio.sleep(0)  # they are in the queue now
+        answers.set()
+        for each in (first, *others):
+            with pytest.raises(StoreError, match="no answer"):
+                await each
+        assert asked == 1
+        assert await store.change(audit.last_id) == 0  # asked afterwards: it is tried
 
 
 async def test_a_change_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Is it well: for load balancers and people without a token, and for Prometheus."""
+"""Is it well: for load balancers and people without a token, and for Prometheus. And who leads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clarion_base import __version__
 from clarion_control.api import metrics
 from clarion_control.api.context import Api
 from clarion_control.api.operations import operation, router
-from clarion_control.api.schemas.records import Health
+from clarion_control.api.schemas.records import Controllers, ControllerView, Health
 from clarion_control.errors import StoreError
 from clarion_control.model import LinkState, Role
 
@@ -56,6 +56,35 @@ async def _store(api: Api) -> Literal["ok", "failing"]:
     except StoreError:
         return "failing"
     return "ok"
+
+
+@routes.get(
+    "/v1/controllers",
+    **operation(
+        Role.VIEWER,
+        "list_controllers",
+        "All controllers of the store",
+        description="Which there are, and which switches each leads.",
+    ),
+)
+async def list_controllers(api: Api) -> Controllers:
+    """Those of the last day."""
+    standing, switches = api.controller.standing, api.controller.switches
+    leader = {switch.name: switches.status(switch.name).primary for switch in switches.all()}
+    return Controllers(
+        items=[
+            ControllerView(
+                name=each.name,
+                election_id=each.election_id,
+                url=each.url,
+                seen_us=each.seen_us,
+                present=present,
+                this=each.election_id == standing.me.election_id,
+                leads=[name for name, primary in leader.items() if primary == each.election_id],
+            )
+            for each, present in standing.known()
+        ]
+    )
 
 
 @routes.get(

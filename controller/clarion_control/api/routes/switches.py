@@ -12,8 +12,9 @@ from clarion_control.api.problems import Problem
 from clarion_control.api.schemas.base import SwitchName
 from clarion_control.api.schemas.ports import ForwardingTable
 from clarion_control.api.schemas.switches import NewSwitch, SwitchChanges, Switches, SwitchView
+from clarion_control.controller import Controller
 from clarion_control.model import Role
-from clarion_p4rt.switch import Forwarding
+from clarion_p4rt.switch import Forwarding, Switch
 
 routes = router("switches")
 
@@ -30,12 +31,7 @@ routes = router("switches")
 async def list_switches(api: Api) -> Switches:
     """All of them; a thousand fit into one answer."""
     controller = api.controller
-    return Switches(
-        items=[
-            SwitchView.of(switch, controller.switches.status(switch.name))
-            for switch in controller.switches.all()
-        ]
-    )
+    return Switches(items=[_view(controller, switch) for switch in controller.switches.all()])
 
 
 @routes.post(
@@ -64,7 +60,7 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
         port_names={int(port): name for port, name in new.port_names.items()},
     )
     response.headers["Location"] = f"/v1/switches/{switch.name}"
-    return SwitchView.of(switch, api.controller.switches.status(switch.name))
+    return _view(api.controller, switch)
 
 
 @routes.get(
@@ -79,7 +75,7 @@ async def add_switch(api: Api, actor: Asker, new: NewSwitch, response: Response)
 )
 async def get_switch(api: Api, switch: SwitchName) -> SwitchView:
     """One switch with the state of its session."""
-    return SwitchView.of(api.controller.switches.get(switch), api.controller.switches.status(switch))
+    return _view(api.controller, api.controller.switches.get(switch))
 
 
 @routes.patch(
@@ -99,7 +95,7 @@ async def change_switch(api: Api, actor: Asker, switch: SwitchName, changes: Swi
     """Change address, TLS files or names of ports of a switch."""
     switches = api.controller.switches
     changed = await switches.change(actor, changes.applied(switches.get(switch)))
-    return SwitchView.of(changed, switches.status(switch))
+    return _view(api.controller, changed)
 
 
 @routes.delete(
@@ -182,3 +178,8 @@ async def leave_forwarding(api: Api, actor: Asker, switch: SwitchName) -> Respon
     """Leave forwarding to the switch and its other controllers."""
     await api.controller.forwarding.set(actor, switch, None)
     return Response(status_code=204)
+
+
+def _view(controller: Controller, switch: Switch) -> SwitchView:
+    status = controller.switches.status(switch.name)
+    return SwitchView.of(switch, status, controller.standing.name_of(status.primary))

@@ -137,3 +137,28 @@ class Health(Model):
 
 class Audit(Page[AuditView]):
     """A page of changes, newest first."""
+
+
+class ControllerView(Model):
+    """A controller of the store."""
+
+    name: str = Field(description="Its name.", examples=["east"])
+    election_id: int = Field(
+        description="Its own, the lower half of what it is primary with.", ge=1, examples=[2]
+    )
+    url: str = Field(
+        description="Of its dashboard and API, as it says.", examples=["https://east.example.org:8443/"]
+    )
+    seen_us: int = time_field("Its last word, by its own clock")
+    present: bool = Field(description="Whether it is heard at this moment.")
+    this: bool = Field(description="Whether it is the one that answers.")
+    leads: list[str] = Field(
+        description="Names of the switches that it leads, as far as this one has sessions with them.",
+        examples=[["s1"]],
+    )
+
+
+class Controllers(Model):
+    """The controllers of the store, by name."""
+
+    items: list[ControllerView]

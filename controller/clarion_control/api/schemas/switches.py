@@ -135,9 +135,14 @@ class SwitchView(Model):
     tls: Tls | None = Field(description=TLS_HELP)
     added_us: int = time_field("When it was added")
     status: Status
+    primary: str | None = Field(
+        description="Name of the controller that leads this switch; null: nobody, or this one has no session"
+        " with it.",
+        examples=["east"],
+    )
 
     @classmethod
-    def of(cls, switch: Switch, status: SwitchStatus) -> SwitchView:
+    def of(cls, switch: Switch, status: SwitchStatus, primary: str | None) -> SwitchView:
         """From the controller's records."""
         tls = switch.tls
         return cls(
@@ -150,6 +155,7 @@ class SwitchView(Model):
             tls=None if tls is None else Tls(ca=tls.ca, certificate=tls.certificate, key=tls.key),
             added_us=switch.added_us,
             status=Status.of(status),
+            primary=primary,
         )
 
 

@@ -43,6 +43,7 @@ class SwitchCard:
                 with parts.block("h2"):
                     parts.link(switch.name, switch_address(switch.name))
                 self._state = parts.state_badge(controller.switches.status(switch.name))
+                self._leader = parts.text("", classes="muted")
                 parts.text(switch.address, classes="muted mono end")
             if not switch.ports:
                 parts.empty("This switch has no ports.")
@@ -61,7 +62,9 @@ class SwitchCard:
 
     def refresh(self) -> None:
         """Updates the figures of all rows."""
-        self._state.show(*parts.state_words(self._controller.switches.status(self.name)))
+        status, standing = self._controller.switches.status(self.name), self._controller.standing
+        self._state.show(*parts.state_words(status))
+        self._leader.text = f"led by {parts.leader(standing, status)[0]}" if len(standing.known()) > 1 else ""
         for row in self._rows.values():
             row.refresh()
 
@@ -94,6 +97,7 @@ class Overview:
             self._traffic = parts.Tile("Traffic arriving")
             self._lost = parts.Tile("Lost on wires")
             self._drops = parts.Tile("Dropped by queues")
+            self._leads = parts.Tile("This controller leads")
         self._list = parts.block(classes="stack")
         self._pages = parts.block("nav", "buttons").props('aria-label="Pages"')
         await self.refresh()
@@ -171,14 +175,25 @@ class Overview:
         in_sync = states.pop(LinkState.IN_SYNC, 0)
         others = [f"{number} {state.value}" for state, number in states.items()]
         self._switches.show(f"{in_sync} of {len(switches)}", ", ".join(others))
+        self._leads.show(*self._who_leads(switches))
         self._traffic.show(quantities.rate(traffic), "at ports with XCP")
         self._lost.show(quantities.per_second(self._wire.per_second()), quantities.packets(lost))
         self._drops.show(quantities.per_second(self._dropped.per_second()), quantities.packets(dropped))
         self._warn(switches)
 
+    def _who_leads(self, switches: Sequence[Switch]) -> tuple[str, str]:
+        """How many switches this controller leads, and who else leads how many."""
+        standing = self._controller.standing
+        primaries = Counter(self._controller.switches.status(each.name).primary for each in switches)
+        mine = primaries.pop(standing.me.election_id, 0)
+        others = [f"{standing.name_of(each) or 'nobody'}: {count}" for each, count in primaries.items()]
+        return f"{mine} of {len(switches)}", ", ".join([standing.me.name, *others])
+
     def _warn(self, switches: Sequence[Switch]) -> None:
+        statuses = {each.name: self._controller.switches.status(each.name) for each in switches}
+        named = self._controller.standing.name_of
         wanted = [
-            parts.state_sentence(each.name, self._controller.switches.status(each.name)) for each in switches
+            parts.state_sentence(name, status, named(status.primary)) for name, status in statuses.items()
         ]
         said = [each for each in wanted if each is not None]
         if len(said) > 3:

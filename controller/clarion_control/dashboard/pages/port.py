@@ -91,7 +91,8 @@ class PortPage:
                 parts.banner("warn", f"{self._name} was removed from this controller.")
             return
         self._link.show(*parts.state_words(status))
-        said = parts.state_sentence(self._name, status) or _conflict(state)
+        primary = self._controller.standing.name_of(status.primary)
+        said = parts.state_sentence(self._name, status, primary) or _conflict(state)
         if said != self._said:
             self._said = said
             self._banner.clear()

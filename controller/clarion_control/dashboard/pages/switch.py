@@ -62,6 +62,7 @@ class SwitchPage:
             self._since = parts.Tile("In this state for")
             self._reports = parts.Tile("Reports received")
             self._reconnects = parts.Tile("Reconnects")
+            self._primary = parts.Tile("Led by")
             parts.Tile("Device", str(switch.device_id), switch.address)
         with parts.block(classes="stack"):
             with parts.card("Ports"), parts.block("table", "table rows ports-table"):
@@ -105,7 +106,9 @@ class SwitchPage:
         ago = "none yet" if last is None else f"last {quantities.age(time.time() - last / 1e6)} ago"
         self._reports.show(quantities.count(status.reports), ago)
         self._reconnects.show(quantities.count(status.reconnects))
-        said = parts.state_sentence(self._switch.name, status)
+        self._primary.show(*parts.leader(self._controller.standing, status))
+        primary = self._controller.standing.name_of(status.primary)
+        said = parts.state_sentence(self._switch.name, status, primary)
         if said != self._said:
             self._said = said
             self._banner.clear()
