@@ -106,8 +106,14 @@ class Target(Protocol):
     async def want(self, digests: Sequence[str], packets: bool) -> None:
         """Subscribes to these digests, and to frames for the controller if `packets`."""
 
+    def is_atomic(self, changes: Sequence[Change]) -> bool:
+        """Whether `apply` carries these changes out between two packets, all together."""
+
+    def down(self) -> frozenset[int]:
+        """The ports whose link is known to be down."""
+
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Applies all changes between two packets, or none."""
+        """Applies all changes or none: between two packets, or one part after the other."""
 
     async def present(self) -> Present:
         """The present entries, flood group and note."""

@@ -63,13 +63,22 @@ def refusal(switch: str, address: str, updates: Sequence[P4Entity], error: P4Cli
     if not error.details:
         return failure(switch, address, Entity("write"), error)
     # A switch that writes all or nothing calls the updates that were in order "aborted".
-    faulty = [at for at, each in error.details.items() if each.canonical_code != GRPCStatusCode.ABORTED]
+    valid = (GRPCStatusCode.OK, GRPCStatusCode.ABORTED)
+    faulty = [at for at, each in error.details.items() if each.canonical_code not in valid]
     first = min(faulty or error.details)
     detail = error.details[first]
     reason = f"the switch refused: {_reason(detail.message, detail.canonical_code)}"
     if len(faulty) > 1:
         reason += f" (and {len(faulty) - 1} more of {len(updates)})"
     return SwitchError(switch, entity_of(updates[first]), detail.canonical_code.name, reason)
+
+
+def is_missing(error: P4ClientError) -> bool:
+    """Whether all that is wrong with a read is that something named does not exist."""
+    if not error.details:
+        return error.code == GRPCStatusCode.NOT_FOUND
+    fine = (GRPCStatusCode.OK, GRPCStatusCode.NOT_FOUND)
+    return all(each.canonical_code in fine for each in error.details.values())
 
 
 def _reason(message: str, code: GRPCStatusCode) -> str:

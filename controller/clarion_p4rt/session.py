@@ -28,6 +28,9 @@ from clarion_p4rt.switch import TlsFiles
 # A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
 CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
 
+# What a switch answers that knows no RECONCILE_AND_COMMIT, or cannot keep what it has.
+CANNOT_RECONCILE = (GRPCStatusCode.UNIMPLEMENTED, GRPCStatusCode.INVALID_ARGUMENT)
+
 
 class _Connection(P4Client):
     async def open(
@@ -65,6 +68,7 @@ class Session:
         self._tls = tls
         self._program = Entity(f"program of device {device_id}")
         self._election_id = U128.encode(0)
+        self._atomicity = p4r.WriteRequest.ROLLBACK_ON_ERROR
         self._client: _Connection | None = None
 
     async def connect(self) -> None:
@@ -93,24 +97,28 @@ class Session:
             await client.close()
 
     async def load_program(self) -> bool:
-        """Loads the program unless the switch runs it already; whether it was loaded."""
+        """Loads the program unless the switch runs it already; whether that has cleared the switch. What its
+        own configuration has switched on stays, if the switch can keep it.
+        """
         config = self.schema.get_pipeline_config()
         running = await self._running(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
         if running is not None and await self._is(running, config):
             return False
-        request = p4r.SetForwardingPipelineConfigRequest(
-            device_id=self._device_id,
-            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
-            config=config,
-        )
         try:
-            await self._connected().request(request)
+            await self._commit(config, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+        except P4ClientError as error:
+            if error.code not in CANNOT_RECONCILE:
+                raise self._failure(self._program, error) from None
+        else:
+            return False
+        try:
+            await self._commit(config, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
         except P4ClientError as error:
             raise self._failure(self._program, error) from None
         return True
 
     async def read(self, what: str, entities: Sequence[P4Entity]) -> list[Any]:
-        """The switch's entities that match; the list ends at a named one that does not exist."""
+        """The switch's entities that match; a named one that does not exist is left out."""
         wanted = [entity.encode(self.schema) for entity in entities]
         found = await self.read_messages(what, wanted)
         return [p4entity.decode_entity(entity, self.schema) for entity in found]
@@ -123,24 +131,31 @@ class Session:
             async for reply in self._connected().request_iter(request):
                 found.extend(reply.entities)
         except P4ClientError as error:
-            if error.code != GRPCStatusCode.NOT_FOUND:
+            if not refusals.is_missing(error):
                 raise self._failure(Entity(what), error) from None
         return found
 
     async def write(self, updates: Sequence[P4Entity]) -> None:
-        """Writes all updates in one request; SwitchError names the first that was refused."""
+        """Writes all updates in one request, all or none where the switch can do that; SwitchError names the
+        first that was refused.
+        """
         if not updates:
             return
         encoded = [entity.encode_update(self.schema) for entity in updates]
+        request = p4r.WriteRequest(device_id=self._device_id, updates=encoded, atomicity=self._atomicity)
         try:
-            await self._connected().request(p4r.WriteRequest(device_id=self._device_id, updates=encoded))
+            await self._connected().request(request)
         except P4ClientError as error:
+            if error.code == GRPCStatusCode.UNIMPLEMENTED and self._atomicity:
+                self._atomicity = p4r.WriteRequest.CONTINUE_ON_ERROR
+                await self.write(updates)
+                return
             raise refusals.refusal(self.name, self._address, updates, error) from None
 
     async def capabilities(self) -> Any:
         """What the switch says of its server; None of one that does not know the question."""
         try:
-            return await self._connected().request(p4r.CapabilitiesRequest())
+            return await self._connected().request(p4r.CapabilitiesRequest(device_id=self._device_id))
         except P4ClientError as error:
             if error.code == GRPCStatusCode.UNIMPLEMENTED:
                 return None
@@ -161,6 +176,12 @@ class Session:
             raise self._failure(SESSION, error) from None
         except RuntimeError:  # so finsy calls it when the switch ends the stream
             raise refusals.no_answer(self.name, self._address) from None
+
+    async def _commit(self, config: Any, action: Any) -> None:
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self._device_id, action=action, config=config
+        )
+        await self._connected().request(request)
 
     async def _is(self, running: Any, config: Any) -> bool:
         """Whether the running program is this one. Another controller may have loaded it with another cookie,

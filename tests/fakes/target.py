@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clarion_base.faults import Code, Fault
 from clarion_contract.target import (
     Change,
     Judged,
@@ -15,6 +16,7 @@ from clarion_contract.target import (
     SetEntry,
     SetFlood,
     TargetError,
+    TargetFaultError,
 )
 
 
@@ -31,6 +33,9 @@ class FakeTarget:
         self.frames: list[tuple[bytes, int | None]] = []
         self.wanted: Sequence[str] = ()
         self.refuse: TargetError | None = None  # every batch
+        self.refused_changes: list[Change] = []  # and the batches that they are in
+        self.atomic = True
+        self.links_down: frozenset[int] = frozenset()
         self.listener: Listener | None = None
         self.forget()
 
@@ -48,9 +53,18 @@ class FakeTarget:
     async def want(self, digests: Sequence[str], packets: bool) -> None:
         self.wanted = tuple(digests)
 
+    def is_atomic(self, changes: Sequence[Change]) -> bool:
+        return self.atomic or len(changes) <= 1
+
+    def down(self) -> frozenset[int]:
+        return self.links_down
+
     async def apply(self, changes: Sequence[Change]) -> None:
         if self.refuse is not None:
             raise self.refuse
+        for position, change in enumerate(changes):
+            if change in self.refused_changes:
+                raise TargetFaultError(Fault(("changes", position, "value"), "no", Code.OUT_OF_RANGE))
         self.batches.append(changes)
         for change in changes:
             self._carry_out(change)

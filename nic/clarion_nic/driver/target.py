@@ -13,7 +13,7 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from clarion_base.errors import UserError
 from clarion_contract.lldp import ClarionPort
@@ -21,7 +21,7 @@ from clarion_contract.neighbours import Judgement, Verdict, Wire
 from clarion_contract.target import Change, Judged, Listener, Present, Reset, SetEntry, TargetError
 from clarion_nic.driver import lldp, state
 from clarion_nic.driver.card import Card, Unit
-from clarion_nic.driver.entries import entries
+from clarion_nic.driver.entries import UNIT_OF, entries
 from clarion_nic.driver.errors import CardError, CardGone
 from clarion_nic.driver.limits import Values
 from clarion_nic.driver.note import Note, token_of
@@ -92,6 +92,14 @@ class NicTarget:
         elif not wanted:
             await _end(self._reporter)
             self._reporter = None
+
+    def is_atomic(self, changes: Sequence[Change]) -> bool:
+        """Whether the changes are for one unit only."""
+        return len({(UNIT_OF[each.table], each.key) for each in changes if _is_of_unit(each)}) <= 1
+
+    def down(self) -> frozenset[int]:
+        """None: a card replicates no frames, so that nobody needs to know."""
+        return frozenset()
 
     async def apply(self, changes: Sequence[Change]) -> None:
         """Applies all changes or none; each unit in turn takes its part between two packets."""
@@ -319,6 +327,10 @@ class NicConnection:
         """Closes the card; its configuration stays."""
         for switch in self.switches:
             await switch.close()
+
+
+def _is_of_unit(change: Change) -> TypeGuard[SetEntry]:
+    return isinstance(change, SetEntry) and change.table in UNIT_OF
 
 
 def _effective(change: Change, declared: dict[int, bool], verdicts: Mapping[int, Verdict]) -> Change:

@@ -9,39 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from finsy.proto import p4r
 from grpc import StatusCode
 
-from clarion_agent import digests, packets, pipeline
-from clarion_agent.arbitration import Arbiter
+from clarion_agent import note, packets, pipeline
+from clarion_agent.arbitration import Arbiter, Controller
 from clarion_agent.digests import Collector
-from clarion_agent.planner import ATOMICITIES, Plan, Planner, read_nothing
+from clarion_agent.planner import Plan, Planner
 from clarion_agent.program import Program
+from clarion_agent.reader import Reader
 from clarion_agent.replication import flood_change
-from clarion_agent.state import DigestConfig, Entry, Pipeline, Replica, State
+from clarion_agent.roles import FULL, Access, denied
+from clarion_agent.state import Pipeline, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.settings import ACTIONS, DISPROVE, FLOOD_BASE, JUDGING, PROVE, UNTIL
-from clarion_contract.target import Change, Note, Present, Reset, SetEntry, Target, TargetError
+from clarion_contract.target import Change, Present, Reset, SetEntry, SetFlood, Target, TargetError
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Set = p4r.SetForwardingPipelineConfigRequest
+_Write = p4r.WriteRequest
 
 COMPLAIN_EVERY_S = 10.0
+LINKS_EVERY_S = 0.1  # between two looks at the links, while a replica has backups
 
 
 class RefusedBatch(Exception):  # noqa: N818  (a reply, not a fault of ours)
     """A Write of which at least one update is wrong."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, others_written: bool = False) -> None:
         super().__init__("batch")
         self.plan = plan
+        self.others_written = others_written
 
 
 class Device:
@@ -50,18 +53,21 @@ class Device:
     def __init__(self, device_id: int, target: Target, program: Program) -> None:
         self.id = device_id
         self.target = target
-        self.arbiter = Arbiter(device_id)
+        self.arbiter = Arbiter(device_id, program.ids.values())
         self._program = program
         self._planner = Planner(program, target)
+        self._reader = Reader(program, self._planner, target)
         self._changing = asyncio.Lock()
-        self._pipeline = Pipeline()  # the program that the switch always runs; no controller has set it yet
+        self._pipeline: Pipeline | None = None  # None: no controller has set one
         self._noted = ""  # the note kept in the switch; empty: no controller has written to it
         self._saved: Pipeline | None = None
         self._state = State()
+        self._flood: tuple[int, ...] | None = None  # the ports that the switch has
         self._collectors: dict[str, Collector] = {}
         self._lost = 0  # reports, since that was last logged
         self._complain_at = 0.0
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._watcher: asyncio.Task[None] | None = None
         target.listen(self)
 
     async def start(self) -> None:
@@ -73,12 +79,22 @@ class Device:
         """Sends no more digests."""
         for collector in self._collectors.values():
             collector.close()
+        if self._watcher is not None:
+            self._watcher.cancel()
 
     # Calls of controllers.
 
+    async def arbitrate(
+        self, controller: Controller, update: p4r.MasterArbitrationUpdate, *, first: bool
+    ) -> None:
+        """Arbitrates once the Writes that have begun are finished."""
+        async with self._changing:
+            self.arbiter.arbitrate(controller, update, first=first)
+
     async def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
         """Carries out SetForwardingPipelineConfig."""
-        self._authorize(request)
+        if not self._authorize(request).can_push_pipeline:
+            raise denied("pipeline")
         given = pipeline.verified(self._program, request)
         if request.action == _Set.VERIFY:
             return
@@ -94,38 +110,24 @@ class Device:
         return pipeline.reply(self._program, self._pipeline, request)
 
     async def write(self, request: p4r.WriteRequest) -> None:
-        """Write: all updates or none, whatever the atomicity of the request. RefusedBatch, Refused."""
-        if request.atomicity not in ATOMICITIES:
-            raise invalid(f"atomicity {request.atomicity}: is none")
+        """Write, with the atomicity of the request. RefusedBatch, Refused."""
         self._authorize(request)
+        self._check_pipeline()
+        if request.atomicity not in _Write.Atomicity.values():
+            raise invalid(f"atomicity {request.atomicity}: is none")
         await self._to_the_end(self._write(request))
 
-    async def read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
-        """The entities that match, one kind after the other."""
-        state = self._state  # replaced, never changed: all of the reply is of one moment
-        planner = self._planner
-        for entity in request.entities:
-            what = entity.WhichOneof("entity")
-            if what == "table_entry":
-                for entry in planner.tables.read(entity.table_entry, await self._with_judged(entity, state)):
-                    yield p4r.Entity(table_entry=entry)
-            elif what == "packet_replication_engine_entry":
-                for found in planner.replication.read(entity.packet_replication_engine_entry, state):
-                    yield found
-            elif what == "digest_entry":
-                for found in digests.read(entity.digest_entry, self._program, state):
-                    yield found
-            elif what == "counter_entry":
-                async for found in planner.arrays.read_counters(entity.counter_entry):
-                    yield found
-            elif what == "register_entry":
-                async for found in planner.arrays.read_registers(entity.register_entry):
-                    yield found
-            else:
-                read_nothing(entity)
+    def read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
+        """The entities that match; all of the reply is of one moment. RefusedRead at its end, Refused."""
+        access = self.arbiter.access(request.role)
+        self._check_pipeline()
+        return self._reader.read(request.entities, self._state, access)  # the state is replaced, not changed
 
-    async def packet_out(self, packet: p4r.PacketOut) -> None:
+    async def packet_out(self, packet: p4r.PacketOut, access: Access = FULL) -> None:
         """A frame for the switch to send or to forward."""
+        self._check_pipeline()
+        if not access.allows(self._program.packet_out_id):
+            raise denied("packet_out")
         port = packets.egress_port(packet, self._program, self.target.ports)
         try:
             await self.target.inject(packet.payload, port)
@@ -134,9 +136,11 @@ class Device:
                 self._unavailable(error) if error.gone else invalid(f"packet_out: payload: {error}")
             ) from error
 
-    def acknowledge(self, ack: p4r.DigestListAck) -> None:
+    def acknowledge(self, ack: p4r.DigestListAck, access: Access = FULL) -> None:
         """A controller acknowledges a digest list."""
         digest = self._program.digests.get(ack.digest_id)
+        if digest is not None and not access.allows(digest.id):
+            raise denied(f"digest {digest.name}")
         collector = self._collectors.get(digest.name) if digest else None
         if collector is None:
             raise invalid(f"digest {digest.name if digest else ack.digest_id}: is not switched on")
@@ -151,8 +155,9 @@ class Device:
             collector.add(members)
 
     def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
-        """Sends a frame to the primary controllers as a PacketIn."""
-        self._send(packets.packet_in(self._program, frame, port, time_us))
+        """Sends a frame to the primary controllers as a PacketIn, once they have set a pipeline."""
+        if self._pipeline is not None:
+            self._send(packets.packet_in(self._program, frame, port, time_us))
 
     def on_lost(self, count: int) -> None:
         """Counts and logs reports that were lost because the agent was too slow."""
@@ -171,7 +176,7 @@ class Device:
                 return
             changes = self._difference(present)
             if changes:
-                await self.target.apply(changes)
+                await self._apply(changes)
 
     # Inside.
 
@@ -185,44 +190,101 @@ class Device:
                     raise Refused(StatusCode.NOT_FOUND, "config: none was saved; use VERIFY_AND_SAVE first")
             state = State() if clear else self._state
             reset: list[Change] = [Reset()] if clear else []
-            note = self._note(given, state)
+            noted = note.write(given, state)
             try:
-                await self.target.apply([*reset, note])
+                await self._apply([*reset, noted])
             except TargetError as error:
                 raise self._unavailable(error) from error
-            self._pipeline, self._state, self._saved, self._noted = given, state, None, note.text
+            self._pipeline, self._saved = given, None
+            self._keep(state, noted.text)
             await self._listen()
 
     async def _write(self, request: p4r.WriteRequest) -> None:
         async with self._changing:
-            self._authorize(request)  # there may be another primary by now
-            plan = self._planner.plan(request.updates, self._state)
+            access = self._authorize(request)  # there may be another primary by now
+            plan = self._planner.plan(request.updates, self._state, access)
+            if request.atomicity == _Write.CONTINUE_ON_ERROR:
+                await self._write_valid(plan, request.updates, access)
+                return
             if plan.refused():
                 raise RefusedBatch(plan)
-            note = self._note(self._pipeline, plan.state)
-            noted: list[Change] = [] if note.text == self._noted else [note]
-            try:
-                if plan.changes or noted:
-                    await self.target.apply([*plan.changes, *noted])
-            except TargetError as error:
-                if error.gone or not plan.changes:
-                    raise self._unavailable(error) from error
-                plan.blame(error)
-                raise RefusedBatch(plan) from error
-            self._state, self._noted = plan.state, note.text
-            if noted:
-                await self._listen()
+            if request.atomicity == _Write.DATAPLANE_ATOMIC and not self.target.is_atomic(plan.changes):
+                raise Refused(
+                    StatusCode.UNIMPLEMENTED,
+                    f"switch {self.target.name}: cannot carry out this batch between two packets; write it in "
+                    "parts, or with ROLLBACK_ON_ERROR",
+                )
+            await self._carry_out(plan)
 
-    async def _with_judged(self, entity: p4r.Entity, state: State) -> State:
-        """The state with what the switch itself found out about its wires, if that is read."""
-        table = self._program.tables.get(entity.table_entry.table_id)
-        if entity.table_entry.table_id and (table is None or table.name != JUDGING):
-            return state
-        merged = state.copy()
-        for port, judged in (await self.target.judged()).items():
-            action = PROVE if judged.is_proven else DISPROVE
-            merged.entries[JUDGING, port] = Entry(action, {UNTIL: judged.until_us})
-        return merged
+    async def _write_valid(self, plan: Plan, updates: Sequence[p4r.Update], access: Access) -> None:
+        """Carries out the updates that are in order: all at once, if the switch takes them all."""
+        try:
+            await self._carry_out(plan)
+        except RefusedBatch:
+            plan = await self._one_by_one(updates, access)
+        if plan.refused():
+            raise RefusedBatch(plan, others_written=True)
+
+    async def _one_by_one(self, updates: Sequence[p4r.Update], access: Access) -> Plan:
+        errors: list[Refused | None] = []
+        for update in updates:
+            plan = self._planner.plan([update], self._state, access)
+            try:
+                await self._carry_out(plan)
+            except RefusedBatch:
+                pass  # the plan has the error
+            except Refused as error:
+                plan.errors = [error]
+            errors += plan.errors
+        return Plan(self._state, errors=errors)
+
+    async def _carry_out(self, plan: Plan) -> None:
+        """Carries out the changes of a plan, all or none."""
+        noted = note.write(self._pipeline, plan.state)
+        is_new = noted.text != self._noted
+        changes = [*plan.changes, noted] if is_new else plan.changes
+        try:
+            if changes:
+                await self._apply(changes)
+        except TargetError as error:
+            if error.gone or not plan.changes:
+                raise self._unavailable(error) from error
+            plan.blame(error)
+            raise RefusedBatch(plan) from error
+        self._keep(plan.state, noted.text)
+        if is_new:
+            await self._listen()
+
+    async def _apply(self, changes: Sequence[Change]) -> None:
+        await self.target.apply(changes)
+        for change in changes:
+            if isinstance(change, Reset):
+                self._flood = None
+            elif isinstance(change, SetFlood):
+                self._flood = change.ports
+
+    def _keep(self, state: State, noted: str) -> None:
+        """Takes a state that the switch has, and watches links as long as something depends on them."""
+        self._state, self._noted = state, noted
+        depends = any(replica.backups for replica in state.group or ())
+        if depends and self._watcher is None:
+            self._watcher = asyncio.create_task(self._watch_links(), name=f"links of {self.target.name}")
+        elif not depends and self._watcher is not None:
+            self._watcher.cancel()
+            self._watcher = None
+
+    async def _watch_links(self) -> None:
+        while True:
+            await asyncio.sleep(LINKS_EVERY_S)
+            await self._to_the_end(self._follow_links())
+
+    async def _follow_links(self) -> None:
+        """Has each copy go to the most preferred port that has a link."""
+        async with self._changing:
+            wanted = flood_change(self._state.group, self.target.down())
+            if wanted.ports != self._flood:
+                with contextlib.suppress(TargetError):  # tried again at the next look
+                    await self._apply([wanted])
 
     async def _listen(self) -> None:
         """Applies the digest configuration. Lists keep their numbers."""
@@ -239,7 +301,7 @@ class Device:
 
     def _difference(self, present: Present) -> list[Change]:
         """The changes that bring the switch to our entries; all entries if it has none of ours."""
-        note = self._note(self._pipeline, self._state)
+        noted = note.write(self._pipeline, self._state)
         entries: Mapping[tuple[str, int], Mapping[str, int]] = present.entries
         flood = present.flood
         changes: list[Change] = []
@@ -251,43 +313,29 @@ class Device:
         for (table, key), entry in self._state.entries.items():
             if entries.get((table, key)) != entry.arguments:
                 changes.append(SetEntry(table, key, entry.arguments))
-        wanted = flood_change(self._state.group)
+        wanted = flood_change(self._state.group, self.target.down())
         if wanted.ports != flood:
             changes.append(wanted)
-        if present.note != note.text:
-            changes.append(note)
+        if present.note != noted.text:
+            changes.append(noted)
         return changes
 
     def _take_over(self, present: Present) -> None:
-        self._state = State(
-            {(table, key): Entry(ACTIONS[table], each) for (table, key), each in present.entries.items()}
-        )
-        if present.flood is not None:
-            self._state.group = tuple(Replica(FLOOD_BASE + port, 0) for port in present.flood)
-        self._noted = present.note
-        if not present.note:
-            return
-        note = json.loads(present.note)
-        self._pipeline = Pipeline(cookie=note["cookie"])
-        self._state.digests = {name: DigestConfig(*each) for name, each in note["digests"].items()}
-        if note["group"] is not None:
-            self._state.group = tuple(Replica(*each) for each in note["group"])
+        self._pipeline, state = note.read(present)
+        self._flood = present.flood
+        self._keep(state, present.note)
 
-    def _note(self, given: Pipeline, state: State) -> Note:
-        group = state.group
-        content = {
-            "cookie": given.cookie,
-            "digests": {
-                name: [each.max_timeout_ns, each.max_list_size, each.ack_timeout_ns]
-                for name, each in state.digests.items()
-            },
-            "group": None if group is None else [[each.port, each.instance, each.as_bytes] for each in group],
-        }
-        return Note(json.dumps(content, separators=(",", ":")))
+    def _check_pipeline(self) -> None:
+        if self._pipeline is None:
+            raise Refused(
+                StatusCode.FAILED_PRECONDITION,
+                f"device {self.id}: no forwarding pipeline config is set; use SetForwardingPipelineConfig",
+            )
 
-    def _authorize(self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> None:
+    def _authorize(self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> Access:
+        """What the sender may do, if it is the primary of its role."""
         election_id = request.election_id if request.HasField("election_id") else None
-        self.arbiter.authorize(request.role, election_id)
+        return self.arbiter.authorize(request.role, election_id)
 
     def _unavailable(self, error: TargetError) -> Refused:
         code = StatusCode.UNAVAILABLE if error.gone else StatusCode.INTERNAL
@@ -297,8 +345,9 @@ class Device:
         self._send(p4r.StreamMessageResponse(digest=message))
 
     def _send(self, message: p4r.StreamMessageResponse) -> None:
-        for controller in self.arbiter.primaries():
-            controller.send(message)
+        for controller, access in self.arbiter.primaries():
+            if access.receives(message):
+                controller.send(message)
 
     async def _to_the_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Finishes a change even if its client cancels: it must not be half recorded."""

@@ -27,13 +27,11 @@ def write(kind: int, message: p4r.DigestEntry, program: Program, state: State) -
     name = f"digest {digest.name}"
     if kind == p4r.Update.INSERT and digest.name in state.digests:
         raise Refused(StatusCode.ALREADY_EXISTS, f"{name}: exists; use MODIFY")
-    if kind == p4r.Update.DELETE:
-        # One that is off may be switched off again: delete_all of finsy names all digests there are, and in
-        # a batch that is written whole or not at all a NOT_FOUND would keep everything.
-        state.digests.pop(digest.name, None)
-        return
-    if kind == p4r.Update.MODIFY and digest.name not in state.digests:
+    if kind != p4r.Update.INSERT and digest.name not in state.digests:
         raise Refused(StatusCode.NOT_FOUND, f"{name}: does not exist")
+    if kind == p4r.Update.DELETE:
+        del state.digests[digest.name]
+        return
     config = message.config
     for field in ("max_timeout_ns", "max_list_size", "ack_timeout_ns"):
         if getattr(config, field) < 0:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clarion_agent import links
 from clarion_base.errors import UserError
 from clarion_contract.settings import CPU_PORT
 from clarion_contract.target import (
@@ -36,7 +37,12 @@ class EmbeddedSwitch:
     measures_capacity = True
 
     def __init__(
-        self, process: SwitchConnection, name: str, ports: Mapping[int, str], chassis_id: str | None
+        self,
+        process: SwitchConnection,
+        name: str,
+        ports: Mapping[int, str],
+        chassis_id: str | None,
+        netdevs: Mapping[int, str] | None = None,
     ) -> None:
         self.name = name
         self.ports = ports
@@ -45,6 +51,7 @@ class EmbeddedSwitch:
         self.packets = False
         self.listener: Listener | None = None
         self._process = process
+        self._netdevs = netdevs or {}
 
     def listen(self, listener: Listener) -> None:
         """Sets the listener of reports."""
@@ -55,6 +62,14 @@ class EmbeddedSwitch:
         if (list(self.digests), self.packets) != (list(digests), packets):
             self.digests, self.packets = tuple(digests), packets
             await self._process.subscribe()
+
+    def is_atomic(self, changes: Sequence[Change]) -> bool:
+        """Any batch is carried out between two packets."""
+        return True
+
+    def down(self) -> frozenset[int]:
+        """The ports whose network device has no link; those of links within the process are up."""
+        return links.down(self._netdevs)
 
     async def apply(self, changes: Sequence[Change]) -> None:
         """Applies all changes between two packets, or none."""
@@ -122,7 +137,12 @@ class SwitchConnection:
         for each in described["switches"]:
             ports = {port["number"]: port["name"] for port in each["ports"] if port["number"] <= CPU_PORT}
             chassis_id = each["chassis_id"] if described["lldp"] else None
-            self._by_name[each["name"]] = EmbeddedSwitch(self, each["name"], ports, chassis_id)
+            netdevs = {
+                port["number"]: port["netdev"]
+                for port in each["ports"]
+                if port["number"] in ports and port.get("netdev")
+            }
+            self._by_name[each["name"]] = EmbeddedSwitch(self, each["name"], ports, chassis_id, netdevs)
         self.switches = list(self._by_name.values())
 
     def keep(self) -> None:

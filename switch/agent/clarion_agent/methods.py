@@ -5,6 +5,7 @@ gRPC would say UNKNOWN, and log a traceback.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from clarion_agent.service import Context, P4RuntimeService
 from clarion_agent.status import Undecodable, abort
 
 SERVICE = "p4.v1.P4Runtime"
+STALL_S = 30.0  # until a Read ends whose client does not take the next part
 
 _One = Callable[[Any, Context], Awaitable[Any]]
 _Many = Callable[[Any, Context], AsyncIterator[Any]]
@@ -74,11 +76,11 @@ def _one(method: _One) -> _One:
     return checked
 
 
-def _many(method: _Many) -> _Many:
-    async def checked(request: Any, context: Context) -> AsyncIterator[Any]:
+def _many(method: _Many) -> _One:
+    async def checked(request: Any, context: Context) -> None:
         if isinstance(request, Undecodable):
             await abort(context, request.refusal)
         async for reply in method(request, context):
-            yield reply
+            await asyncio.wait_for(context.write(reply), STALL_S)
 
     return checked

@@ -31,12 +31,14 @@ def verified(program: Program, request: p4r.SetForwardingPipelineConfigRequest) 
 
 
 def reply(
-    program: Program, pipeline: Pipeline, request: p4r.GetForwardingPipelineConfigRequest
+    program: Program, pipeline: Pipeline | None, request: p4r.GetForwardingPipelineConfigRequest
 ) -> p4r.GetForwardingPipelineConfigResponse:
-    """The requested parts of the running config."""
+    """The requested parts of the running config; without one, a reply without a config."""
     if request.response_type not in _Get.ResponseType.values():
         raise invalid(f"response_type {request.response_type}: is none")
     response = p4r.GetForwardingPipelineConfigResponse()
+    if pipeline is None:
+        return response
     config = response.config
     config.SetInParent()
     if pipeline.cookie is not None:

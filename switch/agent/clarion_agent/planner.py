@@ -12,6 +12,7 @@ from grpc import StatusCode
 from clarion_agent import digests
 from clarion_agent.arrays import Arrays
 from clarion_agent.program import Program
+from clarion_agent.roles import FULL, Access, denied
 from clarion_agent.replication import Replication
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
@@ -26,12 +27,14 @@ ID_FIELDS = {  # of kinds that the program has none of
     "value_set_entry": "value_set_id",
     "extern_entry": "extern_type_id",
 }
+IDS = {
+    "table_entry": "table_id",
+    "counter_entry": "counter_id",
+    "register_entry": "register_id",
+    "digest_entry": "digest_id",
+    **ID_FIELDS,
+}
 KINDS = (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
-ATOMICITIES = (
-    p4r.WriteRequest.CONTINUE_ON_ERROR,
-    p4r.WriteRequest.ROLLBACK_ON_ERROR,
-    p4r.WriteRequest.DATAPLANE_ATOMIC,
-)
 
 
 @dataclass
@@ -64,14 +67,15 @@ class Planner:
     def __init__(self, program: Program, target: Target) -> None:
         self._program = program
         self.tables = Tables(program, target.ports)
-        self.replication = Replication(target.ports)
+        self.replication = Replication(target)
         self.arrays = Arrays(program, target)
 
-    def plan(self, updates: Iterable[p4r.Update], state: State) -> Plan:
-        """Carries out the updates one after the other on a copy of the state."""
+    def plan(self, updates: Iterable[p4r.Update], state: State, access: Access = FULL) -> Plan:
+        """Carries out the updates one after the other on a copy of the state; a refused one leaves it."""
         plan = Plan(state.copy())
         for position, update in enumerate(updates):
             try:
+                self._check(update.entity, access)
                 changes = self._update(update, plan.state)
             except Refused as error:
                 plan.errors.append(error)
@@ -80,6 +84,10 @@ class Planner:
             plan.changes.extend(changes)
             plan.origins.extend([position] * len(changes))
         return plan
+
+    def _check(self, entity: p4r.Entity, access: Access) -> None:
+        if not access.allows(p4_id(entity, self._program)):
+            raise denied(entity.WhichOneof("entity") or "entity")
 
     def _update(self, update: p4r.Update, state: State) -> list[Change]:
         kind = update.type
@@ -107,6 +115,19 @@ def _name_of(change: Change) -> str:
             return entity_name(table, key)
         case _:
             return "multicast group 1"
+
+
+def p4_id(entity: p4r.Entity, program: Program) -> int:
+    """The id by which roles have access to an entity; 0: of all of its kind. The multicast group has none of
+    its own: it goes with the table of addresses, of whose misses it takes care.
+    """
+    what = entity.WhichOneof("entity")
+    if what == "packet_replication_engine_entry":
+        return program.forwarding_id
+    if what in IDS:
+        number: int = getattr(getattr(entity, what), IDS[what])
+        return number
+    return 0
 
 
 def no_such_entity(what: str | None) -> Refused:

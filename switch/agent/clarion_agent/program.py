@@ -16,6 +16,7 @@ from clarion_base.errors import UserError
 from clarion_base.paths import ROOT
 
 P4INFO = "clarion.p4info.txtpb"
+OBJECTS = ("tables", "actions", "counters", "registers", "digests", "controller_packet_metadata")
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,14 @@ class Program:
         headers = {each.preamble.name: each.metadata for each in p4info.controller_packet_metadata}
         self.packet_in = _fields(headers["packet_in"])
         self.packet_out = _fields(headers["packet_out"])
+        preambles = [each.preamble for kind in OBJECTS for each in getattr(p4info, kind)]
+        self.ids: Mapping[str, int] = {each.alias: each.id for each in preambles}
+        self.packet_out_id = self.ids["packet_out"]
+        self.forwarding_id = self.ids["l2_forward"]
 
     def difference(self, other: p4i.P4Info) -> str | None:
         """The first difference between another P4Info and ours; None if it is the same program."""
-        for kind in ("tables", "actions", "counters", "registers", "digests", "controller_packet_metadata"):
+        for kind in OBJECTS:
             ours = {each.preamble.name: each for each in getattr(self.p4info, kind)}
             theirs = {each.preamble.name: each for each in getattr(other, kind)}
             for name in (*theirs, *ours):

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from finsy.proto import p4r
 from grpc import StatusCode
 
 from clarion_agent import values
-from clarion_agent.state import Replica, State
+from clarion_agent.state import Backup, Replica, State
 from clarion_agent.status import Refused, invalid
 from clarion_contract.settings import CPU_PORT, FLOOD_BASE, FLOOD_GROUP
-from clarion_contract.target import Change, SetFlood
+from clarion_contract.target import Change, SetFlood, Target
 
 PORT_BITS = 9
 NAME = f"multicast group {FLOOD_GROUP}"
@@ -21,8 +21,8 @@ NAME = f"multicast group {FLOOD_GROUP}"
 class Replication:
     """The packet replication engine of one switch."""
 
-    def __init__(self, ports: Mapping[int, str]) -> None:
-        self._ports = ports
+    def __init__(self, target: Target) -> None:
+        self._target = target
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry, state: State) -> list[Change]:
         """Carries out an update on the state; returns the changes for the switch."""
@@ -36,11 +36,10 @@ class Replication:
         if kind == p4r.Update.DELETE:
             state.group, state.group_metadata = None, b""
             return [SetFlood(None)]
-        state.group = tuple(self._replica(replica) for replica in group.replicas)
-        state.group_metadata = group.metadata
-        if len({(replica.port, replica.instance) for replica in state.group}) != len(state.group):
-            raise invalid(f"{NAME}: replicas: a port and instance is there twice")
-        return [flood_change(state.group)]
+        replicas = tuple(self._replica(replica) for replica in group.replicas)
+        _refuse_twice(replicas)
+        state.group, state.group_metadata = replicas, group.metadata
+        return [flood_change(state.group, self._target.down())]
 
     def read(self, message: p4r.PacketReplicationEngineEntry, state: State) -> Iterator[p4r.Entity]:
         """The group, if there is one."""
@@ -56,28 +55,52 @@ class Replication:
         found = p4r.MulticastGroupEntry(multicast_group_id=FLOOD_GROUP, metadata=state.group_metadata)
         for replica in state.group:
             if replica.as_bytes:
-                found.replicas.add(port=values.encode(replica.port), instance=replica.instance)
+                made = found.replicas.add(port=values.encode(replica.port), instance=replica.instance)
             else:
-                found.replicas.add(egress_port=replica.port, instance=replica.instance)
+                made = found.replicas.add(egress_port=replica.port, instance=replica.instance)
+            for backup in replica.backups:
+                made.backup_replicas.add(port=values.encode(backup.port), instance=backup.instance)
         entity = p4r.Entity()
         entity.packet_replication_engine_entry.multicast_group_entry.CopyFrom(found)
         yield entity
 
     def _replica(self, replica: p4r.Replica) -> Replica:
-        if replica.backup_replicas:
-            raise Refused(StatusCode.UNIMPLEMENTED, f"{NAME}: backup_replicas: there are none")
         as_bytes = replica.WhichOneof("port_kind") == "port"
         number = values.decode(replica.port, PORT_BITS, f"{NAME}: port") if as_bytes else replica.egress_port
-        port = number - FLOOD_BASE
-        if port not in self._ports and port != CPU_PORT:
-            has = ", ".join(str(FLOOD_BASE + each) for each in sorted(self._ports))
+        self._check(number)
+        backups = []
+        for backup in replica.backup_replicas:
+            port = values.decode(backup.port, PORT_BITS, f"{NAME}: backup_replicas: port")
+            self._check(port)
+            backups.append(Backup(port, backup.instance))
+        return Replica(number, replica.instance, as_bytes, tuple(backups))
+
+    def _check(self, number: int) -> None:
+        ports = self._target.ports
+        if number - FLOOD_BASE not in ports and number - FLOOD_BASE != CPU_PORT:
+            has = ", ".join(str(FLOOD_BASE + each) for each in sorted(ports))
             raise invalid(f"{NAME}: port {number}: a copy goes to 256 + port; the switch has {has}")
-        return Replica(number, replica.instance, as_bytes)
 
 
-def flood_change(group: tuple[Replica, ...] | None) -> SetFlood:
-    """The change of the switch for the group."""
-    return SetFlood(None if group is None else tuple(each.port - FLOOD_BASE for each in group))
+def flood_change(group: tuple[Replica, ...] | None, down: Collection[int]) -> SetFlood:
+    """The change of the switch for the group while the links of these ports are down."""
+    return SetFlood(None if group is None else tuple(_port(each, down) for each in group))
+
+
+def _port(replica: Replica, down: Collection[int]) -> int:
+    """The most preferred port that is not down; if all are, the first: what goes there is lost."""
+    ports = [each.port - FLOOD_BASE for each in (replica, *replica.backups)]
+    return next((port for port in ports if port not in down), ports[0])
+
+
+def _refuse_twice(group: tuple[Replica, ...]) -> None:
+    """A replica's port is none of its backups', and port and instance are unique in the group."""
+    pairs = [(each.port, each.instance) for replica in group for each in (replica, *replica.backups)]
+    if len(set(pairs)) != len(pairs):
+        raise invalid(f"{NAME}: replicas: a port and instance is there twice")
+    for replica in group:
+        if any(backup.port == replica.port for backup in replica.backups):
+            raise invalid(f"{NAME}: backup_replicas: port {replica.port}: is the replica's own")
 
 
 def _group(message: p4r.PacketReplicationEngineEntry) -> p4r.MulticastGroupEntry:

@@ -15,11 +15,16 @@ from clarion_base.errors import UserError
 from clarion_contract.target import Source, TargetError
 
 GRACE_S = 1.0
-MAX_MESSAGE_BYTES = 16 << 20
+MAX_MESSAGE_BYTES = 4 << 20  # the least that the specification allows
+MAX_CALLS = 512  # at once, with streams
+MAX_CALLS_OF_CONNECTION = 128
+IDLE_S = 300  # until a connection without a call ends
 OPTIONS = (
     ("grpc.so_reuseport", 0),  # so that a port in use is an error
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_concurrent_streams", MAX_CALLS_OF_CONNECTION),
+    ("grpc.max_connection_idle_ms", IDLE_S * 1000),
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 1_000),
@@ -59,6 +64,11 @@ class AgentServer:
             device.stop()
         await self._source.close()
 
+    def reset_arbitration(self) -> None:
+        """Forgets all election ids, and ends the streams: their controllers begin again."""
+        for device in self.devices:
+            device.arbiter.reset()
+
     async def _start(self) -> None:
         try:
             await asyncio.gather(*(device.start() for device in self.devices))
@@ -66,7 +76,7 @@ class AgentServer:
             raise UserError(f"switch: {error}; start it, and then the agent again") from error
 
     async def _serve(self, credentials: ServerCredentials | None) -> None:
-        server = aio.server(options=OPTIONS)
+        server = aio.server(options=OPTIONS, maximum_concurrent_rpcs=MAX_CALLS)
         server.add_generic_rpc_handlers((methods.handler(P4RuntimeService(self.devices)),))
         try:
             if credentials is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from finsy.proto import p4r
@@ -13,12 +13,14 @@ from google.protobuf.struct_pb2 import Struct
 from grpc import StatusCode, aio
 
 from clarion_agent.device import Device, RefusedBatch
-from clarion_agent.status import Refused, abort, abort_write
+from clarion_agent.reader import RefusedRead
+from clarion_agent.status import Refused, abort, abort_read, abort_write
 from clarion_agent.stream import Stream
 from clarion_contract.target import TargetError
 
-API_VERSION = "1.4.0"
+API_VERSION = "1.5.0"
 ENTITIES_PER_REPLY = 1000
+MAX_STREAMS = 256  # of all devices
 
 Context = aio.ServicerContext[Any, Any]
 
@@ -28,13 +30,14 @@ class P4RuntimeService:
 
     def __init__(self, devices: Iterable[Device]) -> None:
         self._devices = {device.id: device for device in devices}
+        self._streams = 0
 
     async def Write(self, request: p4r.WriteRequest, context: Context) -> p4r.WriteResponse:  # noqa: N802
-        """Writes a batch: all of its updates or none."""
+        """Writes a batch."""
         try:
             await self._device(request.device_id).write(request)
         except RefusedBatch as refused:
-            await abort_write(context, refused.plan.errors, len(request.updates))
+            await abort_write(context, refused.plan.errors, others_written=refused.others_written)
         except Refused as error:
             await abort(context, error)
         return p4r.WriteResponse()
@@ -42,18 +45,23 @@ class P4RuntimeService:
     async def Read(self, request: p4r.ReadRequest, context: Context) -> AsyncIterator[p4r.ReadResponse]:  # noqa: N802
         """Streams the entities that match."""
         reply = p4r.ReadResponse()
+        errors: Sequence[Refused | None] = ()
         try:
             async for entity in self._device(request.device_id).read(request):
                 reply.entities.append(entity)
                 if len(reply.entities) >= ENTITIES_PER_REPLY:
                     yield reply
                     reply = p4r.ReadResponse()
+        except RefusedRead as refused:
+            errors = refused.errors
         except Refused as error:
             await abort(context, error)
         except TargetError as error:
             await context.abort(StatusCode.UNAVAILABLE if error.gone else StatusCode.INTERNAL, str(error))
         if reply.entities:
             yield reply
+        if errors:
+            await abort_read(context, errors)
 
     async def SetForwardingPipelineConfig(  # noqa: N802
         self, request: p4r.SetForwardingPipelineConfigRequest, context: Context
@@ -78,6 +86,9 @@ class P4RuntimeService:
         self, request_iterator: AsyncIterator[p4r.StreamMessageRequest], context: Context
     ) -> AsyncIterator[p4r.StreamMessageResponse]:
         """Arbitration, packets, digests and their acknowledgements."""
+        if self._streams >= MAX_STREAMS:
+            await context.abort(StatusCode.RESOURCE_EXHAUSTED, f"there are {MAX_STREAMS} streams already")
+        self._streams += 1
         stream = Stream(self._device)
         receiving = asyncio.create_task(stream.receive(request_iterator))
         try:
@@ -86,6 +97,7 @@ class P4RuntimeService:
             if stream.error is not None:
                 await abort(context, stream.error)
         finally:
+            self._streams -= 1
             stream.close()
             receiving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -94,26 +106,16 @@ class P4RuntimeService:
     async def Capabilities(  # noqa: N802
         self, request: p4r.CapabilitiesRequest, context: Context
     ) -> p4r.CapabilitiesResponse:
-        """The version of P4Runtime that is spoken, by which names the switches send LLDP, and which of them
-        can measure what their links carry.
+        """The version of P4Runtime that is spoken; of a device that is named, too, by which name it sends
+        LLDP, and whether it can measure what its links carry.
         """
         response = p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
-        extra = Struct()
-        measuring = [device.id for device in self._devices.values() if device.target.measures_capacity]
-        if measuring:
-            extra["measured_capacity"] = {"devices": measuring}
-        ids = {str(device.id): device.target.chassis_id for device in self._devices.values()}
-        named = {number: chassis_id for number, chassis_id in ids.items() if chassis_id is not None}
-        if named:
-            ports = {
-                str(device.id): {str(port): name for port, name in device.target.ports.items()}
-                for device in self._devices.values()
-            }
-            extra["lldp"] = {
-                "chassis_id": next(iter(named.values())),
-                "chassis_ids": named,
-                "port_ids": {number: ports[number] for number in named},
-            }
+        if not request.device_id:
+            return response
+        try:
+            extra = _experimental(self._device(request.device_id))
+        except Refused as error:
+            await abort(context, error)
         if extra.fields:
             response.experimental.Pack(extra)
         return response
@@ -124,3 +126,17 @@ class P4RuntimeService:
             has = ", ".join(map(str, sorted(self._devices)))
             raise Refused(StatusCode.NOT_FOUND, f"device {device_id}: is not here; there is {has}")
         return device
+
+
+def _experimental(device: Device) -> Struct:
+    target, number = device.target, str(device.id)
+    extra = Struct()
+    if target.measures_capacity:
+        extra["measured_capacity"] = {"devices": [device.id]}
+    if target.chassis_id is not None:
+        extra["lldp"] = {
+            "chassis_id": target.chassis_id,
+            "chassis_ids": {number: target.chassis_id},
+            "port_ids": {number: {str(port): name for port, name in target.ports.items()}},
+        }
+    return extra

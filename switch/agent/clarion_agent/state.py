@@ -29,12 +29,21 @@ class DigestConfig:
 
 
 @dataclass(frozen=True)
+class Backup:
+    """Where the copy goes instead while the links of all ports before it are down."""
+
+    port: int
+    instance: int
+
+
+@dataclass(frozen=True)
 class Replica:
     """A copy of a flooded frame. The port is the P4 program's, such as 256 + 3."""
 
     port: int
     instance: int
     as_bytes: bool = False  # the newer of the two ways in which a message can name a port
+    backups: tuple[Backup, ...] = ()
 
 
 @dataclass

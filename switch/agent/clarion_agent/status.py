@@ -11,6 +11,7 @@ from google.protobuf import any_pb2
 from grpc import StatusCode, aio
 
 DETAILS_KEY = "grpc-status-details-bin"
+_ABORTED = StatusCode.ABORTED
 ABORTED = "not written: another update of this batch was refused"
 
 
@@ -48,19 +49,31 @@ async def abort(context: aio.ServicerContext[Any, Any], error: Refused) -> NoRet
 
 
 async def abort_write(
-    context: aio.ServicerContext[Any, Any], errors: Sequence[Refused | None], total: int
+    context: aio.ServicerContext[Any, Any], errors: Sequence[Refused | None], *, others_written: bool
 ) -> NoReturn:
-    """Ends a Write with one p4.v1.Error per update: ABORTED for valid ones, which were not written either."""
+    """Ends a Write with one p4.v1.Error per update. Valid ones are OK, or ABORTED if none was written."""
+    fate = "the others written" if others_written else "none written"
+    valid = p4r.Error() if others_written else p4r.Error(canonical_code=number_of(_ABORTED), message=ABORTED)
+    await _abort_batch(context, errors, f"updates refused, {fate}", valid)
+
+
+async def abort_read(context: aio.ServicerContext[Any, Any], errors: Sequence[Refused | None]) -> NoReturn:
+    """Ends a Read with one p4.v1.Error per entity asked for."""
+    await _abort_batch(context, errors, "requests refused", p4r.Error())
+
+
+async def _abort_batch(
+    context: aio.ServicerContext[Any, Any], errors: Sequence[Refused | None], said: str, valid: p4r.Error
+) -> NoReturn:
     refused = [error for error in errors if error is not None]
-    message = f"{len(refused)} of {total} updates refused, none written: {refused[0].message}"
+    message = f"{len(refused)} of {len(errors)} {said}: {refused[0].message}"
     status = rpc_status.Status(code=number_of(StatusCode.UNKNOWN), message=message)
     for error in errors:
         detail = any_pb2.Any()
         detail.Pack(
-            p4r.Error(
-                canonical_code=number_of(StatusCode.ABORTED if error is None else error.code),
-                message=ABORTED if error is None else error.message,
-            )
+            valid
+            if error is None
+            else p4r.Error(canonical_code=number_of(error.code), message=error.message)
         )
         status.details.append(detail)
     await context.abort(StatusCode.UNKNOWN, message, ((DETAILS_KEY, status.SerializeToString()),))

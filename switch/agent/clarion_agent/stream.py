@@ -17,7 +17,14 @@ from clarion_agent.status import Refused, Undecodable, number_of
 
 _log = logging.getLogger(__name__)
 
-MAX_WAITING = 4096  # queued messages of a controller that does not read them
+# Queued messages of a controller that does not read them.
+MAX_WAITING = 4096
+MAX_WAITING_BYTES = 4 << 20
+MAX_NOTICES = 16  # of its arbitration: the last ones, which say how it is now
+ARBITRATION_S = 10.0  # within which a stream has to ask for a device
+
+
+LATE = Refused(StatusCode.DEADLINE_EXCEEDED, f"no arbitration came within {ARBITRATION_S:g} s")
 
 
 class Stream:
@@ -25,9 +32,12 @@ class Stream:
 
     def __init__(self, find_device: Callable[[int], Device]) -> None:
         self._find_device = find_device
-        self._controller = Controller(self._put)
+        self._controller = Controller(self._put, self._end)
         self._device: Device | None = None
-        self._waiting: deque[p4r.StreamMessageResponse] = deque()
+        self._waiting: deque[tuple[p4r.StreamMessageResponse, int]] = deque()  # with their bytes
+        self._waiting_bytes = 0
+        self._notices: deque[p4r.StreamMessageResponse] = deque(maxlen=MAX_NOTICES)
+        self._clock = asyncio.get_running_loop().call_later(ARBITRATION_S, self._end, LATE)
         self._awake = asyncio.Event()
         self._ended = False
         self.error: Refused | None = None
@@ -43,14 +53,18 @@ class Stream:
         except Refused as error:
             self.error = error
         finally:
-            self._ended = True
-            self._awake.set()
+            self._stop()
 
     async def messages(self) -> AsyncIterator[p4r.StreamMessageResponse]:
         """Messages to the controller, until the stream ends."""
         while True:
-            while self._waiting:
-                yield self._waiting.popleft()
+            while self._notices or self._waiting:
+                if self._notices:
+                    yield self._notices.popleft()
+                    continue
+                message, size = self._waiting.popleft()
+                self._waiting_bytes -= size
+                yield message
             if self._ended:
                 return
             self._awake.clear()
@@ -58,23 +72,44 @@ class Stream:
 
     def close(self) -> None:
         """Ends `messages`."""
+        self._clock.cancel()
         self._ended = True
         if self._device is not None:
             self._device.arbiter.leave(self._controller)
 
     def _put(self, message: p4r.StreamMessageResponse) -> None:
-        if len(self._waiting) >= MAX_WAITING and message.WhichOneof("update") != "arbitration":
+        if message.WhichOneof("update") == "arbitration":
+            self._notices.append(message)
+        elif not self._queue(message):
             if self.lost == 0:
                 _log.warning("a controller does not fetch its messages: digests and packets are dropped")
             self.lost += 1
             return
-        self._waiting.append(message)
+        self._awake.set()
+
+    def _queue(self, message: p4r.StreamMessageResponse) -> bool:
+        """Queues a message if there is room for it."""
+        size = message.ByteSize()
+        if len(self._waiting) >= MAX_WAITING or self._waiting_bytes + size > MAX_WAITING_BYTES:
+            return False
+        self._waiting.append((message, size))
+        self._waiting_bytes += size
+        return True
+
+    def _end(self, error: Refused) -> None:
+        """Ends the stream with a status; what waits is dropped."""
+        self.error = error
+        self._waiting.clear()
+        self._stop()
+
+    def _stop(self) -> None:
+        self._ended = True
         self._awake.set()
 
     async def _take(self, request: p4r.StreamMessageRequest) -> None:
         what = request.WhichOneof("update")
         if what == "arbitration":
-            self._arbitrate(request.arbitration)
+            await self._arbitrate(request.arbitration)
             return
         if self._device is None:
             raise Refused(
@@ -85,7 +120,7 @@ class Stream:
         except Refused as error:
             self._put(_stream_error(error, what, request))
 
-    def _arbitrate(self, update: p4r.MasterArbitrationUpdate) -> None:
+    async def _arbitrate(self, update: p4r.MasterArbitrationUpdate) -> None:
         first = self._device is None
         device = self._find_device(update.device_id) if self._device is None else self._device
         if device.id != update.device_id:
@@ -93,7 +128,8 @@ class Stream:
                 StatusCode.FAILED_PRECONDITION,
                 f"device {update.device_id}: this stream is for device {device.id}; open another stream",
             )
-        device.arbiter.arbitrate(self._controller, update, first=first)
+        self._clock.cancel()
+        await device.arbitrate(self._controller, update, first=first)
         self._device = device
 
     async def _serve(self, device: Device, what: str | None, request: p4r.StreamMessageRequest) -> None:
@@ -101,10 +137,11 @@ class Stream:
             raise Refused(StatusCode.INVALID_ARGUMENT, f"stream message {what}: is not known here")
         if not device.arbiter.is_primary(self._controller):
             raise Refused(StatusCode.PERMISSION_DENIED, f"{what}: device {device.id}: you are not primary")
+        access = device.arbiter.access(self._controller.role)
         if what == "packet":
-            await device.packet_out(request.packet)
+            await device.packet_out(request.packet, access)
         else:
-            device.acknowledge(request.digest_ack)
+            device.acknowledge(request.digest_ack, access)
 
 
 def _stream_error(

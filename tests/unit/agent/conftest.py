@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from finsy.proto import U128, p4r
@@ -27,13 +28,30 @@ class Primary:
         update = p4r.MasterArbitrationUpdate(device_id=device.id, election_id=self.election_id)
         device.arbiter.arbitrate(self.controller, update, first=True)
 
-    async def write(self, *updates: p4r.Update) -> None:
-        await self.device.write(
-            p4r.WriteRequest(device_id=self.device.id, election_id=self.election_id, updates=updates)
+    async def set_pipeline(self, program: Program) -> None:
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self.device.id,
+            election_id=self.election_id,
+            action=p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT,
         )
+        request.config.p4info.CopyFrom(program.p4info)
+        await self.device.set_pipeline(request)
 
-    async def read(self, *entities: p4r.Entity) -> list[p4r.Entity]:
-        return [found async for found in self.device.read(p4r.ReadRequest(entities=entities))]
+    async def write(
+        self, *updates: p4r.Update, atomicity: Any = p4r.WriteRequest.ROLLBACK_ON_ERROR, role: str = ""
+    ) -> None:
+        request = p4r.WriteRequest(
+            device_id=self.device.id,
+            role=role,
+            election_id=self.election_id,
+            updates=updates,
+            atomicity=atomicity,
+        )
+        await self.device.write(request)
+
+    async def read(self, *entities: p4r.Entity, role: str = "") -> list[p4r.Entity]:
+        request = p4r.ReadRequest(role=role, entities=entities)
+        return [found async for found in self.device.read(request)]
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +68,10 @@ def target() -> FakeTarget:
 async def primary(target: FakeTarget, program: Program) -> Primary:
     device = Device(1, target, program)
     await device.start()
-    return Primary(device)
+    made = Primary(device)
+    await made.set_pipeline(program)
+    target.batches.clear()
+    return made
 
 
 @pytest.fixture

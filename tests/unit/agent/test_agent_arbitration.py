@@ -101,7 +101,7 @@ def test_roles_are_apart(arbiter: Arbiter) -> None:
     default, tuner = Peer(arbiter), Peer(arbiter)
     assert default.ask(5) == [(OK, 5)]
     assert tuner.ask(1, role="tuner") == [(OK, 1)]
-    assert arbiter.primaries() == [default.controller, tuner.controller]
+    assert [each for each, _ in arbiter.primaries()] == [default.controller, tuner.controller]
     assert tuner.may_write(1, "tuner")
     assert not tuner.may_write(1)
     with pytest.raises(Refused) as refused:
@@ -116,6 +116,6 @@ def test_there_is_an_end_to_roles_and_controllers(arbiter: Arbiter) -> None:
         Peer(arbiter).ask(MAX_CONTROLLERS)
     for number in range(1, MAX_ROLES):
         Peer(arbiter).ask(1, role=f"r{number}")
-    with pytest.raises(Refused, match="there are 64 already") as refused:
+    with pytest.raises(Refused, match="there are 16 already") as refused:
         Peer(arbiter).ask(1, role="one more")
     assert refused.value.code.name == "RESOURCE_EXHAUSTED"

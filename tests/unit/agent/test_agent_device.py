@@ -45,7 +45,7 @@ async def test_lists_are_sent_when_they_are_full_or_their_time_is_over(
     primary.device.on_digest("queue_drop_t", DROP)
     while len(lists(primary)) < 4:
         await asyncio.sleep(0)
-    await primary.write(delete(digest("queue_drop_t")), delete(digest("interval_report_t")))
+    await primary.write(delete(digest("queue_drop_t")))
     primary.device.on_digest("queue_drop_t", DROP)
     assert len(lists(primary)) == 4
     assert not target.wanted
@@ -145,11 +145,17 @@ async def test_what_the_configuration_switched_on_is_there_until_somebody_writes
     device = Device(1, target, program)
     await device.start()
     primary = Primary(device)
-    assert len(await primary.read(table_entry("stamp_port", None))) == 1
-    assert not device.get_pipeline(p4r.GetForwardingPipelineConfigRequest()).config.HasField("cookie")
+    with pytest.raises(Refused, match="no forwarding pipeline config is set") as refused:
+        await primary.read(table_entry("stamp_port", None))
+    assert refused.value.code.name == "FAILED_PRECONDITION"
+    assert not device.get_pipeline(p4r.GetForwardingPipelineConfigRequest()).HasField("config")
     target.forget()
+    target.entries["stamp_port", 3] = {}
     await device.on_connected()  # the switch started again with another configuration
-    assert await primary.read(table_entry("stamp_port", None)) == []
+    await primary.set_pipeline(program)
+    (entry,) = await primary.read(table_entry("stamp_port", None))
+    assert entry.table_entry.match[0].exact.value == b"\3"
+    await primary.write(delete(entry))
     await primary.write(insert(table_entry("stamp_port", 2, "stamp")))
     target.forget()
     await device.on_connected()

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 from finsy.proto import p4r
-from google.protobuf.struct_pb2 import Struct
 
 from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.program import Program
@@ -15,7 +14,8 @@ from clarion_agent.service import Context, P4RuntimeService
 from clarion_agent.status import Refused
 from clarion_contract.settings import AS_RECEIVED
 from clarion_contract.target import Judged
-from clarion_p4rt.capabilities import measures_capacity
+from clarion_p4rt.capabilities import measures_capacity, own_lldp
+from clarion_p4rt.device import OwnLldp
 from fakes.p4runtime_messages import IDS, delete, insert, modify, packet_out, table_entry
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
@@ -92,28 +92,24 @@ async def test_judgements_are_read_as_they_are(primary: Primary, target: FakeTar
     assert len(await primary.read(table_entry("stamp_port", None))) == 1
 
 
-async def test_capabilities_name_the_switches_that_send_lldp(target: FakeTarget, program: Program) -> None:
-    async def lldp() -> dict[str, Any]:
-        service = P4RuntimeService([Device(1, target, program), Device(2, FakeTarget("s2"), program)])
-        response = await service.Capabilities(p4r.CapabilitiesRequest(), cast("Context", None))
-        extra = Struct()
-        if not response.experimental.Unpack(extra):
-            return {}
-        return cast("dict[str, Any]", dict(extra["lldp"]))
+async def capabilities(service: P4RuntimeService, device_id: int) -> p4r.CapabilitiesResponse:
+    return await service.Capabilities(p4r.CapabilitiesRequest(device_id=device_id), cast("Context", None))
 
-    found = await lldp()
-    assert found["chassis_id"] == "test/s1"
-    assert dict(found["chassis_ids"]) == {"1": "test/s1", "2": "test/s2"}
+
+async def test_capabilities_of_a_device_have_its_lldp(target: FakeTarget, program: Program) -> None:
+    service = P4RuntimeService([Device(1, target, program), Device(2, FakeTarget("s2"), program)])
+    for device_id, name in ((1, "test/s1"), (2, "test/s2")):
+        lldp = own_lldp(await capabilities(service, device_id), device_id)
+        assert lldp == OwnLldp(name, {1: "p1", 2: "p2", 3: "p3"})
     target.chassis_id = None
-    assert (await lldp())["chassis_id"] == "test/s2"
+    assert own_lldp(await capabilities(service, 1), 1) is None
 
 
-async def test_capabilities_name_the_switches_that_measure(target: FakeTarget, program: Program) -> None:
+async def test_capabilities_of_a_device_say_whether_it_measures(target: FakeTarget, program: Program) -> None:
     other = FakeTarget("s2")
-    other.measures_capacity, other.chassis_id, target.chassis_id = False, None, None
+    other.measures_capacity = False
     service = P4RuntimeService([Device(1, target, program), Device(2, other, program)])
-    response = await service.Capabilities(p4r.CapabilitiesRequest(), cast("Context", None))
-    assert [measures_capacity(response, device_id) for device_id in (1, 2)] == [True, False]
-    target.measures_capacity = False
-    response = await service.Capabilities(p4r.CapabilitiesRequest(), cast("Context", None))
-    assert not response.HasField("experimental")
+    said = [await capabilities(service, device_id) for device_id in (1, 2)]
+    assert [measures_capacity(each, number) for number, each in enumerate(said, 1)] == [True, False]
+    of_all = await capabilities(service, 0)
+    assert (of_all.p4runtime_api_version, of_all.HasField("experimental")) == ("1.5.0", False)

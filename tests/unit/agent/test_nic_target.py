@@ -71,7 +71,9 @@ def nic(connection: NicConnection) -> NicTarget:
 async def manager(nic: NicTarget, program: Program) -> Primary:
     device = Device(1, nic, program)
     await device.start()
-    return Primary(device)
+    made = Primary(device)
+    await made.set_pipeline(program)
+    return made
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -243,16 +245,16 @@ async def test_what_fails_in_the_middle_is_put_back(
 
 
 async def test_a_note_that_cannot_be_kept_undoes_the_batch(
-    nic: NicTarget, program: Program, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch
+    manager: Primary, fake_card: FakeCard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    device = Device(1, nic, program)
-    await device.start()
     monkeypatch.setattr(Note, "write", full)
     with pytest.raises(RefusedBatch) as refused:
-        await Primary(device).write(insert(table_entry("stamp_port", 0, "stamp")))
+        await manager.write(
+            insert(table_entry("stamp_port", 0, "stamp")), insert(digest("interval_report_t"))
+        )
     assert "the agent's note: [Errno 28] No space left" in str(refused.value.plan.errors[0])
     assert not fake_card.configuration["egress", 0]["stamp"]
 

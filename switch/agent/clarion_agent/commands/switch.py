@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serves until SIGTERM or SIGINT."""
+    """Serves until SIGTERM or SIGINT. SIGUSR1 resets the arbitration."""
     logging.basicConfig(format="clarion switch serve: %(message)s", level=logging.WARNING)
     try:
         asyncio.run(_serve(options))
@@ -66,6 +66,7 @@ async def _serve(options: argparse.Namespace) -> None:
     async with contextlib.AsyncExitStack() as stack:
         source = await _source(options, stack)
         server = await stack.enter_async_context(AgentServer(source, listen, tls))
+        loop.add_signal_handler(signal.SIGUSR1, server.reset_arbitration)
         print(serving(server), flush=True)
         await stopped.wait()
 
