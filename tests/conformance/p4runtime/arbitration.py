@@ -35,7 +35,7 @@ def election_ids_have_128_bits(lab: Lab) -> None:
 def each_role_has_its_primary(lab: Lab) -> None:
     first = lab.bare_primary(5)
     wants(lab.peer(role="other").arbitrate(4), OK)
-    wants(first.so_far("arbitration"), [])
+    wants(first.notices_so_far(), [])
 
 
 @check("5", "MUST", "The same election id may be used with another role.")
@@ -201,7 +201,7 @@ def a_primary_steps_down(lab: Lab) -> None:
 def others_are_not_told_of_a_backup(lab: Lab) -> None:
     primary = lab.bare_primary(5)
     lab.backup(4)
-    wants(primary.so_far("arbitration"), [])
+    wants(primary.notices_so_far(), [])
 
 
 @check("5.4", "MUST", "All controllers of the role are told of a new primary and its election id.")
@@ -219,7 +219,7 @@ def other_roles_are_not_told(lab: Lab) -> None:
     other = lab.peer(role="other")
     wants(other.arbitrate(1), OK)
     lab.bare_primary(6)
-    wants(other.so_far("arbitration"), [])
+    wants(other.notices_so_far(), [])
 
 
 @check("5.4", "MUST", "As long as there has not been any primary, the notice has no election id.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ CODES = {code.value[0]: code.name for code in grpc.StatusCode}
 OK = "OK"
 SILENCE = "nothing"
 COOKIE = 7
+KINDS = [each.name for each in p4r.StreamMessageResponse.DESCRIPTOR.oneofs_by_name["update"].fields]
 
 
 def refused(*codes: str) -> str:
@@ -66,7 +66,7 @@ class Peer:
         self._channel = grpc.insecure_channel(address, options)
         self._stub: Any = p4r_grpc.P4RuntimeStub(self._channel)
         self._requests: queue.Queue[p4r.StreamMessageRequest | None] = queue.Queue()
-        self._received: queue.Queue[Any] = queue.Queue()
+        self._received: dict[str, queue.Queue[Any]] = {kind: queue.Queue() for kind in KINDS}
         self._call: Any = None
         self._reader: threading.Thread | None = None
 
@@ -90,18 +90,17 @@ class Peer:
         self._requests.put(request)
 
     def next(self, kind: str) -> Any:
-        """The next message of a kind, skipping others. None if there comes none, or the stream ends."""
-        deadline = time.monotonic() + self._patience_s
-        while True:
-            try:
-                message = self._received.get(timeout=max(0.01, deadline - time.monotonic()))
-            except queue.Empty:
-                return None
-            if not isinstance(message, p4r.StreamMessageResponse):
-                self.error = message
-                return None
-            if message.WhichOneof("update") == kind:
-                return getattr(message, kind)
+        """The next message of a kind. None if there comes none in time, or the stream ends."""
+        waiting = self._received[kind]
+        try:
+            message = waiting.get(timeout=self._patience_s)
+        except queue.Empty:
+            return None
+        if isinstance(message, p4r.StreamMessageResponse):
+            return getattr(message, kind)
+        waiting.put(message)  # it stays ended
+        self.error = message
+        return None
 
     def notice(self) -> str:
         """The next word of the server on who is primary, or how it ends the stream."""
@@ -128,22 +127,22 @@ class Peer:
 
     def so_far(self, kind: str) -> list[Any]:
         """The messages of a kind that have come before the answer to one more arbitration update."""
-        update = p4r.MasterArbitrationUpdate(device_id=self.device_id)
-        if self.election_id is not None:
-            update.election_id.CopyFrom(U128.encode(self.election_id))
-        if self.role:
-            update.role.name = self.role
-        before = self._received.qsize()
-        self.send(p4r.StreamMessageRequest(arbitration=update))
-        found: list[Any] = []
-        while True:
-            message = self._received.get(timeout=DEADLINE_S)
-            assert isinstance(message, p4r.StreamMessageResponse), message
-            if message.WhichOneof("update") == "arbitration" and before <= 0:
-                return found
-            before -= 1
-            if message.WhichOneof("update") == kind:
-                found.append(getattr(message, kind))
+        assert self.arbitrate(self.election_id) in (OK, "ALREADY_EXISTS", "NOT_FOUND")
+        found = []
+        while not self._received[kind].empty():
+            found.append(self.next(kind))
+        return found
+
+    def notices_so_far(self) -> list[p4r.MasterArbitrationUpdate]:
+        """The primary's notices before the answer to an update that raises its election id."""
+        assert self.election_id is not None
+        raised = self.election_id + 1
+        result, found = self.arbitrate(raised), []
+        while U128.decode(self.told.election_id) != raised:
+            assert result != SILENCE
+            found.append(self.told)
+            result = self.notice()
+        return found
 
     # Calls.
 
@@ -224,12 +223,14 @@ class Peer:
             return outcome(error), None
 
     def _read(self) -> None:
+        ended: grpc.RpcError | None = None
         try:
             for message in self._call:
-                self._received.put(message)
-            self._received.put(None)
+                self._received[message.WhichOneof("update")].put(message)
         except grpc.RpcError as error:
-            self._received.put(error)
+            ended = error
+        for waiting in self._received.values():
+            waiting.put(ended)
 
 
 class Lab:
