@@ -28,9 +28,6 @@ from clarion_p4rt.switch import TlsFiles
 # A channel of its own connects at once, where a shared one would wait for its turn after earlier failures.
 CHANNEL_OPTIONS = (("grpc.max_metadata_size", 64 * 1024), ("grpc.use_local_subchannel_pool", 1))
 
-# What a switch answers that knows no RECONCILE_AND_COMMIT, or cannot keep what it has.
-CANNOT_RECONCILE = (GRPCStatusCode.UNIMPLEMENTED, GRPCStatusCode.INVALID_ARGUMENT)
-
 
 class _Connection(P4Client):
     async def open(
@@ -102,14 +99,10 @@ class Session:
         """
         config = self.schema.get_pipeline_config()
         running = await self._running(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
-        if running is not None and await self._is(running, config):
-            return False
-        try:
-            await self._commit(config, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
-        except P4ClientError as error:
-            if error.code not in CANNOT_RECONCILE:
-                raise self._failure(self._program, error) from None
-        else:
+        if running is not None and running.HasField("config"):
+            if await self._is(running.config, config):
+                return False
+        elif running is not None and await self._reconciled(config):
             return False
         try:
             await self._commit(config, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
@@ -189,16 +182,26 @@ class Session:
         """
         if running.HasField("cookie") and running.cookie.cookie == config.cookie.cookie:
             return True
-        running = await self._running(p4r.GetForwardingPipelineConfigRequest.ALL)
+        reply = await self._running(p4r.GetForwardingPipelineConfigRequest.ALL)
+        if reply is None:
+            return False
         program = config.p4_device_config
-        return running is not None and (
-            running.p4info == config.p4info and running.p4_device_config in (b"", program)
-        )
+        return reply.config.p4info == config.p4info and reply.config.p4_device_config in (b"", program)
+
+    async def _reconciled(self, config: Any) -> bool:
+        """Sets the first config of a switch, and keeps what it has; False if it cannot."""
+        try:
+            await self._commit(config, p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+        except P4ClientError as error:
+            if error.code == GRPCStatusCode.UNIMPLEMENTED:
+                return False
+            raise self._failure(self._program, error) from None
+        return True
 
     async def _running(self, kind: Any) -> Any:
         request = p4r.GetForwardingPipelineConfigRequest(device_id=self._device_id, response_type=kind)
         try:
-            return (await self._connected().request(request)).config
+            return await self._connected().request(request)
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return None

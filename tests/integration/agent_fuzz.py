@@ -17,8 +17,9 @@ from typing import Any
 import grpc
 from finsy.proto import U128, p4r
 
+from clarion_agent.roles import P4RoleConfig
 from fakes.p4runtime_messages import IDS, p4info, table_entry
-from integration.agent_net import DEADLINE_S, Client, SwitchProcess, switch_and_agent
+from integration.agent_net import DEADLINE_S, Client, SwitchProcess, details, switch_and_agent
 
 VALUES = (b"", b"\0", b"\1", b"\2", b"\3", b"\xff", b"\1\0", b"\xff" * 5, b"\0" * 9, b"\xff" * 16)
 NUMBERS = (0, 1, 2, 3, 63, 64, 255, 4096, 262143, 262144, 2**31 - 1, 2**32 - 1)
@@ -92,8 +93,8 @@ class Generator:
             if self._random.random() < 0.2:
                 message.arbitration.role.name = self.pick("", "a", "\N{SNOWMAN}" * 9)
                 message.arbitration.role.id = self.pick(0, 0, 1)
-            if self._random.random() < 0.1:
-                message.arbitration.role.config.type_url = "x"
+            if self._random.random() < 0.3:
+                self._configure(message.arbitration.role)
         elif kind == "packet":
             message.packet.payload = self._random.randbytes(self.pick(0, 1, 13, 14, 60, 1940, 1941, 9000))
             if self._random.random() < 0.2:
@@ -104,6 +105,22 @@ class Generator:
         elif kind == "other":
             message.other.type_url = "type.googleapis.com/none"
         return message
+
+    def _configure(self, role: p4r.Role) -> None:
+        """A role's configuration, or something else."""
+        config = P4RoleConfig(
+            exclusive_p4_ids=[self.pick(*self._ids, *NUMBERS) for _ in range(self.pick(0, 1, 2))],
+            shared_p4_ids=[self.pick(*self._ids, *NUMBERS) for _ in range(self.pick(0, 1, 2))],
+            receives_packet_ins=self.pick(False, True),
+            can_push_pipeline=self.pick(False, True),
+        )
+        if self._random.random() < 0.3:
+            config.packet_in_filter.metadata_id = self.pick(*NUMBERS)
+            config.packet_in_filter.value = self.pick(*VALUES)
+        role.config.Pack(config)
+        role.config.value = self._corrupted(config)
+        if self._random.random() < 0.1:
+            role.config.type_url = "x"
 
     def entity(self) -> p4r.Entity:
         """Any entity."""
@@ -137,6 +154,9 @@ class Generator:
                     replica.egress_port = self.pick(257, 258, 319, *NUMBERS)
                 else:
                     replica.port = self.pick(b"\1\1", *VALUES)
+                for _ in range(self.pick(0, 0, 1, 2)):
+                    port = self.pick(b"\1\2", b"\1\3", *VALUES)
+                    replica.backup_replicas.add(port=port, instance=self.pick(*NUMBERS))
         else:
             entity.meter_entry.meter_id = self.pick(*NUMBERS)
         return entity
@@ -205,6 +225,7 @@ class Attack:
         self._random = random.Random(~seed)
         self._election_id = 1
         self._denied = 0
+        self._written = False  # whether the last refused Write says that it has written something
         self._channel = grpc.insecure_channel(address)
         service = "/p4.v1.P4Runtime/"
         self._write: Any = self._channel.unary_unary(service + "Write")
@@ -235,9 +256,11 @@ class Attack:
         assert self._switch.entries()["ports"][2]["queue_limit"] == 4321
 
     def _write_once(self) -> None:
+        """One that continues after errors changes what it says it has written, and nothing else."""
         message = self._generator.write(self._election_id)
         before = self._state()
-        if self._call(lambda: self._write(message, timeout=DEADLINE_S), "write") == "OK":
+        self._written = False
+        if self._call(lambda: self._write(message, timeout=DEADLINE_S), "write") == "OK" or self._written:
             return
         assert self._state() == before, f"a refused write changed something: {message.hex()}"
 
@@ -269,9 +292,13 @@ class Attack:
             outcome = "OK"
         except grpc.RpcError as error:
             outcome = error.code().name
+            if outcome == "UNKNOWN":  # it says what is wrong with each update or request
+                self._written = any(code == "OK" for code, _ in details(error))
         self.outcomes[f"{kind} {outcome}"] += 1
         self._denied += outcome == "PERMISSION_DENIED"
-        assert outcome in EXPECTED or (kind, outcome) == ("write", "UNKNOWN"), f"{kind}: {outcome}"
+        assert outcome in EXPECTED or (kind, outcome) in (("write", "UNKNOWN"), ("read", "UNKNOWN")), (
+            f"{kind}: {outcome}"
+        )
         return outcome
 
     def _state(self) -> Any:

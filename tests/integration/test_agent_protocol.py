@@ -108,7 +108,7 @@ def test_default_entries(client: Client) -> None:
 def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) -> None:
     client.write(insert(table_entry("stamp_port", 1, "stamp")))
     before = served[0].entries()
-    for atomicity in (0, 1, 2):
+    for atomicity in (1, 2):
         with pytest.raises(grpc.RpcError) as error:
             client.write(
                 insert(table_entry("stamp_port", 2, "stamp")),
@@ -135,6 +135,30 @@ def test_a_batch_is_written_whole_or_not_at_all(served: Served, client: Client) 
         assert len(client.read(table_entry("", None))) == 1
 
 
+def test_by_default_each_update_stands_for_itself(served: Served, client: Client) -> None:
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(
+            insert(table_entry("stamp_port", 2, "stamp")),
+            insert(table_entry("xcp_port", 9, "set_xcp_port", XCP)),
+            delete(table_entry("stamp_port", 2)),
+            insert(table_entry("stamp_port", 3, "stamp")),
+        )
+    assert error.value.code() == grpc.StatusCode.UNKNOWN
+    assert error.value.details() == (
+        "1 of 4 updates refused, the others written: xcp_port[9]: the switch has no port 9; it has 1, 2, 3"
+    )
+    assert details(error.value) == [
+        ("OK", ""),
+        ("INVALID_ARGUMENT", "xcp_port[9]: the switch has no port 9; it has 1, 2, 3"),
+        ("OK", ""),
+        ("OK", ""),
+    ]
+    assert [port["stamp"] for port in served[0].entries()["ports"]] == [False, False, True]
+    with pytest.raises(grpc.RpcError) as error:
+        client.write(insert(table_entry("stamp_port", 1, "stamp")), atomicity=7)
+    assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+
+
 def test_updates_build_on_each_other(served: Served, client: Client) -> None:
     entry = table_entry("queue_port", 2, "set_queue_port", (5000,))
     client.write(insert(entry), modify(table_entry("queue_port", 2, "set_queue_port", (6000,))))
@@ -149,7 +173,7 @@ def test_updates_build_on_each_other(served: Served, client: Client) -> None:
 def refusals(client: Client, *updates: p4r.Update) -> list[tuple[str, str]]:
     """Code and message of each update of a batch that must be refused."""
     with pytest.raises(grpc.RpcError) as error:
-        client.write(*updates)
+        client.write(*updates, atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR)
     return details(error.value)
 
 
@@ -178,7 +202,7 @@ def test_registers_are_read_and_not_written(client: Client) -> None:
     assert client.read(table_entry("stamp_port", None)) == []
     with pytest.raises(grpc.RpcError) as error:
         client.read(register("interval_clock", 64))
-    assert error.value.code().name == "OUT_OF_RANGE"
+    assert details(error.value)[0][0] == "OUT_OF_RANGE"
 
 
 def test_counters_are_read_and_reset(served: Served, client: Client) -> None:
@@ -329,14 +353,26 @@ def test_pipeline_configs(served: Served, client: Client) -> None:
     assert served[0].entries()["ports"][0]["stamp"] is False
 
 
-def test_the_program_is_there_before_anybody_has_set_it(served: Served) -> None:
+def test_nothing_is_read_or_written_before_a_pipeline_is_set(served: Served) -> None:
     with Client(served[1].address, device_id=4) as other:
         other.arbitrate(1)
         request = p4r.GetForwardingPipelineConfigRequest(device_id=4)
+        reply = other.stub.GetForwardingPipelineConfig(request, timeout=DEADLINE_S)
+        assert not reply.HasField("config")
+        stamp = table_entry("stamp_port", 1, "stamp")
+        for call in (lambda: other.write(insert(stamp)), lambda: other.read(table_entry("", None))):
+            with pytest.raises(grpc.RpcError) as error:
+                call()
+            assert refused(error) == (
+                "FAILED_PRECONDITION",
+                "device 4: no forwarding pipeline config is set; use SetForwardingPipelineConfig",
+            )
+        other.send(packet_out(ethernet(MAC)))
+        assert other.next("error").canonical_code == grpc.StatusCode.FAILED_PRECONDITION.value[0]
+        other.set_pipeline(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, cookie=None)
         config = other.stub.GetForwardingPipelineConfig(request, timeout=DEADLINE_S).config
-        assert config.p4info == p4info()
-        assert not config.HasField("cookie")
-        other.write(insert(table_entry("stamp_port", 1, "stamp")))
+        assert (config.p4info, config.HasField("cookie")) == (p4info(), False)
+        other.write(insert(stamp))
         assert len(other.read(table_entry("", None))) == 1
 
 
@@ -412,7 +448,7 @@ def test_roles_have_primaries_of_their_own(served: Served) -> None:
         update.role.name = "tuner"
         update.role.config.type_url = "type.googleapis.com/some"
         tuner.send(p4r.StreamMessageRequest(arbitration=update))
-        assert tuner.next("end").code() == grpc.StatusCode.UNIMPLEMENTED
+        assert tuner.next("end").code() == grpc.StatusCode.INVALID_ARGUMENT
 
 
 @pytest.mark.parametrize(
@@ -454,7 +490,7 @@ def test_a_stream_keeps_its_device_and_role_and_ids_are_used_once(served: Served
 
 def test_capabilities(client: Client) -> None:
     reply = client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=DEADLINE_S)
-    assert reply.p4runtime_api_version == "1.4.0"
+    assert reply.p4runtime_api_version == "1.5.0"
 
 
 def test_entities_that_the_program_has_none_of(client: Client) -> None:
@@ -466,6 +502,11 @@ def test_entities_that_the_program_has_none_of(client: Client) -> None:
         ("INVALID_ARGUMENT", "entity: is empty"),
     ]
     with pytest.raises(grpc.RpcError) as error:
-        client.read(meter)
-    assert refused(error) == ("NOT_FOUND", "meter_entry: the program has none")
+        client.read(p4r.Entity(meter_entry=p4r.MeterEntry()), meter, counter("tx", 1))
+    assert refused(error)[0] == "UNKNOWN"
+    assert details(error.value) == [
+        ("OK", ""),
+        ("NOT_FOUND", "meter_entry: the program has none"),
+        ("OK", ""),
+    ]
     assert client.read(p4r.Entity(meter_entry=p4r.MeterEntry())) == []

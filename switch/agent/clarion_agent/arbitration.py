@@ -144,7 +144,9 @@ class Arbiter:
         for other, each in self._roles.items():
             both = wanted.conflict(each.access) if other != name and each.controllers else None
             if both is not None:
-                raise invalid(f"role {name!r}: config: id {both}: role {other!r} has it, or one of both alone")
+                raise invalid(
+                    f"role {name!r}: config: id {both}: is exclusive, and role {other!r} has it, too"
+                )
         return wanted
 
     def _elect(self, role: _Role, controller: Controller) -> bool:

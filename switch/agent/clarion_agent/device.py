@@ -211,8 +211,8 @@ class Device:
             if request.atomicity == _Write.DATAPLANE_ATOMIC and not self.target.is_atomic(plan.changes):
                 raise Refused(
                     StatusCode.UNIMPLEMENTED,
-                    f"switch {self.target.name}: cannot carry out this batch between two packets; write it in "
-                    "parts, or with ROLLBACK_ON_ERROR",
+                    f"switch {self.target.name}: cannot carry out this batch between two packets; write it "
+                    "in parts, or with ROLLBACK_ON_ERROR",
                 )
             await self._carry_out(plan)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The note that an agent leaves in the switch for the next one: that a pipeline config is set, its cookie, and
-what the switch does not know of the entries.
+"""The note that an agent leaves in the switch for the next one: that a pipeline config is set, its cookie,
+and what the switch does not know of the entries.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from grpc import StatusCode
 from clarion_agent import digests
 from clarion_agent.arrays import Arrays
 from clarion_agent.program import Program
-from clarion_agent.roles import FULL, Access, denied
 from clarion_agent.replication import Replication
+from clarion_agent.roles import FULL, Access, denied
 from clarion_agent.state import State
 from clarion_agent.status import Refused, invalid
 from clarion_agent.tables import Tables, entity_name

@@ -89,13 +89,18 @@ def flood_change(group: tuple[Replica, ...] | None, down: Collection[int]) -> Se
 
 def _port(replica: Replica, down: Collection[int]) -> int:
     """The most preferred port that is not down; if all are, the first: what goes there is lost."""
-    ports = [each.port - FLOOD_BASE for each in (replica, *replica.backups)]
+    ports = [port - FLOOD_BASE for port, _ in _places(replica)]
     return next((port for port in ports if port not in down), ports[0])
+
+
+def _places(replica: Replica) -> list[tuple[int, int]]:
+    """Port and instance of the replica and its backups, the preferred one first."""
+    return [(replica.port, replica.instance), *((each.port, each.instance) for each in replica.backups)]
 
 
 def _refuse_twice(group: tuple[Replica, ...]) -> None:
     """A replica's port is none of its backups', and port and instance are unique in the group."""
-    pairs = [(each.port, each.instance) for replica in group for each in (replica, *replica.backups)]
+    pairs = [place for replica in group for place in _places(replica)]
     if len(set(pairs)) != len(pairs):
         raise invalid(f"{NAME}: replicas: a port and instance is there twice")
     for replica in group:

@@ -2,8 +2,8 @@
 """What a role may do: `role.config` of an arbitration, as Stratum's message `stratum.P4RoleConfig`.
 
 P4Runtime leaves the message open (section "Role Config"). Stratum's is the one that others use, too:
-stratum/public/proto/p4_role_config.proto. A role may read and write the entities whose P4Info id it lists, as its
-own (`exclusive_p4_ids`) or together with other roles (`shared_p4_ids`).
+stratum/public/proto/p4_role_config.proto. A role may read and write the entities whose P4Info id it lists, as
+its own (`exclusive_p4_ids`) or together with other roles (`shared_p4_ids`).
 """
 
 from __future__ import annotations

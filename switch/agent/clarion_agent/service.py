@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from finsy.proto import p4r
@@ -42,7 +42,9 @@ class P4RuntimeService:
             await abort(context, error)
         return p4r.WriteResponse()
 
-    async def Read(self, request: p4r.ReadRequest, context: Context) -> AsyncIterator[p4r.ReadResponse]:  # noqa: N802
+    async def Read(  # noqa: N802
+        self, request: p4r.ReadRequest, context: Context
+    ) -> AsyncGenerator[p4r.ReadResponse, None]:
         """Streams the entities that match."""
         reply = p4r.ReadResponse()
         errors: Sequence[Refused | None] = ()
@@ -84,7 +86,7 @@ class P4RuntimeService:
 
     async def StreamChannel(  # noqa: N802
         self, request_iterator: AsyncIterator[p4r.StreamMessageRequest], context: Context
-    ) -> AsyncIterator[p4r.StreamMessageResponse]:
+    ) -> AsyncGenerator[p4r.StreamMessageResponse, None]:
         """Arbitration, packets, digests and their acknowledgements."""
         if self._streams >= MAX_STREAMS:
             await context.abort(StatusCode.RESOURCE_EXHAUSTED, f"there are {MAX_STREAMS} streams already")

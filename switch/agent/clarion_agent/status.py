@@ -71,9 +71,7 @@ async def _abort_batch(
     for error in errors:
         detail = any_pb2.Any()
         detail.Pack(
-            valid
-            if error is None
-            else p4r.Error(canonical_code=number_of(error.code), message=error.message)
+            valid if error is None else p4r.Error(canonical_code=number_of(error.code), message=error.message)
         )
         status.details.append(detail)
     await context.abort(StatusCode.UNKNOWN, message, ((DETAILS_KEY, status.SerializeToString()),))

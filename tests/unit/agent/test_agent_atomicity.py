@@ -91,9 +91,7 @@ async def test_a_switch_that_goes_away_in_the_middle(
         await apply(changes)
 
     monkeypatch.setattr(target, "apply", goes_away)
-    batch = await refused(
-        primary, insert(queue(1)), insert(queue(2)), insert(queue(3)), atomicity=CONTINUE
-    )
+    batch = await refused(primary, insert(queue(1)), insert(queue(2)), insert(queue(3)), atomicity=CONTINUE)
     assert codes(batch) == ["OK", "INVALID_ARGUMENT", "UNAVAILABLE"]
     assert [key for _, key in target.entries] == [1]
 
