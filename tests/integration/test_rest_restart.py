@@ -63,7 +63,7 @@ def test_a_run_does_not_outlive_its_controller(tmp_path: Path) -> None:
             "create",
             "bob",
             "--role",
-            "operator",
+            "experimenter",
             "--store",
             str(tmp_path / "controller.db"),
         ],
