@@ -71,10 +71,21 @@ class Fleet:
 
     def add(self, switch: Switch, desired: DesiredState) -> None:
         """Begins to connect to a switch."""
-        link = Link(switch, self._store, self._events, self._connect, self._gate, self._pace, self._standing)
-        self._links[switch.name] = link
+        link = self._links[switch.name] = self._link(switch)
         self._set_pace()
         link.start(desired)
+
+    async def exchange(self, switch: Switch) -> Link:
+        """A link, yet to be started, in the place of the one of that name, which ends."""
+        earlier = self._links.get(switch.name)
+        link = self._links[switch.name] = self._link(switch)
+        self._set_pace()
+        if earlier is not None:
+            await earlier.close()
+        return link
+
+    def _link(self, switch: Switch) -> Link:
+        return Link(switch, self._store, self._events, self._connect, self._gate, self._pace, self._standing)
 
     async def remove(self, name: str) -> None:
         """Ends the link; the switch keeps what it has."""

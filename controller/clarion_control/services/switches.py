@@ -161,6 +161,6 @@ class Switches:
     async def _replace(self, switch: Switch) -> None:
         """Reaches a switch as the store says now, or another one of its name."""
         desired = await self._store.read(desired_state.load, switch)
-        await self._fleet.remove(switch.name)
+        link = await self._fleet.exchange(switch)
         self._hub.forget_switch(switch.name)
-        self._fleet.add(switch, desired)
+        link.start(desired)

@@ -244,7 +244,9 @@ async def test_a_killed_runner_takes_its_run_along_and_the_next_cleans_up(tmp_pa
     """The kernel interrupts a run when its parent is killed."""
     results, at = tmp_path / "results", Path(f"/tmp/runner-{os.getpid()}")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, fake_runner.__file__, str(results), str(at), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, fake_runner.__file__, str(results), str(at)),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         assert process.stdout is not None
