@@ -8,15 +8,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Part:
-    """Some bits of a field."""
+    """Some bits of a field of the header."""
 
     name: str
     bits: int
+    shift: int  # of its lowest bit in the field
+
+    @property
+    def mask(self) -> int:
+        """Its bits in the field."""
+        return ((1 << self.bits) - 1) << self.shift
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field at an offset in bytes, in network byte order; its parts from the high bits down."""
+class HeaderField:
+    """A field of the header: its place in bytes, its width, and its parts from the high bits down."""
 
     name: str
     at: int
@@ -26,8 +32,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Format:
-    """A format; its fields follow the prefix."""
+    """A format of the header; its fields follow the prefix."""
 
+    name: str
     code: int
-    bytes: int
-    fields: tuple[Field, ...]
+    size: int
+    fields: tuple[HeaderField, ...]

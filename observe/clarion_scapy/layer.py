@@ -19,7 +19,7 @@ from scapy.layers.inet import IP, TCP, UDP, in4_chksum
 from scapy.layers.inet6 import IPv6, in6_chksum
 from scapy.packet import Packet, Raw, bind_bottom_up, bind_layers, bind_top_down
 
-from clarion_contract.header import Field, Format
+from clarion_contract.header import Format, HeaderField
 from clarion_contract.header_layout import FORMATS, PREFIX, PROTOCOL, VERSION
 
 CODES = {each.code: name.upper() for name, each in FORMATS.items()}
@@ -56,11 +56,11 @@ def _fields(format_: Format) -> list[Any]:
     return [*(each for field in PREFIX for each in _of_prefix(field, format_)), *_of_format(format_)]
 
 
-def _of_prefix(field: Field, format_: Format) -> Iterator[Any]:
+def _of_prefix(field: HeaderField, format_: Format) -> Iterator[Any]:
     if field.name == "next_protocol":
         yield ByteEnumField(field.name, 6, {number: layer.__name__ for number, layer in TRANSPORTS.items()})
     elif field.name == "length":
-        yield ByteField(field.name, format_.bytes)
+        yield ByteField(field.name, format_.size)
     elif field.name == "format":
         yield BitEnumField(field.name, format_.code, field.bits, CODES)
     elif field.parts:
@@ -94,7 +94,7 @@ class Clarion(Packet):
         if header is None:
             return cls
         found = LAYERS.get(header[2]) if len(header) > 2 else None
-        return found if found is not None and len(header) >= header[1] == found.layout.bytes else Raw
+        return found if found is not None and len(header) >= header[1] == found.layout.size else Raw
 
     def post_build(self, header: bytes, payload: bytes) -> bytes:
         """With the checksum of the transport, which does not cover this header."""

@@ -17,6 +17,7 @@ from finsy.p4schema import P4BitsType
 from clarion_base.paths import ROOT
 from clarion_contract.generate import contract_model
 from clarion_contract.generate.document import DocumentError
+from clarion_contract.header import HeaderField
 
 CONTRACT = contract_model.read()
 HEADERS = {
@@ -36,7 +37,7 @@ Fields = list[tuple[str, int]]  # names and bits
 Difference = tuple[str, object, object]  # name, actual value, value in the contract
 
 
-def header_fields(name: str) -> list[contract_model.HeaderField]:
+def header_fields(name: str) -> list[HeaderField]:
     (format_,) = (each for each in CONTRACT.formats if each.name == name)
     return [*CONTRACT.prefix, *format_.fields]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from clarion_base.paths import ROOT
 from clarion_base.units import format_time
-from clarion_contract.generate.contract_model import Contract, Format, HeaderField
+from clarion_contract.generate.contract_model import Contract
 from clarion_contract.generate.document import DocumentError
+from clarion_contract.header import Format, HeaderField
 from clarion_contract.setting import Setting
 
 MARKDOWN, LUA = ("<!-- ", " -->\n"), ("-- ", "\n")  # what opens and ends a comment

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from clarion_contract.generate import layout
-from clarion_contract.generate.contract_model import Contract, HeaderField
-from clarion_contract.header import Field, Format, Part
+from clarion_contract.generate.contract_model import Contract
+from clarion_contract.header import HeaderField
 
 MODULE = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,7 @@ MODULE = '''\
 
 from __future__ import annotations
 
-from clarion_contract.header import Field, Format, Part
+from clarion_contract.header import Format, HeaderField, Part
 
 PROTOCOL = {protocol}
 VERSION = {version}
@@ -28,22 +28,15 @@ FORMATS = {formats}
 
 def as_python(contract: Contract) -> str:
     """Return the module."""
-    formats = {
-        each.name: Format(each.code, each.size, tuple(map(_field, each.fields))) for each in contract.formats
-    }
+    formats = {each.name: each for each in contract.formats}
     return layout.python(
         MODULE.format(
             protocol=contract.protocol,
             version=contract.version,
-            prefix=layout.source(tuple(map(_field, contract.prefix))),
+            prefix=layout.source(contract.prefix),
             formats=layout.source(formats),
         )
     )
-
-
-def _field(field: HeaderField) -> Field:
-    parts = tuple(Part(part.name, part.bits) for part in field.parts)
-    return Field(field.name, field.at, field.bits, parts)
 
 
 def as_lua(contract: Contract) -> str:

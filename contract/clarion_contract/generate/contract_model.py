@@ -11,6 +11,7 @@ from pathlib import Path
 
 from clarion_base.paths import ROOT
 from clarion_contract.generate.document import Node, read_document
+from clarion_contract.header import Format, HeaderField, Part
 from clarion_contract.setting import Argument, Setting, Stable, Table
 
 SOURCE = ROOT / "contract" / "contract.yaml"
@@ -49,40 +50,6 @@ class Packets:
     packet_in: Mapping[str, int]
     packet_out: Mapping[str, int]
     as_received: int
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some bits of a field of the header."""
-
-    name: str
-    bits: int
-    shift: int  # of its lowest bit in the field
-
-    @property
-    def mask(self) -> int:
-        """Its bits in the field."""
-        return ((1 << self.bits) - 1) << self.shift
-
-
-@dataclass(frozen=True)
-class HeaderField:
-    """A field of the header: its place in bytes, its width, and its parts from the high bits down."""
-
-    name: str
-    at: int
-    bits: int
-    parts: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True)
-class Format:
-    """A format of the header; its fields follow the prefix."""
-
-    name: str
-    code: int
-    size: int
-    fields: tuple[HeaderField, ...]
 
 
 @dataclass(frozen=True)
