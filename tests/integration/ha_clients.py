@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from integration.held_thread import HeldThread
+
 STEP_BPS = 8  # switches count whole bytes/s
 ANSWER_S = 5.0  # a client waits no longer
 PAUSE_S = 0.03
@@ -63,51 +65,23 @@ class Ledger:
             self.last_s = now
 
 
-class Client(threading.Thread):
+class Client(HeldThread):
     """A client of one port. It stays with a controller until that one does not take a change."""
 
     def __init__(self, ledger: Ledger, addresses: Sequence[str], token: str) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self._ledger = ledger
         self._addresses = addresses
         self._at = 0
         self._path = f"/v1/switches/{ledger.switch}/ports/{ledger.port}"
         self._headers = {"Authorization": f"Bearer {token}"}
         self._connection: http.client.HTTPConnection | None = None
-        self._go = threading.Event()
-        self._idle = threading.Event()
-        self._ended = False
 
-    def run(self) -> None:
-        """Until `end`."""
-        while not self._ended:
-            if not self._go.is_set():
-                self._idle.set()
-                self._go.wait()
-                continue
-            if not self._change():
-                self._turn_to_the_other()
-                time.sleep(PAUSE_S)
-
-    def resume(self) -> None:
-        """Writes."""
-        self._idle.clear()
-        self._go.set()
-
-    def hold(self) -> None:
-        """Writes no more; `await_idle` waits for the request under way."""
-        self._go.clear()
-
-    def await_idle(self) -> None:
-        """Until no request is under way."""
-        assert self._idle.wait(10 * ANSWER_S)
-
-    def end(self) -> None:
-        """Ends the thread."""
-        self._ended = True
-        self._go.set()
-        if self.is_alive():
-            self.join(3 * ANSWER_S)
+    def work(self) -> None:
+        """One change, or a turn to the other controller."""
+        if not self._change():
+            self._turn_to_the_other()
+            time.sleep(PAUSE_S)
 
     def _change(self) -> bool:
         """One change; False if this controller does not take it."""

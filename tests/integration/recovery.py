@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import http.client
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from integration.controller_net import PATIENCE_S, Api, Embedded, Json, ServedController, settings_on
+from integration.held_thread import HeldThread
 from integration.waiting import wait_until
 
 FIRST_BPS = 1_000_000
@@ -43,11 +43,11 @@ class Outcome:
         return not (self.lost or self.differing or self.duplicated)
 
 
-class Writer(threading.Thread):
+class Writer(HeldThread):
     """Changes one port, the next change as soon as the last is answered."""
 
     def __init__(self, controller: ServedController, switch: str, port: int, first_bps: int) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
         self.switch = switch
         self.port = port
         self.acknowledged = 0
@@ -55,33 +55,13 @@ class Writer(threading.Thread):
         self.candidates: set[int | None] = set()  # capacities that the port may have now
         self._controller = controller
         self._next_bps = first_bps
-        self._go = threading.Event()
-        self._idle = threading.Event()
-        self._ended = False
-
-    def run(self) -> None:
-        while not self._ended:
-            if not self._go.is_set():
-                self._idle.set()
-                self._go.wait()
-                continue
-            self._write()
-
-    def resume(self) -> None:
-        self._idle.clear()
-        self._go.set()
 
     def pause(self) -> None:
         """Stops writing; returns when no request is pending."""
-        self._go.clear()
-        assert self._idle.wait(60)
+        self.hold()
+        self.await_idle()
 
-    def end(self) -> None:
-        self._ended = True
-        self._go.set()
-        self.join(60)
-
-    def _write(self) -> None:
+    def work(self) -> None:
         self._next_bps += STEP_BPS
         change = {"xcp": {"capacity_bps": self._next_bps}}
         try:
