@@ -6,6 +6,7 @@ The setting `description` selects its behaviour; the real builder takes any text
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -13,6 +14,8 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 
 def command() -> tuple[str, ...]:
@@ -33,6 +36,12 @@ def main(arguments: list[str]) -> int:
     return run(out, json.loads(settings.get("description", '"ends at once"')))
 
 
+def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Ends the run, once: when a runner is killed, the kernel sends the signal for each of its threads."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def run(out: Path, behaviour: str) -> int:
     """One run with the given behaviour; its exit status."""
     out.mkdir(exist_ok=True)
@@ -41,12 +50,13 @@ def run(out: Path, behaviour: str) -> int:
         print("clarion: scenario smoke: links: nothing works", file=sys.stderr)
         return 1
     ignores = behaviour == "ignores signals"
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if ignores else signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if ignores else interrupt)
     print("smoke: network", file=sys.stderr, flush=True)
     (out / "started").write_text(f"{os.getpid()}\n")
     try:
         while behaviour in ("goes on", "ignores signals"):
-            print("smoke:   1.0 / 3 s   18.9 Mbit/s", end="\r", file=sys.stderr, flush=True)
+            with contextlib.suppress(BrokenPipeError):  # a runner that was killed reads no more
+                print("smoke:   1.0 / 3 s   18.9 Mbit/s", end="\r", file=sys.stderr, flush=True)
             time.sleep(0.02)
     except KeyboardInterrupt:
         (out / "summary.json").write_text('{"state": "interrupted"}')

@@ -153,8 +153,11 @@ class Runner:
 
         run = _Run(run_command(self._clarion, request, place), self._home, say, self._grace_s)
         self._runs.add(run)
-        working = asyncio.create_task(self._work(run), name="a run")
         word = asyncio.create_task(reader.read(1), name="its asker's word")
+        await asyncio.sleep(0)  # for a word that came with the request, or soon after
+        if word.done():
+            run.stop()
+        working = asyncio.create_task(self._work(run), name="a run")
         try:
             if self._closing:
                 run.stop()

@@ -62,8 +62,7 @@ class Progress:
     def done(self) -> None:
         """Clears the line."""
         if self._terminal and not self._quiet:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            self._write("\r" + " " * self._width + "\r")
 
     def check(self) -> None:
         """Raises Interrupted after SIGINT or SIGTERM."""
@@ -77,11 +76,17 @@ class Progress:
         if self._quiet:
             return
         if self._terminal:
-            self._stream.write("\r" + line.ljust(self._width))
+            self._write("\r" + line.ljust(self._width))
             self._width = max(self._width, len(line))
         else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
+            self._write(line + "\n")
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:  # its reader was killed: who stops the run says so by a signal
+            self._quiet = True
 
 
 def recent_bits_per_s(recording: Recording, now_us: int, window_us: int = 1_000_000) -> float:
