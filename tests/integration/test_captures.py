@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from scapy.layers.l2 import Ether
-from scapy.utils import PcapNgReader
+from scapy.utils import RawPcapNgReader
 
 from clarion_scapy import Clarion
 
@@ -34,13 +34,26 @@ def run(*arguments: str, engine: str = "sim") -> subprocess.CompletedProcess[str
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
-def packets(path: Path) -> list[Any]:
-    with PcapNgReader(str(path)) as reader:
+Read = tuple[bytes, Any]  # a frame, and what the file says of it
+
+
+def packets(path: Path) -> list[Read]:
+    """The packets of a capture. scapy takes half a millisecond to dissect one: `dissected` does some."""
+    with RawPcapNgReader(str(path)) as reader:
         return list(reader)
 
 
-def comments(found: list[Any]) -> Counter[str]:
-    return Counter(each.decode() for packet in found for each in packet.comments or ())
+def time_s(packet: Read) -> float:
+    of = packet[1]
+    return ((of.tshigh << 32) + of.tslow) / of.tsresol
+
+
+def dissected(found: list[Read]) -> list[Ether]:
+    return [Ether(frame) for frame, _ in found[:: len(found) // 500]]
+
+
+def comments(found: list[Read]) -> Counter[str]:
+    return Counter(each.decode() for _, of in found for each in of.comments or ())
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +85,20 @@ def test_real_tcp_is_captured_in_unix_time(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert_of_the_truth(tmp_path / "out")
     found = packets(tmp_path / "out" / "captures" / LINK)
-    assert began < found[0].time < found[-1].time < time.time()
-    assert sum(packet.haslayer(Clarion) for packet in found) > len(found) / 2
+    assert began < time_s(found[0]) < time_s(found[-1]) < time.time()
+    sample = dissected(found)
+    assert sum(packet.haslayer(Clarion) for packet in sample) > len(sample) / 2
 
 
 def test_packets_are_in_order_with_the_header_and_their_link_as_interface(captured: Path) -> None:
     found = packets(captured / "captures" / LINK)
-    times = [packet.time for packet in found]
+    times = [time_s(packet) for packet in found]
     assert times == sorted(times)
-    assert {packet.sniffed_on for packet in found} == {
-        "s1:s1-right > s2:s2-left", "s2:s2-left > s1:s1-right",
-    }  # fmt: skip
-    assert all(isinstance(packet, Ether) for packet in found)
-    assert sum(packet.haslayer(Clarion) for packet in found) > len(found) / 2
-    longest = max(found, key=lambda packet: packet.wirelen)
-    assert longest.wirelen == 1546 > len(longest)
+    assert {of.ifname for _, of in found} == {b"s1:s1-right > s2:s2-left", b"s2:s2-left > s1:s1-right"}
+    sample = dissected(found)
+    assert sum(packet.haslayer(Clarion) for packet in sample) > len(sample) / 2
+    frame, of = max(found, key=lambda packet: packet[1].wirelen)
+    assert of.wirelen == 1546 > len(frame)
 
 
 def test_captures_are_results_of_a_run_which_another_replaces(captured: Path) -> None:

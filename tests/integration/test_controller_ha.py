@@ -15,11 +15,8 @@ from fakes import postgres
 
 KINDS = (  # tests/bench/bench_controller.py does hundreds of all kinds
     "SIGSTOP, primary",
-    "kill -9, primary",
     "cut, controller - database",
     "kill -9, database",
-    "cut, controller - switches",
-    "kill -9, agent",
 )
 
 
