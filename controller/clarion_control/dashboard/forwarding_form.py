@@ -17,6 +17,12 @@ from clarion_control.model import Actor, Role
 from clarion_p4rt.switch import Forwarding, Switch
 
 
+UNSET = (
+    "Nothing is set: the switch forwards by entries of others, or learns by itself. "
+    "What is applied here takes the place of that."
+)
+
+
 class _Inputs:
     """The inputs of one entry."""
 
@@ -44,6 +50,7 @@ class ForwardingForm:
         self._newer: tuple[Forwarding | None, int] | None = None  # a concurrent change since the base
         self._filling = False
         self._notice = parts.block()
+        self._unset = parts.text(UNSET, "p")
         with parts.block("form", "form").props("novalidate").on("submit.prevent", self._save):
             self._rows = parts.block(classes="form")
             with parts.block(classes="buttons"):
@@ -88,7 +95,7 @@ class ForwardingForm:
             with parts.block(classes="buttons"):
                 parts.button("Leave it alone", leave, "button danger")
                 parts.button("Cancel", dialog.close)
-        parts.button("Leave it alone", dialog.open)
+        self._leave = parts.button("Leave it alone", dialog.open)
 
     # From the store to the fields.
 
@@ -111,6 +118,8 @@ class ForwardingForm:
         self._base, self._base_version = base, version
         self._newer = None
         self._notice.clear()
+        self._unset.set_visibility(base is None)
+        self._leave.set_visibility(base is not None)
         self._filling = True
         self._rows.clear()
         with self._rows:
@@ -148,6 +157,9 @@ class ForwardingForm:
             entered = self._entered()
         except EntryProblem as problem:
             self._show(problem)
+            return
+        if self._base is None and entered == NOTHING:
+            self._say("Give an entry, or ports for all other addresses: with neither all frames are dropped.")
             return
         if self._base is not None and not forwarding_edit.differences(self._base, entered):
             self._say("Nothing was changed.")
