@@ -42,14 +42,14 @@ check: build ## Lint of what changed since main, and the fast tests: about two m
 		'python=$(pytest) $(spread) -m "not slow" tests/unit tests/conformance --ignore tests/conformance/block' \
 		-- 'lint=tools/lint.sh --changed' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)'
 
-# Tests on the machine's network are timed by its clock, so they run first and alone: beside a build, TCP through the
-# switch has reached 90 % of a link that it fills otherwise.
+# Tests on the machine's network are timed by its clock, so they run first and alone (but for those marked `beside`):
+# beside a build, TCP through the switch has reached 90 % of a link that it fills otherwise.
 test: build ## All tests (those of the network as root, alone; the others side by side), and lint
 	@status=0; \
-	$(python) tools/side-by-side.py 'network=$(pytest) -m root' || status=$$?; \
+	$(python) tools/side-by-side.py 'network=$(pytest) -m "root and not beside"' || status=$$?; \
 	[ $$status -ne 130 ] || exit 130; \
 	$(python) tools/side-by-side.py \
-		'sanitised=$(python) tests/builds.py' 'python=$(pytest) $(spread) -m "not root"' \
+		'sanitised=$(python) tests/builds.py' 'python=$(pytest) $(spread) -m "not root or beside"' \
 		-- 'lint=tools/lint.sh' 'cpp=$(cpp_tests)' 'rust=$(rust_tests)' || status=$$?; \
 	exit $$status
 

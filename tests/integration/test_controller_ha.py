@@ -21,6 +21,7 @@ KINDS = (  # tests/bench/bench_controller.py does hundreds of all kinds
 
 
 @pytest.mark.root
+@pytest.mark.beside
 @pytest.mark.slow
 @pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server (apt install postgresql)")
 def test_two_controllers_lose_nothing_and_never_write_both(tmp_path: Path) -> None:

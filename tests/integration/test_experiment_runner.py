@@ -24,7 +24,7 @@ from clarion_lab.machine.state import start_time
 from integration.controller_net import CLARION, PATIENCE_S, Api, Process, create_token
 from integration.waiting import wait_until
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.beside]
 
 USER = pwd.getpwnam("nobody")
 RUN_S = 4 * PATIENCE_S  # a run takes a quarter of a minute where nothing else works
