@@ -126,7 +126,7 @@ class Screen:
     def close(self) -> None:
         """Closes the window; AssertionError if it had errors."""
         self.context.close()
-        assert self.problems == []
+        assert self.problems == [], self.problems
 
     def _requested(self, request: Request) -> None:
         self.requests.append(request.url)
