@@ -19,42 +19,41 @@ DEADLINE_S = 30.0
 
 
 @contextlib.asynccontextmanager
+async def open_store(tmp_path: Path) -> AsyncIterator[Store]:
+    """A connection to the store of a test; one more beside a controller is as of another controller."""
+    opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+@contextlib.asynccontextmanager
 async def open_controller(
     tmp_path: Path, *switches: FakeSwitch, wait: bool = True, **options: Any
 ) -> AsyncIterator[Controller]:
     """A controller with these switches added and, with `wait`, in sync. Opening it again on the same
     `tmp_path` is a restart. `options` are those of Controller.open.
     """
-    opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
-    try:
-        async with await Controller.open(opened, connect=FakeFleet(*switches), **options) as controller:
-            known = {switch.name for switch in controller.switches.all()}
-            for number, switch in enumerate(switches, start=1):
-                if switch.name not in known:
-                    await controller.switches.add(
-                        ADMIN,
-                        name=switch.name,
-                        address=f"127.0.0.1:{9000 + number}",
-                        device_id=number,
-                        ports=list(switch.ports),
-                        port_names=switch.port_names,
-                    )
-            if wait:
-                for switch in switches:
-                    await in_state(controller, switch.name, LinkState.IN_SYNC)
-            yield controller
-    finally:
-        await opened.close()
-
-
-@contextlib.asynccontextmanager
-async def second_store(tmp_path: Path) -> AsyncIterator[Store]:
-    """A second connection to the store of a test's controller, as of another controller."""
-    opened = await asyncio.to_thread(Store.open, store_in(tmp_path))
-    try:
-        yield opened
-    finally:
-        await opened.close()
+    async with (
+        open_store(tmp_path) as opened,
+        await Controller.open(opened, connect=FakeFleet(*switches), **options) as controller,
+    ):
+        known = {switch.name for switch in controller.switches.all()}
+        for number, switch in enumerate(switches, start=1):
+            if switch.name not in known:
+                await controller.switches.add(
+                    ADMIN,
+                    name=switch.name,
+                    address=f"127.0.0.1:{9000 + number}",
+                    device_id=number,
+                    ports=list(switch.ports),
+                    port_names=switch.port_names,
+                )
+        if wait:
+            for switch in switches:
+                await in_state(controller, switch.name, LinkState.IN_SYNC)
+        yield controller
 
 
 def store_in(tmp_path: Path) -> str:

@@ -19,7 +19,7 @@ from clarion_control.controller import Controller
 from clarion_control.experiments.service import Experiments
 from clarion_control.model import Role
 from clarion_control.store import Store
-from fakes.controller import ADMIN, DEADLINE_S, open_controller, second_store
+from fakes.controller import ADMIN, DEADLINE_S, open_controller, open_store
 from fakes.runner import open_runner
 from fakes.switch import FakeSwitch
 
@@ -86,7 +86,7 @@ async def open_rig(
     switches = switches or (FakeSwitch("s1"), FakeSwitch("s2", (1, 2, 3)))
     async with (
         open_controller(tmp_path, *switches, **more) as controller,
-        second_store(tmp_path) as store,
+        open_store(tmp_path) as store,
         open_runner(tmp_path / "experiments", clarion=clarion) as runner,
     ):
         experiments = await Experiments.open(controller, runner, scenario_library)

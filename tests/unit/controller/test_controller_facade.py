@@ -40,7 +40,7 @@ from clarion_control.services import switches
 from clarion_control.store import switches as store_switches
 from clarion_p4rt.device import Cells, Mastership
 from clarion_p4rt.switch import Forwarding, TlsFiles
-from fakes.controller import ADMIN, in_state, open_controller, second_store, until
+from fakes.controller import ADMIN, in_state, open_controller, open_store, until
 from fakes.switch import FakeSwitch
 
 XCP = XcpSettings(100_000_000)
@@ -410,7 +410,7 @@ async def test_a_switch_that_another_controller_removed_can_be_added_again(
 ) -> None:
     monkeypatch.setattr(switches, "REFRESH_S", 3600.0)  # the controller does not read the other's change
     switch = FakeSwitch()
-    async with open_controller(tmp_path, switch) as controller, second_store(tmp_path) as other:
+    async with open_controller(tmp_path, switch) as controller, open_store(tmp_path) as other:
         gone = controller._fleet.link("s1")
         switch.report(1, measured_bps=40_000_000)
         await until(lambda: controller.telemetry.measured_bps("s1", 1) is not None)
@@ -495,7 +495,7 @@ async def test_a_changed_switch_keeps_what_is_desired(tmp_path: Path) -> None:
 
 
 async def test_another_controller_of_the_store_follows_a_changed_switch(tmp_path: Path) -> None:
-    async with open_controller(tmp_path, FakeSwitch()) as controller, second_store(tmp_path) as other:
+    async with open_controller(tmp_path, FakeSwitch()) as controller, open_store(tmp_path) as other:
         changed = replace(controller.switches.get("s1"), address="localhost:9")
         await other.change(store_switches.change, ADMIN, changed)
         await until(lambda: controller.switches.get("s1") == changed)

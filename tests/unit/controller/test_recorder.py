@@ -5,9 +5,6 @@ test_controller_postgres.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +17,11 @@ from clarion_control.model import Drop, Interval
 from clarion_control.store import Store, telemetry
 from clarion_control.store.clock import now_us
 from clarion_p4rt.switch import Switch
-from fakes import controller as fake_controller
-from fakes.controller import until
+from fakes.controller import open_store, until
 from fakes.switch import DROP, REPORT
 
 SWITCH = Switch(7, "s1", "127.0.0.1:9559", 1, (1, 2))
 NOW_US = now_us()
-
-
-@contextlib.asynccontextmanager
-async def opened(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await asyncio.to_thread(Store.open, fake_controller.store_in(tmp_path))
-    try:
-        yield store
-    finally:
-        await store.close()
 
 
 def intervals(first: int, count: int, **fields: Any) -> list[Interval | Drop]:
@@ -54,7 +41,7 @@ async def stored(store: Store) -> list[int]:
 async def test_all_reports_are_stored_in_their_order(tmp_path: Path) -> None:
     """In more than one batch, the last of them by `close`."""
     count = 2 * recorder.BATCH + 345
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         keeper = Recorder(store, 3600)
         keeper.start()
         keeper.add(SWITCH.uid, intervals(0, 1500))
@@ -68,7 +55,7 @@ async def test_all_reports_are_stored_in_their_order(tmp_path: Path) -> None:
 
 
 async def test_what_has_no_room_is_lost_and_counted(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         keeper = Recorder(store, 3600)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(recorder, "MAX_WAITING", 5)
@@ -83,7 +70,7 @@ async def test_what_has_no_room_is_lost_and_counted(tmp_path: Path) -> None:
 
 
 async def test_a_report_that_no_database_holds_takes_no_other_along(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         keeper = Recorder(store, 3600)
         keeper.start()
         keeper.add(SWITCH.uid, [*intervals(0, 2), *intervals(2, 1, input_bytes=2**70), *intervals(3, 2)])
@@ -100,7 +87,7 @@ async def test_a_store_that_is_away_gets_everything_once_it_is_back(tmp_path: Pa
         tries += 1
         raise StoreError("store: away")
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         keeper = Recorder(store, 3600)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(store, "append_now", away)
@@ -116,7 +103,7 @@ async def test_a_store_that_is_away_gets_everything_once_it_is_back(tmp_path: Pa
 
 async def test_a_change_does_not_wait_for_all_reports(tmp_path: Path) -> None:
     """It is through while reports still wait: one batch at a time holds the database."""
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         keeper = Recorder(store, 3600)
         keeper.add(SWITCH.uid, intervals(0, 50 * recorder.BATCH))
         keeper.start()

@@ -14,7 +14,7 @@ from clarion_control.model import Role, Token
 from clarion_control.services import tokens as service
 from clarion_control.store import tokens
 from clarion_control.store.clock import now_us
-from fakes.controller import ADMIN, open_controller, second_store, until
+from fakes.controller import ADMIN, open_controller, open_store, until
 
 BOGUS = "clarion_" + 43 * "x"
 DAY_US = 86_400_000_000
@@ -62,7 +62,7 @@ async def test_checks_cost_the_store_nothing_whether_right_or_wrong(tmp_path: Pa
 async def test_what_is_not_known_is_looked_for_once_a_second_in_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_controller(tmp_path) as controller, second_store(tmp_path) as other:
+    async with open_controller(tmp_path) as controller, open_store(tmp_path) as other:
         before = reads(controller)
         assert await controller.tokens.look_again("clarion_guess") is None
         assert reads(controller) == before  # that is no token at all
@@ -77,7 +77,7 @@ async def test_what_is_not_known_is_looked_for_once_a_second_in_all(
 
 async def test_what_another_process_changes_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "REFRESH_S", 0.01)
-    async with open_controller(tmp_path) as controller, second_store(tmp_path) as other:
+    async with open_controller(tmp_path) as controller, open_store(tmp_path) as other:
         token, text = await other.change(tokens.create, ADMIN, "grafana", Role.VIEWER)
         await until(lambda: controller.tokens.valid(text) is not None)
         await other.change(tokens.revoke, ADMIN, token.id)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
-from collections.abc import AsyncIterator
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -33,7 +31,7 @@ from clarion_control.store import (
 from clarion_control.store.clock import now_us
 from clarion_control.tuner.registry import POLICIES
 from clarion_p4rt.switch import Switch
-from fakes import controller as fake_controller
+from fakes.controller import open_store
 from fakes.switch import DROP, REPORT
 
 ANN = Actor("ann", Role.ADMIN)
@@ -42,20 +40,11 @@ SWITCH = Switch(0, "s1", "127.0.0.1:9559", 1, (1, 2))
 NAMED = replace(SWITCH, port_names={1: "right", 2: "h1"})
 
 
-@contextlib.asynccontextmanager
-async def opened(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await asyncio.to_thread(Store.open, fake_controller.store_in(tmp_path))
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
 async def test_the_migrations_make_the_schema(tmp_path: Path) -> None:
     def differences(connection: Connection) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection), schema.metadata))
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         assert await store.read(differences) == []
 
 
@@ -70,11 +59,11 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
         connection.execute(text("DROP INDEX audit_action"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         await store.append(telemetry.append, [(switch.uid, Interval(1, "s1", REPORT))], [])
         await store.change(first_release)
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         measured = REPORT._replace(intervals=2, measured_bps=40_000_000)
         await store.append(telemetry.append, [(switch.uid, Interval(2, "s1", measured))], [])
         found = await store.read(telemetry.interval_list, switch, REPORT.port, 0, 10, 10)
@@ -82,10 +71,10 @@ async def test_a_database_of_the_first_release_keeps_its_reports(tmp_path: Path)
 
 
 async def test_opening_again_keeps_everything(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         added = await store.change(switches.add, ANN, NAMED)
         assert added.port_names == NAMED.port_names
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         assert await store.read(switches.listed) == [added]
 
 
@@ -93,10 +82,10 @@ async def test_a_newer_database_is_refused(tmp_path: Path) -> None:
     def age(connection: Connection) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         await store.change(age)
     with pytest.raises(StoreError, match="is of a newer Clarion"):
-        async with opened(tmp_path):
+        async with open_store(tmp_path):
             pass
 
 
@@ -111,7 +100,7 @@ async def test_what_waits_for_a_database_that_does_not_answer_fails_with_it(tmp_
         assert answers.wait(DEADLINE_S)
         raise OperationalError("SELECT 1", None, Exception("no answer"))
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         first = asyncio.create_task(store.change(hang))
         await asyncio.to_thread(began.wait, DEADLINE_S)
         others = [asyncio.create_task(store.change(hang)) for _ in range(5)]
@@ -129,7 +118,7 @@ async def test_a_change_that_fails_leaves_nothing(tmp_path: Path) -> None:
         desired_state.change_port(connection, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
         raise NotFoundError("switch", "s9")
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         with pytest.raises(NotFoundError):
             await store.change(half, switch)
@@ -142,7 +131,7 @@ async def test_changes_at_once_are_one_after_the_other(tmp_path: Path) -> None:
         limit = (settings.queue_limit_bytes or 0) + 1
         return replace(settings, queue_limit_bytes=limit)
 
-    async with opened(tmp_path) as one, opened(tmp_path) as other:
+    async with open_store(tmp_path) as one, open_store(tmp_path) as other:
         switch = await one.change(switches.add, ANN, SWITCH)
         await asyncio.gather(
             *(store.change(desired_state.change_port, ANN, switch, 1, raised) for store in [one, other] * 10)
@@ -152,7 +141,7 @@ async def test_changes_at_once_are_one_after_the_other(tmp_path: Path) -> None:
 
 
 async def test_a_change_of_a_switch_that_was_removed(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         await store.change(desired_state.change_port, ANN, switch, 1, lambda _: PortSettings(1, stamp=True))
         await store.change(switches.remove, ANN, "s1")
@@ -169,7 +158,7 @@ async def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
     wanted = PortSettings(
         1, XcpSettings(8, 0.1 + 0.2, 0.127, 1e-4, 1, 16_000_000), True, True, True, True, 2**40 - 1
     )
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         await store.change(desired_state.change_port, ANN, switch, 1, lambda _: wanted)
         assert (await store.read(desired_state.load, switch)).ports[1].settings == wanted
@@ -181,7 +170,7 @@ async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
         return [(switch.uid, Interval(time_us + each.intervals, "s1", each)) for each in reports]
 
     span = (1, 0, 2**62, 10_000)
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         drop = Drop(1_000_000, "s1", DROP)
         await store.append(telemetry.append, some(1_000_000, 30), [(switch.uid, drop)])
@@ -199,7 +188,7 @@ async def test_telemetry_comes_back_and_expires(tmp_path: Path) -> None:
 
 
 async def test_what_people_changed_does_not_expire(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         await store.change(switches.add, ANN, SWITCH)
         assert await store.append(decisions.expire, now_us() + 1) == 0
         assert await store.read(audit.last_id) == 1
@@ -207,7 +196,7 @@ async def test_what_people_changed_does_not_expire(tmp_path: Path) -> None:
 
 async def test_records_of_access_expire_and_those_of_changes_do_not(tmp_path: Path) -> None:
     fail = (Actor("unknown", Role.VIEWER), Action.SESSION_FAIL, {"source": "192.0.2.1", "count": 3})
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         await store.change(switches.add, ANN, SWITCH)
         await store.append(audit.record_access, [fail, fail])
         assert await store.append(audit.expire_access, 0) == 0
@@ -218,7 +207,7 @@ async def test_records_of_access_expire_and_those_of_changes_do_not(tmp_path: Pa
 
 
 async def test_changes_of_tokens_are_seen_in_the_audit(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         seen, _ = await store.read(tokens.valid)
         await store.change(switches.add, ANN, SWITCH)
         seen, changed = await store.read(tokens.changed_since, seen)
@@ -234,7 +223,7 @@ async def test_changes_of_tokens_are_seen_in_the_audit(tmp_path: Path) -> None:
 
 async def test_there_is_an_end_to_valid_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "MAX_VALID", 2)
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         first, _ = await store.change(tokens.create, ANN, "one", Role.VIEWER)
         await store.change(tokens.create, ANN, "two", Role.VIEWER)
         with pytest.raises(FullError, match="revoke those"):
@@ -244,7 +233,7 @@ async def test_there_is_an_end_to_valid_tokens(tmp_path: Path, monkeypatch: pyte
 
 
 async def test_a_token_lives_for_ninety_days_unless_it_is_given_another_end(tmp_path: Path) -> None:
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         began_us = now_us()
         token, _ = await store.change(tokens.create, ANN, "default", Role.VIEWER)
         assert token.expires_us is not None
@@ -261,7 +250,7 @@ async def test_tokens_are_kept_as_digests(tmp_path: Path) -> None:
         old = schema.tokens.c.name == "old"
         connection.execute(schema.tokens.update().where(old).values(expires_us=now_us()))
 
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         token, secret = await store.change(tokens.create, ANN, "grafana", Role.VIEWER)
         assert tokens.FORM.fullmatch(secret)
         _, known = await store.read(tokens.valid)
@@ -276,7 +265,7 @@ async def test_tokens_are_kept_as_digests(tmp_path: Path) -> None:
 
 
 async def test_the_file_is_nobody_elses_business(tmp_path: Path) -> None:
-    async with opened(tmp_path):
+    async with open_store(tmp_path):
         assert (tmp_path / "controller.db").stat().st_mode & 0o077 == 0
 
 
@@ -319,7 +308,7 @@ def test_the_password_is_not_shown() -> None:
 async def test_a_change_by_hand_holds_the_policies_that_govern_the_field(tmp_path: Path, name: str) -> None:
     before = XcpSettings(100_000_000)
     after = replace(before, **{name: getattr(before, name) * 2})
-    async with opened(tmp_path) as store:
+    async with open_store(tmp_path) as store:
         switch = await store.change(switches.add, ANN, SWITCH)
         first = PortSettings(1, xcp=before)
         await store.change(desired_state.change_port, ANN, switch, 1, lambda _: first)

@@ -19,7 +19,7 @@ from clarion_control.tuner.loop import Tuner
 from clarion_control.tuner.policy import Memory, PolicySpec, Proposal, Verdict, View
 from clarion_control.tuner.registry import POLICIES, checked_parameters
 from clarion_p4rt.device import Cells, Mastership
-from fakes.controller import ADMIN, in_state, open_controller, second_store, until
+from fakes.controller import ADMIN, in_state, open_controller, open_store, until
 from fakes.switch import FakeSwitch
 
 XCP = XcpSettings(100_000_000)
@@ -165,7 +165,7 @@ async def test_manual_settings_hold_the_policy(tmp_path: Path) -> None:
 
 
 async def test_what_was_judged_by_older_settings_is_not_carried_out(tmp_path: Path) -> None:
-    async with scene(tmp_path) as at, second_store(tmp_path) as other:
+    async with scene(tmp_path) as at, open_store(tmp_path) as other:
         await at.switch_on("capacity")
         script = at.scripts["capacity"]
         judge = script.judge
