@@ -81,7 +81,7 @@ async def test_recorder(test: Callable[[Path], Awaitable[None]], database: str, 
 async def test_reports_outlast_a_lost_connection(database: str, tmp_path: Path) -> None:
     """The server ends all connections between two batches, as a restart does; the next one is a new one."""
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-    async with recorder.opened(tmp_path) as opened:
+    async with fake_controller.open_store(tmp_path) as opened:
         keeper = Recorder(opened, 3600)
         keeper.start()
         keeper.add(recorder.SWITCH.uid, recorder.intervals(0, 10))
