@@ -13,7 +13,7 @@ class Trace:
     """Counts over the trace, read on with each `read`."""
 
     writes: int = 0
-    strangers: int = 0  # accepted writes of others than the primary: must be 0
+    strangers: int = 0  # writes of others than the primary, or after another was elected: must be 0
     older: int = 0  # ports that were given an older state than they had: must be 0
     take_overs: int = 0
     alone_s: float = 0.0  # longest time without a primary while the switch ran, of the last `read`
@@ -34,7 +34,7 @@ class Trace:
         for line in whole.splitlines():
             record = json.loads(line)
             if "writer" in record:
-                self._wrote(record["device"], record["writer"], record["capacities"])
+                self._wrote(record["device"], record["writer"], record["of"], record["capacities"])
             else:
                 self._elected(record["device"], record["primary"], record["time_s"])
 
@@ -49,9 +49,9 @@ class Trace:
             self.alone_s = max(self.alone_s, time_s - since_s)
         self.take_overs += before != primary
 
-    def _wrote(self, device: int, writer: int, capacities: dict[str, int]) -> None:
+    def _wrote(self, device: int, writer: int, of: int | None, capacities: dict[str, int]) -> None:
         self.writes += 1
-        self.strangers += writer != self._primary.get(device)
+        self.strangers += writer != of or self._primary.get(device) not in (writer, None)
         self.writers.add(writer % 2**64)
         for port, capacity in capacities.items():
             self.older += capacity < self._capacity.get((device, port), 0)
