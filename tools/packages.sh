@@ -13,9 +13,8 @@ packages=(
 	python3-venv python3-dev shellcheck git
 )
 # For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md, of the FPGA's RTL and Tcl, of
-# the dissector,
-# and for scenarios with applications, proxies and tunnels; without them those tests are skipped. Verilator also makes
-# clarion-hls-sim, which is not built without it.
+# the dissector, and for scenarios with applications, proxies and tunnels; without them those tests are skipped.
+# Verilator also makes clarion-hls-sim, which is not built without it.
 optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn tshark)
 
 apt_install() { # apt_install PACKAGE...
