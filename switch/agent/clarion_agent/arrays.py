@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import NoReturn
 
 from finsy.proto import p4r
 from grpc import StatusCode
@@ -25,26 +26,32 @@ class Arrays:
         self._program = program
         self._target = target
 
-    def refuse_counter(self, message: p4r.CounterEntry) -> Refused:
-        """The reply to a write of a cell."""
+    def modify_counter(self, message: p4r.CounterEntry) -> None:
+        """Without data, which changes nothing (section 9.3.2); else Refused."""
         array = _find(self._program.counters, message.counter_id, "counter")
-        return _read_only(array, "counters", "VERIFY_AND_COMMIT sets them to zero")
+        _indices(array, _index(message))
+        if message.HasField("data"):
+            raise _read_only(array, "counters", "VERIFY_AND_COMMIT sets them to zero")
 
-    def refuse_register(self, message: p4r.RegisterEntry) -> Refused:
-        """The reply to a write of a cell."""
+    def write_register(self, message: p4r.RegisterEntry) -> NoReturn:
+        """Refused, whatever is written; what is wrong in it is said first."""
         array = _find(self._program.registers, message.register_id, "register")
-        return _read_only(array, "registers", "an entry with another epoch starts anew")
+        _indices(array, _index(message))
+        if message.data.WhichOneof("data") != "bitstring":
+            raise invalid(f"{array.name}.data: use a bitstring of {array.bits} bits")
+        values.decode(message.data.bitstring, array.bits, f"{array.name}.data")
+        raise _read_only(array, "registers", "an entry with another epoch starts anew")
 
     def read_counters(self, message: p4r.CounterEntry, counts: Counts) -> Iterator[p4r.Entity]:
         """The cells of one array, or of all."""
-        index = message.index.index if message.HasField("index") else None
+        index = _index(message)
         if message.counter_id == 0:
             if index is not None:
                 raise invalid("counter_entry: index without counter_id: name the counter")
             arrays = list(self._program.counters.values())
         else:
             arrays = [_find(self._program.counters, message.counter_id, "counter")]
-        ranges = [self._indices(array, index) for array in arrays]
+        ranges = [_indices(array, index) for array in arrays]
         for array, indices in zip(arrays, ranges, strict=True):
             cells = counts.get(array.name)
             if cells is None:
@@ -66,7 +73,7 @@ class Arrays:
 
     async def read_registers(self, message: p4r.RegisterEntry) -> AsyncIterator[p4r.Entity]:
         """The cells of one array, or of all."""
-        index = message.index.index if message.HasField("index") else None
+        index = _index(message)
         if message.register_id == 0:
             if index is not None:
                 raise invalid("register_entry: index without register_id: name the register")
@@ -74,7 +81,7 @@ class Arrays:
         else:
             arrays = [_find(self._program.registers, message.register_id, "register")]
         for array in arrays:
-            indices = self._indices(array, index)
+            indices = _indices(array, index)
             block = array.size // PORTS
             step = block if index is None and block > 1 else len(indices)
             for first in range(indices.start, indices.stop, step):
@@ -104,14 +111,18 @@ class Arrays:
         rows = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
         return [put_together(array.name, row) for row in rows]
 
-    def _indices(self, array: Array, index: int | None) -> range:
-        if index is None:
-            return range(array.size)
-        if not 0 <= index < array.size:
-            raise Refused(
-                StatusCode.OUT_OF_RANGE, f"{array.name}[{index}]: the array has cells 0 to {array.size - 1}"
-            )
+
+def _index(message: p4r.CounterEntry | p4r.RegisterEntry) -> int | None:
+    return message.index.index if message.HasField("index") else None
+
+
+def _indices(array: Array, index: int | None) -> range:
+    if index is None:
+        return range(array.size)
+    if 0 <= index < array.size:
         return range(index, index + 1)
+    code = StatusCode.INVALID_ARGUMENT if index < 0 else StatusCode.OUT_OF_RANGE
+    raise Refused(code, f"{array.name}[{index}]: the array has cells 0 to {array.size - 1}")
 
 
 def _find(arrays: Mapping[int, Array], wanted: int, kind: str) -> Array:
