@@ -26,8 +26,7 @@ def egress_port(packet: p4r.PacketOut, program: Program, ports: Collection[int])
         given[field.name] = values.decode(each.value, field.bits, f"packet_out.{field.name}")
     for field in program.packet_out:
         if field.name not in given:
-            hint = f"; {AS_RECEIVED} forwards the frame by its address" if field.name == "egress_port" else ""
-            raise invalid(f"packet_out.{field.name}: is missing{hint}")
+            raise invalid(f"packet_out.{field.name}: is missing; give each metadata of the P4Info once")
     port = given["egress_port"]
     if port == AS_RECEIVED:
         return None

@@ -32,7 +32,7 @@ async def test_a_frame_goes_to_its_port_or_by_its_address(primary: Primary, targ
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ([], "packet_out.egress_port: is missing; 511 forwards the frame by its address"),
+        ([], "packet_out.egress_port: is missing; give each metadata of the P4Info once"),
         ([(2, 0)], "packet_out.egress_port: is missing"),
         ([(1, 1)], "packet_out.pad: is missing"),
         ([(1, 9), (2, 0)], "packet_out.egress_port: the switch has no port 9; it has 1, 2, 3, and 511"),
