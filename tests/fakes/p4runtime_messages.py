@@ -92,6 +92,20 @@ def counter(name: str, index: int | None = None) -> p4r.Entity:
     return entity
 
 
+def counted(name: str, index: int | None, packets: int = 5) -> p4r.Entity:
+    """A counter cell, or the whole array, with a number to set it to."""
+    entity = counter(name, index)
+    entity.counter_entry.data.packet_count = packets
+    return entity
+
+
+def clone_session(session_id: int) -> p4r.Entity:
+    """A clone session without copies."""
+    entity = p4r.Entity()
+    entity.packet_replication_engine_entry.clone_session_entry.session_id = session_id
+    return entity
+
+
 def digest(name: str, *, size: int = 0, timeout_ns: int = 0, ack_ns: int = 0) -> p4r.Entity:
     """A digest's configuration."""
     entity = p4r.Entity()

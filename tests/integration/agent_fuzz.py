@@ -125,7 +125,9 @@ class Generator:
     def entity(self) -> p4r.Entity:
         """Any entity."""
         entity = p4r.Entity()
-        kind = self.pick("table", "table", "table", "table", "counter", "register", "digest", "group", "none")
+        kind = self.pick(
+            "table", "table", "table", "table", "counter", "register", "digest", "group", "clone", "none"
+        )
         if kind == "table":
             entity.table_entry.CopyFrom(self._table_entry())
         elif kind == "counter":
@@ -157,6 +159,10 @@ class Generator:
                 for _ in range(self.pick(0, 0, 1, 2)):
                     port = self.pick(b"\1\2", b"\1\3", *VALUES)
                     replica.backup_replicas.add(port=port, instance=self.pick(*NUMBERS))
+        elif kind == "clone":
+            entity.packet_replication_engine_entry.clone_session_entry.session_id = self.pick(*NUMBERS)
+        elif self._random.random() < 0.5:
+            entity.direct_counter_entry.table_entry.CopyFrom(self._table_entry())
         else:
             entity.meter_entry.meter_id = self.pick(*NUMBERS)
         return entity
@@ -189,6 +195,11 @@ class Generator:
             entry.is_default_action = True
         elif roll < 0.45:
             entry.priority = self.pick(-1, 1, 2**31 - 1)
+        elif roll < 0.50:
+            entry.metadata = self.pick(*VALUES)
+            entry.controller_metadata = self.pick(0, 1, 2**64 - 1)
+        elif roll < 0.52:
+            entry.is_const = True
         return entry
 
     def _device(self) -> int:

@@ -108,7 +108,10 @@ def tables() -> None:
         entry.insert()
     kept = sh.TableEntry("xcp_port")
     kept.match["port"] = "2"
+    kept.metadata = b"yours"
     kept.modify()  # without an action
+    assert list(entry.read()) == []  # with its metadata, which the entry does not have any more
+    entry.metadata = b""
     assert [capacity(each) for each in entry.read()] == [2_000_000]
     address(2).insert()
     stamp(1).insert()

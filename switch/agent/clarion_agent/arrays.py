@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import NoReturn
 
 from finsy.proto import p4r
 from grpc import StatusCode
@@ -16,6 +17,7 @@ from clarion_contract.words import P4_ONLY, WORDS, put_together
 
 PORTS = 64  # cells per array, or blocks of cells
 COUNTER_MAX = 2**63 - 1  # as in CounterData
+Cells = p4r.CounterEntry | p4r.RegisterEntry
 
 
 class Arrays:
@@ -25,27 +27,25 @@ class Arrays:
         self._program = program
         self._target = target
 
-    def refuse_counter(self, message: p4r.CounterEntry) -> Refused:
-        """The reply to a write of a cell."""
+    def modify_counter(self, message: p4r.CounterEntry) -> None:
+        """Without data, which changes nothing (section 9.3.2); else Refused."""
         array = _find(self._program.counters, message.counter_id, "counter")
-        return _read_only(array, "counters", "VERIFY_AND_COMMIT sets them to zero")
+        _indices(array, message)
+        if message.HasField("data"):
+            raise _read_only(array, "counters", "VERIFY_AND_COMMIT sets them to zero")
 
-    def refuse_register(self, message: p4r.RegisterEntry) -> Refused:
-        """The reply to a write of a cell."""
+    def write_register(self, message: p4r.RegisterEntry) -> NoReturn:
+        """Refused, whatever is written; what is wrong in it is said first."""
         array = _find(self._program.registers, message.register_id, "register")
-        return _read_only(array, "registers", "an entry with another epoch starts anew")
+        _indices(array, message)
+        if message.data.WhichOneof("data") != "bitstring":
+            raise invalid(f"{array.name}.data: use a bitstring of {array.bits} bits")
+        values.decode(message.data.bitstring, array.bits, f"{array.name}.data")
+        raise _read_only(array, "registers", "an entry with another epoch starts anew")
 
     def read_counters(self, message: p4r.CounterEntry, counts: Counts) -> Iterator[p4r.Entity]:
         """The cells of one array, or of all."""
-        index = message.index.index if message.HasField("index") else None
-        if message.counter_id == 0:
-            if index is not None:
-                raise invalid("counter_entry: index without counter_id: name the counter")
-            arrays = list(self._program.counters.values())
-        else:
-            arrays = [_find(self._program.counters, message.counter_id, "counter")]
-        ranges = [self._indices(array, index) for array in arrays]
-        for array, indices in zip(arrays, ranges, strict=True):
+        for array, indices in _selected(self._program.counters, message.counter_id, message, "counter"):
             cells = counts.get(array.name)
             if cells is None:
                 if message.counter_id:
@@ -66,17 +66,9 @@ class Arrays:
 
     async def read_registers(self, message: p4r.RegisterEntry) -> AsyncIterator[p4r.Entity]:
         """The cells of one array, or of all."""
-        index = message.index.index if message.HasField("index") else None
-        if message.register_id == 0:
-            if index is not None:
-                raise invalid("register_entry: index without register_id: name the register")
-            arrays = list(self._program.registers.values())
-        else:
-            arrays = [_find(self._program.registers, message.register_id, "register")]
-        for array in arrays:
-            indices = self._indices(array, index)
+        for array, indices in _selected(self._program.registers, message.register_id, message, "register"):
             block = array.size // PORTS
-            step = block if index is None and block > 1 else len(indices)
+            step = min(len(indices), block) if block > 1 else len(indices)
             for first in range(indices.start, indices.stop, step):
                 for offset, value in enumerate(await self._cells(array, first, step)):
                     entity = p4r.Entity()
@@ -104,14 +96,28 @@ class Arrays:
         rows = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
         return [put_together(array.name, row) for row in rows]
 
-    def _indices(self, array: Array, index: int | None) -> range:
-        if index is None:
-            return range(array.size)
-        if not 0 <= index < array.size:
-            raise Refused(
-                StatusCode.OUT_OF_RANGE, f"{array.name}[{index}]: the array has cells 0 to {array.size - 1}"
-            )
+
+def _selected(
+    arrays: Mapping[int, Array], wanted: int, message: Cells, kind: str
+) -> list[tuple[Array, range]]:
+    """The arrays that a Read is of, each with its cells."""
+    if wanted:
+        array = _find(arrays, wanted, kind)
+        return [(array, _indices(array, message))]
+    if message.HasField("index"):
+        raise invalid(f"{kind}_entry: index without {kind}_id: name the {kind}")
+    return [(array, range(array.size)) for array in arrays.values()]
+
+
+def _indices(array: Array, message: Cells) -> range:
+    """One cell, or without an index all."""
+    if not message.HasField("index"):
+        return range(array.size)
+    index = message.index.index
+    if 0 <= index < array.size:
         return range(index, index + 1)
+    code = StatusCode.INVALID_ARGUMENT if index < 0 else StatusCode.OUT_OF_RANGE
+    raise Refused(code, f"{array.name}[{index}]: the array has cells 0 to {array.size - 1}")
 
 
 def _find(arrays: Mapping[int, Array], wanted: int, kind: str) -> Array:

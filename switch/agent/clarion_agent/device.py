@@ -321,9 +321,17 @@ class Device:
         return changes
 
     def _take_over(self, present: Present) -> None:
-        self._pipeline, state = note.read(present)
+        try:
+            self._pipeline, state = note.read(present)
+        except note.UnreadableError:
+            self._pipeline, state = None, note.of_switch(present)
+            _log.warning(
+                "%s: the note of an agent of another version cannot be read; the switch keeps its entries, "
+                "and controllers have to set the pipeline config again",
+                self.target.name,
+            )
         self._flood = present.flood
-        self._keep(state, present.note)
+        self._keep(state, present.note if self._pipeline else "")
 
     def _check_pipeline(self) -> None:
         if self._pipeline is None:

@@ -14,7 +14,9 @@ from clarion_contract.settings import AS_RECEIVED
 
 
 def egress_port(packet: p4r.PacketOut, program: Program, ports: Collection[int]) -> int | None:
-    """The port that a frame is for; None: to be forwarded by its address. Refused if there is none."""
+    """The port that a frame is for; None: to be forwarded by its address. Refused unless each metadata of the
+    P4Info is there precisely once (section 16.1).
+    """
     known = {field.id: field for field in program.packet_out}
     given: dict[str, int] = {}
     for each in packet.metadata:
@@ -22,8 +24,9 @@ def egress_port(packet: p4r.PacketOut, program: Program, ports: Collection[int])
         if field is None or field.name in given:
             raise invalid(f"packet_out: metadata {each.metadata_id}: is unknown, or there twice")
         given[field.name] = values.decode(each.value, field.bits, f"packet_out.{field.name}")
-    if "egress_port" not in given:
-        raise invalid(f"packet_out.egress_port: is missing; {AS_RECEIVED} forwards the frame by its address")
+    for field in program.packet_out:
+        if field.name not in given:
+            raise invalid(f"packet_out.{field.name}: is missing; give each metadata of the P4Info once")
     port = given["egress_port"]
     if port == AS_RECEIVED:
         return None

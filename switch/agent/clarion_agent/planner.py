@@ -34,6 +34,7 @@ IDS = {
     "digest_entry": "digest_id",
     **ID_FIELDS,
 }
+MODIFIED_ONLY = ("counter_entry", "direct_counter_entry", "meter_entry", "direct_meter_entry")
 KINDS = (p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
 
 
@@ -95,14 +96,17 @@ class Planner:
             raise invalid(f"update type {kind}: use INSERT, MODIFY or DELETE")
         entity = update.entity
         what = entity.WhichOneof("entity")
+        if what in MODIFIED_ONLY and kind != p4r.Update.MODIFY:
+            raise invalid(f"{what}: can be modified only")
         if what == "table_entry":
             return self.tables.write(kind, entity.table_entry, state)
         if what == "packet_replication_engine_entry":
             return self.replication.write(kind, entity.packet_replication_engine_entry, state)
         if what == "counter_entry":
-            raise self.arrays.refuse_counter(entity.counter_entry)
+            self.arrays.modify_counter(entity.counter_entry)
+            return []
         if what == "register_entry":
-            raise self.arrays.refuse_register(entity.register_entry)
+            self.arrays.write_register(entity.register_entry)
         if what == "digest_entry":
             digests.write(kind, entity.digest_entry, self._program, state)
             return []

@@ -44,7 +44,8 @@ class Table:
     id: int
     name: str
     key: Field | None
-    actions: frozenset[int]  # that entries may have
+    entry_actions: frozenset[int]  # that entries may have
+    default_actions: frozenset[int]  # that the default entry may have
     default: p4i.TableActionCall
     const_default: bool
     size: int
@@ -137,12 +138,13 @@ def _action(action: p4i.Action) -> Action:
 
 def _table(table: p4i.Table) -> Table:
     keys = _fields(table.match_fields)
-    allowed = (each.id for each in table.action_refs if each.scope != p4i.ActionRef.DEFAULT_ONLY)
+    actions = table.action_refs
     return Table(
         table.preamble.id,
         table.preamble.alias,
         keys[0] if keys else None,
-        frozenset(allowed),
+        frozenset(each.id for each in actions if each.scope != p4i.ActionRef.DEFAULT_ONLY),
+        frozenset(each.id for each in actions if each.scope != p4i.ActionRef.TABLE_ONLY),
         table.initial_default_action,
         table.const_default_action_id != 0,
         table.size,

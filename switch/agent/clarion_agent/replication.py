@@ -111,6 +111,8 @@ def _refuse_twice(group: tuple[Replica, ...]) -> None:
 def _group(message: p4r.PacketReplicationEngineEntry) -> p4r.MulticastGroupEntry:
     kind = message.WhichOneof("type")
     if kind == "clone_session_entry":
+        if not message.clone_session_entry.session_id:
+            raise invalid("clone session 0: stands for all of them, in a Read only")
         raise Refused(StatusCode.UNIMPLEMENTED, "clone session: the program clones nothing")
     if kind != "multicast_group_entry":
         raise invalid("packet_replication_engine_entry: is empty")

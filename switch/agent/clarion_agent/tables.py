@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from finsy.proto import p4r
 from grpc import StatusCode
 
-from clarion_agent import values
+from clarion_agent import filters, values
 from clarion_agent.program import Action, Program, Table
 from clarion_agent.state import Entry, State
 from clarion_agent.status import Refused, invalid
@@ -28,6 +28,8 @@ class Tables:
     def write(self, kind: int, message: p4r.TableEntry, state: State) -> list[Change]:
         """Carries out an update on the state; returns the changes for the switch."""
         table = self._table(message.table_id)
+        if message.is_const:
+            raise invalid(f"{table.name}.is_const: an entry that is written cannot be constant")
         if message.is_default_action:
             self._write_default(kind, message, table)
             return []
@@ -55,27 +57,32 @@ class Tables:
         return [SetEntry(table.name, key, entry.arguments)]
 
     def read(self, message: p4r.TableEntry, state: State) -> Iterator[p4r.TableEntry]:
-        """The entries that match; NOT_FOUND for one that is named and is not there."""
-        if message.table_id == 0:
-            if message.match:
-                raise invalid("table_entry: match without table_id: name the table")
-            tables = list(self._program.tables.values())
-        else:
-            tables = [self._table(message.table_id)]
+        """The entries that pass the filters of section 9.1.6; NOT_FOUND for a key that is not there."""
+        table = self._table(message.table_id) if message.table_id else None
+        filters.check(message, table)
+        tables = [table] if table else list(self._program.tables.values())
+        found: Iterable[p4r.TableEntry]
         if message.is_default_action:
-            yield from (_default_message(table) for table in tables)
+            _refuse_key(message, f"{tables[0].name} default")
+            found = map(_default_message, tables)
         elif message.match:
-            key = self._key(message, tables[0])
-            entry = state.entries.get((tables[0].name, key))
-            if entry is None:
-                name = entity_name(tables[0].name, key)
-                raise Refused(StatusCode.NOT_FOUND, f"{name}: does not exist")
-            yield self._message(tables[0], key, entry)
+            found = [self._by_key(message, tables[0], state)]
         else:
-            wanted = {table.name: table for table in tables}
-            for (name, key), entry in state.entries.items():
-                if name in wanted:
-                    yield self._message(wanted[name], key, entry)
+            found = self._all(tables, state)
+        return (entry for entry in found if filters.passes(entry, message))
+
+    def _by_key(self, message: p4r.TableEntry, table: Table, state: State) -> p4r.TableEntry:
+        key = self._key(message, table)
+        entry = state.entries.get((table.name, key))
+        if entry is None:
+            raise Refused(StatusCode.NOT_FOUND, f"{entity_name(table.name, key)}: does not exist")
+        return self._message(table, key, entry)
+
+    def _all(self, tables: Iterable[Table], state: State) -> Iterator[p4r.TableEntry]:
+        wanted = {table.name: table for table in tables}
+        for (name, key), entry in state.entries.items():
+            if name in wanted:
+                yield self._message(wanted[name], key, entry)
 
     def _table(self, table_id: int) -> Table:
         table = self._program.tables.get(table_id)
@@ -104,20 +111,29 @@ class Tables:
         return f"the switch has no port {port}; it has {has}"
 
     def _entry(self, message: p4r.TableEntry, table: Table, name: str, present: Entry | None) -> Entry:
-        kind = message.action.WhichOneof("type")
-        if kind is None and present is not None:  # MODIFY without an action keeps it
+        if present is not None and message.action.WhichOneof("type") is None:  # MODIFY keeps the action
             return Entry(present.action, present.arguments, message.metadata, message.controller_metadata)
-        if kind != "action":
-            raise invalid(f"{name}: action: is missing, or not a single action")
-        call = message.action.action
-        action = self._program.actions.get(call.action_id)
-        if action is None or action.id not in table.actions:
-            legal = ", ".join(self._program.actions[each].name for each in sorted(table.actions))
-            wrong = action.name if action else f"action {call.action_id}"
-            raise invalid(f"{name}: {wrong}: not an action for entries of this table; use {legal}")
-        arguments = _arguments(call, action, name)
+        action = self._action(message, table, table.entry_actions, name)
+        arguments = _arguments(message.action.action, action, name)
         self._check(table.name, name, arguments)
         return Entry(action.name, arguments, message.metadata, message.controller_metadata)
+
+    def _action(self, message: p4r.TableEntry, table: Table, in_scope: Collection[int], name: str) -> Action:
+        """The action of an entry, which must be the table's, and in scope (section 9.1.2)."""
+        if message.action.WhichOneof("type") != "action":
+            raise invalid(f"{name}: action: is missing, or not a single action")
+        action_id = message.action.action.action_id
+        if action_id in in_scope:
+            return self._program.actions[action_id]
+        is_of_table = action_id in table.entry_actions | table.default_actions
+        action = self._program.actions.get(action_id)
+        wrong = action.name if action else f"action {action_id}"
+        what = "the default entry" if message.is_default_action else "entries"
+        legal = ", ".join(self._program.actions[each].name for each in sorted(in_scope))
+        raise Refused(
+            StatusCode.PERMISSION_DENIED if is_of_table else StatusCode.INVALID_ARGUMENT,
+            f"{name}: {wrong}: not an action for {what} of this table; use {legal}",
+        )
 
     def _check(self, table: str, name: str, arguments: Mapping[str, int]) -> None:
         """The constraints of the P4 program on entries."""
@@ -133,22 +149,19 @@ class Tables:
         name = f"{table.name} default"
         if kind != p4r.Update.MODIFY:
             raise invalid(f"{name}: can be modified only")
-        if message.match or message.priority:
-            raise invalid(f"{name}: has neither match nor priority")
+        _refuse_key(message, name)
         _refuse_extras(message, name)
         if table.const_default:
             raise Refused(StatusCode.PERMISSION_DENIED, f"{name}: is constant")
         if not message.HasField("action"):
             return  # a reset to the initial action, which is the present one
-        call = message.action.action
-        action = self._program.actions.get(call.action_id)
-        if message.action.WhichOneof("type") != "action" or action is None or action.id not in table.actions:
-            raise invalid(f"{name}: action: not one of this table")
+        action = self._action(message, table, table.default_actions, name)
+        arguments = _arguments(message.action.action, action, name)
         initial = {
             argument.param_id: int.from_bytes(argument.value, "big") for argument in table.default.arguments
         }
         names = {parameter.name: parameter.id for parameter in action.parameters}
-        if {names[each]: value for each, value in _arguments(call, action, name).items()} != initial:
+        if {names[each]: value for each, value in arguments.items()} != initial:
             raise Refused(
                 StatusCode.UNIMPLEMENTED,
                 f"{name}: this switch has no other clock than the initial one: it counts in ticks itself",
@@ -198,8 +211,11 @@ def _refuse_extras(message: p4r.TableEntry, name: str) -> None:
             raise invalid(f"{name}.{field}: the table has none")
     if message.idle_timeout_ns:
         raise invalid(f"{name}.idle_timeout_ns: entries of this table do not time out")
-    if message.is_const:
-        raise invalid(f"{name}.is_const: an entry that is written cannot be constant")
+
+
+def _refuse_key(message: p4r.TableEntry, name: str) -> None:
+    if message.match or message.priority:
+        raise invalid(f"{name}: has neither match nor priority")
 
 
 def _default_message(table: Table) -> p4r.TableEntry:

@@ -8,17 +8,15 @@ from finsy.proto import p4r
 from conformance.p4runtime.checks import check, wants
 from conformance.p4runtime.messages import stamp
 from conformance.p4runtime.peer import OK, Lab, Peer, refused
-from fakes.p4runtime_messages import counter, delete, insert, modify, p4info, register
+from fakes.p4runtime_messages import counted, counter, delete, insert, modify, p4info, register
 
 INVALID = refused("INVALID_ARGUMENT")
 RANGE = refused("OUT_OF_RANGE")
 CELLS = 64
 
 
-def counted(index: int | None, packets: int) -> p4r.Entity:
-    made = counter("queue_drops", index)
-    made.counter_entry.data.packet_count = packets
-    return made
+def drops(index: int | None) -> p4r.Entity:
+    return counted("queue_drops", index, 5)
 
 
 @check("9.3.1", "MUST", "INSERT and DELETE of a direct counter are INVALID_ARGUMENT.")
@@ -32,8 +30,8 @@ def direct_counters_cannot_be_inserted(lab: Lab) -> None:
 @check("9.3.2", "MUST", "INSERT and DELETE of a counter cell are INVALID_ARGUMENT.")
 def counters_cannot_be_inserted(lab: Lab) -> None:
     peer = lab.primary()
-    wants(peer.write(insert(counted(1, 5))), INVALID)
-    wants(peer.write(delete(counted(1, 5))), INVALID)
+    wants(peer.write(insert(drops(1))), INVALID)
+    wants(peer.write(delete(drops(1))), INVALID)
 
 
 @check("9.3.2", "MUST", "All cells are 0 at first.")
@@ -45,14 +43,14 @@ def counters_begin_at_zero(lab: Lab) -> None:
 @check("9.3.2", "MUST", "MODIFY sets a cell.")
 def a_counter_is_set(lab: Lab) -> None:
     peer = lab.primary()
-    wants(peer.write(modify(counted(1, 5))), OK)
+    wants(peer.write(modify(drops(1))), OK)
     wants(peer.entries(counter("queue_drops", 1))[0].counter_entry.data.packet_count, 5)
 
 
 @check("9.3.2", "MUST", "MODIFY without an index sets all cells.")
 def a_counter_array_is_set(lab: Lab) -> None:
     peer = lab.primary()
-    wants(peer.write(modify(counted(None, 5))), OK)
+    wants(peer.write(modify(drops(None))), OK)
     found = peer.entries(counter("queue_drops"))
     wants([each.counter_entry.data.packet_count for each in found], [5] * CELLS)
 
@@ -67,8 +65,8 @@ def a_counter_index_that_is_none(lab: Lab) -> None:
     peer = lab.primary()
     wants(peer.read(counter("queue_drops", -1))[0], INVALID)
     wants(peer.read(counter("queue_drops", CELLS))[0], RANGE)
-    wants(peer.write(modify(counted(-1, 5))), INVALID)
-    wants(peer.write(modify(counted(CELLS, 5))), RANGE)
+    wants(peer.write(modify(drops(-1))), INVALID)
+    wants(peer.write(modify(drops(CELLS))), RANGE)
 
 
 @check("9.3.2", "MUST", "A cell, an array and all arrays can be read.")

@@ -115,6 +115,11 @@ def a_packet_without_its_metadata(lab: Lab) -> None:
     is_dropped(lab, packet(frame(), (2, b"\0")))
 
 
+@check("16.1", "MUST", "Padding is metadata, too: a PacketOut without it is dropped.")
+def a_packet_without_its_padding(lab: Lab) -> None:
+    is_dropped(lab, packet(frame(), (1, b"\1")))
+
+
 @check("16.1", "MUST", "A PacketOut with metadata that it does not have is dropped.")
 def a_packet_with_unknown_metadata(lab: Lab) -> None:
     is_dropped(lab, packet(frame(), (1, b"\1"), (2, b"\0"), (7, b"\1")))

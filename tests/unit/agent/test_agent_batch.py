@@ -13,11 +13,34 @@ from clarion_agent.device import RefusedBatch
 from clarion_agent.status import Refused
 from clarion_base.faults import Code, Fault
 from clarion_contract.target import TargetError, TargetFaultError
-from fakes.p4runtime_messages import XCP, counter, delete, insert, modify, register, table_entry
+from fakes.p4runtime_messages import (
+    XCP,
+    clone_session,
+    counted,
+    counter,
+    delete,
+    insert,
+    modify,
+    register,
+    table_entry,
+)
 from fakes.target import FakeTarget
 from unit.agent.conftest import Primary
 
 MAC = 0x020000000002
+DIRECT_COUNTER = p4r.Entity(direct_counter_entry=p4r.DirectCounterEntry())
+DIRECT_METER = p4r.Entity(direct_meter_entry=p4r.DirectMeterEntry())
+
+
+def constant(entity: p4r.Entity) -> p4r.Entity:
+    entity.table_entry.is_const = True
+    return entity
+
+
+def default(table: str, action: str = "") -> p4r.Entity:
+    entity = table_entry(table, None, action)
+    entity.table_entry.is_default_action = True
+    return entity
 
 
 async def refusals(primary: Primary, *updates: p4r.Update) -> list[tuple[str, str] | None]:
@@ -60,8 +83,33 @@ async def refusals(primary: Primary, *updates: p4r.Update) -> list[tuple[str, st
          "shares: registers can be read only; an entry with another epoch starts anew"),
         (insert(register("left_bytes", None, 1)), "UNIMPLEMENTED",
          "left_bytes: registers can be read only; an entry with another epoch starts anew"),
-        (modify(counter("tx", 2)), "UNIMPLEMENTED",
+        (modify(register("shares", -1, 1)), "INVALID_ARGUMENT", "shares[-1]: the array has cells 0 to 63"),
+        (modify(register("shares", 64, 1)), "OUT_OF_RANGE", "shares[64]: the array has cells 0 to 63"),
+        (modify(register("wire_lost", 2)), "INVALID_ARGUMENT", "wire_lost.data: use a bitstring of 64 bits"),
+        (modify(register("wire_lost", 2, 1 << 64)), "OUT_OF_RANGE",
+         "wire_lost.data: 0x00000000000000010000000000000000: has more than 64 bits"),
+        (modify(counted("tx", 2)), "UNIMPLEMENTED",
          "tx: counters can be read only; VERIFY_AND_COMMIT sets them to zero"),
+        (modify(counted("tx", None)), "UNIMPLEMENTED",
+         "tx: counters can be read only; VERIFY_AND_COMMIT sets them to zero"),
+        (modify(counted("tx", -1)), "INVALID_ARGUMENT", "tx[-1]: the array has cells 0 to 63"),
+        (modify(counter("tx", 64)), "OUT_OF_RANGE", "tx[64]: the array has cells 0 to 63"),
+        (insert(counted("tx", 2)), "INVALID_ARGUMENT", "counter_entry: can be modified only"),
+        (delete(counter("tx", 2)), "INVALID_ARGUMENT", "counter_entry: can be modified only"),
+        (insert(DIRECT_COUNTER), "INVALID_ARGUMENT", "direct_counter_entry: can be modified only"),
+        (delete(DIRECT_METER), "INVALID_ARGUMENT", "direct_meter_entry: can be modified only"),
+        (modify(DIRECT_COUNTER), "UNIMPLEMENTED", "direct_counter_entry: the program has none"),
+        (insert(clone_session(0)), "INVALID_ARGUMENT",
+         "clone session 0: stands for all of them, in a Read only"),
+        (insert(clone_session(100)), "UNIMPLEMENTED", "clone session: the program clones nothing"),
+        (insert(constant(table_entry("stamp_port", 2, "stamp"))), "INVALID_ARGUMENT",
+         "stamp_port.is_const: an entry that is written cannot be constant"),
+        (delete(constant(table_entry("stamp_port", 1))), "INVALID_ARGUMENT",
+         "stamp_port.is_const: an entry that is written cannot be constant"),
+        (insert(table_entry("stamp_port", 2, "NoAction")), "PERMISSION_DENIED",
+         "stamp_port[2]: NoAction: not an action for entries of this table; use stamp"),
+        (modify(default("clock", "stamp")), "INVALID_ARGUMENT",
+         "clock default: stamp: not an action for the default entry of this table; use set_clock"),
         (modify(register("", 2, 1)), "NOT_FOUND", "register 0: there is none of that id"),
         (modify(counter("")), "NOT_FOUND", "counter 0: there is none of that id"),
     ],
@@ -74,6 +122,11 @@ async def test_refusals_name_the_entity(
     assert (target.batches, await primary.read(table_entry("", None))) == ([], [])
 
 
+async def test_a_counter_without_data_is_not_modified(primary: Primary, target: FakeTarget) -> None:
+    await primary.write(modify(counter("tx", 2)), modify(counter("tx")))
+    assert target.batches == []
+
+
 async def test_the_table_of_addresses_is_full_at_its_size(primary: Primary, target: FakeTarget) -> None:
     await primary.write(*(insert(table_entry("l2_forward", mac, "forward", (1,))) for mac in range(4096)))
     assert await refusals(primary, insert(table_entry("l2_forward", MAC, "forward", (1,)))) == [
@@ -84,8 +137,7 @@ async def test_the_table_of_addresses_is_full_at_its_size(primary: Primary, targ
 
 async def test_what_the_switch_refuses_is_blamed_on_the_update(primary: Primary, target: FakeTarget) -> None:
     target.refuse = TargetFaultError(Fault(("changes", 1, "value"), "must be less", Code.OUT_OF_RANGE))
-    updates = [modify(table_entry("clock", None)), insert(table_entry("stamp_port", 1, "stamp"))]
-    updates[0].entity.table_entry.is_default_action = True
+    updates = [modify(default("clock")), insert(table_entry("stamp_port", 1, "stamp"))]
     assert await refusals(
         primary, *updates, insert(table_entry("queue_port", 2, "set_queue_port", (5000,)))
     ) == [

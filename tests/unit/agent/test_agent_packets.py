@@ -32,10 +32,11 @@ async def test_a_frame_goes_to_its_port_or_by_its_address(primary: Primary, targ
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ([], "packet_out.egress_port: is missing; 511 forwards the frame by its address"),
+        ([], "packet_out.egress_port: is missing; give each metadata of the P4Info once"),
         ([(2, 0)], "packet_out.egress_port: is missing"),
-        ([(1, 9)], "packet_out.egress_port: the switch has no port 9; it has 1, 2, 3, and 511"),
-        ([(1, 63)], "packet_out.egress_port: the switch has no port 63"),
+        ([(1, 1)], "packet_out.pad: is missing"),
+        ([(1, 9), (2, 0)], "packet_out.egress_port: the switch has no port 9; it has 1, 2, 3, and 511"),
+        ([(1, 63), (2, 0)], "packet_out.egress_port: the switch has no port 63"),
         ([(1, 512)], "packet_out.egress_port: 0x0200: has more than 9 bits"),
         ([(1, 1), (1, 2)], "packet_out: metadata 1: is unknown, or there twice"),
         ([(1, 1), (7, 0)], "packet_out: metadata 7: is unknown"),
