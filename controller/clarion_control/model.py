@@ -78,7 +78,7 @@ class SwitchStatus:
     reconnects: int = 0
     reports: int = 0  # received so far
     last_report_us: int | None = None
-    primary: int | None = None  # own election id of the controller that leads; None: nobody, or not known
+    primary: int | None = None  # own election id of the controller that leads; None: no primary, or not known
 
 
 @dataclass(frozen=True)

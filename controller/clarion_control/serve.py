@@ -24,6 +24,7 @@ import uvicorn
 from clarion_base.addresses import is_loopback
 from clarion_base.errors import UserError
 from clarion_base.tls import ReloadedPems, TlsOptions
+from clarion_control import https
 from clarion_control.api.app import create_app
 from clarion_control.api.front import Front
 from clarion_control.api.hosts import Hosts
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from clarion_control.dashboard import Dashboard
     from clarion_control.tuner.loop import Tuner
 
-CERTIFICATE_CHECK_S = 2.0  # how soon a new certificate is used
 SWITCH_INTERVAL_S = 0.0005  # for which a thread of the store may wait for the event loop's to pause
 DRAIN_S = 5.0  # limit of a request under way after SIGTERM
 
@@ -95,7 +95,7 @@ async def _run(options: ServeOptions, host: str, port: int, files: ReloadedPems 
         loop.add_signal_handler(number, stop.set)
     with _listener(host, port) as listener:
         url = _url(listener, secure=files is not None)
-        async with _context(files) as context, _application(options, url) as (app, store, dashboard):
+        async with https.context(files) as context, _application(options, url) as (app, store, dashboard):
             front = Front(app, proxies, hosts, https=_is_https(options.public_url))
             server = _Server(_config(front, context))
             serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -249,31 +249,6 @@ def _checked_listen(options: ServeOptions) -> tuple[str, int]:
     if options.oidc is not None and options.public_url is None and not is_loopback(host):
         raise UserError("--oidc-issuer: give --public-url, too: the provider sends browsers back to it")
     return host, int(port)
-
-
-@contextlib.asynccontextmanager
-async def _context(files: ReloadedPems | None) -> AsyncIterator[ssl.SSLContext | None]:
-    """TLS with what the files hold at the time, for each connection that is accepted."""
-    if files is None:
-        yield None
-        return
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    files.pems.load(context)
-    renewing = asyncio.create_task(_renew(context, files), name="new certificates")
-    try:
-        yield context
-    finally:
-        renewing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await renewing
-
-
-async def _renew(context: ssl.SSLContext, files: ReloadedPems) -> None:
-    while True:
-        await asyncio.sleep(CERTIFICATE_CHECK_S)
-        pems = files.newer()
-        if pems is not None:
-            pems.load(context)
 
 
 @contextlib.contextmanager

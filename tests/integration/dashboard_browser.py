@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     Request,
     ViewportSize,
@@ -37,6 +38,8 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PORT = "/switches/s1/ports/1"
+FORWARDING = "/switches/s2/forwarding"
 
 
 class Site:
@@ -149,3 +152,11 @@ def chart_points(page: Page, chart: str) -> list[list[Any]]:
         chart,
     )
     return points
+
+
+Opener = Callable[..., Screen]  # a window, signed in with a role or, without one, not at all
+
+
+def field(page: Page, name: str) -> Locator:
+    """The input of a setting."""
+    return page.locator(f'#settings input[name="{name}"]')

@@ -95,8 +95,9 @@ def _revoke(options: argparse.Namespace) -> int:
         if not named:
             raise NotFoundError("token", options.token)
         if len(named) > 1:  # one's name is the other's number
-            reason = "is the name of one token and the number of another; revoke it over REST"
-            raise UserError(f"token {options.token}: {reason}")
+            reason = "is the name of one token and the number of another"
+            hint = "revoke it on the dashboard, or by DELETE /v1/tokens/NUMBER"
+            raise UserError(f"token {options.token}: {reason}; {hint}")
         store.change_now(tokens.revoke, _actor(), named[0].id)
     finally:
         store.dispose()

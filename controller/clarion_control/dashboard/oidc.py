@@ -11,10 +11,12 @@ a browser ask for the callback until its user had to wait.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
+import ssl
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -29,7 +31,7 @@ from clarion_control.dashboard.signin import SignIn, local
 from clarion_control.oidc_options import NotAdmittedError, OidcOptions, checked_url
 
 BEGIN, CALLBACK = "/login/oidc", "/login/oidc/callback"
-TIMEOUT_S = 10.0
+TIMEOUT_S = 10.0  # for all that the provider is asked at a time, however slowly it answers
 LEEWAY_S = 60  # between the clocks of provider and controller
 KNOWN_FOR_S = 10.0  # what the provider said of itself and its keys; nobody is sent to one that is away
 PAUSE_S = 5.0  # after a provider did not answer, for which it is not asked again
@@ -49,6 +51,7 @@ SIGNATURES = (
 _NEXT = "oidc_next"  # in the signed cookie: the page asked for
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint")
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class AwayError(UserError):
@@ -100,19 +103,19 @@ class OidcSignIn:
     async def _claims(self, request: Request) -> Mapping[str, Any]:
         """The claims of the ID token, and those that the provider has at its userinfo endpoint only."""
         client = await self._discovered()
+        return await _asked(self._received(client, request))
+
+    async def _received(self, client: Any, request: Request) -> Mapping[str, Any]:
         wanted = {"iss": self._options.issuer, "aud": self._options.client_id}
         checks = {claim: {"essential": True, "value": value} for claim, value in wanted.items()}
-        try:
-            token = await client.authorize_access_token(request, claims_options=checks, leeway=LEEWAY_S)
-            claims: Mapping[str, Any] | None = token.get("userinfo")
-            if claims is None:
-                raise AwayError("it sent no ID token")
-            is_whole = self._options.groups_claim in claims and self._options.name_claim in claims
-            if is_whole or "userinfo_endpoint" not in client.server_metadata:
-                return claims
-            more: Mapping[str, Any] = await client.userinfo(token=token)
-        except (httpx2.HTTPError, KeyError, TypeError, ValueError) as error:
-            raise AwayError(_printable(error)) from error
+        token = await client.authorize_access_token(request, claims_options=checks, leeway=LEEWAY_S)
+        claims: Mapping[str, Any] | None = token.get("userinfo")
+        if claims is None:
+            raise AwayError("it sent no ID token")
+        is_whole = self._options.groups_claim in claims and self._options.name_claim in claims
+        if is_whole or "userinfo_endpoint" not in client.server_metadata:
+            return claims
+        more: Mapping[str, Any] = await client.userinfo(token=token)
         if more.get("sub") != claims["sub"]:  # OpenID Connect Core 1.0, 5.3.2: else it is of somebody else
             raise AwayError("its userinfo is of another subject than its ID token")
         return {**more, **claims}
@@ -127,14 +130,17 @@ class OidcSignIn:
                 raise AwayError("it did not answer a moment ago")
             client = self._client()
             try:
-                metadata = await client.load_server_metadata()
-                self._check(metadata)
-                client.client_kwargs["token_endpoint_auth_method"] = self._authentication(metadata)
-            except (httpx2.HTTPError, UserError, TypeError, ValueError) as error:
+                await _asked(self._discover(client))
+            except UserError as error:
                 self._paused_until_s = time.monotonic() + PAUSE_S
                 raise AwayError(_printable(error)) from error
             self._known = client, time.monotonic() + KNOWN_FOR_S
             return client
+
+    async def _discover(self, client: Any) -> None:
+        metadata = await client.load_server_metadata()
+        self._check(metadata)
+        client.client_kwargs["token_endpoint_auth_method"] = self._authentication(metadata)
 
     def _client(self) -> Any:
         issuer = self._options.issuer.rstrip("/")
@@ -146,7 +152,8 @@ class OidcSignIn:
             client_kwargs={
                 "scope": self._options.scope,
                 "code_challenge_method": "S256",
-                "timeout": TIMEOUT_S,
+                "timeout": None,  # `_asked` has one
+                "verify": _trusted(),
             },
         )
 
@@ -175,6 +182,7 @@ class OidcSignIn:
 
     def _away(self, request: Request, target: str, error: AwayError) -> Response:
         _log.warning("sign-in by %s: %s", self._options.provider, error)
+        self._signin.note_failure(request)
         sentence = f"{self._options.provider} does not answer as it should. Try again later, or use a token."
         return self._signin.page(request, target, sentence, 503)
 
@@ -187,6 +195,27 @@ class OidcSignIn:
         return (
             f"The answer of {provider} was not valid. Begin again; the controller's log says what is wrong."
         )
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Authorities for providers, read once: that takes 70 ms, for which nothing else is answered."""
+    return httpx2.create_ssl_context()
+
+
+async def _asked(asking: Awaitable[T]) -> T:
+    """What the provider is asked; AwayError if that takes long, or is answered with what no provider should.
+
+    Authlib takes for granted that answers have the types they should have, so any error may come of others.
+    """
+    try:
+        return await asyncio.wait_for(asking, TIMEOUT_S)
+    except (OAuthError, JoseError, UserError):
+        raise
+    except asyncio.TimeoutError as error:
+        raise AwayError(f"it did not answer within {TIMEOUT_S:g} s") from error
+    except Exception as error:
+        raise AwayError(_printable(error)) from error
 
 
 def _printable(error: Exception) -> str:

@@ -90,7 +90,7 @@ def state_words(status: SwitchStatus) -> tuple[str, str]:
 def leader(standing: Standing, status: SwitchStatus) -> tuple[str, str]:
     """The controller that leads a switch, and whether it is this one or where the other is."""
     if status.primary is None:
-        return "nobody", "as far as this controller knows"
+        return "no primary", "as far as this controller knows"
     if status.primary == standing.me.election_id:
         return standing.me.name, "this controller"
     urls = {each.election_id: each.url for each, _ in standing.known()}

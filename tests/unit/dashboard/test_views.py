@@ -107,7 +107,7 @@ def test_the_leader_of_a_switch_is_named() -> None:
     assert led_by(1) == ("east", "this controller")
     assert led_by(2) == ("west", "http://west/")
     assert led_by(3) == ("election id 3", "")
-    assert led_by(None)[0] == "nobody"
+    assert led_by(None)[0] == "no primary"
 
 
 def test_the_audit_shows_what_differs() -> None:

@@ -136,8 +136,8 @@ class SwitchView(Model):
     added_us: int = time_field("When it was added")
     status: Status
     primary: str | None = Field(
-        description="Name of the controller that leads this switch; null: nobody, or this one has no session"
-        " with it.",
+        description="Name of the controller that leads this switch; null: no primary, or this one has no"
+        " session with the switch.",
         examples=["east"],
     )
 

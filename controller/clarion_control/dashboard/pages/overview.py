@@ -186,7 +186,7 @@ class Overview:
         standing = self._controller.standing
         primaries = Counter(self._controller.switches.status(each.name).primary for each in switches)
         mine = primaries.pop(standing.me.election_id, 0)
-        others = [f"{standing.name_of(each) or 'nobody'}: {count}" for each, count in primaries.items()]
+        others = [f"{standing.name_of(each) or 'no primary'}: {count}" for each, count in primaries.items()]
         return f"{mine} of {len(switches)}", ", ".join([standing.me.name, *others])
 
     def _warn(self, switches: Sequence[Switch]) -> None:
