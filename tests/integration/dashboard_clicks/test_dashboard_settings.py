@@ -59,6 +59,15 @@ def test_forwarding_that_somebody_else_changed_is_not_overwritten_unseen(screen:
     assert site.do("forwarding", switch="s2")["addresses"] == {"02:00:00:00:00:01": 2, "02:00:00:00:00:09": 3}
 
 
+def test_an_empty_table_does_not_take_a_switch_over(screen: Opener, site: Site) -> None:
+    page = screen("operator").open("/switches/s1/forwarding")
+    expect(page.get_by_text("Nothing is set: the switch forwards by entries of others")).to_be_visible()
+    expect(page.get_by_role("button", name="Leave it alone")).to_be_hidden()
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("with neither all frames are dropped")).to_be_visible()
+    assert site.do("forwarding", switch="s1") is None
+
+
 def test_a_viewer_does_not_change_forwarding(screen: Opener) -> None:
     page = screen("viewer").open(FORWARDING)
     expect(page.get_by_text("changes need the role operator")).to_be_visible()
