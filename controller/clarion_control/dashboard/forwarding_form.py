@@ -16,7 +16,6 @@ from clarion_control.errors import StaleVersionError
 from clarion_control.model import Actor, Role
 from clarion_p4rt.switch import Forwarding, Switch
 
-
 UNSET = (
     "Nothing is set: the switch forwards by entries of others, or learns by itself. "
     "What is applied here takes the place of that."
