@@ -45,7 +45,7 @@ def packets(path: Path) -> list[Read]:
 
 def time_s(packet: Read) -> float:
     of = packet[1]
-    return float((of.tshigh << 32) + of.tslow) / of.tsresol
+    return int((of.tshigh << 32) + of.tslow) / int(of.tsresol)
 
 
 def dissected(found: list[Read]) -> list[Ether]:
