@@ -173,14 +173,22 @@ class Embedded:
 
 
 class Bmv2:
-    """simple_switch_grpc, at first without a program; it has the interfaces given by port."""
+    """simple_switch_grpc, at first without a program; it has the interfaces given by port. `tls`: the
+    authority of its clients, and its own certificate with the key.
+    """
 
     devices: Sequence[int] = (1,)
 
-    def __init__(self, directory: Path, interfaces: Mapping[int, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        interfaces: Mapping[int, str] | None = None,
+        tls: tuple[Path, Path] | None = None,
+    ) -> None:
         self.address = f"127.0.0.1:{free_port()}"
         self._directory = directory
         self._interfaces = interfaces or {}
+        self._tls = tls
         self._process: Process | None = None
 
     def start(self) -> None:
@@ -190,6 +198,15 @@ class Bmv2:
         for port, name in self._interfaces.items():
             options += ["--interface", f"{port}@{name}"]
         target = ["--grpc-server-addr", self.address, "--cpu-port", "63"]
+        if self._tls is not None:
+            authority, own = map(str, self._tls)
+            target += [
+                "--grpc-server-ssl",
+                "--grpc-server-with-client-auth",
+                "--grpc-server-cacert",
+                authority,
+            ]
+            target += ["--grpc-server-cert", own, "--grpc-server-key", own]
         command = [bmv2_installation.PROGRAM, *options, "--", *target]
         self._process = Process(command, self._directory / "bmv2.log")
         wait_until(lambda: listens(self.address), f"no listener at {self.address}", PATIENCE_S)

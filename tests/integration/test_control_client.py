@@ -36,6 +36,7 @@ PROGRAM = pipeline.directory() / pipeline.PROGRAM
 CPU_PORT = 63  # ingress port of packets that the test sends over the session
 RATE = XcpSettings(capacity_bps=100_000_000)
 MAC = "02:00:00:00:00:02"
+L2_FORWARD_SIZE = 4096
 
 pytestmark = [
     pytest.mark.skipif(SWITCH_FAULT is not None, reason=f"{SWITCH}: {SWITCH_FAULT}"),
@@ -211,6 +212,27 @@ def test_what_the_switch_refuses_names_the_entry(address: str) -> None:
         assert "\n" not in str(error.value)
 
     on(address, refused)
+
+
+def test_what_a_refused_batch_has_left_is_taken_back(address: str) -> None:
+    """BMv2 cannot roll back: of a batch with an entry too many it keeps all the others."""
+
+    async def overfill(switch: PrimarySession) -> Any:
+        before = Forwarding({MAC: 2}, (1, 2))
+        settings = [PortSettings(1, stamp=True)]
+        await switch.configure(settings, before)
+        written = await tables(switch)
+        numbers = (each.to_bytes(2, "big").hex(":") for each in range(L2_FORWARD_SIZE + 1))
+        too_many = {f"02:00:00:01:{each}": 1 for each in numbers}
+        with pytest.raises(SwitchError, match=r"^s1: l2_forward\[02:00:00:01:10:00\]: "):
+            await switch.configure([PortSettings(2, stamp=True)], Forwarding(too_many, (1, 2)))
+        assert await tables(switch) != written
+        await switch.configure(settings, before)
+        assert await tables(switch) == written
+        return await switch._device._session.read("l2_forward", [P4TableEntry("l2_forward")])
+
+    (left,) = on(address, overfill)
+    assert table_entries.decoded(left) == [Entry("l2_forward", 0x020000000002, {"port": 2})]
 
 
 def test_addresses_and_flooding_read_back(address: str) -> None:

@@ -24,12 +24,13 @@ from clarion_control.keys.certificates import PartyRole, Signed, checked_party
 from clarion_control.keys.directory import KeyDirectory
 from clarion_control.model import Actor, Role
 from clarion_control.store import Store, switches
+from clarion_lab.machine import bmv2_installation
 from clarion_p4rt.device import Mastership
 from clarion_p4rt.errors import SwitchError
 from clarion_p4rt.p4_device import P4Device
 from clarion_p4rt.switch import Switch, TlsFiles
 from integration.agent_net import DOCUMENT, SWITCH, json_file
-from integration.controller_net import CLARION, PATIENCE_S, Process, ServedController
+from integration.controller_net import CLARION, PATIENCE_S, Bmv2, Process, ServedController, running
 from integration.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not SWITCH.exists(), reason=f"{SWITCH}: not built")
@@ -222,9 +223,9 @@ class Patches:
         self._thread.join()
 
 
-def add_s1(controller: ServedController, agent: Agent, made: Path) -> None:
+def add_s1(controller: ServedController, address: str, made: Path) -> None:
     tls = tls_of(made)
-    body = {"name": "s1", "address": agent.address, "device_id": 1, "ports": [1, 2, 3]}
+    body = {"name": "s1", "address": address, "device_id": 1, "ports": [1, 2, 3]}
     body["tls"] = {"ca": tls.ca, "certificate": tls.certificate, "key": tls.key}
     with controller.api() as api:
         status, document = api.ask("POST", "/v1/switches", body)
@@ -236,7 +237,7 @@ def add_s1(controller: ServedController, agent: Agent, made: Path) -> None:
 async def test_certificates_are_renewed_while_settings_change(tmp_path: Path, made: Path) -> None:
     """The connection of before lives on, new ones see the new certificate, and no change fails."""
     with Agent(tmp_path, made) as agent, ServedController(tmp_path) as controller:
-        add_s1(controller, agent, made)
+        add_s1(controller, agent.address, made)
         with Patches(controller) as patches, controller.api() as api:
             for _ in range(3):
                 before = serial_shown(agent.address, made)
@@ -262,7 +263,7 @@ async def test_the_authority_is_replaced_while_settings_change(tmp_path: Path, m
     old = tmp_path / "old"
     shutil.copytree(made, old)
     with Agent(tmp_path, made) as agent, ServedController(tmp_path) as controller:
-        add_s1(controller, agent, made)
+        add_s1(controller, agent.address, made)
         with Patches(controller) as patches:
             for step in (["replace-authority"], ["renew"], ["drop-authority"]):
                 keys(step[0], str(made), *step[1:])
@@ -324,3 +325,29 @@ def test_a_switch_that_was_added_without_tls_before_is_not_reached_in_the_clear(
         )
         status, document = api.ask("PATCH", "/v1/switches/s1", {"port_names": {"1": "up"}})
         assert (status, document["errors"][0]["pointer"]) == (422, "#/tls")
+
+
+BMV2_FAULT = bmv2_installation.fault()
+
+
+@pytest.mark.skipif(BMV2_FAULT is not None, reason=f"{bmv2_installation.PROGRAM}: {BMV2_FAULT}")
+async def test_bmv2_and_the_controller_need_certificates_of_each_other(tmp_path: Path, made: Path) -> None:
+    """Also after a restart of BMv2, which then gets its settings again."""
+    files = made / "s1"
+    switch = Bmv2(tmp_path, tls=(files / "ca.pem", files / "s1.pem"))
+    with running(switch), ServedController(tmp_path) as controller:
+        add_s1(controller, switch.address, made)
+        assert await refusal(switch.address, None) != ""
+        assert "it is one of a server, not of a client" in await refusal(switch.address, tls_of(made, "s1"))
+        with controller.api() as api:
+            wanted = {"stamp": True, "queue_limit_bytes": 250_000}
+            assert api.ask("PATCH", "/v1/switches/s1/ports/2", wanted)[0] == 200
+            switch.kill()
+            switch.start()
+            wait_until(
+                lambda: api.get("/v1/switches/s1")["status"]["reconnects"] > 0 and api.in_sync("s1"),
+                "s1 in sync again",
+                PATIENCE_S,
+            )
+            effective = api.get("/v1/switches/s1/ports/2")["effective"]
+            assert {key: effective[key] for key in wanted} == wanted

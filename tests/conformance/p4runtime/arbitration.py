@@ -219,7 +219,7 @@ def other_roles_are_not_told(lab: Lab) -> None:
     other = lab.peer(role="other")
     wants(other.arbitrate(1), OK)
     lab.bare_primary(6)
-    wants(other.notices_so_far(), [])
+    wants((other.arbitrate(2), U128.decode(other.told.election_id)), (OK, 2))
 
 
 @check("5.4", "MUST", "As long as there has not been any primary, the notice has no election id.")

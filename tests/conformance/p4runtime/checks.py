@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from conformance.p4runtime.peer import Lab
+if TYPE_CHECKING:
+    from conformance.p4runtime.peer import Lab
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 SPECIFICATION = "1.5.0"

@@ -118,7 +118,7 @@ def committing_clears_the_state(lab: Lab) -> None:
     wants(peer.set_pipeline(Set.VERIFY_AND_COMMIT), OK)
     wants(peer.entries(entry("")), [])
     wants(peer.entries(group(0)), [])
-    wants(peer.entries(digest("")), [])
+    wants(peer.write(insert(digest("queue_drop_t"))), OK)  # it is off again
     packets = [each.counter_entry.data.packet_count for each in peer.entries(counter("tx"))]
     wants(set(packets), {0})
 

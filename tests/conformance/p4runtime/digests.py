@@ -119,7 +119,7 @@ def digest_lists_have_an_id(lab: Lab) -> None:
 
 @check("9.8", "MUST", "Lists go to the primary.")
 def digests_are_for_the_primary(lab: Lab) -> None:
-    peer = dropping(lab, digest(DROP))
+    peer = dropping(lab, digest(DROP, size=1))
     backup = lab.backup(None)
     drop(peer, 1)
     wants(drops(peer.next("digest")), [b"\1"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -61,8 +62,8 @@ class SimpleSwitchGrpc:
 
     # Without IPv6 no frames but those of the check are in the namespace.
     SETUP = (
-        "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6 && ip link add a type veth peer name b && "
-        "ip link set lo up && ip link set a up && ip link set b up && exec "
+        "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6 && ip link add p1 type veth peer name p2 && "
+        "ip link set lo up && ip link set p1 up && ip link set p2 up && exec "
     )
 
     @staticmethod
@@ -88,7 +89,7 @@ class SimpleSwitchGrpc:
     def _started(self, directory: Path) -> Iterator[str]:
         place = directory / "grpc.sock"  # a path that is short enough
         command = (
-            f"{bmv2_installation.PROGRAM} --no-p4 --device-id 1 -i 1@a -i 2@b --thrift-port 9090 "
+            f"{bmv2_installation.PROGRAM} --no-p4 --device-id 1 -i 1@p1 -i 2@p2 --thrift-port 9090 "
             f"--notifications-addr ipc://{directory}/notices.ipc --log-console --log-level error "
             f"-- --grpc-server-addr unix:{place} --cpu-port 63"
         )
@@ -97,7 +98,7 @@ class SimpleSwitchGrpc:
                 ["unshare", "-rn", "sh", "-c", self.SETUP + command], stdout=log, stderr=log
             )
         try:
-            wait_until(lambda: place.exists() or child.poll() is not None, f"{place}", DEADLINE_S)
+            wait_until(lambda: _listens(place) or child.poll() is not None, f"{place}", DEADLINE_S)
             assert child.poll() is None, (directory / "switch.log").read_text()
             yield f"unix:{place}"
         finally:
@@ -112,6 +113,11 @@ SERVERS: dict[str, type[Agent] | type[SimpleSwitchGrpc]] = {
     "agent": Agent,
     "simple_switch_grpc": SimpleSwitchGrpc,
 }
+
+
+def _listens(place: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as caller:
+        return caller.connect_ex(str(place)) == 0
 
 
 def _switch(name: str) -> Json:
