@@ -34,7 +34,8 @@ mount -t overlay -o "lowerdir=/,upperdir=$files/upper,workdir=$files/work" machi
 cd "$files/root"
 for each in dev run tmp; do mount -t tmpfs -o mode=0755 machine "$each"; done
 chmod 1777 tmp
-mkdir dev/pts dev/shm
+mkdir dev/pts
+mkdir -m 1777 dev/shm
 for each in null zero full random urandom; do touch "dev/$each"; mount --bind "/dev/$each" "dev/$each"; done
 ln -s /proc/self/fd dev/fd
 mount -t proc proc proc
@@ -82,7 +83,7 @@ class Machine:
                 stderr=log,
                 preexec_fn=die_with_parent,
             )
-        self._logs = 0
+        self._started: list[Process] = []
 
     @staticmethod
     def _lay_out(boot: Path) -> None:
@@ -143,8 +144,8 @@ class Machine:
 
     def start(self, script: str, text: str) -> Process:
         """Starts a script, and waits until a line of what it says has the text."""
-        self._logs += 1
-        made = Process(self._command(script), self._directory / f"{self._logs}.log")
+        made = Process(self._command(script), self._directory / f"{len(self._started)}.log")
+        self._started.append(made)
         made.await_text(text)
         return made
 
@@ -152,6 +153,8 @@ class Machine:
         """Kills all processes; the files are gone with them."""
         self._boot.kill()
         self._boot.wait()
+        for process in self._started:
+            process.kill()
 
 
 def _own_group() -> Path:
