@@ -58,7 +58,7 @@ exec runuser -u "$user" -- env "$@"
 """
 # The clone is given what this tree has built.
 _MAKE = """#!/bin/sh
-[ "$*" = build ] && grep -q ^build: Makefile || exit 2
+[ "$1 $3" = "-C build" ] && cd "$2" && grep -q ^build: Makefile || exit 2
 ln -sfn {root}/.venv .venv && ln -sfn {root}/build build
 """
 

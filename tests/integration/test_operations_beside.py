@@ -76,7 +76,7 @@ def test_nginx_stands_before_the_controller(machine: Machine) -> None:
              else "/root/clarion-keys/c1/ca.pem")  # fmt: skip
     bearer = (*trust, "-H", f"Authorization: Bearer {token}")
 
-    signed_in = ask(machine, f"{url}/login", *trust, "-i", "-H", f"Origin: {url}", "-d", f"token={token}")
+    signed_in = ask(machine, f"{url}/login", *trust, "-i", "-c", "jar", "-H", f"Origin: {url}", "-d", f"token={token}")
     assert signed_in.split()[1] == "303", signed_in
     assert "; secure" in signed_in.lower()
     assert "strict-transport-security" in signed_in.lower()
@@ -91,7 +91,7 @@ def test_nginx_stands_before_the_controller(machine: Machine) -> None:
 
     wait_until(lambda: sources() == {"192.0.2.1", "192.0.2.2"}, "both clients are in the audit", PATIENCE_S)
 
-    socket = [f"{url}/_nicegui_ws/socket.io/?EIO=4&transport=websocket", *trust, "-i", "-N", "--http1.1", "-m", "2"]
+    socket = [f"{url}/_nicegui_ws/socket.io/?EIO=4&transport=websocket", *trust, "-b", "jar", "-i", "-N", "--http1.1", "-m", "2"]
     for header in ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", f"Origin: {url}"):  # fmt: skip
         socket += ["-H", header]
@@ -112,8 +112,8 @@ def test_a_postgresql_store_is_set_up_dumped_and_restored(machine: Machine) -> N
     machine.run(f"{as_postgres} initdb -D /srv/pg/data -A peer -E UTF8 --no-sync")
     options = "-c listen_addresses= -c fsync=off -c unix_socket_directories=/var/run/postgresql"
     machine.run(f"{as_postgres} pg_ctl -D /srv/pg/data -w -l /srv/pg/log -o '{options}' start >/dev/null")
-    setup, serve = commands(POSTGRES)
-    machine.run(setup)
+    *setup, serve = commands(POSTGRES)
+    machine.run("\n".join(setup))
     store = "--store 'postgresql:///clarion?host=/var/run/postgresql'"
     create = f"sudo -u clarion /opt/clarion/.venv/bin/clarion token create {{}} --role viewer {store}"
     token = machine.run(create.format("ann")).strip()
