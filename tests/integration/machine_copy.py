@@ -63,6 +63,11 @@ ln -sfn {root}/.venv .venv && ln -sfn {root}/build build
 """
 
 
+def _shared() -> list[str]:
+    """This tree, its Python and what it has built."""
+    return sorted({str(ROOT), *(str((ROOT / name).resolve()) for name in (".venv", "build"))})
+
+
 class Machine:
     """Runs commands as root of the copy, in its directory /root. Stand-ins take the places of `sudo` and of `make`."""
 
@@ -71,10 +76,9 @@ class Machine:
         files, boot = directory / "machine", directory / "units"
         files.mkdir()
         self._lay_out(boot)
-        shared = {str(ROOT), *(str((ROOT / name).resolve()) for name in (".venv", "build"))}
         unshare = ["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--kill-child"]
         enter = 'echo $$ >"$0/cgroup.procs"; exec "$@"'
-        init = ["bash", "-ec", _BOOT, str(SYSTEMD), str(files), str(boot), *sorted(shared)]
+        init = ["bash", "-ec", _BOOT, str(SYSTEMD), str(files), str(boot), *_shared()]
         with (directory / "boot.log").open("wb") as log:
             self._boot = subprocess.Popen(
                 ["sh", "-ec", enter, str(group), *unshare, *init],
@@ -95,7 +99,10 @@ class Machine:
         (boot / "service.d").mkdir()
         log = "[Service]\nStandardOutput=append:/run/%N.log\nStandardError=append:/run/%N.log\n"
         sources = os.environ.get("PYTHONPATH", "")  # of this tree, if it is not the one that is installed
-        (boot / "service.d/log.conf").write_text(f'{log}Environment="PYTHONPATH={sources}"\n')
+        # Where this tree is, units may have hidden (PrivateTmp, ProtectHome), and what is inaccessible takes no mounts.
+        seen = f"BindReadOnlyPaths={' '.join(_shared())}\n"
+        seen += "ProtectHome=tmpfs\n" if any(each.startswith(("/home/", "/root/")) for each in _shared()) else ""
+        (boot / "service.d/tree.conf").write_text(f'{log}{seen}Environment="PYTHONPATH={sources}"\n')
 
     def await_boot(self) -> None:
         """Returns when systemd takes jobs."""
