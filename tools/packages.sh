@@ -16,7 +16,7 @@ packages=(
 # the dissector,
 # and for scenarios with applications, proxies and tunnels; without them those tests are skipped. Verilator also makes
 # clarion-hls-sim, which is not built without it.
-optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn tshark)
+optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn tshark nginx-light)
 
 apt_install() { # apt_install PACKAGE...
 	if [ "$(id -u)" != 0 ]; then

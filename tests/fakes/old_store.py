@@ -45,7 +45,7 @@ def make(connection: Connection, revision: str) -> None:
 def fill(connection: Connection) -> None:
     """A row in each table, with a value in each column."""
     for table in tables(connection):
-        row = {}
+        row: dict[str, Any] = {}
         for column in table.columns:
             if isinstance(column.type, JSON):
                 row[column.name] = {"list": [1, None], "text": "\u00e9"}

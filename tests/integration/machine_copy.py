@@ -76,7 +76,17 @@ class Machine:
         files, boot = directory / "machine", directory / "units"
         files.mkdir()
         self._lay_out(boot)
-        unshare = ["unshare", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid", "--fork", "--kill-child"]
+        unshare = [
+            "unshare",
+            "--mount",
+            "--net",
+            "--uts",
+            "--ipc",
+            "--cgroup",
+            "--pid",
+            "--fork",
+            "--kill-child",
+        ]
         enter = 'echo $$ >"$0/cgroup.procs"; exec "$@"'
         init = ["bash", "-ec", _BOOT, str(SYSTEMD), str(files), str(boot), *_shared()]
         with (directory / "boot.log").open("wb") as log:
@@ -101,7 +111,9 @@ class Machine:
         sources = os.environ.get("PYTHONPATH", "")  # of this tree, if it is not the one that is installed
         # Where this tree is, units may have hidden (PrivateTmp, ProtectHome), and what is inaccessible takes no mounts.
         seen = f"BindReadOnlyPaths={' '.join(_shared())}\n"
-        seen += "ProtectHome=tmpfs\n" if any(each.startswith(("/home/", "/root/")) for each in _shared()) else ""
+        seen += (
+            "ProtectHome=tmpfs\n" if any(each.startswith(("/home/", "/root/")) for each in _shared()) else ""
+        )
         (boot / "service.d/tree.conf").write_text(f'{log}{seen}Environment="PYTHONPATH={sources}"\n')
 
     def await_boot(self) -> None:
@@ -113,13 +125,26 @@ class Machine:
             first = children.read_text().split()
             if not first or Path(f"/proc/{first[0]}/comm").read_text() != "systemd\n":
                 return False
-            self._enter = ["nsenter", f"--target={first[0]}", "--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid"]
+            self._enter = [
+                "nsenter",
+                f"--target={first[0]}",
+                "--mount",
+                "--net",
+                "--uts",
+                "--ipc",
+                "--cgroup",
+                "--pid",
+            ]
             self._enter += ["--root", "--wd"]
             self._root = Path(f"/proc/{first[0]}/root")
-            return not subprocess.run(self._command("systemctl is-active basic.target"), capture_output=True).returncode
+            return not subprocess.run(
+                self._command("systemctl is-active basic.target"), capture_output=True
+            ).returncode
 
         wait_until(is_up, "systemd as process 1", PATIENCE_S)
-        self.write("/etc/hosts", "127.0.0.1 localhost\n" + "".join(f"{HOSTS[name]} {name}\n" for name in HOSTS))
+        self.write(
+            "/etc/hosts", "127.0.0.1 localhost\n" + "".join(f"{HOSTS[name]} {name}\n" for name in HOSTS)
+        )
         for name, text in (("sudo", _SUDO), ("make", _MAKE)):
             self.write(f"/usr/local/bin/{name}", text.format(root=ROOT), 0o755)
         self.run("".join(f"ip address add {address}/32 dev lo\n" for address in HOSTS.values()))
@@ -144,7 +169,11 @@ class Machine:
     def run(self, script: str, status: int = 0) -> str:
         """Runs a script to its end; its output. It fails with all that was said if the exit status is another."""
         done = subprocess.run(
-            self._command(script), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * PATIENCE_S
+            self._command(script),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=4 * PATIENCE_S,
         )
         assert done.returncode == status, f"{script}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -170,7 +199,7 @@ def _own_group() -> Path:
     found = re.search(r"^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 ", mounts, re.MULTILINE)
     [own] = re.findall(r"^0::/(.*)$", Path("/proc/self/cgroup").read_text(), re.MULTILINE)
     assert found is not None, "systemd needs cgroup v2"
-    return Path(found[1]) / own
+    return Path(found[1]) / str(own)
 
 
 def _remove(group: Path) -> bool:

@@ -44,18 +44,22 @@ def block(beginning: str) -> str:
 
 def unit(name: str) -> str:
     """The unit that follows its path, `/etc/systemd/system/NAME.service`, in the text."""
-    found = re.search(rf"`/etc/systemd/system/{name}\.service`:\n\n```ini\n(.*?)^```$", TEXT, re.DOTALL | re.M)
+    found = re.search(
+        rf"`/etc/systemd/system/{name}\.service`:\n\n```ini\n(.*?)^```$", TEXT, re.DOTALL | re.M
+    )
     assert found is not None, f"no unit {name}"
     used.add(Block("ini", found[1]))
     return found[1]
 
 
 def unit_of_the_switch() -> str:
-    """"The same with": the controller's, in which other lines take the place of those with the same keys."""
+    """ "The same with": the controller's, in which other lines take the place of those with the same keys."""
     same = unit("clarion-controller").replace("Clarion controller", "Clarion switch")
     for setting in re.findall(r"^\w+=(?:\\\n|.)*$", block("ExecStart="), re.MULTILINE):
         key = setting.partition("=")[0]
-        same, replaced = re.subn(rf"^{key}=(?:\\\n|.)*$", lambda _, new=setting: new, same, flags=re.MULTILINE)
+        same, replaced = re.subn(
+            rf"^{key}=(?:\\\n|.)*$", setting.replace("\\", r"\\"), same, flags=re.MULTILINE
+        )
         if not replaced:
             same = same.replace("\n[Install]", f"{setting}\n\n[Install]")
     return same

@@ -9,7 +9,6 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,7 +140,7 @@ def test_systemd_finds_nothing_wrong_with_the_units(site: Site) -> None:
         assert site.machine.run(verify.format(name)) == ""
     wrong = UNITS["clarion-runner"].replace("RestartSec=", "RestartSecs=")
     site.machine.write("/etc/systemd/system/wrong.service", wrong)
-    assert "Unknown key name 'RestartSecs'" in site.machine.run(verify.format("wrong"))
+    assert "'RestartSecs'" in site.machine.run(verify.format("wrong"))
 
 
 def test_services_have_the_user_and_the_rights_of_their_units(site: Site) -> None:
@@ -161,7 +160,9 @@ def test_services_have_the_user_and_the_rights_of_their_units(site: Site) -> Non
         assert set(found["Uid"].split()) == {uid}, name
         assert found["NoNewPrivs"] == "1", name
         assert effective in (None, int(found["CapEff"], 16)), name
-    assert site.machine.run("stat -c '%U %a' /var/lib/clarion /var/lib/clarion/controller.db").split("\n")[:2] == [
+    assert site.machine.run("stat -c '%U %a' /var/lib/clarion /var/lib/clarion/controller.db").split("\n")[
+        :2
+    ] == [
         "clarion 700",
         "clarion 600",
     ]
@@ -179,7 +180,7 @@ def test_a_service_that_is_killed_comes_back(site: Site) -> None:
 
 
 def test_the_runner_runs_an_experiment_for_the_controller(site: Site) -> None:
-    asked = {"scenario": "smoke", "engine": "sim", "settings": {"duration": "1 s"}}
+    asked = {"scenario": "smoke", "engine": "sim", "settings": {"duration": "3 s"}}
     made = site.ok("POST", "/v1/experiments", asked)
 
     def ended() -> str:
@@ -219,7 +220,9 @@ def test_tokens_are_made_listed_rotated_and_revoked(site: Site) -> None:
         assert site.ask("GET", "/v1/switches")[0] == 200
 
         site.header(tokens["admin"])
-        [number] = [each["id"] for each in site.ok("GET", "/v1/tokens")["items"] if each["name"] == "of-viewer-2"]
+        [number] = [
+            each["id"] for each in site.ok("GET", "/v1/tokens")["items"] if each["name"] == "of-viewer-2"
+        ]
         site.ok("DELETE", f"/v1/tokens/{number}")
         site.header(fresh)
         assert site.ask("GET", "/v1/switches")[0] == 401  # at once

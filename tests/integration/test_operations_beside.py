@@ -37,7 +37,9 @@ TWO = block('clarion controller serve --store "$STORE"')
 SIGN_IN = block("clarion controller serve --listen 127.0.0.1:8080 --public-url")
 ALL_USED = True
 LOCAL = "http://127.0.0.1:8080"
-KEYS = "clarion keys setup ~/clarion-keys --controller c1=controller.example.org --switch s1=switch1.example.org"
+KEYS = (
+    "clarion keys setup ~/clarion-keys --controller c1=controller.example.org --switch s1=switch1.example.org"
+)
 
 
 @pytest.fixture
@@ -59,10 +61,15 @@ def test_a_controller_is_started_by_hand(machine: Machine) -> None:
     create, serve = commands(BY_HAND)
     token = machine.run(create).strip()
     machine.start(serve, "API at http://127.0.0.1:8080")
-    assert json.loads(ask(machine, f"{LOCAL}/v1/switches", "-H", f"Authorization: Bearer {token}"))["items"] == []
+    assert (
+        json.loads(ask(machine, f"{LOCAL}/v1/switches", "-H", f"Authorization: Bearer {token}"))["items"]
+        == []
+    )
 
 
-@pytest.mark.skipif(shutil.which("nginx", path="/usr/sbin:/usr/bin") is None, reason="no nginx (apt install nginx-light)")
+@pytest.mark.skipif(
+    shutil.which("nginx", path="/usr/sbin:/usr/bin") is None, reason="no nginx (apt install nginx-light)"
+)
 def test_nginx_stands_before_the_controller(machine: Machine) -> None:
     """Its clients are told apart, cookies are Secure, WebSockets and event streams get through."""
     machine.run(f"{KEYS} && cp ~/clarion-keys/c1/c1.pem /etc/nginx/controller.pem")
@@ -76,14 +83,25 @@ def test_nginx_stands_before_the_controller(machine: Machine) -> None:
              else "/root/clarion-keys/c1/ca.pem")  # fmt: skip
     bearer = (*trust, "-H", f"Authorization: Bearer {token}")
 
-    signed_in = ask(machine, f"{url}/login", *trust, "-i", "-c", "jar", "-H", f"Origin: {url}", "-d", f"token={token}")
+    signed_in = ask(
+        machine, f"{url}/login", *trust, "-i", "-c", "jar", "-H", f"Origin: {url}", "-d", f"token={token}"
+    )
     assert signed_in.split()[1] == "303", signed_in
     assert "; secure" in signed_in.lower()
     assert "strict-transport-security" in signed_in.lower()
 
     for source, header in (("192.0.2.1", "198.51.100.7"), ("192.0.2.2", "192.0.2.1")):
         lie = ("-H", f"X-Forwarded-For: {header}", "-H", f"Forwarded: for={header}")
-        ask(machine, f"{url}/v1/switches", *trust, *lie, "--interface", source, "-H", "Authorization: Bearer wrong")
+        ask(
+            machine,
+            f"{url}/v1/switches",
+            *trust,
+            *lie,
+            "--interface",
+            source,
+            "-H",
+            "Authorization: Bearer wrong",
+        )
 
     def sources() -> set[str]:
         found = json.loads(ask(machine, f"{url}/v1/audit?actor=unknown", *bearer))["items"]
@@ -91,7 +109,17 @@ def test_nginx_stands_before_the_controller(machine: Machine) -> None:
 
     wait_until(lambda: sources() == {"192.0.2.1", "192.0.2.2"}, "both clients are in the audit", PATIENCE_S)
 
-    socket = [f"{url}/_nicegui_ws/socket.io/?EIO=4&transport=websocket", *trust, "-b", "jar", "-i", "-N", "--http1.1", "-m", "2"]
+    socket = [
+        f"{url}/_nicegui_ws/socket.io/?EIO=4&transport=websocket",
+        *trust,
+        "-b",
+        "jar",
+        "-i",
+        "-N",
+        "--http1.1",
+        "-m",
+        "2",
+    ]
     for header in ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", f"Origin: {url}"):  # fmt: skip
         socket += ["-H", header]
@@ -107,7 +135,9 @@ def test_a_postgresql_store_is_set_up_dumped_and_restored(machine: Machine) -> N
     as_postgres = f"cd / && PATH={programs}:$PATH && sudo -u postgres env PATH=$PATH"
     machine.run("userdel clarion || true; useradd --system --home-dir /var/lib/clarion clarion")
     machine.run("install -d -o postgres /var/run/postgresql /srv/pg; install -d -m 700 /backup /opt/clarion")
-    machine.run(f"ln -s {shlex.quote(str(Path(shutil.which('clarion') or '')).removesuffix('/bin/clarion'))} /opt/clarion/.venv")
+    machine.run(
+        f"ln -s {shlex.quote(str(Path(shutil.which('clarion') or '')).removesuffix('/bin/clarion'))} /opt/clarion/.venv"
+    )
     machine.run("chmod 755 /opt/clarion")
     machine.run(f"{as_postgres} initdb -D /srv/pg/data -A peer -E UTF8 --no-sync")
     options = "-c listen_addresses= -c fsync=off -c unix_socket_directories=/var/run/postgresql"
@@ -161,7 +191,10 @@ def test_bmv2_serves_with_mutual_tls(machine: Machine) -> None:
     machine.run(f"{KEYS} && cp ~/clarion-keys/s1/*.pem .")
     program = shutil.which(bmv2_installation.PROGRAM) or ""
     options = "--no-p4 --device-id 1 --thrift-port 9090 --notifications-addr ipc:///tmp/notices"
-    machine.start(f"PATH={Path(program).parent}:$PATH; {BMV2.replace('...', options, 1)} & echo started; wait", "started")
+    machine.start(
+        f"PATH={Path(program).parent}:$PATH; {BMV2.replace('...', options, 1)} & echo started; wait",
+        "started",
+    )
     shown = "openssl s_client -connect switch1.example.org:9559 -CAfile ca.pem {} </dev/null 2>&1 || true"
 
     def is_trusted() -> bool:
