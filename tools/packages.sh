@@ -12,10 +12,11 @@ packages=(
 	# Python environment and lint, which asks git for its files
 	python3-venv python3-dev shellcheck git
 )
-# For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md, of the FPGA's RTL and Tcl, of
-# the dissector, and for scenarios with applications, proxies and tunnels; without them those tests are skipped.
-# Verilator also makes clarion-hls-sim, which is not built without it.
-optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn tshark)
+# For tests of the dashboard, of PostgreSQL as the store, of the commands in docs/rest.md and
+# docs/operations.md, of the FPGA's RTL and Tcl, of the dissector, and for scenarios with applications, proxies and
+# tunnels; without them those tests are skipped. Verilator also makes clarion-hls-sim, which is not built without it.
+optional=(chromium postgresql curl iverilog verilator yosys tcl vsftpd lftp nftables openvpn tshark nginx-light
+	sqlite3 systemd)
 
 apt_install() { # apt_install PACKAGE...
 	if [ "$(id -u)" != 0 ]; then

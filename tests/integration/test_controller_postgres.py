@@ -23,6 +23,7 @@ from unit.controller import test_access as access
 from unit.controller import test_controller_facade as facade
 from unit.controller import test_recorder as recorder
 from unit.controller import test_tokens as tokens
+from unit.store import test_migrations as migrations
 from unit.store import test_store as store
 
 pytestmark = [
@@ -94,7 +95,7 @@ async def test_reports_outlast_a_lost_connection(database: str, tmp_path: Path) 
         assert keeper.lost == 0
 
 
-@pytest.mark.parametrize("test", cases_in(store), ids=lambda test: test.__name__)
+@pytest.mark.parametrize("test", [*cases_in(store), *cases_in(migrations)], ids=lambda test: test.__name__)
 async def test_store(test: Callable[[Path], Awaitable[None]], database: str, tmp_path: Path) -> None:
     await test(tmp_path)
 

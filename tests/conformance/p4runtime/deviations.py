@@ -113,6 +113,7 @@ SIMPLE_SWITCH_GRPC: dict[str, Known] = {
     "a_read_of_an_empty_entity": Known("UNKNOWN", "UNKNOWN without details"),
     "a_read_with_a_bad_request": Known("[(33554437, b'\\x01')]", FIRST_ERROR),
     "a_read_has_an_error_per_request": Known("UNKNOWN", FIRST_ERROR),
+    "a_packet_without_its_padding": Known("100", "padding may be left out"),
     "a_packet_with_metadata_twice": Known("100", "the last of the two counts"),
     # The pipeline.
     "a_config_that_is_missing": Known("OK", "an empty config is one"),
