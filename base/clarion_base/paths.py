@@ -23,7 +23,7 @@ _BUILT = {
 
 
 def run_root() -> Path:
-    """The directory of the records of running experiments; CLARION_RUN_ROOT moves it (tests)."""
+    """The directory of the records of running experiments; CLARION_RUN_ROOT moves it."""
     return Path(os.environ.get("CLARION_RUN_ROOT", "/run/clarion"))
 
 
