@@ -11,15 +11,15 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from finsy.proto import p4r
 from grpc import StatusCode
 
-from clarion_agent import note, packets, pipeline
+from clarion_agent import note, packets, pipeline, restoring
 from clarion_agent.arbitration import Arbiter, Controller
-from clarion_agent.digests import Collector
+from clarion_agent.digests import Collectors
 from clarion_agent.planner import Plan, Planner
 from clarion_agent.program import Program
 from clarion_agent.reader import Reader
@@ -27,7 +27,7 @@ from clarion_agent.replication import flood_change
 from clarion_agent.roles import FULL, Access, denied
 from clarion_agent.state import Pipeline, State
 from clarion_agent.status import Refused, invalid
-from clarion_contract.target import Change, Present, Reset, SetEntry, SetFlood, Target, TargetError
+from clarion_contract.target import Change, Present, Reset, SetFlood, Target, TargetError
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -63,7 +63,7 @@ class Device:
         self._saved: Pipeline | None = None
         self._state = State()
         self._flood: tuple[int, ...] | None = None  # the ports that the switch has
-        self._collectors: dict[str, Collector] = {}
+        self._digests = Collectors(program, self._send_digests)
         self._lost = 0  # reports, since that was last logged
         self._complain_at = 0.0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -77,8 +77,7 @@ class Device:
 
     def stop(self) -> None:
         """Sends no more digests."""
-        for collector in self._collectors.values():
-            collector.close()
+        self._digests.close()
         if self._watcher is not None:
             self._watcher.cancel()
 
@@ -138,21 +137,13 @@ class Device:
 
     def acknowledge(self, ack: p4r.DigestListAck, access: Access = FULL) -> None:
         """A controller acknowledges a digest list."""
-        digest = self._program.digests.get(ack.digest_id)
-        if digest is not None and not access.allows(digest.id):
-            raise denied(f"digest {digest.name}")
-        collector = self._collectors.get(digest.name) if digest else None
-        if collector is None:
-            raise invalid(f"digest {digest.name if digest else ack.digest_id}: is not switched on")
-        collector.acknowledge(ack.list_id)
+        self._digests.acknowledge(ack, access)
 
     # Reports of the switch.
 
     def on_digest(self, name: str, members: tuple[int, ...]) -> None:
         """Adds a digest to its list."""
-        collector = self._collectors.get(name)
-        if collector is not None:
-            collector.add(members)
+        self._digests.add(name, members)
 
     def on_packet(self, frame: bytes, port: int, time_us: int) -> None:
         """Sends a frame to the primary controllers as a PacketIn, once they have set a pipeline."""
@@ -174,7 +165,9 @@ class Device:
             if not self._noted:
                 self._take_over(present)
                 return
-            changes = self._difference(present)
+            noted = note.write(self._pipeline, self._state)
+            wanted = flood_change(self._state.group, self.target.down())
+            changes = restoring.changes(present, self._state, noted, wanted)
             if changes:
                 await self._apply(changes)
 
@@ -287,38 +280,10 @@ class Device:
                     await self._apply([wanted])
 
     async def _listen(self) -> None:
-        """Applies the digest configuration. Lists keep their numbers."""
-        for collector in self._collectors.values():
-            collector.flush()
-        numbers = {name: collector.next_list for name, collector in self._collectors.items()}
-        by_name = {digest.name: digest for digest in self._program.digests.values()}
-        self._collectors = {
-            name: Collector(by_name[name], config, numbers.get(name, 1), self._send_digests)
-            for name, config in self._state.digests.items()
-        }
+        """Applies the digest configuration."""
+        self._digests.configure(self._state.digests)
         with contextlib.suppress(TargetError):  # subscribed again in on_connected
             await self.target.want(sorted(self._state.digests), packets=True)
-
-    def _difference(self, present: Present) -> list[Change]:
-        """The changes that bring the switch to our entries; all entries if it has none of ours."""
-        noted = note.write(self._pipeline, self._state)
-        entries: Mapping[tuple[str, int], Mapping[str, int]] = present.entries
-        flood = present.flood
-        changes: list[Change] = []
-        if not present.note:
-            changes, entries, flood = [Reset()], {}, None
-        for table, key in entries:
-            if (table, key) not in self._state.entries:
-                changes.append(SetEntry(table, key, None))
-        for (table, key), entry in self._state.entries.items():
-            if entries.get((table, key)) != entry.arguments:
-                changes.append(SetEntry(table, key, entry.arguments))
-        wanted = flood_change(self._state.group, self.target.down())
-        if wanted.ports != flood:
-            changes.append(wanted)
-        if present.note != noted.text:
-            changes.append(noted)
-        return changes
 
     def _take_over(self, present: Present) -> None:
         try:

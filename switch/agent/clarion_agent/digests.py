@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from finsy.proto import p4d, p4r
 from grpc import StatusCode
 
 from clarion_agent import values
 from clarion_agent.program import Digest, Program
+from clarion_agent.roles import Access, denied
 from clarion_agent.state import DigestConfig, State
 from clarion_agent.status import Refused, invalid
 
@@ -132,6 +133,47 @@ class Collector:
 
     def _release(self, list_id: int) -> None:
         self._held_back -= self._unacknowledged.pop(list_id)[1]
+
+
+class Collectors:
+    """The lists of all digests that are switched on."""
+
+    def __init__(self, program: Program, send: Callable[[p4r.DigestList], None]) -> None:
+        self._program = program
+        self._send = send
+        self._by_name: dict[str, Collector] = {}
+
+    def configure(self, configs: Mapping[str, DigestConfig]) -> None:
+        """Switches on what has a config, and nothing else. Lists go as they are, and keep their numbers."""
+        for collector in self._by_name.values():
+            collector.flush()
+        numbers = {name: collector.next_list for name, collector in self._by_name.items()}
+        digests = {digest.name: digest for digest in self._program.digests.values()}
+        self._by_name = {
+            name: Collector(digests[name], config, numbers.get(name, 1), self._send)
+            for name, config in configs.items()
+        }
+
+    def add(self, name: str, members: Members) -> None:
+        """Adds a digest to its list, if it is switched on."""
+        collector = self._by_name.get(name)
+        if collector is not None:
+            collector.add(members)
+
+    def acknowledge(self, ack: p4r.DigestListAck, access: Access) -> None:
+        """A controller acknowledges a list. Refused."""
+        digest = self._program.digests.get(ack.digest_id)
+        if digest is not None and not access.allows(digest.id):
+            raise denied(f"digest {digest.name}")
+        collector = self._by_name.get(digest.name) if digest else None
+        if collector is None:
+            raise invalid(f"digest {digest.name if digest else ack.digest_id}: is not switched on")
+        collector.acknowledge(ack.list_id)
+
+    def close(self) -> None:
+        """Drops the lists."""
+        for collector in self._by_name.values():
+            collector.close()
 
 
 def _data(members: Members) -> p4d.P4Data:
