@@ -8,6 +8,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator
 
+from clarion_base import tasks
 from clarion_base.tls import ReloadedPems
 
 CERTIFICATE_CHECK_S = 2.0  # how soon a new certificate is used
@@ -25,9 +26,7 @@ async def context(files: ReloadedPems | None) -> AsyncIterator[ssl.SSLContext | 
     try:
         yield made
     finally:
-        renewing.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await renewing
+        await tasks.end(renewing)
 
 
 async def _renew(context: ssl.SSLContext, files: ReloadedPems) -> None:

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clarion_base import tasks
 from clarion_base.errors import UserError
 from clarion_control.errors import StoreError
 from clarion_control.model import ControllerRecord
@@ -57,9 +58,7 @@ class Standing:
     async def close(self) -> None:
         """Leaves."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await tasks.end(self._task)
             with contextlib.suppress(UserError):
                 await self._store.append(controllers.leave, self.me.election_id)
         if self._alarm is not None:

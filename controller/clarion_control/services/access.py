@@ -9,13 +9,13 @@ minute, however many requests it has and from however many sources.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clarion_base import tasks
 from clarion_base.errors import UserError
 from clarion_control.model import Action, Actor, Role
 from clarion_control.sources import source
@@ -97,9 +97,7 @@ class AccessLog:
     async def close(self) -> None:
         """Writes the rest and ends."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await tasks.end(self._task)
             await self.flush(everything=True)
 
     def note(self, action: Action, address: str, actor: Actor = STRANGER, **circumstances: Any) -> None:

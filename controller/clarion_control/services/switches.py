@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Collection, Mapping, Sequence
 
+from clarion_base import tasks
 from clarion_base.errors import UserError
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub
@@ -59,9 +59,7 @@ class Switches:
     async def close(self) -> None:
         """No longer follows the store."""
         if self._refresher is not None:
-            self._refresher.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._refresher
+            await tasks.end(self._refresher)
 
     def all(self) -> list[Switch]:
         """All switches, by name."""

@@ -10,6 +10,7 @@ import hmac
 import logging
 import secrets
 
+from clarion_base import tasks
 from clarion_base.errors import UserError
 from clarion_control.model import Actor, Role, Token
 from clarion_control.store import Store, tokens
@@ -54,9 +55,7 @@ class Tokens:
     async def close(self) -> None:
         """Ends, and records the last uses."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await tasks.end(self._task)
             with contextlib.suppress(UserError):
                 await self._record_uses()
 

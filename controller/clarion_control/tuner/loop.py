@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clarion_base import tasks
 from clarion_base.errors import UserError
 from clarion_control.controller import Controller
 from clarion_control.errors import (
@@ -95,9 +96,7 @@ class Tuner:
     async def close(self) -> None:
         """Ends it; a decision under way is carried out."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await tasks.end(self._task)
         self._unsubscribe()
 
     def health(self) -> dict[str, str]:

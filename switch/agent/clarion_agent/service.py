@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from clarion_agent.device import Device, RefusedBatch
 from clarion_agent.reader import RefusedRead
 from clarion_agent.status import Refused, abort, abort_read, abort_write
 from clarion_agent.stream import Stream
+from clarion_base import tasks
 from clarion_contract.target import TargetError
 
 API_VERSION = "1.5.0"
@@ -101,9 +101,7 @@ class P4RuntimeService:
         finally:
             self._streams -= 1
             stream.close()
-            receiving.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await receiving
+            await tasks.end(receiving)
 
     async def Capabilities(  # noqa: N802
         self, request: p4r.CapabilitiesRequest, context: Context

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import subprocess
@@ -12,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from clarion_base import paths, processes
+from clarion_base import paths, processes, tasks
 from clarion_base.errors import UserError
 from clarion_switch import process
 
@@ -54,9 +53,7 @@ class Supervisor:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._keeper is not None
-        self._keeper.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._keeper
+        await tasks.end(self._keeper)
         await self._stop()
 
     async def _start(self) -> subprocess.Popen[bytes]:

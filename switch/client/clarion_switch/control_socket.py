@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from clarion_base import tasks
 from clarion_base.faults import FaultError
 from clarion_contract.target import TargetError, TargetFaultError
 from clarion_switch import protocol
@@ -44,9 +45,7 @@ class ControlSocket:
     async def close(self) -> None:
         """Ends the connection."""
         if self._keeper is not None:
-            self._keeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._keeper
+            await tasks.end(self._keeper)
         self._disconnect()
 
     async def ask(self, command: Mapping[str, Any]) -> Json:
@@ -118,6 +117,4 @@ class ControlSocket:
                 with contextlib.suppress(TargetError):  # gone again: the next round
                     await on_connected()
         finally:
-            receiving.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await receiving
+            await tasks.end(receiving)
