@@ -159,6 +159,7 @@ def hostile_frames(rng: random.Random, near: bytes, far: bytes) -> Iterator[byte
             yield (head + b"\x08\x00" + ip + struct.pack("!BBBB", 6, 12, 0x12, 0) + body)[:length]
 
 
+@pytest.mark.beside
 @pytest.mark.slow
 @pytest.mark.timeout(1200)  # most of it for the compiler
 def test_hostile_frames_pass_unchanged_under_sanitizers(two: Network, tmp_path: Path) -> None:
