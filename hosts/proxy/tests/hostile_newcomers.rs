@@ -93,9 +93,9 @@ fn initials_that_are_cut_off_begin_nothing() {
     for length in 0..INITIAL_BYTES {
         pair.replay_from(spoofed(1), whole[..length].to_vec());
         assert_eq!(answered_bytes(&mut pair), 0, "{length} bytes");
-        // And the same with as many bytes as there should be.
+        // And the same with as many bytes as there should be, the first of them another than was cut off.
         let mut padded = whole[..length].to_vec();
-        padded.resize(INITIAL_BYTES, 0);
+        padded.resize(INITIAL_BYTES, !whole[length]);
         pair.replay_from(spoofed(1), padded);
         assert!(answered_bytes(&mut pair) <= INITIAL_BYTES, "{length} bytes");
     }
