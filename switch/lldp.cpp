@@ -8,10 +8,26 @@
 namespace clarion::emu {
 
 void Lldp::run(Nanoseconds now) {
-  if (now >= next_hello_) {
+  if (now >= next_hello_) greet(now);
+  if (now >= next_time_) expire(now);
+}
+
+void Lldp::greet(Nanoseconds now) {
+  const auto& ports = fabric_.ports();
+  if (is_first_) {
+    for (const auto& port : ports) send(*port, now, TTL_S);
+    is_first_ = false;
     next_hello_ = now + HELLO_EVERY_NS;
-    for (const auto& port : fabric_.ports()) send(*port, now, TTL_S);
+    return;
   }
+  next_hello_ = std::max(next_hello_, now - HELLO_EVERY_NS);  // what a standstill has cost is not made up for
+  const auto pause = HELLO_EVERY_NS / std::max<std::size_t>(ports.size(), 1);
+  for (; next_hello_ <= now; next_hello_ += pause) {
+    if (!ports.empty()) send(*ports[next_port_++ % ports.size()], now, TTL_S);
+  }
+}
+
+void Lldp::expire(Nanoseconds now) {
   next_time_ = NEVER;
   for (const auto& port : fabric_.ports()) {
     const Judgement before = port->neighbours.judgement();

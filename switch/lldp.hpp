@@ -7,6 +7,7 @@
 // passes. Neither the truth log nor the port's counters have it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "clock.hpp"
@@ -44,11 +45,16 @@ class Lldp {
   bool speaks(const Port& port) const { return speaks_ && port.options.wire != WireKnowledge::none; }
 
  private:
+  void greet(Nanoseconds now);
+  void expire(Nanoseconds now);
   void send(Port& port, Nanoseconds now, std::uint16_t ttl_s);
   void judge(Port& port, Judgement before);
 
   Fabric& fabric_;
   bool speaks_;
+  bool is_first_ = true;  // the hellos of a start go at once, so that wires are proven
+  // Those that follow are spread over the second, one port after the other: a controller gets them all.
+  std::size_t next_port_ = 0;
   Nanoseconds next_hello_;
   Nanoseconds next_time_ = NEVER;  // of the first neighbour that falls silent
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLDP at the ports: what it proves, what disproves, what ends a proof, and frames that are none.
+#include <algorithm>
 #include <random>
 
 #include "fabric_test.hpp"
@@ -46,6 +47,20 @@ TEST_F(LldpTest, ABareWireProvesItself) {
   EXPECT_EQ(heard[0]["port_id"], "b");
   EXPECT_TRUE(heard[0]["clarion"] && heard[0]["stamps"] && heard[0]["checks"]);
   EXPECT_EQ(counters("s1:b").tx_packets + counters("s2:b").rx_packets, 0U);  // hellos are not traffic
+}
+
+TEST_F(LldpTest, HellosAfterTheFirstAreSpreadOverTheSecond) {
+  build(TWO_SWITCHES);
+  wait(10 * SECOND_NS);
+  Nanoseconds longest = 0;  // between two of the three ports' hellos
+  for (Nanoseconds last = start_ + 10 * SECOND_NS; last < start_ + 12 * SECOND_NS;) {
+    const Nanoseconds next = fabric_->lldp().next_time();
+    longest = std::max(longest, next - last);
+    fabric_->advance(last = next);
+  }
+  EXPECT_LE(longest, SECOND_NS / 3);
+  wait(100 * SECOND_NS);
+  EXPECT_EQ(judgement("s1", 1), "proven");  // of one a second each nobody falls silent
 }
 
 TEST_F(LldpTest, TheProofEndsWhenTheHelloStaysAway) {
