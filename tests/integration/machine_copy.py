@@ -27,6 +27,7 @@ TARGETS = ("sysinit", "basic", "multi-user", "network-online", "shutdown")
 # counts for all of the kernel (/proc/sys, /sys, devices) is closed to it, and it knows none of this machine's
 # units.
 _BOOT = r"""
+umask 022
 files=$1 boot=$2; shift 2
 mount --make-rprivate /
 mount -t tmpfs machine "$files"
@@ -167,8 +168,8 @@ class Machine:
     def _command(self, script: str) -> list[str]:
         places = f"/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:{Path(sys.executable).parent}"
         variables = ["HOME=/root", f"PATH={places}", f"PYTHONPATH={os.environ.get('PYTHONPATH', '')}"]
-        shell = ["env", "-i", "-C", "/root", *variables, "bash", "-euo", "pipefail", "-c", script]
-        return [*self._enter, *shell]
+        shell = ["bash", "-euo", "pipefail", "-c", f"umask 022\n{script}"]
+        return [*self._enter, "env", "-i", "-C", "/root", *variables, *shell]
 
     def run(self, script: str, status: int = 0) -> str:
         """Runs a script to its end; its output. If the exit status is another, it fails with all that was

@@ -17,6 +17,15 @@ from clarion_base.errors import UserError
 from clarion_control.commands import runner
 
 
+@pytest.fixture(autouse=True)
+def umask() -> Iterator[None]:
+    """The command has one of its own, which is this process's here."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture
 def path() -> Iterator[Path]:
     """Of a socket: tmp_path may be longer than an address, which has 107 bytes."""
