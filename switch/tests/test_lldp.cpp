@@ -60,7 +60,7 @@ TEST_F(LldpTest, HellosAfterTheFirstAreSpreadOverTheSecond) {
   }
   EXPECT_LE(longest, SECOND_NS / 3);
   wait(100 * SECOND_NS);
-  EXPECT_EQ(judgement("s1", 1), "proven");  // of one a second each nobody falls silent
+  EXPECT_EQ(judgement("s1", 1), "proven");  // each port says hello once a second, so no neighbour expires
 }
 
 TEST_F(LldpTest, TheProofEndsWhenTheHelloStaysAway) {

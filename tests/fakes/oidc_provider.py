@@ -44,7 +44,7 @@ class FakeProvider:
         self.drips: set[str] = set()  # paths whose answer never ends
         self.hangs: set[str] = set()  # paths that are not answered
         self.asked: list[str] = []  # paths, in order
-        self.released = threading.Event()  # whoever hangs ends with it
+        self.released = threading.Event()  # ends answers that hang or drip
 
     def usual_claims(self) -> dict[str, Any]:
         """Of an ID token that is valid but for its nonce, which the test has of the request."""

@@ -2,7 +2,7 @@
 """`clarion` with a P4Runtime agent that writes down, in the order in which they happen, who is primary and
 what is written by whom: a line of JSON each, appended to the file CLARION_TRACE.
 
-    {"time_s": 1.5, "device": 1, "primary": 5}                                           null: nobody
+    {"time_s": 1.5, "device": 1, "primary": 5}                                           null: no primary
     {"time_s": 1.6, "device": 1, "writer": 5, "of": 5, "capacities": {"1": 125000}}      in bytes/s, by port
 
 `of` is who was primary when the write began to be applied; its stream may end before the write does.

@@ -22,6 +22,7 @@ from integration.waiting import wait_until
 SYSTEMD = Path("/lib/systemd/systemd")
 HOSTS = {"controller.example.org": "192.0.2.1", "switch1.example.org": "192.0.2.2"}
 TARGETS = ("sysinit", "basic", "multi-user", "network-online", "shutdown")
+_NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--cgroup", "--pid")
 
 # By process 1: the directory for its files, its units, and what it shares with this machine, read-only. What
 # counts for all of the kernel (/proc/sys, /sys, devices) is closed to it, and it knows none of this machine's
@@ -80,17 +81,7 @@ class Machine:
         files, boot = directory / "machine", directory / "units"
         files.mkdir()
         self._lay_out(boot)
-        unshare = [
-            "unshare",
-            "--mount",
-            "--net",
-            "--uts",
-            "--ipc",
-            "--cgroup",
-            "--pid",
-            "--fork",
-            "--kill-child",
-        ]
+        unshare = ["unshare", *_NAMESPACES, "--fork", "--kill-child"]
         enter = 'echo $$ >"$0/cgroup.procs"; exec "$@"'
         init = ["bash", "-ec", _BOOT, str(SYSTEMD), str(files), str(boot), *_shared()]
         with (directory / "boot.log").open("wb") as log:
@@ -116,9 +107,8 @@ class Machine:
         # Where this tree is, units may have hidden (PrivateTmp, ProtectHome), and what is inaccessible takes
         # no mounts.
         seen = f"BindReadOnlyPaths={' '.join(_shared())}\n"
-        seen += (
-            "ProtectHome=tmpfs\n" if any(each.startswith(("/home/", "/root/")) for each in _shared()) else ""
-        )
+        if any(each.startswith(("/home/", "/root/")) for each in _shared()):
+            seen += "ProtectHome=tmpfs\n"
         (boot / "service.d/tree.conf").write_text(f'{log}{seen}Environment="PYTHONPATH={sources}"\n')
 
     def await_boot(self) -> None:
@@ -130,17 +120,7 @@ class Machine:
             first = children.read_text().split()
             if not first or Path(f"/proc/{first[0]}/comm").read_text() != "systemd\n":
                 return False
-            self._enter = [
-                "nsenter",
-                f"--target={first[0]}",
-                "--mount",
-                "--net",
-                "--uts",
-                "--ipc",
-                "--cgroup",
-                "--pid",
-            ]
-            self._enter += ["--root", "--wd"]
+            self._enter = ["nsenter", f"--target={first[0]}", *_NAMESPACES, "--root", "--wd"]
             self._root = Path(f"/proc/{first[0]}/root")
             return not subprocess.run(
                 self._command("systemctl is-active basic.target"), capture_output=True
@@ -172,9 +152,7 @@ class Machine:
         return [*self._enter, "env", "-i", "-C", "/root", *variables, *shell]
 
     def run(self, script: str, status: int = 0) -> str:
-        """Runs a script to its end; its output. If the exit status is another, it fails with all that was
-        said.
-        """
+        """The output of a script. AssertionError with it, and with stderr, for another exit status."""
         done = subprocess.run(
             self._command(script),
             stdin=subprocess.DEVNULL,

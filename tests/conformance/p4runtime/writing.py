@@ -17,7 +17,7 @@ MIXED = (insert(stamp(1)), delete(stamp(2)), insert(forward()), insert(entry("st
 OF_MIXED = refused("OK", "NOT_FOUND", "OK", "INVALID_ARGUMENT")
 
 
-@check("12", "MUST", "A Write to an unknown device is NOT_FOUND, whoever sends it.")
+@check("12", "MUST", "A Write to an unknown device is NOT_FOUND, from any client.")
 def a_write_to_an_unknown_device(lab: Lab) -> None:
     wants(lab.bare_primary().write(insert(stamp()), device_id=lab.absent_device_id), "NOT_FOUND")
 

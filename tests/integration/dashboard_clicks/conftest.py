@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from integration.dashboard_browser import (
+    CHROMIUM,
     DEADLINE_MS,
     Opener,
     Screen,
@@ -21,6 +22,8 @@ from integration.dashboard_browser import (
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium (apt install chromium)")
     expect.set_options(timeout=DEADLINE_MS)
     with running_site(tmp_path_factory.mktemp("dashboard")) as running:
         yield running

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from integration.dashboard_browser import (
-    CHROMIUM,
     PORT,
     Opener,
     Site,
     field,
 )
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 
 def test_a_wrong_token_is_refused_and_a_right_one_leads_to_the_page_asked_for(screen: Opener) -> None:

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from integration.dashboard_browser import (
-    CHROMIUM,
     Opener,
     Site,
 )
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 
 def test_an_experiment_is_started_and_its_results_are_there(screen: Opener) -> None:

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from integration.dashboard_browser import (
-    CHROMIUM,
     FORWARDING,
     PORT,
     Opener,
@@ -15,8 +13,6 @@ from integration.dashboard_browser import (
     field,
 )
 from integration.waiting import wait_until
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 
 
 def test_an_operator_changes_forwarding(screen: Opener, site: Site) -> None:

@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from integration.dashboard_browser import (
-    CHROMIUM,
     FORWARDING,
     PHONE,
     PORT,
@@ -17,7 +16,6 @@ from integration.dashboard_browser import (
     field,
 )
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (apt install chromium)")
 PAGES = (
     *("/", "/topology", "/switches/s1", FORWARDING, PORT, "/tuner"),
     *("/experiments", "/experiments/compare", "/audit", "/tokens"),

@@ -193,7 +193,7 @@ def judge(case: Case[Any], response: httpx.Response, key: tuple[str, str], role:
         return
     assert response.status_code < 500, response.text
     if "\n" in unquote(str((case.path_parameters or {}).get("path", ""))):
-        assert response.status_code == 404  # no route has a line break, so nobody is asked for a token
+        assert response.status_code == 404  # no route has a line break, so the role is not checked
         return
     if needs is not None and role is None:
         assert response.status_code in (401, 413), response.text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the OpenID Connect sign-in refuses: forged and foreign ID tokens, answers that nobody asked for, and
+"""What the OpenID Connect sign-in refuses: forged and foreign ID tokens, unsolicited answers, and
 providers that answer with anything at all. Each refusal is one line of the log and one failure in the audit.
 
 What is right is tried with a real provider, in tests/integration/test_oidc.py.
