@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from clarion_base.faults import Code, Fault, Path
@@ -25,7 +24,7 @@ from clarion_contract.settings import PORT, XCP, PortSettings, XcpSettings
 
 def to_json(settings: PortSettings) -> dict[str, Any]:
     """The settings without the port's number."""
-    document = asdict(settings)
+    document = dict(vars(settings))  # asdict would copy each of the values, all of which are immutable
     del document["port"]
     if settings.xcp is not None:
         document["xcp"] = xcp_json(settings.xcp)
@@ -35,8 +34,7 @@ def to_json(settings: PortSettings) -> dict[str, Any]:
 def xcp_json(xcp: XcpSettings) -> dict[str, Any]:
     """The settings of XCP, with words where a number stands for one."""
     return {
-        name: XCP[name].zero if value == 0 and XCP[name].zero else value
-        for name, value in asdict(xcp).items()
+        name: XCP[name].zero if value == 0 and XCP[name].zero else value for name, value in vars(xcp).items()
     }
 
 

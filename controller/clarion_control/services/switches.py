@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from clarion_base import tasks
 from clarion_base.errors import UserError
+from clarion_control.errors import NotFoundError
 from clarion_control.fleet.fleet import Fleet
 from clarion_control.fleet.live import Hub
-from clarion_control.model import Actor, SwitchStatus
+from clarion_control.model import Action, Actor, AuditRecord, SwitchStatus
 from clarion_control.services.announcer import PolicyAnnouncer
 from clarion_control.services.changes import Changes
 from clarion_control.store import Store, audit, desired_state, switches
@@ -132,14 +133,27 @@ class Switches:
         while True:
             await asyncio.sleep(REFRESH_S)
             try:
-                newest, touched = await self._store.read(audit.switches_since, self._seen_audit)
+                records = await self._store.read(audit.since, self._seen_audit)
+                touched = {each.switch for each in records if each.switch and not self._is_known(each)}
                 if touched:
                     await self._reread(touched)
-                self._seen_audit = newest
+                if records:
+                    self._seen_audit = records[-1].id
             except UserError as error:
                 LOG.warning("%s", error)
             except Exception:  # the next round may succeed; an ended task would go unnoticed
                 LOG.exception("refresh from store")
+
+    def _is_known(self, record: AuditRecord) -> bool:
+        """Whether it tells of a port's version that is known here, as those are that were made here."""
+        if record.action != Action.PORT_CHANGE.value or record.switch is None or record.port is None:
+            return False
+        try:
+            desired = self._fleet.port_link(record.switch, record.port).port(record.port).desired
+        except NotFoundError:
+            return False
+        made = (record.after or {}).get("version")
+        return desired is not None and made is not None and made <= desired.version
 
     async def _reread(self, touched: Collection[str]) -> None:
         async with self._membership:

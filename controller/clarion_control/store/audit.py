@@ -13,6 +13,7 @@ from clarion_control.store import engine as engines
 from clarion_control.store.clock import now_us
 from clarion_control.store.schema import audit
 
+_INSERT = audit.insert().returning(audit.c.id)
 EXPIRED_ROWS = 5000  # deleted in one transaction, so that other changes do not wait long
 
 
@@ -40,7 +41,7 @@ def record(
         "after": after,
         "reason": reason,
     }
-    return int(connection.execute(audit.insert().values(values).returning(audit.c.id)).scalar_one())
+    return int(connection.execute(_INSERT, values).scalar_one())
 
 
 def record_access(connection: Connection, entries: Iterable[tuple[Actor, Action, Mapping[str, Any]]]) -> None:
@@ -78,12 +79,10 @@ def last_id(connection: Connection) -> int:
     return int(connection.execute(select(func.max(audit.c.id))).scalar() or 0)
 
 
-def switches_since(connection: Connection, audit_id: int) -> tuple[int, set[str]]:
-    """The id of the newest record, and the switches named in records after `audit_id`."""
-    query = select(audit.c.id, audit.c.switch).where(audit.c.id > audit_id)
-    rows = connection.execute(query).all()
-    newest = max((row.id for row in rows), default=audit_id)
-    return newest, {row.switch for row in rows if row.switch is not None}
+def since(connection: Connection, audit_id: int) -> list[AuditRecord]:
+    """The records after `audit_id`, the oldest first."""
+    query = select(audit).where(audit.c.id > audit_id).order_by(audit.c.id)
+    return [_record(row) for row in connection.execute(query)]
 
 
 def _record(row: Row[Any]) -> AuditRecord:

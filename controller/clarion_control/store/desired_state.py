@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from clarion_contract.settings import PortSettings
 from clarion_contract.settings_json import from_json, to_json
@@ -20,6 +20,31 @@ from clarion_control.store.schema import desired_forwarding, desired_ports, swit
 from clarion_p4rt.switch import Forwarding, Switch
 
 CONTROLLER = Actor("controller", Role.ADMIN)
+
+# The statements of a change of a port are made once: to put them together takes SQLAlchemy longer than SQLite
+# takes to execute them.
+_AT_SWITCH: Any = bindparam("at_switch")
+_AT_PORT: Any = bindparam("at_port")
+_PORT = (
+    select(
+        desired_ports.c.settings,
+        desired_ports.c.version,
+        desired_ports.c.changed_us,
+        policies.active_at(switches.c.uid, _AT_PORT).label("is_governed"),
+    )
+    .select_from(
+        switches.outerjoin(
+            desired_ports,
+            (desired_ports.c.switch_uid == switches.c.uid) & (desired_ports.c.port == _AT_PORT),
+        )
+    )
+    .where(switches.c.uid == _AT_SWITCH)
+)
+_UPDATE_PORT = (
+    desired_ports.update()
+    .where(desired_ports.c.switch_uid == _AT_SWITCH, desired_ports.c.port == _AT_PORT)
+    .values({name: bindparam(name) for name in ("settings", "version", "changed_us")})
+)
 
 
 @dataclass(frozen=True)
@@ -61,26 +86,25 @@ def change_port(
     StaleVersionError if the port is not at `if_version` (0: it has none). A change by hand of a
     field that an active policy governs holds that policy.
     """
-    _check_present(connection, switch)
-    query = select(desired_ports).where(_key(switch, port))
-    row = connection.execute(query).first()
-    version = 0 if row is None else int(row.version)
+    key = {"at_switch": switch.uid, "at_port": port}
+    row = connection.execute(_PORT, key).first()
+    if row is None:
+        raise NotFoundError("switch", switch.name)  # another controller has removed it
+    is_new = row.version is None
+    version = 0 if is_new else int(row.version)
     if if_version is not None and if_version != version:
         raise StaleVersionError(f"{switch.name} port {port}", version)
-    before = PortSettings(port) if row is None else from_json(switch.name, port, row.settings)
+    before = PortSettings(port) if is_new else from_json(switch.name, port, row.settings)
     after = transform(before)
-    if row is not None and after == before:
+    if not is_new and after == before:
         return DesiredPort(after, version, row.changed_us)
     stored = DesiredPort(after, version + 1, now_us())
-    values = {
-        "settings": to_json(after),
-        "version": stored.version,
-        "changed_us": stored.changed_us,
-    }
-    if row is None:
-        connection.execute(desired_ports.insert().values(switch_uid=switch.uid, port=port, **values))
+    document = to_json(after)
+    values = {"settings": document, "version": stored.version, "changed_us": stored.changed_us}
+    if is_new:
+        connection.execute(desired_ports.insert(), {"switch_uid": switch.uid, "port": port, **values})
     else:
-        connection.execute(desired_ports.update().where(_key(switch, port)).values(values))
+        connection.execute(_UPDATE_PORT, {**key, **values})
     audit.record(
         connection,
         actor,
@@ -88,11 +112,11 @@ def change_port(
         origin=origin,
         switch=switch.name,
         port=port,
-        before=None if row is None else {"version": version, **to_json(before)},
-        after={"version": stored.version, **to_json(after)},
+        before=None if is_new else {"version": version, **to_json(before)},
+        after={"version": stored.version, **document},
         reason=reason,
     )
-    if origin is Origin.MANUAL:
+    if origin is Origin.MANUAL and row.is_governed:
         policies.hold(connection, actor, switch, port, before, after)
     return stored
 
@@ -198,10 +222,6 @@ def forwarding_from_json(document: Mapping[str, Any] | None) -> Forwarding | Non
     if document is None:
         return None
     return Forwarding(dict(document["addresses"]), tuple(document["flood_ports"]))
-
-
-def _key(switch: Switch, port: int) -> Any:
-    return (desired_ports.c.switch_uid == switch.uid) & (desired_ports.c.port == port)
 
 
 def _check_present(connection: Connection, switch: Switch) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, exists, select
 
 from clarion_contract.settings import PortSettings
 from clarion_control.model import Action, ActivePolicy, Actor, Policy, PolicyState
@@ -86,6 +86,13 @@ def is_active(connection: Connection, switch: Switch, port: int, name: str) -> b
     """Whether the policy is active at the port."""
     state = connection.execute(select(policies.c.state).where(_key(switch, port, name))).scalar()
     return bool(state == PolicyState.ACTIVE.value)
+
+
+def active_at(switch_uid: Any, port: Any) -> Any:
+    """Whether any policy is active at a port: a condition within another statement."""
+    columns = policies.c
+    is_active = columns.state == PolicyState.ACTIVE.value
+    return exists().where((columns.switch_uid == switch_uid) & (columns.port == port) & is_active)
 
 
 def hold(

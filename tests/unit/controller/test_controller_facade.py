@@ -37,6 +37,7 @@ from clarion_control.model import (
     StatusChange,
 )
 from clarion_control.services import switches
+from clarion_control.store import desired_state
 from clarion_control.store import switches as store_switches
 from clarion_p4rt.device import Cells, Mastership
 from clarion_p4rt.switch import Forwarding, TlsFiles
@@ -422,6 +423,39 @@ async def test_a_switch_that_another_controller_removed_can_be_added_again(
         assert controller.telemetry.measured_bps("s1", 1) is None
         assert gone._task is not None
         assert gone._task.done()
+
+
+async def test_what_this_controller_has_changed_is_not_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switches, "REFRESH_S", 0.01)
+    async with open_controller(tmp_path, FakeSwitch()) as controller, open_store(tmp_path) as other:
+        await _followed(controller)
+        reread: list[set[str]] = []
+        original = controller.switches._reread
+
+        async def recorded(touched: set[str]) -> None:
+            reread.append(touched)
+            await original(touched)
+
+        monkeypatch.setattr(controller.switches, "_reread", recorded)
+        await controller.ports.change(ADMIN, "s1", 1, {"stamp": True})
+        await _followed(controller)
+        assert reread == []
+        switch = controller.switches.get("s1")
+        checks = PortSettings(2, check=True)
+        await other.change(desired_state.change_port, ADMIN, switch, 2, lambda _: checks)
+        await _followed(controller)
+        assert reread == [{"s1"}]
+        desired = controller._fleet.link("s1").port(2).desired
+        assert desired is not None
+        assert desired.settings == checks
+
+
+async def _followed(controller: Controller) -> None:
+    """Waits until the controller has seen all that is in the audit."""
+    newest = (await controller.records.audit(limit=1))[0].id
+    await until(lambda: controller.switches._seen_audit >= newest)
 
 
 async def test_a_report_that_cannot_be_kept_does_not_take_others_along(tmp_path: Path) -> None:
