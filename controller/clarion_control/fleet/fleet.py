@@ -18,7 +18,7 @@ from clarion_p4rt.switch import Switch
 
 CONNECTING_AT_ONCE = 32
 COMPARES_PER_S = 20.0  # of all switches together
-COUNTER_POLLS_PER_S = 50.0
+COUNTER_POLLS_PER_S = 20.0  # a change waits for those that come in its way
 RETRIES_PER_S = 200.0  # when all are away
 REPORT_LISTS_PER_S = 1000.0
 HELLOS_PER_S = 2000.0
