@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 import re
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -55,11 +57,10 @@ async def show_problem(slug: str) -> HTMLResponse:
 
 
 def add_document(app: FastAPI) -> None:
-    """The OpenAPI document, put into text once."""
-    text = json.dumps(app.openapi()).encode()
+    """The OpenAPI document. It is made when it is first asked for: that takes a fifth of a start."""
 
     async def show(request: Request) -> Response:
-        return Response(text, media_type="application/json")
+        return Response(json.dumps(await _document(app)), media_type="application/json")
 
     app.add_route("/v1/openapi.json", show, methods=["GET"], include_in_schema=False)
 
@@ -68,7 +69,7 @@ def add_catch_all(app: FastAPI) -> None:
     """Answers for all of /v1 that nothing else did, before anything mounted at / sees it."""
 
     async def missing(request: Request) -> JSONResponse:
-        patterns = [(_pattern(path), item) for path, item in app.openapi()["paths"].items()]
+        patterns = [(_pattern(path), item) for path, item in (await _document(app))["paths"].items()]
         allowed = {
             method.upper()
             for pattern, item in patterns
@@ -82,6 +83,10 @@ def add_catch_all(app: FastAPI) -> None:
 
     for path in ("/v1", "/v1/{rest:path}", "/metrics"):
         app.add_route(path, missing, methods=METHODS, include_in_schema=False)
+
+
+async def _document(app: FastAPI) -> dict[str, Any]:
+    return await asyncio.to_thread(app.openapi)  # the first time others would wait for it
 
 
 def _pattern(path: str) -> re.Pattern[str]:
