@@ -23,6 +23,7 @@ from clarion_p4rt.switch import Switch, TlsFiles
 LOG = logging.getLogger(__name__)
 
 REFRESH_S = 1.0  # how soon changes by another controller of the same store are seen
+RECORDS_AT_ONCE = 1000  # of the audit: there are many where the store was out of reach for a while
 
 
 class Switches:
@@ -133,16 +134,22 @@ class Switches:
         while True:
             await asyncio.sleep(REFRESH_S)
             try:
-                records = await self._store.read(audit.since, self._seen_audit)
-                touched = {each.switch for each in records if each.switch and not self._is_known(each)}
-                if touched:
-                    await self._reread(touched)
-                if records:
-                    self._seen_audit = records[-1].id
+                while await self._read_on():
+                    pass
             except UserError as error:
                 LOG.warning("%s", error)
             except Exception:  # the next round may succeed; an ended task would go unnoticed
                 LOG.exception("refresh from store")
+
+    async def _read_on(self) -> bool:
+        """Follows the next records of the audit; whether there may be more."""
+        records = await self._store.read(audit.since, self._seen_audit, RECORDS_AT_ONCE)
+        touched = {each.switch for each in records if each.switch and not self._is_known(each)}
+        if touched:
+            await self._reread(touched)
+        if records:
+            self._seen_audit = records[-1].id
+        return len(records) == RECORDS_AT_ONCE
 
     def _is_known(self, record: AuditRecord) -> bool:
         """Whether it tells of a port's version that is known here, as those are that were made here."""

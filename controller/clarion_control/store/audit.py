@@ -79,9 +79,9 @@ def last_id(connection: Connection) -> int:
     return int(connection.execute(select(func.max(audit.c.id))).scalar() or 0)
 
 
-def since(connection: Connection, audit_id: int) -> list[AuditRecord]:
-    """The records after `audit_id`, the oldest first."""
-    query = select(audit).where(audit.c.id > audit_id).order_by(audit.c.id)
+def since(connection: Connection, audit_id: int, limit: int) -> list[AuditRecord]:
+    """The first records after `audit_id`, the oldest first."""
+    query = select(audit).where(audit.c.id > audit_id).order_by(audit.c.id).limit(limit)
     return [_record(row) for row in connection.execute(query)]
 
 

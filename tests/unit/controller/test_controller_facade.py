@@ -429,6 +429,7 @@ async def test_what_this_controller_has_changed_is_not_read_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(switches, "REFRESH_S", 0.01)
+    monkeypatch.setattr(switches, "RECORDS_AT_ONCE", 1)
     async with open_controller(tmp_path, FakeSwitch()) as controller, open_store(tmp_path) as other:
         await _followed(controller)
         reread: list[set[str]] = []
