@@ -152,7 +152,7 @@ class Switches:
         return len(records) == RECORDS_AT_ONCE
 
     def _is_known(self, record: AuditRecord) -> bool:
-        """Whether it tells of a port's version that is known here, as those are that were made here."""
+        """Whether the record is of a port version that is already known, such as this controller's own."""
         if record.action != Action.PORT_CHANGE.value or record.switch is None or record.port is None:
             return False
         try:
